@@ -25,7 +25,7 @@ export interface Publication {
   readonly data: JsonText;
   /** Its place in the stream, from 1 on; 0 on a channel without history. */
   readonly offset: number;
-  /** The stream's epoch; carried only by the publication at offset 1, from which a client may adopt it. */
+  /** The stream's epoch; only on the live publication at offset 1, from which a client may adopt it (reference 2.6). */
   readonly epoch?: string;
   /** Present when a client published it, absent when a backend did. */
   readonly info?: ClientInfo;

@@ -1,0 +1,50 @@
+import type { Channel } from "../channel/channel.ts";
+import { presence, presenceStats } from "../channel/presence.ts";
+import { errorCodes } from "../protocol/codes.ts";
+import {
+  encodeHistory,
+  encodePosition,
+  encodePresence,
+  encodePresenceStats,
+} from "../protocol/json-result.ts";
+import type { ChannelAnswer, ChannelCommand, HistoryQuery } from "./channel-command.ts";
+
+/**
+ * Carries out one command of the HTTP API on its channel (reference 6.2). A backend may do everything that the namespace
+ * has switched on: permissions are for clients.
+ */
+export function execute(channel: Channel, command: ChannelCommand, nowMs: number): ChannelAnswer {
+  switch (command.method) {
+    case "publish": {
+      const outcome = channel.publish(command.request, undefined, nowMs);
+      if (outcome.outcome === "too-many-keys") return { error: errorCodes.tooManyRequests };
+      return { result: encodePosition(outcome.position) };
+    }
+    case "history":
+      return readHistory(channel, command.request, nowMs);
+    case "history_remove":
+      return channel.removeHistory(nowMs) === "removed"
+        ? { result: encodePosition(undefined) }
+        : { error: errorCodes.notAvailable };
+    case "presence":
+      if (!channel.options.presence) return { error: errorCodes.notAvailable };
+      return { result: encodePresence(presence(channel.hub.recipients)) };
+    case "presence_stats":
+      if (!channel.options.presence) return { error: errorCodes.notAvailable };
+      return { result: encodePresenceStats(presenceStats(channel.hub.recipients)) };
+  }
+}
+
+function readHistory(channel: Channel, query: HistoryQuery, nowMs: number): ChannelAnswer {
+  const outcome = channel.history(query, nowMs);
+  switch (outcome.outcome) {
+    case "history":
+      return { result: encodeHistory(outcome) };
+    case "not-available":
+      return { error: errorCodes.notAvailable };
+    case "unrecoverable-position":
+      return { error: errorCodes.unrecoverablePosition };
+    case "too-large":
+      return { error: errorCodes.limitExceeded };
+  }
+}

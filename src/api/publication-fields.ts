@@ -1,0 +1,109 @@
+import { parseBase64Json } from "../access/parse-claims.ts";
+import { utf8Length } from "../channel/channel-name.ts";
+import type { ChannelOptions } from "../config/config.ts";
+import { limits } from "../limits.ts";
+import { type JsonText, memberText } from "../protocol/json-text.ts";
+import type { Tags } from "../protocol/publication.ts";
+import type { Malformed, Refused } from "./api-command.ts";
+import type { PublicationRequest } from "./channel-command.ts";
+import { refusedRequest } from "./check-channel.ts";
+import { flagField, objectField, textField } from "./request-shape.ts";
+
+/** The fields that publish and broadcast share, but for `data` and `version`: those are read from the text. */
+export const publicationFields = {
+  b64data: textField,
+  skip_history: flagField,
+  tags: objectField,
+  idempotency_key: textField,
+  delta: flagField,
+  version_epoch: textField,
+};
+
+export interface PublicationShape {
+  readonly b64data: string;
+  readonly skip_history: boolean;
+  readonly tags?: object | null | undefined;
+  readonly idempotency_key: string;
+  readonly delta: boolean;
+  readonly version_epoch: string;
+}
+
+export type ParsedPublication =
+  | { readonly outcome: "publication"; readonly request: PublicationRequest }
+  | Refused;
+
+/**
+ * Makes the publication that a publish or broadcast asks for, within the limits; error 107 otherwise.
+ *
+ * @param params the request, valid JSON, from which `data` is cut byte for byte
+ * @param version from {@link parseVersion}
+ */
+export function parsePublication(
+  params: string,
+  fields: PublicationShape,
+  version: bigint,
+): ParsedPublication {
+  // Centrifugo looks at the base64 form first.
+  const data = fields.b64data === "" ? memberText(params, "data") : parseBase64Json(fields.b64data);
+  if (data === undefined) {
+    return refusedRequest(
+      fields.b64data === "" ? "data is required" : "b64data must be base64 of JSON in UTF-8",
+    );
+  }
+  if (utf8Length(data) > limits.publicationBytesMax) {
+    return overLimit("data", limits.publicationBytesMax);
+  }
+  const tags = fields.tags ?? {};
+  if (!areTags(tags)) return refusedRequest("tags must have strings as values");
+  if (utf8Length(JSON.stringify(tags)) > limits.tagsBytesMax) {
+    return overLimit("tags", limits.tagsBytesMax);
+  }
+  if (utf8Length(fields.idempotency_key) > limits.idempotencyKeyBytesMax) {
+    return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
+  }
+  if (utf8Length(fields.version_epoch) > limits.versionEpochBytesMax) {
+    return overLimit("version_epoch", limits.versionEpochBytesMax);
+  }
+  const request: PublicationRequest = {
+    data,
+    ...(Object.keys(tags).length > 0 && { tags }),
+    skipHistory: fields.skip_history,
+    idempotencyKey: fields.idempotency_key,
+    version,
+    versionEpoch: fields.version_epoch,
+    delta: fields.delta,
+  };
+  return { outcome: "publication", request };
+}
+
+/**
+ * Reads `version`, a uint64, from its own digits: JSON.parse would round it above 2^53.
+ *
+ * @returns 0n when it is absent or null
+ */
+export function parseVersion(params: string): bigint | Malformed {
+  const digits = memberText(params, "version") ?? "null";
+  if (digits === "null") return 0n;
+  // The length is bounded first, because the time to read a bigint grows faster than its length.
+  const version = /^[0-9]{1,20}$/.test(digits) ? BigInt(digits) : undefined;
+  return version === undefined || version > uint64Max
+    ? { outcome: "malformed", detail: "the field version must be an unsigned 64 bit integer" }
+    : version;
+}
+
+/** Whether a namespace takes this data (reference 5.6, `publication_data_format`); undefined when it does. */
+export function refusedFormat(data: JsonText, options: ChannelOptions): Refused | undefined {
+  return options.publicationDataFormat === "json_object" && !data.startsWith("{")
+    ? refusedRequest("data must be a JSON object in the channel's namespace")
+    : undefined;
+}
+
+function areTags(tags: object): tags is Tags {
+  return Object.values(tags).every((value) => typeof value === "string");
+}
+
+function overLimit(field: string, bytesMax: number): Refused {
+  return refusedRequest(`${field} is over ${bytesMax} bytes`);
+}
+
+const uint64Max = 2n ** 64n - 1n;

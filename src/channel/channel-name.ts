@@ -1,0 +1,66 @@
+import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
+
+/** What a channel's name says: which options apply and who is meant by it (reference 5.4). */
+export type ResolvedChannel =
+  | {
+      readonly outcome: "resolved";
+      readonly options: ChannelOptions;
+      /** The name begins with the private prefix: only a subscription token opens it. */
+      readonly private: boolean;
+      /** The users it is limited to; absent when it is not user-limited. */
+      readonly users?: readonly string[];
+    }
+  | { readonly outcome: "unknown-namespace" }
+  | { readonly outcome: "bad-name"; readonly reason: string };
+
+/**
+ * Resolves a channel name against the configuration.
+ *
+ * @param name any text; the empty name is a bad one
+ */
+export function resolveChannel(name: string, config: ChannelConfig): ResolvedChannel {
+  if (name === "") return { outcome: "bad-name", reason: "the channel name is empty" };
+  if (utf8Length(name) > config.maxLengthBytes) {
+    return {
+      outcome: "bad-name",
+      reason: `the channel name is over ${config.maxLengthBytes} bytes`,
+    };
+  }
+  const isPrivate = config.privatePrefix !== "" && name.startsWith(config.privatePrefix);
+  const bare = isPrivate ? name.slice(config.privatePrefix.length) : name;
+  const boundary = config.namespaceBoundary === "" ? -1 : bare.indexOf(config.namespaceBoundary);
+  const options =
+    boundary < 0 ? config.withoutNamespace : config.namespaces.get(bare.slice(0, boundary));
+  if (options === undefined) return { outcome: "unknown-namespace" };
+  const rest = boundary < 0 ? bare : bare.slice(boundary + config.namespaceBoundary.length);
+  if (options.channelRegex === undefined ? !isAscii(name) : !options.channelRegex.test(rest)) {
+    return { outcome: "bad-name", reason: "the channel name has a character that is not allowed" };
+  }
+  const users = options.allowUserLimitedChannels ? limitedTo(name, config) : undefined;
+  return users === undefined
+    ? { outcome: "resolved", options, private: isPrivate }
+    : { outcome: "resolved", options, private: isPrivate, users };
+}
+
+function limitedTo(name: string, config: ChannelConfig): readonly string[] | undefined {
+  if (config.userBoundary === "") return undefined;
+  const boundary = name.lastIndexOf(config.userBoundary);
+  if (boundary < 0) return undefined;
+  const list = name.slice(boundary + config.userBoundary.length);
+  return config.userSeparator === "" ? [list] : list.split(config.userSeparator);
+}
+
+/** Printable or not, one byte each: Centrifugo's test for a name that needs no regular expression. */
+function isAscii(name: string): boolean {
+  for (let index = 0; index < name.length; index++) {
+    if (name.charCodeAt(index) > 127) return false;
+  }
+  return true;
+}
+
+/** How many bytes a text takes as UTF-8. */
+export function utf8Length(text: string): number {
+  return encoder.encode(text).byteLength;
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,257 @@
+import type { PublicationRequest } from "../api/channel-command.ts";
+import type { ChannelOptions, ClientConfig } from "../config/config.ts";
+import { Hub } from "../hub/hub.ts";
+import type { Recipient } from "../hub/recipient.ts";
+import { limits } from "../limits.ts";
+import type { Codec } from "../protocol/codec.ts";
+import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import { History, type HistoryRange } from "./history.ts";
+import { Idempotency } from "./idempotency.ts";
+import { recover } from "./recovery.ts";
+import type { Sql } from "./sql.ts";
+
+/** What a channel is made of; the ports are the platform's, the rest is configuration. */
+export interface ChannelSetup {
+  readonly name: string;
+  readonly options: ChannelOptions;
+  readonly client: ClientConfig;
+  readonly codec: Codec;
+  readonly sql: Sql;
+  readonly newEpoch: () => string;
+  readonly nowMs: number;
+}
+
+export type PublishOutcome =
+  /** Accepted; the position is absent when it went without history. */
+  | { readonly outcome: "published"; readonly position?: StreamPosition }
+  /** Its idempotency key was published before, or its version isn't newer: nothing was done. */
+  | { readonly outcome: "suppressed"; readonly position?: StreamPosition }
+  /** Nothing was done; the same publish may succeed a little later. */
+  | { readonly outcome: "too-many-keys" };
+
+export type HistoryOutcome =
+  | {
+      readonly outcome: "history";
+      readonly publications: readonly Publication[];
+      readonly position: StreamPosition;
+    }
+  | { readonly outcome: "not-available" }
+  | { readonly outcome: "unrecoverable-position" }
+  | { readonly outcome: "too-large" };
+
+export type JoinOutcome =
+  | {
+      readonly outcome: "joined";
+      /** Absent when the subscription has no position to keep. */
+      readonly position?: StreamPosition;
+      readonly recovered: boolean;
+      readonly publications: readonly Publication[];
+    }
+  | { readonly outcome: "unrecoverable-position" };
+
+/** How a subscriber wants to take up the stream. */
+export interface JoinWish {
+  /** Whether the subscription keeps a position at all. */
+  readonly positioned: boolean;
+  /** Where the subscriber was; absent when it recovers nothing. */
+  readonly since?: StreamPosition;
+  /** Refuse instead of joining without what was missed. */
+  readonly orFail: boolean;
+}
+
+/**
+ * One channel: its order, its history and who listens (rules O1 to O4). Everything here is synchronous, so that
+ * assigning an offset, writing the row and sending the frames is one stretch that nothing can come between.
+ */
+export class Channel {
+  readonly name: string;
+  readonly options: ChannelOptions;
+  readonly hub: Hub;
+  readonly #recoveryLimit: number;
+  readonly #sql: Sql;
+  readonly #history: History;
+  readonly #idempotency: Idempotency;
+
+  constructor(setup: ChannelSetup) {
+    const { name, options, client, codec, sql, newEpoch, nowMs } = setup;
+    this.name = name;
+    this.options = options;
+    this.hub = new Hub(name, codec, client.queueMaxSizeBytes);
+    this.#recoveryLimit = client.recoveryMaxPublicationLimit;
+    this.#sql = sql;
+    // First the keys, as they were written; then the ring, which may become smaller; then the keys that lost their row.
+    this.#idempotency = new Idempotency(sql, nowMs);
+    const { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs } = options;
+    this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch);
+    this.#idempotency.releaseBelow(this.#history.oldestRow, this.#history.epoch, nowMs);
+  }
+
+  get hasHistory(): boolean {
+    return this.#history.enabled;
+  }
+
+  /** Publishes, and collects the frame; {@link Hub.settle} sends it, in the same stretch or a little later. */
+  publish(
+    request: PublicationRequest,
+    info: ClientInfo | undefined,
+    nowMs: number,
+  ): PublishOutcome {
+    this.forgetWhatEnded(nowMs);
+    const key = request.idempotencyKey;
+    const keeps = this.#history.enabled && !request.skipHistory;
+    if (key !== "") {
+      const first = this.#idempotency.find(key, this.#history.epoch ?? "", nowMs, (offset) =>
+        this.#history.retains(offset, nowMs),
+      );
+      if (first !== undefined) return { outcome: "suppressed", ...first };
+    }
+    if (!keeps) return this.#publishWithoutHistory(request, info, nowMs);
+    if (request.version > 0n) {
+      const { version, versionEpoch } = this.#history.version;
+      if (request.versionEpoch === versionEpoch && request.version <= version) {
+        return { outcome: "suppressed", position: this.#history.position(nowMs) };
+      }
+    }
+    return this.#publishWithHistory(request, info, nowMs);
+  }
+
+  /** Reads the history; `limit` 0 asks for the position alone, a negative one for everything. */
+  history(
+    query: { readonly since?: StreamPosition; readonly limit: number; readonly reverse: boolean },
+    nowMs: number,
+  ): HistoryOutcome {
+    if (!this.#history.enabled) return { outcome: "not-available" };
+    this.forgetWhatEnded(nowMs);
+    const position = this.#history.position(nowMs);
+    const { since, reverse } = query;
+    if (since !== undefined && since.epoch !== "" && since.epoch !== position.epoch) {
+      return { outcome: "unrecoverable-position" };
+    }
+    const limit = query.limit < 0 ? limits.historySizeMax : query.limit;
+    const range: HistoryRange = {
+      limit,
+      reverse,
+      ...(since === undefined ? {} : { sinceOffset: since.offset }),
+    };
+    const read = this.#history.read(range, nowMs);
+    if (read.outcome === "too-large") return read;
+    return { outcome: "history", publications: read.publications, position };
+  }
+
+  /** Deletes the publications and keeps the position. */
+  removeHistory(nowMs: number): "removed" | "not-available" {
+    const epoch = this.#history.epoch;
+    if (!this.#history.enabled) return "not-available";
+    if (epoch === undefined) return "removed";
+    this.#sql.transaction(() => {
+      this.#idempotency.releaseAll(epoch, nowMs);
+      this.#history.remove(nowMs);
+    });
+    return "removed";
+  }
+
+  /** Makes somebody a subscriber. Every publication from the position on reaches it, and none before. */
+  join(recipient: Recipient, wish: JoinWish, nowMs: number): JoinOutcome {
+    if (!wish.positioned || !this.#history.enabled) {
+      this.hub.add(recipient);
+      return { outcome: "joined", recovered: false, publications: [] };
+    }
+    this.forgetWhatEnded(nowMs);
+    const position = this.#history.position(nowMs);
+    let publications: readonly Publication[] = [];
+    let recovered = false;
+    if (wish.since !== undefined) {
+      const range = { sinceOffset: wish.since.offset, limit: this.#recoveryLimit, reverse: false };
+      const missed = this.#history.read(range, nowMs);
+      const read = missed.outcome === "read" ? missed.publications : undefined;
+      const recovery = recover(wish.since, position, read, this.#recoveryLimit);
+      if (recovery.outcome === "recovered") ({ publications } = recovery);
+      else if (wish.orFail) return { outcome: "unrecoverable-position" };
+      recovered = recovery.outcome === "recovered";
+    }
+    this.hub.add(recipient);
+    return { outcome: "joined", position, recovered, publications };
+  }
+
+  /** Ends somebody's subscription; the others hear of it after the call. */
+  leave(recipient: Recipient): void {
+    this.hub.remove(recipient);
+    if (recipient.announced) this.hub.announce("leave", recipient.info);
+  }
+
+  /**
+   * When {@link forgetWhatEnded} is worth a call, ms since 1970; undefined when nothing is stored. A stream that has
+   * ended but still has listeners is looked at again a meta TTL later.
+   */
+  cleanupDueAtMs(nowMs: number): number | undefined {
+    const keysEnd = this.#idempotency.endsAtMs;
+    const historyEnd = this.#history.endsAtMs;
+    const held = historyEnd !== undefined && historyEnd <= nowMs && this.hub.size > 0;
+    const historyDue = held ? nowMs + this.options.historyMetaTtlMs : historyEnd;
+    if (keysEnd === undefined || historyDue === undefined) return keysEnd ?? historyDue;
+    return Math.min(keysEnd, historyDue);
+  }
+
+  /** Whether nothing at all is stored. */
+  get storesNothing(): boolean {
+    return this.#history.endsAtMs === undefined && this.#idempotency.endsAtMs === undefined;
+  }
+
+  /** Deletes what has ended. A stream goes only while nobody listens: a listener holds a position in it (rule H6). */
+  forgetWhatEnded(nowMs: number): void {
+    const keysEnd = this.#idempotency.endsAtMs;
+    if (keysEnd !== undefined && nowMs >= keysEnd) this.#idempotency.forget();
+    const historyEnds = this.#history.endsAtMs;
+    if (historyEnds === undefined || nowMs < historyEnds || this.hub.size > 0) return;
+    const epoch = this.#history.epoch ?? "";
+    this.#sql.transaction(() => {
+      this.#idempotency.releaseAll(epoch, nowMs);
+      this.#history.forget();
+    });
+  }
+
+  #publishWithoutHistory(
+    request: PublicationRequest,
+    info: ClientInfo | undefined,
+    nowMs: number,
+  ): PublishOutcome {
+    const key = request.idempotencyKey;
+    if (key !== "") {
+      if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
+      this.#idempotency.spare(key, { offset: 0, epoch: "" }, nowMs, nowMs);
+    }
+    this.hub.publish({
+      data: request.data,
+      offset: 0,
+      ...(info === undefined ? {} : { info }),
+      ...(request.tags === undefined ? {} : { tags: request.tags }),
+    });
+    return { outcome: "published" };
+  }
+
+  #publishWithHistory(
+    request: PublicationRequest,
+    info: ClientInfo | undefined,
+    nowMs: number,
+  ): PublishOutcome {
+    const entry = info === undefined ? request : { ...request, info };
+    const { epoch, offset: top } = this.#history.position(nowMs);
+    const overwritten = top + 1 - this.options.historySize;
+    let publication: Publication;
+    if (this.#idempotency.holdsYoungKey(overwritten, nowMs)) {
+      if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
+      publication = this.#sql.transaction(() => {
+        this.#idempotency.release(overwritten, epoch, nowMs);
+        return this.#history.append(entry, nowMs);
+      });
+    } else {
+      this.#idempotency.release(overwritten, epoch, nowMs);
+      publication = this.#history.append(entry, nowMs);
+    }
+    if (request.idempotencyKey !== "") {
+      this.#idempotency.noteInRing(request.idempotencyKey, publication.offset, nowMs);
+    }
+    this.hub.publish(publication);
+    return { outcome: "published", position: { offset: publication.offset, epoch } };
+  }
+}

@@ -1,0 +1,224 @@
+import { limits } from "../limits.ts";
+import type { Publication, StreamPosition } from "../protocol/publication.ts";
+import { decodeStoredPublication, type HistoryEntry, insertValues } from "./stored-publication.ts";
+import type { Sql } from "./sql.ts";
+import { loadStream, type Stream, tables } from "./stream.ts";
+
+export interface HistoryOptions {
+  /** Publications kept; 0 switches history off. */
+  readonly size: number;
+  /** After this much silence the publications are gone; 0 switches history off. */
+  readonly ttlMs: number;
+  /** After this much silence the epoch and the top offset are gone too. */
+  readonly metaTtlMs: number;
+}
+
+/** Which publications are wanted; offsets are exclusive in both directions. */
+export interface HistoryRange {
+  /** Absent: from the beginning, or from the end when reversed. */
+  readonly sinceOffset?: number;
+  /** At most so many. */
+  readonly limit: number;
+  readonly reverse: boolean;
+}
+
+export type HistoryRead =
+  | { readonly outcome: "read"; readonly publications: Publication[] }
+  /** Together they are over `limits.answerBytesMax`. */
+  | { readonly outcome: "too-large" };
+
+/**
+ * A channel's stream: its epoch, its top offset and the newest publications (rules H1 to H8).
+ * The publications lie in a ring of rows, slot = offset % size, so that one publication costs exactly one row written:
+ * the row that comes in is the row that goes out. What must outlive a row (the oldest offset still visible, the newest
+ * version) is written again in each row, so that the newest one tells everything.
+ */
+export class History {
+  readonly #sql: Sql;
+  readonly #options: HistoryOptions;
+  readonly #newEpoch: () => string;
+  #stream: Stream | undefined;
+
+  /** @param newEpoch gives a fresh random epoch: letters, never "_", which SDKs take for "matches nothing" */
+  constructor(sql: Sql, options: HistoryOptions, newEpoch: () => string) {
+    this.#sql = sql;
+    this.#options = options;
+    this.#newEpoch = newEpoch;
+    this.#stream = loadStream(sql, this.enabled ? options.size : 0);
+  }
+
+  get enabled(): boolean {
+    return this.#options.size > 0 && this.#options.ttlMs > 0;
+  }
+
+  /** Where the stream stands; a channel without a stream gets one, with a new epoch, at offset 0. */
+  position(nowMs: number): StreamPosition {
+    const { epoch, top } = this.#open(nowMs);
+    return { epoch, offset: top };
+  }
+
+  /** The newest version published so far; 0n when none was. */
+  get version(): { readonly version: bigint; readonly versionEpoch: string } {
+    return this.#stream ?? { version: 0n, versionEpoch: "" };
+  }
+
+  /** Puts a publication at the next offset. One row written. */
+  append(entry: HistoryEntry, nowMs: number): Publication {
+    const stream = this.#open(nowMs);
+    const floor = this.#expired(stream, nowMs) ? stream.top + 1 : stream.floor;
+    const offset = stream.top + 1;
+    const bringsVersion = entry.version > 0n;
+    const next: Stream = {
+      epoch: stream.epoch,
+      top: offset,
+      floor,
+      timeMs: Math.max(stream.timeMs, nowMs),
+      version: bringsVersion ? entry.version : stream.version,
+      versionEpoch: bringsVersion ? entry.versionEpoch : stream.versionEpoch,
+    };
+    this.#sql.run(
+      tables.upsertPublication,
+      ...insertValues(entry, next, offset % this.#options.size),
+    );
+    this.#stream = next;
+    return {
+      data: entry.data,
+      offset,
+      ...(offset === 1 ? { epoch: stream.epoch } : {}),
+      ...(entry.info === undefined ? {} : { info: entry.info }),
+      ...(entry.tags === undefined ? {} : { tags: entry.tags }),
+    };
+  }
+
+  /** Reads publications, oldest first unless reversed. */
+  read(range: HistoryRange, nowMs: number): HistoryRead {
+    const stream = this.#open(nowMs);
+    const publications: Publication[] = [];
+    const window = this.#window(stream, range, nowMs);
+    if (window === undefined) return { outcome: "read", publications };
+    let bytes = 0;
+    for (const rows of this.#slices(window.first, window.last, range.reverse)) {
+      for (const row of rows) {
+        const publication = decodeStoredPublication(row);
+        // A UTF-16 unit is at most three bytes on the wire; counting units keeps the bound cheap and of the right order.
+        bytes += publication.data.length;
+        if (bytes > limits.answerBytesMax) return { outcome: "too-large" };
+        publications.push(publication);
+      }
+    }
+    return { outcome: "read", publications };
+  }
+
+  /** The oldest offset whose row is in the ring, shown or not; Infinity when there is no stream. */
+  get oldestRow(): number {
+    return this.#stream === undefined
+      ? Number.POSITIVE_INFINITY
+      : this.#stream.top - this.#options.size + 1;
+  }
+
+  /** The stream's epoch; undefined when there is no stream. Never makes one. */
+  get epoch(): string | undefined {
+    return this.#stream?.epoch;
+  }
+
+  /** Whether the publication at this offset can still be read. */
+  retains(offset: number, nowMs: number): boolean {
+    const stream = this.#stream;
+    if (stream === undefined || this.#expired(stream, nowMs)) return false;
+    return offset >= this.#first(stream) && offset <= stream.top;
+  }
+
+  /** Deletes the publications; epoch, top offset and version stay (reference 2.1). */
+  remove(nowMs: number): void {
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    this.#stream = { ...stream, floor: stream.top + 1, timeMs: Math.max(stream.timeMs, nowMs) };
+    this.#sql.run("DELETE FROM publication");
+    this.#writeStream(this.#stream);
+  }
+
+  /** When the epoch and the top offset may go, ms since 1970; undefined when there is no stream. */
+  get endsAtMs(): number | undefined {
+    return this.#stream === undefined ? undefined : this.#stream.timeMs + this.#options.metaTtlMs;
+  }
+
+  /** Ends the stream: the next publication starts a new epoch. Only while nobody holds a position in it. */
+  forget(): void {
+    if (this.#stream === undefined) return;
+    this.#stream = undefined;
+    for (const statement of tables.drop) this.#sql.run(statement);
+  }
+
+  #open(nowMs: number): Stream {
+    if (this.#stream !== undefined) return this.#stream;
+    const stream: Stream = {
+      epoch: this.#newEpoch(),
+      top: 0,
+      floor: 1,
+      timeMs: nowMs,
+      version: 0n,
+      versionEpoch: "",
+    };
+    for (const statement of tables.create) this.#sql.run(statement);
+    this.#writeStream(stream);
+    this.#stream = stream;
+    return stream;
+  }
+
+  #writeStream(stream: Stream): void {
+    this.#sql.run(
+      tables.upsertStream,
+      this.#options.size,
+      stream.epoch,
+      stream.top,
+      stream.floor,
+      stream.timeMs,
+      stream.version.toString(),
+      stream.versionEpoch,
+    );
+  }
+
+  /** All publications go together, a TTL after the newest one, as in Centrifugo's engines. */
+  #expired(stream: Stream, nowMs: number): boolean {
+    return nowMs >= stream.timeMs + this.#options.ttlMs;
+  }
+
+  #first(stream: Stream): number {
+    return Math.max(stream.floor, stream.top - this.#options.size + 1);
+  }
+
+  #window(
+    stream: Stream,
+    range: HistoryRange,
+    nowMs: number,
+  ): { readonly first: number; readonly last: number } | undefined {
+    if (range.limit <= 0 || this.#expired(stream, nowMs)) return undefined;
+    let first = this.#first(stream);
+    let last = stream.top;
+    if (range.reverse) {
+      last = Math.min(last, (range.sinceOffset ?? Number.POSITIVE_INFINITY) - 1);
+      first = Math.max(first, last - range.limit + 1);
+    } else {
+      first = Math.max(first, (range.sinceOffset ?? 0) + 1);
+      last = Math.min(last, first + range.limit - 1);
+    }
+    return first > last ? undefined : { first, last };
+  }
+
+  /** The rows of consecutive offsets: one run of slots, or two where the ring wraps. */
+  #slices(first: number, last: number, reverse: boolean): Iterable<ReturnType<Sql["rows"]>> {
+    const size = this.#options.size;
+    const from = first % size;
+    const to = last % size;
+    const runs: (readonly [number, number])[] =
+      from <= to
+        ? [[from, to]]
+        : [
+            [from, size - 1],
+            [0, to],
+          ];
+    if (reverse) runs.reverse();
+    const query = reverse ? tables.readNewestFirst : tables.readOldestFirst;
+    return runs.map(([low, high]) => this.#sql.rows(query, low, high, first, last));
+  }
+}

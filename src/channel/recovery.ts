@@ -1,0 +1,39 @@
+import type { Publication, StreamPosition } from "../protocol/publication.ts";
+
+/** What a returning subscriber gets. */
+export type Recovery =
+  /** Everything since the position asked for; may be nothing. */
+  | { readonly outcome: "recovered"; readonly publications: readonly Publication[] }
+  /** Something since then is gone, or there is too much of it: the subscriber must load its state anew. */
+  | { readonly outcome: "unrecoverable" };
+
+/**
+ * Decides whether a subscriber that was away can be brought up to date (rules R1 to R5, reference 2.3).
+ * Pure: it sees positions and what was read, never storage. When in doubt it says unrecoverable: loading state anew
+ * costs bandwidth, a silent hole costs trust.
+ *
+ * @param asked  where the subscriber was; an empty epoch asks not to compare epochs
+ * @param stream where the stream stands
+ * @param missed the publications after `asked.offset`, oldest first, at most `limit`; undefined when they were too
+ *               large to be read at once
+ * @param limit  so many missed publications are already too many
+ */
+export function recover(
+  asked: StreamPosition,
+  stream: StreamPosition,
+  missed: readonly Publication[] | undefined,
+  limit: number,
+): Recovery {
+  if (asked.epoch !== "" && asked.epoch !== stream.epoch) return { outcome: "unrecoverable" };
+  if (missed === undefined || missed.length >= limit) return { outcome: "unrecoverable" };
+  const first = missed[0];
+  const last = missed.at(-1);
+  if (first === undefined || last === undefined) {
+    return asked.offset === stream.offset
+      ? { outcome: "recovered", publications: [] }
+      : { outcome: "unrecoverable" };
+  }
+  return first.offset === asked.offset + 1 && last.offset === stream.offset
+    ? { outcome: "recovered", publications: missed }
+    : { outcome: "unrecoverable" };
+}

@@ -1,0 +1,15 @@
+/**
+ * The storage a channel needs: a synchronous SQLite. One object's database holds one channel, so no query names it.
+ * Implemented over a Durable Object's `sql` and, in tests and simulations, over `node:sqlite`.
+ */
+export interface Sql {
+  /** Runs a query and gives its rows, read as they are taken: stop early and the rest is never read. */
+  rows(query: string, ...values: readonly SqlValue[]): Iterable<SqlRow>;
+  /** Runs a statement that changes something. */
+  run(statement: string, ...values: readonly SqlValue[]): void;
+  /** All of `work` or, when it throws, nothing of it. */
+  transaction<Result>(work: () => Result): Result;
+}
+
+export type SqlValue = string | number | null;
+export type SqlRow = Readonly<Record<string, SqlValue>>;

@@ -1,0 +1,65 @@
+import { encodeClientInfo } from "../protocol/json-publication.ts";
+import { memberText, type JsonText } from "../protocol/json-text.ts";
+import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
+import type { SqlRow, SqlValue } from "./sql.ts";
+import type { Stream } from "./stream.ts";
+
+/** A publication on its way into the history, with what only the history keeps. */
+export interface HistoryEntry {
+  readonly data: JsonText;
+  readonly info?: ClientInfo;
+  readonly tags?: Tags;
+  /** "" for none. */
+  readonly idempotencyKey: string;
+  /** 0n for none. */
+  readonly version: bigint;
+  readonly versionEpoch: string;
+  /** Kept for delta compression, which doesn't exist yet. */
+  readonly delta: boolean;
+}
+
+/** The values of one row of the table `publication`, in its columns' order. */
+export function insertValues(
+  entry: HistoryEntry,
+  stream: Stream,
+  slot: number,
+): readonly SqlValue[] {
+  return [
+    slot,
+    stream.top,
+    stream.timeMs,
+    stream.floor,
+    stream.version.toString(),
+    stream.versionEpoch,
+    entry.idempotencyKey === "" ? null : entry.idempotencyKey,
+    entry.delta ? 1 : 0,
+    entry.tags === undefined ? null : JSON.stringify(entry.tags),
+    entry.info === undefined ? null : encodeClientInfo(entry.info),
+    entry.data,
+  ];
+}
+
+/** Turns a row written from {@link insertValues} into the publication it was. */
+export function decodeStoredPublication(row: SqlRow): Publication {
+  const info = row["info"];
+  const tags = row["tags"];
+  return {
+    // Only checked JSON text is ever written to this column.
+    data: row["data"] as JsonText,
+    offset: Number(row["offset"]),
+    ...(typeof info === "string" ? { info: parseStoredInfo(info) } : {}),
+    ...(typeof tags === "string" ? { tags: JSON.parse(tags) as Tags } : {}),
+  };
+}
+
+function parseStoredInfo(text: string): ClientInfo {
+  const { user, client } = JSON.parse(text) as { user: string; client: string };
+  const connInfo = memberText(text, "conn_info");
+  const chanInfo = memberText(text, "chan_info");
+  return {
+    user,
+    client,
+    ...(connInfo === undefined ? {} : { connInfo }),
+    ...(chanInfo === undefined ? {} : { chanInfo }),
+  };
+}

@@ -1,0 +1,98 @@
+import type { Sql, SqlRow } from "./sql.ts";
+
+/** What a stream is besides its publications. */
+export interface Stream {
+  readonly epoch: string;
+  /** Offset of the newest publication; 0 before the first. */
+  readonly top: number;
+  /** The oldest offset that may be shown; older rows may still lie in the ring. */
+  readonly floor: number;
+  /** When the newest publication came, or the stream was made; ms since 1970. */
+  readonly timeMs: number;
+  /** The newest version published; 0n when none was. */
+  readonly version: bigint;
+  readonly versionEpoch: string;
+}
+
+const publicationColumns = `
+  slot INTEGER PRIMARY KEY, offset INTEGER NOT NULL, time INTEGER NOT NULL, floor INTEGER NOT NULL,
+  version TEXT NOT NULL, version_epoch TEXT NOT NULL, idempotency_key TEXT, delta INTEGER NOT NULL,
+  tags TEXT, info TEXT, data TEXT NOT NULL`;
+
+/** Every statement about the stream's two tables. The bulky columns come last: a scan that needs none of them skips them. */
+export const tables = {
+  create: [
+    `CREATE TABLE stream (id INTEGER PRIMARY KEY CHECK (id = 1), layout INTEGER NOT NULL, size INTEGER NOT NULL,
+      epoch TEXT NOT NULL, top INTEGER NOT NULL, floor INTEGER NOT NULL, time INTEGER NOT NULL,
+      version TEXT NOT NULL, version_epoch TEXT NOT NULL)`,
+    `CREATE TABLE publication (${publicationColumns})`,
+  ],
+  drop: ["DROP TABLE IF EXISTS publication", "DROP TABLE IF EXISTS stream"],
+  upsertStream: `INSERT INTO stream VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+    size = excluded.size, epoch = excluded.epoch, top = excluded.top, floor = excluded.floor,
+    time = excluded.time, version = excluded.version, version_epoch = excluded.version_epoch`,
+  upsertPublication: `INSERT INTO publication VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (slot) DO UPDATE SET
+    offset = excluded.offset, time = excluded.time, floor = excluded.floor, version = excluded.version,
+    version_epoch = excluded.version_epoch, idempotency_key = excluded.idempotency_key,
+    delta = excluded.delta, tags = excluded.tags, info = excluded.info, data = excluded.data`,
+  readOldestFirst: `SELECT offset, tags, info, data FROM publication
+    WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
+  readNewestFirst: `SELECT offset, tags, info, data FROM publication
+    WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot DESC`,
+  /** One pass over the ring; SQLite takes the bare columns from the row that has the maximum. */
+  newest: "SELECT max(offset) AS top, floor, time, version, version_epoch FROM publication",
+} as const;
+
+/**
+ * Reads what a former instance left, and brings it to today's configuration.
+ *
+ * @param size the ring's size now; 0 means that history is off, and then whatever is left is deleted
+ */
+export function loadStream(sql: Sql, size: number): Stream | undefined {
+  const exists = first(
+    sql.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'stream'"),
+  );
+  if (exists === undefined) return undefined;
+  if (size === 0) {
+    for (const statement of tables.drop) sql.run(statement);
+    return undefined;
+  }
+  const meta = first(
+    sql.rows("SELECT size, epoch, top, floor, time, version, version_epoch FROM stream"),
+  );
+  if (meta === undefined) return undefined;
+  const newest = first(sql.rows(tables.newest));
+  // The stream's own row is newer than the ring only when the ring was emptied.
+  const source = newest !== undefined && newest["top"] !== null ? newest : meta;
+  const stream: Stream = {
+    epoch: String(meta["epoch"]),
+    top: Number(source["top"]),
+    floor: Number(source["floor"]),
+    timeMs: Number(source["time"]),
+    version: BigInt(String(source["version"])),
+    versionEpoch: String(source["version_epoch"]),
+  };
+  if (Number(meta["size"]) !== size) resize(sql, stream, size);
+  return stream;
+}
+
+/** Moves the newest publications to a ring of another size, within SQLite: they need not fit in memory. */
+function resize(sql: Sql, stream: Stream, size: number): void {
+  sql.transaction(() => {
+    sql.run("ALTER TABLE publication RENAME TO publication_before");
+    sql.run(`CREATE TABLE publication (${publicationColumns})`);
+    sql.run(
+      `INSERT INTO publication SELECT offset % ?, offset, time, floor, version, version_epoch, idempotency_key, delta,
+        tags, info, data FROM publication_before WHERE offset > ?`,
+      size,
+      stream.top - size,
+    );
+    sql.run("DROP TABLE publication_before");
+    sql.run("UPDATE stream SET size = ?", size);
+  });
+}
+
+function first(rows: Iterable<SqlRow>): SqlRow | undefined {
+  for (const row of rows) return row;
+  return undefined;
+}

@@ -1,0 +1,46 @@
+import type { ChannelOptions } from "./config.ts";
+import type { Section } from "./section.ts";
+
+/**
+ * Reports options of one namespace that don't go together: the operator expects something that would silently not
+ * happen. A key whose own value is bad has been reported already and causes no complaint here.
+ *
+ * @param section where the options stand; takes the problems
+ * @param metaTtlOwner the section that `options.historyMetaTtlMs` comes from: the same one, or `channel`
+ */
+export function checkChannelOptions(
+  options: ChannelOptions,
+  section: Section,
+  metaTtlOwner: Section,
+): void {
+  if (options.forcePushJoinLeave && !options.joinLeave && section.isSound("join_leave")) {
+    section.problem("force_push_join_leave", "needs join_leave");
+  }
+  if (!section.isSound("history_size") || !section.isSound("history_ttl")) return;
+  checkHistoryUsers(options, section);
+  if (options.historySize > 0 && options.historyTtlMs === 0) {
+    section.problem("history_size", "needs history_ttl");
+  }
+  if (options.historyTtlMs > 0 && options.historySize === 0) {
+    section.problem("history_ttl", "needs history_size");
+  }
+  if (!section.isSound("history_meta_ttl") || !metaTtlOwner.isSound("history_meta_ttl")) return;
+  // A position must outlive what it points at, or a client that comes back is told of a loss that never was.
+  if (options.historyMetaTtlMs < options.historyTtlMs) {
+    section.problem("history_ttl", `is longer than ${metaTtlOwner.pathOf("history_meta_ttl")}`);
+  }
+}
+
+/** A position is one in the history: without one there is nothing to be positioned in or to recover from. */
+function checkHistoryUsers(options: ChannelOptions, section: Section): void {
+  if (options.historySize > 0 && options.historyTtlMs > 0) return;
+  const users = [
+    ["force_positioning", options.forcePositioning],
+    ["allow_positioning", options.allowPositioning],
+    ["force_recovery", options.forceRecovery],
+    ["allow_recovery", options.allowRecovery],
+  ] as const;
+  for (const [name, used] of users) {
+    if (used) section.problem(name, "needs history: set history_size and history_ttl");
+  }
+}

@@ -1,0 +1,35 @@
+import { readChannelSection } from "./channel-section.ts";
+import { readClientSection } from "./client-section.ts";
+import { parseConfigDocument } from "./config-document.ts";
+import type { Config } from "./config.ts";
+import { readHttpApiSection } from "./http-api-section.ts";
+import { Section } from "./section.ts";
+import { unsupportedTopLevelKeys } from "./unsupported.ts";
+
+/** The configuration, or all that is wrong with it. */
+export type ParsedConfig =
+  | { readonly outcome: "config"; readonly config: Config }
+  /** Sentences, each about one key and with its full path; never empty. */
+  | { readonly outcome: "bad"; readonly problems: readonly string[] };
+
+/**
+ * Parses what the operator configured: Centrifugo's `config.json`, with its names and nesting (reference 5.6 to 8).
+ *
+ * A key that Dormouse doesn't have is refused, because to ignore it would be to promise what isn't kept. No value of a
+ * key that may be a secret appears in a problem.
+ *
+ * @param input an object, JSON text of one, or undefined for all defaults
+ */
+export function parseConfig(input: unknown): ParsedConfig {
+  const parsed = parseConfigDocument(input);
+  if (parsed.outcome === "bad") return { outcome: "bad", problems: [parsed.problem] };
+  const problems: string[] = [];
+  const root = new Section("", parsed.document, problems);
+  const config: Config = {
+    client: readClientSection(root.section("client")),
+    channel: readChannelSection(root.section("channel")),
+    httpApi: readHttpApiSection(root.section("http_api")),
+  };
+  root.refuseOthers(unsupportedTopLevelKeys);
+  return problems.length === 0 ? { outcome: "config", config } : { outcome: "bad", problems };
+}

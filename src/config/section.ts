@@ -1,0 +1,138 @@
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  typeName,
+} from "./config-document.ts";
+import { nearestName } from "./nearest-name.ts";
+import { isOff, type UnsupportedKeys } from "./unsupported.ts";
+
+/**
+ * One object of the configuration while it is read: it knows its path, which keys were asked for, and which were bad.
+ * Problems go to a list that all sections share, so that the operator sees every one at once. Reading goes on with
+ * a default after a problem; what is read then is thrown away.
+ */
+export class Section {
+  /** Where the section stands, as the operator would name it; "" for the whole configuration. */
+  readonly path: string;
+  readonly #values: ReadonlyMap<string, JsonValue>;
+  readonly #problems: string[];
+  readonly #known = new Set<string>();
+  readonly #bad = new Set<string>();
+
+  constructor(path: string, values: JsonObject, problems: string[]) {
+    this.path = path;
+    // A map, because `__proto__` and `constructor` are keys like any other in it.
+    this.#values = new Map(Object.entries(values));
+    this.#problems = problems;
+  }
+
+  /** The value of a key, undefined when absent. Asking makes the key a known one. */
+  take(name: string): JsonValue | undefined {
+    this.#known.add(name);
+    return this.#values.get(name);
+  }
+
+  /** The section below a key; an empty one when it is absent or not an object. */
+  section(name: string): Section {
+    const value = this.take(name);
+    if (value !== undefined && isJsonObject(value)) return this.#below(name, value);
+    if (value !== undefined) this.wrongType(name, value, "an object");
+    return this.#below(name, {});
+  }
+
+  /**
+   * The sections in the array below a key, without what is no object; none when it is absent or not an array. The path of each has its index, and
+   * what the element's `titleKey` says when that is text: people know their namespaces by name.
+   */
+  sections(name: string, titleKey: string): readonly Section[] {
+    const value = this.take(name);
+    if (value === undefined) return [];
+    if (isJsonArray(value)) {
+      return value.flatMap((element, index) => {
+        const elementName = `${name}[${index}]${title(element, titleKey)}`;
+        if (isJsonObject(element)) return [this.#below(elementName, element)];
+        this.wrongType(elementName, element, "an object");
+        return [];
+      });
+    }
+    this.wrongType(name, value, "an array of objects");
+    return [];
+  }
+
+  /** Whether nothing was wrong with a key. One that is bad must not cause complaints about those that depend on it. */
+  isSound(name: string): boolean {
+    return !this.#bad.has(name);
+  }
+
+  /** The full path of a key in this section. */
+  pathOf(name: string): string {
+    return this.path === "" ? name : `${this.path}.${name}`;
+  }
+
+  /** Reports a problem with a key: a sentence whose subject is the key. */
+  problem(name: string, predicate: string): void {
+    this.#bad.add(name);
+    this.#problems.push(`${this.pathOf(name)} ${predicate}`);
+  }
+
+  /** Reports a value of the wrong type. */
+  wrongType(name: string, value: JsonValue, expected: string): void {
+    this.problem(name, `must be ${expected}, found ${typeName(value)}`);
+  }
+
+  /** Reports a value of the right type: quoted, unless the key's name says that it may be a secret. */
+  wrongValue(name: string, value: string | number, predicate: string): void {
+    this.#bad.add(name);
+    const shown = mayBeSecret(name) ? "" : `: ${quoted(value)}`;
+    this.#problems.push(`${this.pathOf(name)}${shown} ${predicate}`);
+  }
+
+  /** Reports every key that nobody asked for. To be called last. */
+  refuseOthers(unsupported: UnsupportedKeys): void {
+    for (const [name, value] of this.#values) {
+      if (this.#known.has(name)) continue;
+      const key = Object.hasOwn(unsupported, name) ? unsupported[name] : undefined;
+      if (key === undefined) {
+        this.#refuseUnknown(name, [...this.#known, ...Object.keys(unsupported)]);
+      } else if (key.below !== undefined && isJsonObject(value)) {
+        this.#below(name, value).refuseOthers(key.below);
+      } else if (!isOff(value, key)) {
+        this.problem(name, key.refusal);
+      }
+    }
+  }
+
+  #refuseUnknown(name: string, names: readonly string[]): void {
+    const nearest = nearestName(name, names);
+    const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
+    this.problem(printableName(name), `is unknown${hint}`);
+  }
+
+  #below(name: string, values: JsonObject): Section {
+    return new Section(this.pathOf(name), values, this.#problems);
+  }
+}
+
+function title(value: JsonValue, titleKey: string): string {
+  const text = isJsonObject(value) ? value[titleKey] : undefined;
+  return typeof text === "string" && text !== "" ? ` (${quoted(text)})` : "";
+}
+
+/** Whoever reads the log of a start that failed need not be allowed to know the secrets. */
+function mayBeSecret(name: string): boolean {
+  return /key|secret|token|password/i.test(name);
+}
+
+/** Bounded and without control characters: the text goes to a log as one line. */
+function quoted(value: string | number): string {
+  if (typeof value === "number" || value.length <= shownLengthMax) return JSON.stringify(value);
+  return `${JSON.stringify(value.slice(0, shownLengthMax))}…`;
+}
+
+function printableName(name: string): string {
+  return /^[-\w.]{1,64}$/.test(name) ? name : quoted(name);
+}
+
+const shownLengthMax = 64;

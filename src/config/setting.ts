@@ -1,0 +1,148 @@
+import { isJsonArray } from "./config-document.ts";
+import { parseDuration } from "./duration.ts";
+import type { Section } from "./section.ts";
+
+/*
+ * One function per kind of setting. Each takes the key's value from its section and gives it checked; when it is absent
+ * or bad, the default, the latter with a problem reported to the section.
+ */
+
+/** Reads true or false; false by default, as every switch in Centrifugo's configuration is. */
+export function readBoolean(section: Section, name: string): boolean {
+  const value = section.take(name);
+  if (value === undefined || typeof value === "boolean") return value ?? false;
+  section.wrongType(name, value, "true or false");
+  return false;
+}
+
+interface WholeNumberRule {
+  readonly default: number;
+  readonly min: number;
+  /** Absent: as large as a number can be and still count. */
+  readonly max?: number;
+}
+
+/** Reads a whole number within bounds, both of which are allowed themselves. */
+export function readWholeNumber(section: Section, name: string, rule: WholeNumberRule): number {
+  const value = section.take(name);
+  if (value === undefined) return rule.default;
+  const { min, max = Number.MAX_SAFE_INTEGER } = rule;
+  const range = rule.max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  if (typeof value !== "number") {
+    section.wrongType(name, value, `a whole number ${range}`);
+  } else if (!Number.isSafeInteger(value) || value < min || value > max) {
+    section.wrongValue(name, value, `is not a whole number ${range}`);
+  } else {
+    return value;
+  }
+  return rule.default;
+}
+
+interface DurationRule {
+  readonly defaultMs: number;
+  /** Absent: nothing is too short. */
+  readonly minMs?: number;
+  readonly maxMs?: number;
+  /** The setting goes to clients, who count in seconds. */
+  readonly wholeSeconds?: boolean;
+}
+
+/** Reads a duration such as "25s" as milliseconds, within bounds that are allowed themselves. */
+export function readDurationMs(section: Section, name: string, rule: DurationRule): number {
+  const value = section.take(name);
+  if (value === undefined) return rule.defaultMs;
+  if (typeof value !== "string") {
+    section.wrongType(name, value, 'a duration such as "25s"');
+    return rule.defaultMs;
+  }
+  const duration = parseDuration(value);
+  if (duration.outcome === "bad") {
+    section.wrongValue(name, value, 'is not a duration such as "25s"');
+    return rule.defaultMs;
+  }
+  const { ms } = duration;
+  if (rule.minMs !== undefined && ms < rule.minMs) {
+    section.wrongValue(name, value, `is shorter than ${rule.minMs / 1_000}s`);
+  } else if (rule.maxMs !== undefined && ms > rule.maxMs) {
+    section.wrongValue(name, value, `is longer than ${rule.maxMs / 1_000}s`);
+  } else if (rule.wholeSeconds === true && ms % 1_000 !== 0) {
+    section.wrongValue(name, value, "is not a whole number of seconds");
+  } else {
+    return ms;
+  }
+  return rule.defaultMs;
+}
+
+interface TextRule {
+  readonly default: string;
+  /** Absent: any text will do. */
+  readonly shape?: RegExp;
+  /** What a text of that shape is: "a cookie name". */
+  readonly meaning?: string;
+}
+
+/** Reads text of a shape. */
+export function readText(section: Section, name: string, rule: TextRule): string {
+  const value = section.take(name);
+  if (value === undefined) return rule.default;
+  if (typeof value !== "string") {
+    section.wrongType(name, value, "a string");
+  } else if (rule.shape !== undefined && !rule.shape.test(value)) {
+    section.wrongValue(name, value, `is not ${rule.meaning ?? "of the right shape"}`);
+  } else {
+    return value;
+  }
+  return rule.default;
+}
+
+interface ChoiceRule<Choice extends string> {
+  /** The first is the default. */
+  readonly choices: readonly [Choice, ...Choice[]];
+  /** What Centrifugo has beyond the choices. */
+  readonly unsupported?: readonly string[];
+}
+
+/** Reads one of a few words. */
+export function readChoice<Choice extends string>(
+  section: Section,
+  name: string,
+  rule: ChoiceRule<Choice>,
+): Choice {
+  const value = section.take(name);
+  const [fallback] = rule.choices;
+  if (value === undefined) return fallback;
+  const choice = rule.choices.find((candidate) => candidate === value);
+  if (choice !== undefined) return choice;
+  const list = rule.choices.map((candidate) => JSON.stringify(candidate)).join(", ");
+  if (typeof value !== "string") {
+    section.wrongType(name, value, `one of ${list}`);
+  } else if (rule.unsupported?.includes(value) === true) {
+    section.wrongValue(name, value, "is not supported by Dormouse yet");
+  } else {
+    section.wrongValue(name, value, `is not one of ${list}`);
+  }
+  return fallback;
+}
+
+/** Reads a list of texts of one shape; the empty list by default. Each bad element is a problem of its own. */
+export function readTexts(
+  section: Section,
+  name: string,
+  rule: Required<Pick<TextRule, "shape" | "meaning">>,
+): readonly string[] {
+  const value = section.take(name);
+  if (value === undefined) return [];
+  if (!isJsonArray(value)) {
+    section.wrongType(name, value, "an array of strings");
+    return [];
+  }
+  const texts: string[] = [];
+  for (const [index, element] of value.entries()) {
+    const elementName = `${name}[${index}]`;
+    if (typeof element !== "string") section.wrongType(elementName, element, "a string");
+    else if (!rule.shape.test(element)) {
+      section.wrongValue(elementName, element, `is not ${rule.meaning}`);
+    } else texts.push(element);
+  }
+  return texts;
+}

@@ -1,0 +1,13 @@
+/**
+ * How long to collect publications after a frame went out, in ms: about what sending a frame costs, so that waiting
+ * never doubles the delay that the fan-out has by itself. Below one millisecond it isn't worth a timer.
+ */
+export function batchWindowMs(recipientCount: number): number {
+  const windowMs = Math.min(recipientCount * costPerRecipientMs, windowMsMax);
+  return windowMs < 1 ? 0 : windowMs;
+}
+
+/** Measured on workerd: 25 µs of native work a socket, of which a fifth is on the thread that runs this code. */
+const costPerRecipientMs = 0.005;
+/** Longer would be seen by people. */
+const windowMsMax = 25;

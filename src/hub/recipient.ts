@@ -1,0 +1,20 @@
+import type { DisconnectCode } from "../protocol/codes.ts";
+import type { Message } from "../protocol/codec.ts";
+import type { ClientInfo } from "../protocol/publication.ts";
+
+/** A subscriber as the hub sees it: somebody to send to, and what others may know of it. */
+export interface Recipient {
+  readonly info: ClientInfo;
+  /** Listed among those present. */
+  readonly present: boolean;
+  /** Its coming and going is told to others. */
+  readonly announced: boolean;
+  /** Is told of others' coming and going. */
+  readonly hearsJoinLeave: boolean;
+  send(frame: Message): void;
+  /** Bytes handed to its socket that the peer has not taken yet. */
+  backlogBytes(): number;
+  /** The collected publications went out; replies that had to come after them may go now. */
+  flushed(): void;
+  disconnect(code: DisconnectCode): void;
+}

@@ -1,0 +1,13 @@
+import type { Codec } from "./codec.ts";
+import { decodeFrame } from "./json-frame.ts";
+import { encodePush } from "./json-push.ts";
+import { encodeReply } from "./json-reply.ts";
+
+/** The JSON wire format: objects on lines of their own (reference 1.1). Decoding and encoding never throw. */
+export const jsonCodec: Codec = {
+  ping: "{}",
+  decodeFrame,
+  encodeReply,
+  encodePush,
+  joinFrame: (messages) => messages.join("\n"),
+};

@@ -1,0 +1,145 @@
+import type { Command, CommandMethod, HistoryRequest, SubscribeRequest } from "./command.ts";
+import { JsonFields, type JsonValue, isObject } from "./json-fields.ts";
+import { memberText } from "./json-text.ts";
+
+/** One line of a frame: a command, or what is wrong with it, naming a field but never quoting a value. */
+export type DecodedCommand =
+  | { readonly outcome: "command"; readonly command: Command }
+  | { readonly outcome: "malformed"; readonly reason: string };
+
+/**
+ * Decodes one command (reference 1.2 and 1.3). Fields that we don't know are ignored, as are those that we know but
+ * don't use: newer clients send them.
+ */
+export function decodeCommand(line: string): DecodedCommand {
+  const root = parseLine(line);
+  if (root === undefined) return malformed("the command is not valid JSON");
+  if (!isObject(root)) return malformed("the command is not an object");
+  const complaints: string[] = [];
+  const fields = new JsonFields(root, "", complaints);
+  const id = fields.unsigned("id", uint32Max);
+  const [method, another] = methods.filter((candidate) => fields.has(candidate));
+  if (another !== undefined) return malformed("the command has more than one method");
+  const request = method === undefined ? undefined : fields.object(method);
+  const command: Command =
+    method === undefined || request === undefined
+      ? { method: "pong" }
+      : decodeRequest(method, id, request, line);
+  const [complaint] = complaints;
+  if (complaint !== undefined) return malformed(complaint);
+  if (command.method === "pong") {
+    if (id !== 0) return malformed("the command has an id but no method");
+  } else if (id === 0 && command.method !== "send") {
+    // Only `send` goes unanswered; every other reply would have nothing to refer to.
+    return malformed(`${command.method} has no id`);
+  }
+  return { outcome: "command", command };
+}
+
+function decodeRequest(
+  method: RequestMethod,
+  id: number,
+  request: JsonFields,
+  line: string,
+): Command {
+  switch (method) {
+    case "connect":
+      return { method, id, request: { token: request.text("token"), name: request.text("name") } };
+    case "subscribe":
+      return { method, id, request: decodeSubscribe(request) };
+    case "unsubscribe":
+    case "presence":
+    case "presence_stats":
+      return { method, id, request: { channel: request.text("channel") } };
+    case "publish": {
+      const channel = request.text("channel");
+      const type = decodeType(request);
+      // Unlike elsewhere null is not absence here: it is a payload like any other.
+      const data = memberText(line, "publish", "data");
+      return {
+        method,
+        id,
+        request: data === undefined ? { channel, type } : { channel, data, type },
+      };
+    }
+    case "history":
+      return { method, id, request: decodeHistory(request) };
+    case "refresh":
+      return { method, id, request: { token: request.text("token") } };
+    case "sub_refresh": {
+      const channel = request.text("channel");
+      const token = request.text("token");
+      return { method, id, request: { channel, token, type: decodeType(request) } };
+    }
+    case "rpc":
+    case "send":
+    case "ping":
+      break;
+  }
+  // Each of these is refused whatever it carries, so the rest of it isn't read.
+  return { method, id };
+}
+
+function decodeSubscribe(request: JsonFields): SubscribeRequest {
+  return {
+    channel: request.text("channel"),
+    token: request.text("token"),
+    recover: request.flag("recover"),
+    epoch: request.text("epoch"),
+    offset: request.unsigned("offset", Number.MAX_SAFE_INTEGER),
+    positioned: request.flag("positioned"),
+    recoverable: request.flag("recoverable"),
+    joinLeave: request.flag("join_leave"),
+    delta: request.text("delta"),
+    filtered: request.has("tf"),
+    flag: request.integer("flag", Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    type: decodeType(request),
+  };
+}
+
+function decodeHistory(request: JsonFields): HistoryRequest {
+  const channel = request.text("channel");
+  const limit = request.integer("limit", int32Min, int32Max);
+  const reverse = request.flag("reverse");
+  const since = request.object("since");
+  if (since === undefined) return { channel, limit, reverse };
+  const offset = since.unsigned("offset", Number.MAX_SAFE_INTEGER);
+  return { channel, limit, reverse, since: { offset, epoch: since.text("epoch") } };
+}
+
+function decodeType(request: JsonFields): number {
+  return request.integer("type", int32Min, int32Max);
+}
+
+function parseLine(line: string): JsonValue | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function malformed(reason: string): DecodedCommand {
+  return { outcome: "malformed", reason };
+}
+
+type RequestMethod = Exclude<CommandMethod, "pong">;
+
+const methods = [
+  "connect",
+  "subscribe",
+  "unsubscribe",
+  "publish",
+  "presence",
+  "presence_stats",
+  "history",
+  "ping",
+  "send",
+  "rpc",
+  "refresh",
+  "sub_refresh",
+] as const satisfies readonly RequestMethod[];
+
+const uint32Max = 0xffff_ffff;
+const int32Min = -0x8000_0000;
+const int32Max = 0x7fff_ffff;

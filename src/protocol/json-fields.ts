@@ -1,0 +1,89 @@
+/** What JSON.parse gives. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+
+export interface JsonObject {
+  readonly [name: string]: JsonValue | undefined;
+}
+
+/**
+ * Reads an object's fields by type. An absent field, and one that is null, has its meaning of absence: "", 0, false,
+ * undefined. A field of the wrong type has it too and leaves a complaint, so the reader asks once, at the end,
+ * whether there was any. Complaints name the field and never quote its value, which may be a token.
+ */
+export class JsonFields {
+  readonly #object: JsonObject;
+  readonly #prefix: string;
+  readonly #complaints: string[];
+
+  /**
+   * @param prefix what stands before a field's name in a complaint, such as "subscribe."
+   * @param complaints where they are left, oldest first
+   */
+  constructor(object: JsonObject, prefix: string, complaints: string[]) {
+    this.#object = object;
+    this.#prefix = prefix;
+    this.#complaints = complaints;
+  }
+
+  has(field: string): boolean {
+    return (this.#object[field] ?? null) !== null;
+  }
+
+  text(field: string): string {
+    const value = this.#object[field] ?? "";
+    if (typeof value === "string") return value;
+    this.#complain(field, "is not a string");
+    return "";
+  }
+
+  flag(field: string): boolean {
+    const value = this.#object[field] ?? false;
+    if (typeof value === "boolean") return value;
+    this.#complain(field, "is not a boolean");
+    return false;
+  }
+
+  /** @param max the largest value allowed; a safe integer */
+  unsigned(field: string, max: number): number {
+    return this.#integer(field, 0, max, "is not an unsigned integer");
+  }
+
+  /** A signed integer. Both bounds are allowed and are safe integers. */
+  integer(field: string, min: number, max: number): number {
+    return this.#integer(field, min, max, "is not an integer");
+  }
+
+  /** The fields of an object within this one; they complain to the same place. */
+  object(field: string): JsonFields | undefined {
+    const value = this.#object[field] ?? null;
+    if (value === null) return undefined;
+    if (isObject(value)) {
+      return new JsonFields(value, `${this.#prefix}${field}.`, this.#complaints);
+    }
+    this.#complain(field, "is not an object");
+    return undefined;
+  }
+
+  #integer(field: string, min: number, max: number, complaint: string): number {
+    const value = this.#object[field] ?? 0;
+    if (typeof value !== "number" || !Number.isInteger(value) || (min === 0 && value < 0)) {
+      this.#complain(field, complaint);
+      return 0;
+    }
+    if (value < min || value > max) {
+      this.#complain(field, "is out of range");
+      return 0;
+    }
+    // Adding 0 makes -0, which JSON can spell, the ordinary 0.
+    return value + 0;
+  }
+
+  #complain(field: string, complaint: string): void {
+    this.#complaints.push(`${this.#prefix}${field} ${complaint}`);
+  }
+}
+
+/** Whether a value is an object, and no array. */
+export function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,42 @@
+import { encodeClientInfo, encodePublication } from "./json-publication.ts";
+import type { JsonText } from "./json-text.ts";
+import type { Publication, StreamPosition } from "./publication.ts";
+import type { HistoryResult, PresenceResult, PresenceStatsResult } from "./reply.ts";
+
+/**
+ * Results that clients and the HTTP API are given alike, as JSON on one line. SDKs read these fields without asking
+ * whether they are there, so all of them always are (reference 1.3).
+ */
+export function encodeHistory({ publications, position }: HistoryResult): JsonText {
+  const epoch = JSON.stringify(position.epoch);
+  return text(
+    `{"publications":${encodePublications(publications)},"epoch":${epoch},"offset":${position.offset}}`,
+  );
+}
+
+/** Everybody present, by connection ID. */
+export function encodePresence({ clients }: PresenceResult): JsonText {
+  const members = clients.map((info) => `${JSON.stringify(info.client)}:${encodeClientInfo(info)}`);
+  return text(`{"presence":{${members.join(",")}}}`);
+}
+
+/** How many are present. */
+export function encodePresenceStats({ clientCount, userCount }: PresenceStatsResult): JsonText {
+  return text(`{"num_clients":${clientCount},"num_users":${userCount}}`);
+}
+
+/** Where a publication went; `{}` for one without history. Only the HTTP API tells. */
+export function encodePosition(position: StreamPosition | undefined): JsonText {
+  if (position === undefined) return text("{}");
+  return text(`{"offset":${position.offset},"epoch":${JSON.stringify(position.epoch)}}`);
+}
+
+/** Publications in their order, as an array. */
+export function encodePublications(publications: readonly Publication[]): JsonText {
+  return text(`[${publications.map(encodePublication).join(",")}]`);
+}
+
+/** Built above from parts that are JSON on one line. */
+function text(json: string): JsonText {
+  return json as JsonText;
+}

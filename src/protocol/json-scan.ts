@@ -1,0 +1,142 @@
+/**
+ * Finds where values stand in JSON text without building them, so that they can be passed on untouched (rule W2).
+ * Everything here takes text that JSON.parse has already accepted and checks nothing again. It loops and never
+ * recurses, because a sender chooses the nesting; and it leaps over strings, where most of a payload's bytes are.
+ */
+
+/** Where a value stands in a text: from its first character up to, not including, `end`. */
+export interface Extent {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Walks from the root through objects, one member name a step; no step is the root itself. As with JSON.parse the
+ * last of equal keys counts. Undefined when a member is missing or stands in something that is not an object.
+ */
+export function findValue(json: string, path: readonly string[]): Extent | undefined {
+  let extent: Extent = { start: skipSpace(json, 0), end: json.trimEnd().length };
+  for (const name of path) {
+    if (json.charCodeAt(extent.start) !== openBrace) return undefined;
+    const member = lastMember(json, extent.start, name);
+    if (member === undefined) return undefined;
+    extent = member;
+  }
+  return extent;
+}
+
+/**
+ * The elements of an array, in order.
+ *
+ * @param array the place of its opening bracket
+ */
+export function elementExtents(json: string, array: number): Extent[] {
+  const extents: Extent[] = [];
+  let at = skipSpace(json, array + 1);
+  while (at < json.length && json.charCodeAt(at) !== closeBracket) {
+    const end = valueEnd(json, at);
+    extents.push({ start: at, end });
+    at = nextEntry(json, end);
+  }
+  return extents;
+}
+
+/** The whole object is read even after a match: a later member of the same name would replace it. */
+function lastMember(json: string, object: number, name: string): Extent | undefined {
+  let found: Extent | undefined;
+  let at = skipSpace(json, object + 1);
+  while (json.charCodeAt(at) === quote) {
+    const keyEnd = stringEnd(json, at);
+    const colon = skipSpace(json, keyEnd);
+    const start = skipSpace(json, colon + 1);
+    const end = valueEnd(json, start);
+    if (isKey(json.slice(at, keyEnd), name)) found = { start, end };
+    at = nextEntry(json, end);
+  }
+  return found;
+}
+
+function isKey(quoted: string, name: string): boolean {
+  // The escape test comes first: the key "\t" as written equals the name of a backslash and a t, but is a tab.
+  if (quoted.includes("\\")) return JSON.parse(quoted) === name;
+  return quoted.length === name.length + 2 && quoted.startsWith(name, 1);
+}
+
+function nextEntry(json: string, end: number): number {
+  const at = skipSpace(json, end);
+  return json.charCodeAt(at) === comma ? skipSpace(json, at + 1) : at;
+}
+
+function valueEnd(json: string, start: number): number {
+  switch (json.charCodeAt(start)) {
+    case quote:
+      return stringEnd(json, start);
+    case openBrace:
+    case openBracket:
+      return containerEnd(json, start);
+    default:
+      return scalarEnd(json, start);
+  }
+}
+
+/** A count stands for the stack: in valid JSON every bracket closes the one it must. */
+function containerEnd(json: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  while (at < json.length) {
+    const code = json.charCodeAt(at);
+    if (code === quote) {
+      at = stringEnd(json, at);
+      continue;
+    }
+    at++;
+    if (code === openBrace || code === openBracket) depth++;
+    else if (code === closeBrace || code === closeBracket) {
+      depth--;
+      if (depth === 0) break;
+    }
+  }
+  return at;
+}
+
+/**
+ * The place after the closing quote: the first quote with an even number of backslashes before it. The runs of
+ * backslashes counted for different quotes don't overlap, so the work stays linear.
+ */
+function stringEnd(json: string, open: number): number {
+  let close = json.indexOf('"', open + 1);
+  while (close >= 0) {
+    let before = close - 1;
+    while (json.charCodeAt(before) === backslash) before--;
+    if ((close - before) % 2 === 1) return close + 1;
+    close = json.indexOf('"', close + 1);
+  }
+  return json.length;
+}
+
+/** A number, true, false or null ends where something follows that none of them contains. */
+function scalarEnd(json: string, start: number): number {
+  let at = start + 1;
+  while (at < json.length) {
+    const code = json.charCodeAt(at);
+    if (code === comma || code === closeBrace || code === closeBracket || code <= space) break;
+    at++;
+  }
+  return at;
+}
+
+function skipSpace(json: string, start: number): number {
+  let at = start;
+  // Between tokens nothing at or below the space is valid but JSON's four kinds of whitespace.
+  while (json.charCodeAt(at) <= space) at++;
+  return at;
+}
+
+const space = 0x20;
+const quote = 0x22;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;

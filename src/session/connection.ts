@@ -1,0 +1,15 @@
+import type { DisconnectCode } from "../protocol/codes.ts";
+import type { Message } from "../protocol/codec.ts";
+import type { SessionSnapshot } from "./snapshot.ts";
+
+/** One client's socket, as a session needs it. Every call returns at once and none of them throws. */
+export interface Connection {
+  send(frame: Message): void;
+  close(code: DisconnectCode): void;
+  /** Keeps the snapshot for as long as the socket lives, whatever becomes of the object's memory. */
+  save(snapshot: SessionSnapshot): void;
+  /** Bytes handed to the socket that the peer has not taken yet. */
+  backlogBytes(): number;
+  /** When the runtime last answered the client's own ping, ms since 1970; undefined when it never did. */
+  lastAutoResponseMs(): number | undefined;
+}

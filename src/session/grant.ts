@@ -1,0 +1,99 @@
+import type { SubscriptionVerdict } from "../access/claims.ts";
+import { mayReadHistory, maySeePresence, maySubscribe } from "../access/permissions.ts";
+import type { ResolvedChannel } from "../channel/channel-name.ts";
+import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
+import type { SubscribeRequest } from "../protocol/command.ts";
+import type { JsonText } from "../protocol/json-text.ts";
+import { type Decision, disconnectWith, failWith } from "./decision.ts";
+import type { SubscriptionSnapshot } from "./snapshot.ts";
+
+/** What a subscriber is allowed, after options, permissions and token were weighed. */
+export interface Grant {
+  readonly outcome: "granted";
+  readonly subscription: SubscriptionSnapshot;
+  readonly positioned: boolean;
+  readonly recoverable: boolean;
+  readonly data?: JsonText;
+}
+
+/** Who asks. */
+export interface Applicant {
+  readonly user: string;
+  readonly client: string;
+}
+
+/**
+ * Decides whether and how somebody may subscribe (rules A1 to A6, reference 1.6 and 5.5).
+ *
+ * @param verdict what became of the subscription token; absent when none came
+ */
+export function grantSubscription(
+  request: SubscribeRequest,
+  channel: ResolvedChannel & { outcome: "resolved" },
+  applicant: Applicant,
+  verdict: SubscriptionVerdict | undefined,
+): Grant | Decision {
+  if (request.type !== 0) return failWith(errorCodes.permissionDenied);
+  if (request.delta !== "" && request.delta !== "fossil")
+    return disconnectWith(disconnectCodes.badRequest);
+  if (request.filtered) return failWith(errorCodes.badRequest);
+  if (verdict === undefined) {
+    if (!maySubscribe(channel, applicant.user)) return failWith(errorCodes.permissionDenied);
+    return granted(request, channel, applicant, undefined);
+  }
+  switch (verdict.outcome) {
+    case "invalid":
+      return failWith(errorCodes.permissionDenied);
+    case "expired":
+      return failWith(errorCodes.tokenExpired);
+    case "verified": {
+      const { user, client, channel: name } = verdict.claims;
+      const bound = client === "" || client === applicant.client;
+      if (user !== applicant.user || name !== request.channel || !bound) {
+        return disconnectWith(disconnectCodes.invalidToken);
+      }
+      return granted(request, channel, applicant, verdict.claims);
+    }
+  }
+}
+
+type Claims = (SubscriptionVerdict & { outcome: "verified" })["claims"];
+
+function granted(
+  request: SubscribeRequest,
+  { options }: ResolvedChannel & { outcome: "resolved" },
+  applicant: Applicant,
+  claims: Claims | undefined,
+): Grant {
+  const override = claims?.override ?? {};
+  // Whoever is granted the subscription asks as a subscriber for what goes with it.
+  const caller = { user: applicant.user, subscribed: true };
+  const readsHistory = mayReadHistory(options, caller);
+  const hasHistory = options.historySize > 0 && options.historyTtlMs > 0;
+  const recoverable =
+    hasHistory &&
+    ((override.forceRecovery ?? options.forceRecovery) ||
+      (request.recoverable && (options.allowRecovery || readsHistory)));
+  const positioned =
+    recoverable ||
+    (hasHistory &&
+      ((override.forcePositioning ?? options.forcePositioning) ||
+        (request.positioned && (options.allowPositioning || readsHistory))));
+  const announced = override.joinLeave ?? options.joinLeave;
+  const forced = override.forcePushJoinLeave ?? options.forcePushJoinLeave;
+  const subscription: SubscriptionSnapshot = {
+    channel: request.channel,
+    expireAtSeconds: claims?.expireAtSeconds ?? 0,
+    present: override.presence ?? options.presence,
+    announced,
+    hearsJoinLeave: announced && (forced || (request.joinLeave && maySeePresence(options, caller))),
+    ...(claims?.info === undefined ? {} : { chanInfo: claims.info }),
+  };
+  return {
+    outcome: "granted",
+    subscription,
+    positioned,
+    recoverable,
+    ...(claims?.data === undefined ? {} : { data: claims.data }),
+  };
+}

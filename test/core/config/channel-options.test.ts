@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import type { ChannelOptions } from "../../../src/config/config.ts";
+import { limits } from "../../../src/limits.ts";
+import { configOf, problemsOf } from "./parsed.ts";
+
+/** One value other than the default for each option, as it is parsed. The compiler sees to it that none is missing. */
+const everyOption: Required<ChannelOptions> = {
+  presence: true,
+  joinLeave: true,
+  forcePushJoinLeave: true,
+  historySize: 10,
+  historyTtlMs: 60_000,
+  historyMetaTtlMs: 120_000,
+  forcePositioning: true,
+  allowPositioning: true,
+  forceRecovery: true,
+  allowRecovery: true,
+  allowSubscribeForClient: true,
+  allowSubscribeForAnonymous: true,
+  allowPublishForClient: true,
+  allowPublishForSubscriber: true,
+  allowPublishForAnonymous: true,
+  allowPresenceForClient: true,
+  allowPresenceForSubscriber: true,
+  allowPresenceForAnonymous: true,
+  allowHistoryForClient: true,
+  allowHistoryForSubscriber: true,
+  allowHistoryForAnonymous: true,
+  allowUserLimitedChannels: true,
+  channelRegex: /^[a-z]+$/u,
+  publicationDataFormat: "json",
+};
+
+const history = { history_size: 1, history_ttl: "1s" };
+
+/** What some options need beside them. */
+const companions: Record<string, object> = {
+  forcePushJoinLeave: { join_leave: true },
+  historySize: history,
+  historyTtlMs: history,
+  forcePositioning: history,
+  allowPositioning: history,
+  forceRecovery: history,
+  allowRecovery: history,
+};
+
+const optionsOf = (options: object) =>
+  configOf({ channel: { without_namespace: options } }).channel.withoutNamespace;
+const optionProblems = (options: object) => problemsOf({ channel: { without_namespace: options } });
+const path = "channel.without_namespace";
+
+describe("channel options", () => {
+  it.each(Object.entries(everyOption))("sets %s by its snake_case name", (property, value) => {
+    const companion = companions[property] ?? {};
+    const written = { ...companion, ...snakeCase(property, value) };
+    expect(optionsOf(written)).toStrictEqual({ ...optionsOf(companion), [property]: value });
+  });
+
+  it("sets all of them together, for a namespace as for channels without one", () => {
+    const written = Object.assign(
+      {},
+      ...Object.entries(everyOption).map(([property, value]) => snakeCase(property, value)),
+    );
+    const { channel } = configOf({
+      channel: { without_namespace: written, namespaces: [{ ...written, name: "chat" }] },
+    });
+    expect(channel.withoutNamespace).toStrictEqual(everyOption);
+    expect(channel.namespaces.get("chat")).toStrictEqual(everyOption);
+  });
+
+  const refused: readonly [string, unknown, string][] = [
+    ["presence", "true", " must be true or false, found a string"],
+    ["history_size", -1, `: -1 is not a whole number from 0 to ${limits.historySizeMax}`],
+    [
+      "history_size",
+      limits.historySizeMax + 1,
+      `: ${limits.historySizeMax + 1} is not a whole number from 0 to ${limits.historySizeMax}`,
+    ],
+    ["history_ttl", 60, ' must be a duration such as "25s", found a number'],
+    ["history_meta_ttl", "1y", ': "1y" is not a duration such as "25s"'],
+    ["channel_regex", "(", ': "(" is not a regular expression of JavaScript'],
+    ["channel_regex", "(?P<a>b)", ': "(?P<a>b)" is not a regular expression of JavaScript'],
+    ["channel_regex", "\\-", String.raw`: "\\-" is not a regular expression of JavaScript`],
+    ["channel_regex", [], " must be a string, found an array"],
+    ["publication_data_format", "binary", ': "binary" is not supported by Dormouse yet'],
+    ["publication_data_format", "xml", ': "xml" is not one of "", "json", "json_object"'],
+    ["publication_data_format", 1, ' must be one of "", "json", "json_object", found a number'],
+    ["force_recovery_mode", "cache", ': "cache" is not supported by Dormouse yet'],
+    ["force_recovery_mode", "map", ': "map" is not one of "", "stream"'],
+    ["allow_publish_for_clients", true, " is unknown; did you mean allow_publish_for_client?"],
+  ];
+  it.each(refused)("refuses %s: %j", (key, value, predicate) => {
+    expect(optionProblems({ [key]: value })).toEqual([`${path}.${key}${predicate}`]);
+  });
+
+  it.each(["", "stream"])("takes %j for a recovery mode, which changes nothing", (mode) => {
+    expect(optionsOf({ force_recovery_mode: mode })).toStrictEqual(optionsOf({}));
+  });
+
+  it("matches a channel_regex by characters, the same way every time", () => {
+    const { channelRegex } = optionsOf({ channel_regex: "^.$" });
+    expect([channelRegex?.test("🐭"), channelRegex?.test("🐭")]).toEqual([true, true]);
+    expect(channelRegex?.flags).toBe("u");
+  });
+
+  it("takes an empty channel_regex for none", () => {
+    expect(optionsOf({ channel_regex: "" })).not.toHaveProperty("channelRegex");
+  });
+});
+
+describe("history_meta_ttl", () => {
+  it("is the channel section's when the namespace has none, or 0", () => {
+    expect(metaTtlMs({})).toBe(48 * 3_600_000);
+    expect(metaTtlMs({ history_meta_ttl: "0s" })).toBe(48 * 3_600_000);
+    expect(metaTtlMs({ history_meta_ttl: "1h" })).toBe(3_600_000);
+  });
+
+  it("is 30 days when nobody sets it", () => {
+    expect(optionsOf({}).historyMetaTtlMs).toBe(30 * 24 * 3_600_000);
+  });
+});
+
+/** What a namespace with these options has, where the channel section says 48h. */
+function metaTtlMs(options: object): number | undefined {
+  const channel = { history_meta_ttl: "48h", namespaces: [{ ...options, name: "chat" }] };
+  return configOf({ channel }).channel.namespaces.get("chat")?.historyMetaTtlMs;
+}
+
+/** `{historyTtlMs: 60000}` as the operator writes it: `{history_ttl: "60s"}`. */
+function snakeCase(property: string, value: ChannelOptions[keyof ChannelOptions]): object {
+  const isDuration = property.endsWith("Ms");
+  const name = property
+    .replace(/Ms$/, "")
+    .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  if (isDuration) return { [name]: `${Number(value) / 1_000}s` };
+  return { [name]: value instanceof RegExp ? value.source : value };
+}

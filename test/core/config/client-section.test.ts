@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import type { ClientConfig } from "../../../src/config/config.ts";
+import { limits } from "../../../src/limits.ts";
+import { configOf, problemsOf } from "./parsed.ts";
+
+const clientProblems = (client: object) => problemsOf({ client });
+
+describe("the client section", () => {
+  const taken: readonly [string, unknown, keyof ClientConfig, unknown][] = [
+    ["allowed_origins", ["*"], "allowedOrigins", ["*"]],
+    ["allowed_origins", ["https://*.a.b", "x://"], "allowedOrigins", ["https://*.a.b", "x://"]],
+    ["allow_anonymous_connect_without_token", true, "allowAnonymousConnectWithoutToken", true],
+    ["disallow_anonymous_connection_tokens", true, "disallowAnonymousConnectionTokens", true],
+    ["ping_interval", "1s", "pingIntervalMs", 1_000],
+    ["ping_interval", "1h", "pingIntervalMs", 3_600_000],
+    ["ping_interval", "2000ms", "pingIntervalMs", 2_000],
+    ["stale_close_delay", "1s", "staleCloseDelayMs", 1_000],
+    ["expired_close_delay", "0", "expiredCloseDelayMs", 0],
+    ["expired_sub_close_delay", "1m", "expiredSubCloseDelayMs", 60_000],
+    ["queue_max_size", 65_536, "queueMaxSizeBytes", 65_536],
+    ["history_max_publication_limit", 1, "historyMaxPublicationLimit", 1],
+    ["history_max_publication_limit", 10_000, "historyMaxPublicationLimit", 10_000],
+    ["recovery_max_publication_limit", 10_000, "recoveryMaxPublicationLimit", 10_000],
+    ["connection_limit", 1, "connectionLimit", 1],
+    ["connection_limit", limits.connectionsMax, "connectionLimit", limits.connectionsMax],
+    ["connect_include_server_time", true, "connectIncludeServerTime", true],
+    ["require_edge_token", true, "requireEdgeToken", true],
+    ["token_cookie", "__Host-session", "tokenCookie", "__Host-session"],
+    ["token_cookie", "", "tokenCookie", ""],
+  ];
+  it.each(taken)("takes %s: %j", (key, value, property, expected) => {
+    const { client } = configOf({ client: { [key]: value } });
+    expect(client).toStrictEqual({ ...configOf({}).client, [property]: expected });
+  });
+
+  const refused: readonly [string, unknown, string][] = [
+    ["allowed_origins", "*", " must be an array of strings, found a string"],
+    ["allow_anonymous_connect_without_token", 1, " must be true or false, found a number"],
+    ["disallow_anonymous_connection_tokens", null, " must be true or false, found null"],
+    ["ping_interval", 25, ' must be a duration such as "25s", found a number'],
+    ["ping_interval", "25", ': "25" is not a duration such as "25s"'],
+    ["ping_interval", "0s", ': "0s" is shorter than 1s'],
+    ["ping_interval", "3601s", ': "3601s" is longer than 3600s'],
+    ["ping_interval", "1500ms", ': "1500ms" is not a whole number of seconds'],
+    ["stale_close_delay", "999ms", ': "999ms" is shorter than 1s'],
+    ["expired_close_delay", "-1s", ': "-1s" is not a duration such as "25s"'],
+    ["expired_sub_close_delay", [], ' must be a duration such as "25s", found an array'],
+    ["queue_max_size", 65_535, ": 65535 is not a whole number of at least 65536"],
+    ["queue_max_size", 2 ** 53, ": 9007199254740992 is not a whole number of at least 65536"],
+    ["history_max_publication_limit", 0, ": 0 is not a whole number from 1 to 10000"],
+    ["history_max_publication_limit", 10_001, ": 10001 is not a whole number from 1 to 10000"],
+    ["recovery_max_publication_limit", 1.5, ": 1.5 is not a whole number from 1 to 10000"],
+    ["connection_limit", "5", " must be a whole number from 1 to 32000, found a string"],
+    ["connection_limit", 0, ": 0 is not a whole number from 1 to 32000"],
+    ["connection_limit", 32_001, ": 32001 is not a whole number from 1 to 32000"],
+    ["connect_include_server_time", {}, " must be true or false, found an object"],
+    ["token_cookie", 5, " must be a string, found a number"],
+    ["conection_limit", 5, " is unknown; did you mean connection_limit?"],
+    ["zzz", 5, " is unknown"],
+  ];
+  it.each(refused)("refuses %s: %j", (key, value, predicate) => {
+    expect(clientProblems({ [key]: value })).toEqual([`client.${key}${predicate}`]);
+  });
+
+  it("names each bad origin by its index", () => {
+    expect(clientProblems({ allowed_origins: ["example.com", "https://a.b", 1, "**"] })).toEqual([
+      'client.allowed_origins[0]: "example.com" is not "*" or an origin such as "https://example.com"',
+      "client.allowed_origins[2] must be a string, found a number",
+      'client.allowed_origins[3]: "**" is not "*" or an origin such as "https://example.com"',
+    ]);
+  });
+
+  it.each(["a b", "a;b", "a=b", "a,b", 'a"b', "a\n", "ä", "a(b)"])(
+    "refuses %j for a cookie name, without saying it",
+    (name) => {
+      expect(clientProblems({ token_cookie: name })).toEqual([
+        "client.token_cookie is not a cookie name",
+      ]);
+    },
+  );
+
+  it("cuts a long value short", () => {
+    expect(clientProblems({ ping_interval: "9".repeat(1_000) })).toEqual([
+      `client.ping_interval: "${"9".repeat(64)}"… is not a duration such as "25s"`,
+    ]);
+  });
+});

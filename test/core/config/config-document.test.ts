@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { parseConfigDocument } from "../../../src/config/config-document.ts";
+
+const cyclic: Record<string, unknown> = {};
+cyclic["self"] = cyclic;
+
+const notADocument = "config must be an object or a JSON string of one, found";
+
+describe("parseConfigDocument", () => {
+  it.each([
+    ["undefined", undefined, {}],
+    ["an empty object", {}, {}],
+    ["an object", { client: { connection_limit: 7 } }, { client: { connection_limit: 7 } }],
+    ["JSON text", '{"client":{"connection_limit":7}}', { client: { connection_limit: 7 } }],
+    ["an object with an undefined value", { client: undefined }, {}],
+  ])("takes %s", (_, input, document) => {
+    expect(parseConfigDocument(input)).toEqual({ outcome: "document", document });
+  });
+
+  it.each([
+    ["an empty string", "", "config is a string that is not valid JSON"],
+    ["broken JSON", "{", "config is a string that is not valid JSON"],
+    ["null", null, `${notADocument} null`],
+    ["a number", 5, `${notADocument} a number`],
+    ["a boolean", true, `${notADocument} a boolean`],
+    ["an array", [], `${notADocument} an array`],
+    ["JSON text of an array", "[]", `${notADocument} an array`],
+    ["JSON text of JSON text", '"{}"', `${notADocument} a string`],
+    ["a function", () => 1, `${notADocument} something else`],
+    ["an object with a cycle", cyclic, `${notADocument} something else`],
+    ["an object with a bigint", { client: 1n }, `${notADocument} something else`],
+  ])("refuses %s", (_, input, problem) => {
+    expect(parseConfigDocument(input)).toEqual({ outcome: "bad", problem });
+  });
+
+  it("does not quote broken JSON, which may hold a secret", () => {
+    const parsed = parseConfigDocument('{"http_api":{"key":hunter2}}');
+    expect(JSON.stringify(parsed)).not.toContain("hunter2");
+    expect(parsed.outcome).toBe("bad");
+  });
+});

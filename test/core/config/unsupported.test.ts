@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import {
+  unsupportedChannelKeys,
+  unsupportedChannelOptions,
+  unsupportedClientKeys,
+  unsupportedHttpApiKeys,
+  unsupportedTopLevelKeys,
+} from "../../../src/config/unsupported.ts";
+import { problemsOf } from "./parsed.ts";
+
+const yet = "is not supported by Dormouse yet";
+
+/** The configuration with one value at a path such as "client.token.audience". */
+function configWith(path: string, value: unknown): unknown {
+  let nested = value;
+  for (const name of path.split(".").toReversed()) nested = { [name]: nested };
+  return nested;
+}
+
+const everyPath = [
+  ...Object.keys(unsupportedTopLevelKeys),
+  ...Object.keys(unsupportedClientKeys).map((name) => `client.${name}`),
+  ...Object.keys(unsupportedChannelKeys).map((name) => `channel.${name}`),
+  ...Object.keys(unsupportedChannelOptions).map((name) => `channel.without_namespace.${name}`),
+  ...Object.keys(unsupportedHttpApiKeys).map((name) => `http_api.${name}`),
+];
+
+describe("a key of Centrifugo's that Dormouse does not have", () => {
+  it.each(everyPath)("%s is refused by name, and taken when it turns nothing on", (path) => {
+    const problems = problemsOf(configWith(path, "something"));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.startsWith(`${path} is `)).toBe(true);
+    expect(problems[0]).not.toContain("something");
+    expect(problems[0]).not.toContain("unknown");
+    for (const off of [false, "", 0, "0s", null, [], {}]) {
+      expect(problemsOf(configWith(path, off))).toEqual([]);
+    }
+  });
+
+  it.each([
+    ["engine", { type: "redis" }, yet],
+    ["engine", "memory", yet],
+    ["proxies", [false], yet],
+    ["pid_file", "0", yet],
+    ["client.channel_limit", 128, yet],
+    ["client.insecure", true, yet],
+    ["client.proxy", { connect: { enabled: true } }, yet],
+    ["client.token", "text", yet],
+    ["client.token.audience", "somebody", yet],
+    ["client.token.audiense", "", "is unknown; did you mean audience?"],
+    ["client.token.jwks_public_endpoint", "https://example.com", yet],
+    ["client.subscription_token.enabled", true, yet],
+    ["client.subscription_token.hmac_secret_key", "hunter2", yet],
+    ["client.token.hmac_secret_key", "hunter2", "is a secret: set TOKEN_HMAC_SECRET_KEY instead"],
+    ["http_api.key", "hunter2", "is a secret: set API_KEY instead"],
+    [
+      "client.pong_timeout",
+      "8s",
+      "is not supported by Dormouse: a socket that has not answered by the next ping is closed",
+    ],
+    [
+      "client.presence_update_interval",
+      "27s",
+      "is not supported by Dormouse: presence is derived from the open sockets",
+    ],
+    ["channel.without_namespace.subscription_type", "map", yet],
+    ["channel.without_namespace.subscribe_proxy_enabled", true, yet],
+  ])("refuses %s: %j", (path, value, predicate) => {
+    expect(problemsOf(configWith(path, value))).toEqual([`${path} ${predicate}`]);
+  });
+
+  it.each([
+    ["channel.without_namespace.subscription_type", "stream"],
+    ["admin", { enabled: false, password: "", origins: [], nested: { on: false } }],
+    ["client.token", { hmac_secret_key: "", audience: "" }],
+    ["client.subscription_token", { enabled: false, hmac_secret_key: "" }],
+  ])("takes %s: %j, which turns nothing on", (path, value) => {
+    expect(problemsOf(configWith(path, value))).toEqual([]);
+  });
+
+  it("is refused where it belongs only", () => {
+    expect(problemsOf({ client: { engine: "x" }, pong_timeout: "8s" })).toEqual([
+      "client.engine is unknown",
+      "pong_timeout is unknown",
+    ]);
+  });
+});
+
+describe("a value that may be a secret", () => {
+  it.each([
+    { http_api: { key: "hunter2" } },
+    { http_api: { kee: "hunter2" } },
+    { api_key: "hunter2" },
+    { client: { token_hmac_secret_key: "hunter2" } },
+    { client: { token: { hmac_secret_key: "hunter2", hmac_previous_secret_key: "hunter2" } } },
+    { client: { token: "hunter2" } },
+    { client: { token: { secret: { of: "hunter2" } } } },
+    { client: { token_cookie: "hunter2=" } },
+    { client: { require_edge_token: "hunter2" } },
+    { admin: { enabled: true, password: "hunter2", secret: "hunter2" } },
+    { grpc_api: { key: "hunter2" } },
+    { channel: { namespaces: [{ name: "chat", password: "hunter2" }] } },
+    '{"http_api": {"key": "hunter2"',
+    '{"http_api": {"key": hunter2}}',
+    '"hunter2"',
+    "hunter2",
+    ["hunter2"],
+  ])("does not appear in what is said about %j", (input) => {
+    const problems = problemsOf(input);
+    expect(problems).not.toHaveLength(0);
+    expect(problems.join("\n")).not.toContain("hunter2");
+  });
+});

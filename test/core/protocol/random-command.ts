@@ -1,0 +1,109 @@
+import * as fc from "fast-check";
+
+import type { Command } from "../../../src/protocol/command.ts";
+import { valid } from "./valid-json-text.ts";
+
+/** What an SDK stringifies, and the command it means by it. */
+export interface SentCommand {
+  readonly wire: object;
+  readonly command: Command;
+}
+
+const anyText = fc.string({ unit: "binary", maxLength: 12 });
+const anyOffset = fc.maxSafeNat();
+const anyInt32 = fc.integer({ min: -0x8000_0000, max: 0x7fff_ffff });
+const anyId = fc.integer({ min: 1, max: 0xffff_ffff });
+
+const pong = fc.constant<SentCommand>({ wire: {}, command: { method: "pong" } });
+
+const connect = record({ token: anyText, name: anyText }, (id, request) => {
+  return { wire: { id, connect: request }, command: { method: "connect", id, request } };
+});
+
+const subscribe = record(
+  {
+    channel: anyText,
+    token: anyText,
+    recover: fc.boolean(),
+    epoch: anyText,
+    offset: anyOffset,
+    positioned: fc.boolean(),
+    recoverable: fc.boolean(),
+    joinLeave: fc.boolean(),
+    delta: anyText,
+    filtered: fc.boolean(),
+    flag: fc.maxSafeInteger(),
+    type: anyInt32,
+  },
+  (id, request) => {
+    const { joinLeave, filtered, ...same } = request;
+    const wire = { ...same, join_leave: joinLeave, tf: filtered ? { op: "or" } : undefined };
+    return { wire: { id, subscribe: wire }, command: { method: "subscribe", id, request } };
+  },
+);
+
+const aboutChannel = record(
+  { channel: anyText, method: fc.constantFrom("unsubscribe", "presence", "presence_stats") },
+  (id, { channel, method }) => {
+    return { wire: { id, [method]: { channel } }, command: { method, id, request: { channel } } };
+  },
+);
+
+const publish = record(
+  { channel: anyText, data: fc.jsonValue(), type: anyInt32 },
+  (id, { channel, data, type }) => {
+    const request = { channel, data: valid(JSON.stringify(data)), type };
+    return {
+      wire: { id, publish: { channel, data, type } },
+      command: { method: "publish", id, request },
+    };
+  },
+);
+
+const position = fc.record({ offset: anyOffset, epoch: anyText }, { noNullPrototype: true });
+
+const history = record(
+  { channel: anyText, limit: anyInt32, reverse: fc.boolean(), since: fc.option(position) },
+  (id, { since, ...rest }) => {
+    const request = since === null ? rest : { ...rest, since };
+    return {
+      wire: { id, history: { ...rest, since } },
+      command: { method: "history", id, request },
+    };
+  },
+);
+
+const refresh = record({ token: anyText }, (id, request) => {
+  return { wire: { id, refresh: request }, command: { method: "refresh", id, request } };
+});
+
+const subRefresh = record({ channel: anyText, token: anyText, type: anyInt32 }, (id, request) => {
+  return { wire: { id, sub_refresh: request }, command: { method: "sub_refresh", id, request } };
+});
+
+const withoutFields = record(
+  { method: fc.constantFrom("rpc", "send", "ping") },
+  (id, { method }) => ({ wire: { id, [method]: {} }, command: { method, id } }),
+);
+
+/** Any command, with every field that we read. */
+export const sentCommand: fc.Arbitrary<SentCommand> = fc.oneof(
+  pong,
+  connect,
+  subscribe,
+  aboutChannel,
+  publish,
+  history,
+  refresh,
+  subRefresh,
+  withoutFields,
+);
+
+function record<Fields>(
+  fields: { [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> },
+  sent: (id: number, fields: Fields) => SentCommand,
+): fc.Arbitrary<SentCommand> {
+  return fc
+    .tuple(anyId, fc.record<Fields>(fields, { noNullPrototype: true }))
+    .map(([id, values]) => sent(id, values));
+}

@@ -1,0 +1,24 @@
+import type { Context } from "hono";
+import { encodeReplies } from "../../src/api/answer.ts";
+import { overloadedAnswer } from "../../src/api/answer-sheet.ts";
+import { entriesOf } from "../../src/api/api-command.ts";
+import { planCalls } from "../../src/api/call-plan.ts";
+import { parseBatch } from "../../src/api/parse-batch.ts";
+import { callChannels } from "./call-channels.ts";
+import type { Served } from "./configure.ts";
+import { errorModeOf, respondAnswer, respondAnswers, respondMalformed } from "./respond.ts";
+
+/** `POST /api/batch`: many commands, each answered in its place. */
+export async function batch(context: Context<Served>): Promise<Response> {
+  const parsed = parseBatch(context.var.request, context.var.configured.config.channel);
+  if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
+  const mode = errorModeOf(context);
+  if (parsed.outcome === "refused") return respondAnswer(parsed, mode);
+  const entries = parsed.commands.flatMap(entriesOf);
+  const plan = planCalls(entries);
+  if (plan.outcome === "refused") return respondAnswer(plan, mode);
+  const sheet = await callChannels(context.env.CHANNELS, entries, plan.calls, "batch");
+  const retrySeconds = sheet.overloadedSeconds();
+  if (retrySeconds !== undefined) return respondAnswer(overloadedAnswer, mode, retrySeconds);
+  return respondAnswers(encodeReplies(parsed.commands, sheet.answers()));
+}

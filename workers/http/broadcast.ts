@@ -1,0 +1,23 @@
+import type { Context } from "hono";
+import { commandAnswer } from "../../src/api/answer.ts";
+import { overloadedAnswer } from "../../src/api/answer-sheet.ts";
+import { entriesOf } from "../../src/api/api-command.ts";
+import { planCalls } from "../../src/api/call-plan.ts";
+import { parseBroadcast } from "../../src/api/parse-broadcast.ts";
+import { callChannels } from "./call-channels.ts";
+import type { Served } from "./configure.ts";
+import { errorModeOf, respondAnswer, respondMalformed } from "./respond.ts";
+
+/** `POST /api/broadcast`: one publication for many channels. */
+export async function broadcast(context: Context<Served>): Promise<Response> {
+  const parsed = parseBroadcast(context.var.request, context.var.configured.config.channel);
+  if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
+  const mode = errorModeOf(context);
+  const entries = entriesOf(parsed.command);
+  const plan = planCalls(entries);
+  if (plan.outcome === "refused") return respondAnswer(plan, mode);
+  const sheet = await callChannels(context.env.CHANNELS, entries, plan.calls, "broadcast");
+  const retrySeconds = sheet.overloadedSeconds();
+  if (retrySeconds !== undefined) return respondAnswer(overloadedAnswer, mode, retrySeconds);
+  return respondAnswer(commandAnswer(parsed.command, sheet.answers()), mode);
+}

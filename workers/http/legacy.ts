@@ -1,0 +1,26 @@
+import type { Context } from "hono";
+import { commandAnswers, encodeLines } from "../../src/api/answer.ts";
+import { entriesOf } from "../../src/api/api-command.ts";
+import { planCalls } from "../../src/api/call-plan.ts";
+import { parseLegacy } from "../../src/api/parse-legacy.ts";
+import { callChannels } from "./call-channels.ts";
+import type { Served } from "./configure.ts";
+import { readBody, respondUnread } from "./request-body.ts";
+import { respondAnswer, respondAnswers, respondMalformed } from "./respond.ts";
+
+/** `POST /api`: commands and answers as lines of JSON. Its errors are in the lines, in every mode. */
+export async function legacy(context: Context<Served>): Promise<Response> {
+  const body = await readBody(context.req.raw);
+  if (body.outcome !== "text") return respondUnread(body);
+  const parsed = parseLegacy(body.text, context.var.configured.config.channel);
+  if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
+  if (parsed.outcome === "refused") return respondAnswer(parsed, "");
+  const commands = parsed.lines.map((line) => line.command);
+  const entries = commands.flatMap(entriesOf);
+  const plan = planCalls(entries);
+  if (plan.outcome === "refused") return respondAnswer(plan, "");
+  const sheet = await callChannels(context.env.CHANNELS, entries, plan.calls, "legacy");
+  const answers = commandAnswers(commands, sheet.answers());
+  const ids = parsed.lines.map((line) => line.id);
+  return respondAnswers(encodeLines(ids, answers), sheet.overloadedSeconds());
+}

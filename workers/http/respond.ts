@@ -1,0 +1,125 @@
+import { type ApiAnswer, encodeAnswer, encodeError, headerDetail } from "../../src/api/answer.ts";
+import { type CallOutcome, outcomeAnswer } from "../../src/api/answer-sheet.ts";
+import { errorStatus } from "../../src/api/error-status.ts";
+import type { Served } from "./configure.ts";
+import { overloadedRetrySeconds } from "../platform/call-failure.ts";
+import type { Context } from "hono";
+
+/**
+ * Every response of the edge is made here, and its status chosen here.
+ *
+ * How errors are told: "" in a body with status 200, "transport" by the status.
+ */
+export type ErrorMode = "" | "transport";
+
+/** The mode that a request asks for, or else the configured one (reference 6.1). */
+export function errorModeOf(context: Context<Served>): ErrorMode {
+  return context.req.header("X-Centrifugo-Error-Mode") === "transport"
+    ? "transport"
+    : context.var.configured.config.httpApi.errorMode;
+}
+
+/** The answer to a command that stands alone in its request. */
+export function respondCall(outcome: CallOutcome, mode: ErrorMode): Response {
+  return respondAnswer(outcomeAnswer(outcome, 0), mode, retrySecondsOf(outcome));
+}
+
+/**
+ * One answer as a whole response.
+ *
+ * @param retrySeconds given when the backend should come again: the status is then 503 in both modes
+ */
+export function respondAnswer(answer: ApiAnswer, mode: ErrorMode, retrySeconds?: number): Response {
+  if ("result" in answer) return respondJson(encodeAnswer(answer));
+  const transport = mode === "transport";
+  const body = transport ? encodeError(answer.error) : encodeAnswer(answer);
+  const headers = detailHeaders(answer.detail);
+  if (retrySeconds !== undefined)
+    return respondJson(body, 503, { ...headers, ...retry(retrySeconds) });
+  return respondJson(body, transport ? errorStatus(answer.error) : 200, headers);
+}
+
+/**
+ * A body with the answers to several commands; their errors are in it, whatever the mode.
+ *
+ * @param retrySeconds given when none of it was done and the backend should come again: the status is then 503
+ */
+export function respondAnswers(body: string, retrySeconds?: number): Response {
+  return retrySeconds === undefined
+    ? respondJson(body)
+    : respondJson(body, 503, retry(retrySeconds));
+}
+
+/** 400, for what can't be read. */
+export function respondMalformed(detail: string): Response {
+  return respondText(400, "Bad Request", detailHeaders(detail));
+}
+
+/** 413, for a body beyond `limits.requestBytesMax`. */
+export function respondTooLarge(): Response {
+  return respondText(413, "Request Entity Too Large");
+}
+
+/** 401 without a body, as Centrifugo answers a wrong API key. */
+export function respondUnauthorized(): Response {
+  return new Response(null, { status: 401 });
+}
+
+export function respondMethodNotAllowed(): Response {
+  return respondText(405, "Method Not Allowed", { Allow: "POST" });
+}
+
+export function respondNotFound(): Response {
+  return respondText(404, "Not Found");
+}
+
+/** 503, for an object that can't take a connection now. */
+export function respondBusy(retrySeconds: number): Response {
+  return respondText(503, "Service Unavailable", retry(retrySeconds));
+}
+
+/** 503 to every request, with what the operator has to do. Nobody but an operator can have caused it. */
+export function respondUnconfigured(problems: readonly string[]): Response {
+  return respondText(503, `${problems.join("\n")}\n`, retry(60));
+}
+
+export function respondHealthy(): Response {
+  return respondJson("{}");
+}
+
+/** A text for people. */
+export function respondText(
+  status: number,
+  text: string,
+  headers: Record<string, string> = {},
+): Response {
+  return new Response(text, { status, headers: { "Content-Type": "text/plain", ...headers } });
+}
+
+function respondJson(body: string, status = 200, headers: Record<string, string> = {}): Response {
+  return new Response(body, {
+    status,
+    headers: { "Content-Type": "application/json", ...headers },
+  });
+}
+
+function retrySecondsOf(outcome: CallOutcome): number | undefined {
+  switch (outcome.outcome) {
+    case "overloaded":
+      return outcome.retryAfterSeconds;
+    case "timeout":
+      return overloadedRetrySeconds;
+    case "answers":
+    case "failed":
+      break;
+  }
+  return undefined;
+}
+
+function retry(seconds: number): Record<string, string> {
+  return { "Retry-After": String(seconds) };
+}
+
+function detailHeaders(detail: string | undefined): Record<string, string> {
+  return detail === undefined ? {} : { "X-Dormouse-Error-Detail": headerDetail(detail) };
+}

@@ -1,0 +1,274 @@
+import { DurableObject } from "cloudflare:workers";
+import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
+import { execute } from "../../src/api/execute.ts";
+import { Channel } from "../../src/channel/channel.ts";
+import { resolveChannel } from "../../src/channel/channel-name.ts";
+import type { Sql } from "../../src/channel/sql.ts";
+import type { Config } from "../../src/config/config.ts";
+import { disconnectCodes, errorCodes } from "../../src/protocol/codes.ts";
+import { jsonCodec } from "../../src/protocol/json-codec.ts";
+import { Session } from "../../src/session/session.ts";
+import { parseSnapshot, type SessionSnapshot } from "../../src/session/snapshot.ts";
+import { version } from "../../src/version.ts";
+import { AlarmSchedule } from "../platform/alarm-schedule.ts";
+import { configurationOf } from "../platform/configuration.ts";
+import type { Env } from "../platform/env.ts";
+import { handoverHeader, parseHandover } from "../platform/handover.ts";
+import { ObjectSql } from "../platform/object-sql.ts";
+import { SocketConnection } from "../platform/socket-connection.ts";
+import { commandVerdicts } from "./command-verdicts.ts";
+import { readFrame } from "./read-frame.ts";
+
+/** One socket and the session on it. */
+interface Client {
+  readonly session: Session;
+  readonly connection: SocketConnection;
+}
+
+/**
+ * The object of one channel, named by it. It owns nothing but what the platform gives it (storage, sockets, alarm, time)
+ * and does what the channel and the sessions decide. Everything here may be thrown away between two events: the
+ * constructor makes it again from SQLite and the sockets' attachments (rules S1 to S4).
+ */
+export class ChannelObject extends DurableObject<Env> {
+  readonly #config: Config;
+  readonly #tokenSecret: string;
+  readonly #channel: Channel;
+  readonly #known: boolean;
+  readonly #clients = new Map<WebSocket, Client>();
+  readonly #alarms: AlarmSchedule;
+  /** Rows written since the object woke, for whoever watches the cost. */
+  readonly sql: ObjectSql;
+  #flushTimer: ReturnType<typeof setTimeout> | undefined;
+  #sweptAtMs = 0;
+  #allScheduled = false;
+
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env);
+    const configuration = configurationOf(env);
+    if (configuration.outcome === "unconfigured")
+      throw new Error(configuration.problems.join("\n"));
+    this.#config = configuration.config;
+    this.#tokenSecret = configuration.secrets.tokenHmacSecretKey;
+    this.#alarms = new AlarmSchedule(context.storage);
+    this.sql = new ObjectSql(context.storage);
+    const name = context.id.name ?? "";
+    const resolved = resolveChannel(name, this.#config.channel);
+    this.#known = resolved.outcome === "resolved";
+    this.#channel = new Channel({
+      name,
+      options:
+        resolved.outcome === "resolved" ? resolved.options : this.#config.channel.withoutNamespace,
+      client: this.#config.client,
+      codec: jsonCodec,
+      // A namespace that left the configuration may come back: what it stored is left alone.
+      sql: this.#known ? this.sql : noStorage,
+      newEpoch,
+      nowMs: Date.now(),
+    });
+    // The client's own pings are answered without waking the object.
+    context.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
+    for (const socket of context.getWebSockets()) this.#restore(socket);
+  }
+
+  /** Carries out commands of the HTTP API, in order, and answers when what they wrote is durable. */
+  async execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers> {
+    const nowMs = Date.now();
+    if (!this.#known) {
+      return {
+        outcome: "answers",
+        answers: commands.map(() => ({ error: errorCodes.unknownChannel })),
+      };
+    }
+    this.#sweep(nowMs, commands.some(asksPresence));
+    if (this.#channel.hub.overloaded() && commands.some(publishes)) {
+      return { outcome: "overloaded", retryAfterSeconds: 1 };
+    }
+    const answers = commands.map((command) => execute(this.#channel, command, nowMs));
+    this.#settle(nowMs);
+    await this.#schedule(nowMs);
+    return { outcome: "answers", answers };
+  }
+
+  /** Takes over a socket that the edge let through. */
+  override async fetch(request: Request): Promise<Response> {
+    const { keepalive, claims } = parseHandover(request.headers.get(handoverHeader) ?? "");
+    const nowMs = Date.now();
+    this.#sweep(nowMs, false);
+    if (this.#openSessions() >= this.#config.client.connectionLimit) {
+      return new Response("This channel has no room for another connection", {
+        status: 503,
+        headers: { "Retry-After": "5" },
+      });
+    }
+    const { 0: theirs, 1: ours } = new WebSocketPair();
+    this.ctx.acceptWebSocket(ours);
+    const snapshot: SessionSnapshot = {
+      v: 1,
+      phase: "new",
+      client: crypto.randomUUID(),
+      openedAtMs: nowMs,
+      keepalive,
+      ...(claims === undefined ? {} : { claims }),
+    };
+    const { session, connection } = this.#add(ours, snapshot);
+    connection.save(snapshot);
+    await this.#schedule(nowMs, session);
+    const offered = (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",");
+    const agreed = offered.some((protocol) => protocol.trim() === jsonProtocol);
+    return new Response(null, {
+      status: 101,
+      webSocket: theirs,
+      headers: agreed ? { "Sec-WebSocket-Protocol": jsonProtocol } : {},
+    });
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    const client = this.#clients.get(socket);
+    if (client === undefined) return;
+    const { session, connection } = client;
+    connection.heard();
+    this.#sweep(Date.now(), false);
+    try {
+      await this.#receive(session, message);
+    } catch (error) {
+      // A bug of ours must not strand the client: this code makes it come back.
+      console.error(`A frame failed: ${error instanceof Error ? error.name : "unknown error"}`);
+      session.disconnect(disconnectCodes.internalServerError);
+    }
+    this.#settle(Date.now());
+    await this.#schedule(Date.now(), session);
+  }
+
+  override async webSocketClose(socket: WebSocket): Promise<void> {
+    await this.#ended(socket);
+  }
+
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await this.#ended(socket);
+  }
+
+  override async alarm(): Promise<void> {
+    this.#alarms.rang();
+    const nowMs = Date.now();
+    const clients = [...this.#clients.values()];
+    const pingTick = clients.some(({ session }) => session.pingDueAtMs <= nowMs);
+    for (const { session } of clients) session.tick(pingTick, nowMs);
+    this.#settle(nowMs);
+    const stored = !this.#channel.storesNothing;
+    this.#channel.forgetWhatEnded(nowMs);
+    if (stored && this.#channel.storesNothing) await this.ctx.storage.deleteAll();
+    this.#allScheduled = false;
+    await this.#schedule(nowMs);
+  }
+
+  async #receive(session: Session, message: string | ArrayBuffer): Promise<void> {
+    const frame = readFrame(message);
+    switch (frame.outcome) {
+      case "too-large":
+        session.disconnect(disconnectCodes.messageSizeLimit);
+        return;
+      case "malformed":
+        session.disconnect(disconnectCodes.badRequest);
+        return;
+      case "frame":
+        break;
+    }
+    const { commands, malformed } = jsonCodec.decodeFrame(frame.text);
+    for (const command of commands) {
+      const verdicts = commandVerdicts(command, this.#tokenSecret, Date.now());
+      session.receive(command, verdicts === undefined ? {} : await verdicts, Date.now());
+      this.#settle(Date.now());
+      if (session.closed) return;
+    }
+    if (malformed !== undefined) session.disconnect(disconnectCodes.badRequest);
+  }
+
+  async #ended(socket: WebSocket): Promise<void> {
+    const client = this.#clients.get(socket);
+    this.#clients.delete(socket);
+    client?.session.ended();
+    this.#settle(Date.now());
+    await this.#schedule(Date.now());
+  }
+
+  #restore(socket: WebSocket): void {
+    const snapshot = parseSnapshot(socket.deserializeAttachment());
+    if (snapshot !== undefined) {
+      this.#add(socket, snapshot);
+      return;
+    }
+    // Another release wrote something this one can't read. The client comes back and recovers.
+    new SocketConnection(socket, this.ctx).close(disconnectCodes.insufficientState);
+  }
+
+  #add(socket: WebSocket, snapshot: SessionSnapshot): Client {
+    const connection = new SocketConnection(socket, this.ctx);
+    const session = new Session(snapshot, connection, {
+      config: this.#config,
+      channel: this.#channel,
+      codec: jsonCodec,
+      version,
+    });
+    const client = { session, connection };
+    this.#clients.set(socket, client);
+    return client;
+  }
+
+  /** Sends what was collected, now or by a timer; a pending timer also keeps the object from falling asleep on it. */
+  #settle(nowMs: number): void {
+    const waitMs = this.#channel.hub.settle(nowMs);
+    if (waitMs === undefined || this.#flushTimer !== undefined) return;
+    this.#flushTimer = setTimeout(() => {
+      this.#flushTimer = undefined;
+      this.#settle(Date.now());
+    }, waitMs);
+  }
+
+  /** Finds the sockets whose client fell silent: no alarm does, where clients do the pinging (rule K4). */
+  #sweep(nowMs: number, exactly: boolean): void {
+    if (!exactly && nowMs - this.#sweptAtMs < this.#config.client.pingIntervalMs) return;
+    this.#sweptAtMs = nowMs;
+    for (const { session } of this.#clients.values()) session.tick(false, nowMs);
+  }
+
+  /** Sets the alarm for what is due next: in a fresh instance for everybody, afterwards for whoever changed. */
+  async #schedule(nowMs: number, changed?: Session): Promise<void> {
+    let dueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    if (changed !== undefined) dueMs = Math.min(dueMs, changed.dueAtMs);
+    if (!this.#allScheduled) {
+      this.#allScheduled = true;
+      for (const { session } of this.#clients.values()) dueMs = Math.min(dueMs, session.dueAtMs);
+    }
+    if (!this.#alarms.covers(dueMs)) await this.#alarms.atMost(dueMs);
+  }
+
+  #openSessions(): number {
+    let open = 0;
+    for (const { session } of this.#clients.values()) if (!session.closed) open++;
+    return open;
+  }
+}
+
+const jsonProtocol = "centrifuge-json";
+
+const publishes = ({ method }: ChannelCommand): boolean => method === "publish";
+const asksPresence = ({ method }: ChannelCommand): boolean => method.startsWith("presence");
+
+/** For a channel that the configuration doesn't know: there is nothing, and nothing is kept. */
+const noStorage: Sql = {
+  rows: () => [],
+  run: () => {
+    throw new Error("A channel of an unknown namespace must not write");
+  },
+  transaction: (work) => work(),
+};
+
+/** Eight letters, as in Centrifugo's memory engine. */
+function newEpoch(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return Array.from(bytes, (byte) => letters.charAt(byte % letters.length)).join("");
+}
+
+/** 64 characters would divide 256 evenly; the slight bias of 52 does no harm to a value that only has to be new. */
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -1,0 +1,35 @@
+/**
+ * An object has one alarm, and setting it costs a row. This keeps it at the earliest time anybody asked for and writes
+ * only when that gets earlier.
+ */
+export class AlarmSchedule {
+  readonly #storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm">;
+  /** The alarm that is set, ms since 1970; Infinity for none; undefined while a fresh instance doesn't know. */
+  #setForMs: number | undefined;
+
+  constructor(storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm">) {
+    this.#storage = storage;
+  }
+
+  /** Whether the object is already sure to wake by then: then {@link atMost} has nothing to do. */
+  covers(dueMs: number): boolean {
+    return (
+      dueMs === Number.POSITIVE_INFINITY ||
+      (this.#setForMs !== undefined && this.#setForMs <= dueMs)
+    );
+  }
+
+  /** Makes sure the object wakes by then. Infinity asks for nothing. */
+  async atMost(dueMs: number): Promise<void> {
+    if (this.covers(dueMs)) return;
+    this.#setForMs ??= (await this.#storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
+    if (this.covers(dueMs)) return;
+    this.#setForMs = dueMs;
+    await this.#storage.setAlarm(dueMs);
+  }
+
+  /** The alarm went off: none is set now. */
+  rang(): void {
+    this.#setForMs = Number.POSITIVE_INFINITY;
+  }
+}

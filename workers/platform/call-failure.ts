@@ -1,0 +1,24 @@
+/** Why a call to an object threw. The platform says so by flags on the error (reference/platform 2.1). */
+export interface CallFailure {
+  /** The object, or its whole account, has too much to do. Never to be repeated at once. */
+  readonly overloaded: boolean;
+  /** For the log: the error's name and flags, and nothing that came from a request. */
+  readonly summary: string;
+}
+
+/** How long to wait before an overloaded object is tried again. The platform names no time. */
+export const overloadedRetrySeconds = 5;
+
+/** Classifies what a call to an object threw. */
+export function parseCallFailure(thrown: unknown): CallFailure {
+  const isObject = typeof thrown === "object" && thrown !== null;
+  const flags: object = isObject ? thrown : {};
+  const set = (["overloaded", "retryable", "remote", "durableObjectReset"] as const).filter(
+    (flag) => Reflect.get(flags, flag) === true,
+  );
+  const name = thrown instanceof Error && /^\w{1,64}$/.test(thrown.name) ? thrown.name : "unnamed";
+  return {
+    overloaded: set.includes("overloaded"),
+    summary: [`error=${name}`, ...set].join(" "),
+  };
+}

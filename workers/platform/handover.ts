@@ -1,0 +1,31 @@
+import type { ConnectionClaims } from "../../src/access/claims.ts";
+
+/**
+ * What the edge decided about a connection and tells the object that will hold it. During a deploy the two may be one
+ * release apart (rule V1): fields are only ever added, and an added field has a meaning of absence.
+ */
+export interface Handover {
+  readonly v: 1;
+  /** Who sends the pings: the server, or a client that asked for auto-response with `?keepalive=client`. */
+  readonly keepalive: "client" | "server";
+  /** Of the token at the upgrade; absent when there was none. */
+  readonly claims?: ConnectionClaims;
+}
+
+/** The header that carries it. The edge builds the object's request from scratch, so no client can set it. */
+export const handoverHeader = "Dormouse-Session";
+
+/** A handover as the value of a header: ASCII, whatever the claims say. */
+export function encodeHandover(handover: Handover): string {
+  return encodeURIComponent(JSON.stringify(handover));
+}
+
+/**
+ * The reverse of {@link encodeHandover}. It trusts the text, which only the edge can have written.
+ *
+ * @throws when the text is something else: then a request came past the edge, or the header is missing
+ */
+export function parseHandover(text: string): Handover {
+  const handover: Handover = JSON.parse(decodeURIComponent(text));
+  return handover;
+}
