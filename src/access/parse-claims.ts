@@ -1,4 +1,10 @@
 import { memberText, parseJsonText, type JsonText } from "../protocol/json-text.ts";
+import {
+  isJsonObject,
+  jsonValue,
+  type JsonObject,
+  type JsonValue,
+} from "../protocol/json-value.ts";
 import type {
   ConnectionClaims,
   ConnectionVerdict,
@@ -57,7 +63,7 @@ export function parseSubscriptionClaims(payload: string, nowMs: number): Subscri
 
 interface Payload {
   readonly text: string;
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: JsonObject;
 }
 
 interface BaseClaims {
@@ -92,12 +98,11 @@ function parseBase(payload: Payload, nowMs: number): Verdict<BaseClaims> {
 function readPayload(text: string): Payload | undefined {
   const json = parseJsonText(text);
   if (json === undefined) return undefined;
-  const parsed: unknown = JSON.parse(json);
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return undefined;
-  return { text: json, fields: parsed as Record<string, unknown> };
+  const fields = jsonValue(json);
+  return isJsonObject(fields) ? { text: json, fields } : undefined;
 }
 
-function parseTime(value: unknown): number | "absent" | undefined {
+function parseTime(value: JsonValue | undefined): number | "absent" | undefined {
   if (value === undefined || value === null) return "absent";
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
@@ -129,16 +134,14 @@ export function parseBase64Json(encoded: string): JsonText | undefined {
   }
 }
 
-function parseOverride(value: unknown): SubscriptionOverride | undefined {
-  if (value === undefined || value === null) return {};
-  if (typeof value !== "object") return undefined;
-  const given = value as Record<string, unknown>;
+function parseOverride(given: JsonValue | undefined): SubscriptionOverride | undefined {
+  if (given === undefined || given === null) return {};
+  if (!isJsonObject(given)) return undefined;
   const override: { -readonly [Key in keyof SubscriptionOverride]: SubscriptionOverride[Key] } = {};
   for (const [name, key] of overrideNames) {
     const option = given[name];
     if (option === undefined || option === null) continue;
-    const flag =
-      typeof option === "object" ? (option as Record<string, unknown>)["value"] : undefined;
+    const flag = isJsonObject(option) ? option["value"] : undefined;
     if (typeof flag !== "boolean") return undefined;
     override[key] = flag;
   }

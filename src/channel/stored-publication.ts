@@ -1,5 +1,5 @@
 import { encodeClientInfo } from "../protocol/json-publication.ts";
-import { memberText, type JsonText } from "../protocol/json-text.ts";
+import { memberText, trustedJsonText, type JsonText } from "../protocol/json-text.ts";
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import type { SqlRow, SqlValue } from "./sql.ts";
 import type { Stream } from "./stream.ts";
@@ -45,15 +45,20 @@ export function decodeStoredPublication(row: SqlRow): Publication {
   const tags = row["tags"];
   return {
     // Only checked JSON text is ever written to this column.
-    data: row["data"] as JsonText,
+    data: trustedJsonText(String(row["data"])),
     offset: Number(row["offset"]),
     ...(typeof info === "string" ? { info: parseStoredInfo(info) } : {}),
-    ...(typeof tags === "string" ? { tags: JSON.parse(tags) as Tags } : {}),
+    ...(typeof tags === "string" ? { tags: parseStoredTags(tags) } : {}),
   };
 }
 
+function parseStoredTags(text: string): Tags {
+  const tags: Tags = JSON.parse(text);
+  return tags;
+}
+
 function parseStoredInfo(text: string): ClientInfo {
-  const { user, client } = JSON.parse(text) as { user: string; client: string };
+  const { user, client }: { user: string; client: string } = JSON.parse(text);
   const connInfo = memberText(text, "conn_info");
   const chanInfo = memberText(text, "chan_info");
   return {

@@ -1,14 +1,9 @@
-/** Whatever JSON can say. */
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [name: string]: JsonValue };
-
-/** A JSON object. Its keys are as the text says, `__proto__` among them. */
-export type JsonObject = Extract<JsonValue, { readonly [name: string]: JsonValue }>;
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../protocol/json-value.ts";
 
 /** The configuration as JSON, or one sentence on why it is none. */
 export type ParsedDocument =
@@ -47,16 +42,6 @@ function parseJson(input: unknown): JsonValue | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** `Array.isArray` that knows a read-only array for one. */
-export function isJsonArray(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
-
-/** Whether a value is an object: neither null nor an array. */
-export function isJsonObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !isJsonArray(value);
 }
 
 /** The type of a value in words, with its article: "a string". Never the value. */

@@ -3,8 +3,8 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  typeName,
-} from "./config-document.ts";
+} from "../protocol/json-value.ts";
+import { typeName } from "./config-document.ts";
 import { nearestName } from "./nearest-name.ts";
 import { isOff, type UnsupportedKeys } from "./unsupported.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonArray } from "./config-document.ts";
+import { isJsonArray } from "../protocol/json-value.ts";
 import { parseDuration } from "./duration.ts";
 import type { Section } from "./section.ts";
 

@@ -1,5 +1,6 @@
 import type { Command, CommandMethod, HistoryRequest, SubscribeRequest } from "./command.ts";
-import { JsonFields, type JsonValue, isObject } from "./json-fields.ts";
+import { JsonFields } from "./json-fields.ts";
+import { isJsonObject, type JsonValue } from "./json-value.ts";
 import { memberText } from "./json-text.ts";
 
 /** One line of a frame: a command, or what is wrong with it, naming a field but never quoting a value. */
@@ -14,7 +15,7 @@ export type DecodedCommand =
 export function decodeCommand(line: string): DecodedCommand {
   const root = parseLine(line);
   if (root === undefined) return malformed("the command is not valid JSON");
-  if (!isObject(root)) return malformed("the command is not an object");
+  if (!isJsonObject(root)) return malformed("the command is not an object");
   const complaints: string[] = [];
   const fields = new JsonFields(root, "", complaints);
   const id = fields.unsigned("id", uint32Max);

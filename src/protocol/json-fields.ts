@@ -1,9 +1,4 @@
-/** What JSON.parse gives. */
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
-
-export interface JsonObject {
-  readonly [name: string]: JsonValue | undefined;
-}
+import { isJsonObject, type JsonObject } from "./json-value.ts";
 
 /**
  * Reads an object's fields by type. An absent field, and one that is null, has its meaning of absence: "", 0, false,
@@ -57,7 +52,7 @@ export class JsonFields {
   object(field: string): JsonFields | undefined {
     const value = this.#object[field] ?? null;
     if (value === null) return undefined;
-    if (isObject(value)) {
+    if (isJsonObject(value)) {
       return new JsonFields(value, `${this.#prefix}${field}.`, this.#complaints);
     }
     this.#complain(field, "is not an object");
@@ -81,9 +76,4 @@ export class JsonFields {
   #complain(field: string, complaint: string): void {
     this.#complaints.push(`${this.#prefix}${field} ${complaint}`);
   }
-}
-
-/** Whether a value is an object, and no array. */
-export function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

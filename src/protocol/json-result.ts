@@ -1,5 +1,5 @@
 import { encodeClientInfo, encodePublication } from "./json-publication.ts";
-import type { JsonText } from "./json-text.ts";
+import { trustedJsonText, type JsonText } from "./json-text.ts";
 import type { Publication, StreamPosition } from "./publication.ts";
 import type { HistoryResult, PresenceResult, PresenceStatsResult } from "./reply.ts";
 
@@ -9,7 +9,7 @@ import type { HistoryResult, PresenceResult, PresenceStatsResult } from "./reply
  */
 export function encodeHistory({ publications, position }: HistoryResult): JsonText {
   const epoch = JSON.stringify(position.epoch);
-  return text(
+  return trustedJsonText(
     `{"publications":${encodePublications(publications)},"epoch":${epoch},"offset":${position.offset}}`,
   );
 }
@@ -17,26 +17,21 @@ export function encodeHistory({ publications, position }: HistoryResult): JsonTe
 /** Everybody present, by connection ID. */
 export function encodePresence({ clients }: PresenceResult): JsonText {
   const members = clients.map((info) => `${JSON.stringify(info.client)}:${encodeClientInfo(info)}`);
-  return text(`{"presence":{${members.join(",")}}}`);
+  return trustedJsonText(`{"presence":{${members.join(",")}}}`);
 }
 
 /** How many are present. */
 export function encodePresenceStats({ clientCount, userCount }: PresenceStatsResult): JsonText {
-  return text(`{"num_clients":${clientCount},"num_users":${userCount}}`);
+  return trustedJsonText(`{"num_clients":${clientCount},"num_users":${userCount}}`);
 }
 
 /** Where a publication went; `{}` for one without history. Only the HTTP API tells. */
 export function encodePosition(position: StreamPosition | undefined): JsonText {
-  if (position === undefined) return text("{}");
-  return text(`{"offset":${position.offset},"epoch":${JSON.stringify(position.epoch)}}`);
+  if (position === undefined) return trustedJsonText("{}");
+  return trustedJsonText(`{"offset":${position.offset},"epoch":${JSON.stringify(position.epoch)}}`);
 }
 
 /** Publications in their order, as an array. */
 export function encodePublications(publications: readonly Publication[]): JsonText {
-  return text(`[${publications.map(encodePublication).join(",")}]`);
-}
-
-/** Built above from parts that are JSON on one line. */
-function text(json: string): JsonText {
-  return json as JsonText;
+  return trustedJsonText(`[${publications.map(encodePublication).join(",")}]`);
 }

@@ -43,7 +43,12 @@ export interface SubscriptionSnapshot {
  * @returns undefined for one that no release of ours wrote, or one too new to be understood
  */
 export function parseSnapshot(attachment: unknown): SessionSnapshot | undefined {
-  if (typeof attachment !== "object" || attachment === null) return undefined;
-  const version: unknown = "v" in attachment ? attachment.v : undefined;
-  return version === 1 ? (attachment as SessionSnapshot) : undefined;
+  return isSnapshot(attachment) ? attachment : undefined;
+}
+
+/** The version vouches for the rest: only we write attachments. */
+function isSnapshot(attachment: unknown): attachment is SessionSnapshot {
+  return (
+    typeof attachment === "object" && attachment !== null && "v" in attachment && attachment.v === 1
+  );
 }

@@ -6,14 +6,10 @@ import { broadcast } from "./broadcast.ts";
 import { type Served, configure } from "./configure.ts";
 import { keepaliveScript } from "./keepalive-script.ts";
 import { legacy } from "./legacy.ts";
+import { onlyPost } from "./only-post.ts";
 import { publish } from "./publish.ts";
 import { jsonBody } from "./request-body.ts";
-import {
-  respondHealthy,
-  respondMethodNotAllowed,
-  respondNotFound,
-  respondText,
-} from "./respond.ts";
+import { respondHealthy, respondNotFound, respondText } from "./respond.ts";
 import { singleChannel } from "./single-channel.ts";
 import { upgrade } from "./upgrade.ts";
 
@@ -23,19 +19,14 @@ export function createApp(): Hono<Served> {
   app.use(configure);
 
   app.use("/api/*", authenticate); // and `/api` itself
-  app.post("/api/publish", jsonBody, publish);
-  app.post("/api/broadcast", jsonBody, broadcast);
-  app.post("/api/batch", jsonBody, batch);
-  app.post("/api/history", jsonBody, singleChannel("history"));
-  app.post("/api/history_remove", jsonBody, singleChannel("history_remove"));
-  app.post("/api/presence", jsonBody, singleChannel("presence"));
-  app.post("/api/presence_stats", jsonBody, singleChannel("presence_stats"));
-  app.post("/api", legacy);
-  app.all("/api", respondMethodNotAllowed);
-  app.all(
-    "/api/:method{publish|broadcast|batch|history|history_remove|presence|presence_stats}",
-    respondMethodNotAllowed,
-  );
+  app.all("/api", onlyPost, legacy);
+  app.all("/api/publish", onlyPost, jsonBody, publish);
+  app.all("/api/broadcast", onlyPost, jsonBody, broadcast);
+  app.all("/api/batch", onlyPost, jsonBody, batch);
+  app.all("/api/history", onlyPost, jsonBody, singleChannel("history"));
+  app.all("/api/history_remove", onlyPost, jsonBody, singleChannel("history_remove"));
+  app.all("/api/presence", onlyPost, jsonBody, singleChannel("presence"));
+  app.all("/api/presence_stats", onlyPost, jsonBody, singleChannel("presence_stats"));
 
   app.get("/channel/:name{[^/]*}/websocket", upgrade);
 

@@ -1,6 +1,5 @@
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
-import type { Env } from "./env.ts";
 
 /** The Worker's settings, or everything that is wrong with them: a sentence each, without any secret's value. */
 export type Configuration = Configured | Unconfigured;
@@ -21,11 +20,24 @@ export interface Secrets {
   readonly tokenHmacSecretKey: string;
 }
 
-/** The part of the environment that is settings; the edge and the objects alike have it. */
-export type Settings = Pick<
-  Env,
-  "API_KEY" | "TOKEN_HMAC_SECRET_KEY" | "config" | "DEVELOPMENT_ORIGINS"
->;
+/** The part of the environment that says how the Worker should behave; the edge and the objects alike have it. */
+export interface Settings {
+  /** Secret: what a backend must know to use the HTTP API. */
+  readonly API_KEY?: string;
+  /** Secret: what signs connection and subscription tokens. */
+  readonly TOKEN_HMAC_SECRET_KEY?: string;
+  /** The configuration, as TOML under `[vars.config]` or as JSON text. */
+  readonly config?: string | { readonly [section: string]: ConfigVariable };
+  /** Origins that are allowed besides the configured ones, separated by commas; for development only. */
+  readonly DEVELOPMENT_ORIGINS?: string;
+}
+
+type ConfigVariable =
+  | string
+  | number
+  | boolean
+  | readonly ConfigVariable[]
+  | { readonly [name: string]: ConfigVariable };
 
 /** Reads the settings of an environment. The runtime keeps that object from request to request, so it is done once. */
 export function configurationOf(env: Settings): Configuration {

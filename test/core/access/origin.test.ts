@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { originAllowed } from "../../../src/access/origin.ts";
+
+describe("an origin", () => {
+  it("may be absent, whatever the patterns", () => {
+    expect(originAllowed(null, [])).toBe(true);
+  });
+
+  it("is refused when there is no pattern", () => {
+    expect(originAllowed("https://example.com", [])).toBe(false);
+  });
+
+  it.each([
+    ["https://example.com", "https://example.com"],
+    ["HTTPS://Example.COM", "https://example.com"],
+    ["https://example.com", "HTTPS://EXAMPLE.com"],
+    ["https://a.example.com", "https://*.example.com"],
+    ["https://a.b.example.com", "https://*.example.com"],
+    ["http://localhost:5173", "http://localhost:*"],
+    ["https://a.example.com:8443", "*://*.example.com*"],
+    ["https://example.com", "*"],
+    ["https://example.com", "**"],
+    ["null", "null"],
+    ["https://aXbXc", "https://a*b*c"],
+    ["https://abab", "https://*ab"],
+    ["", "*"],
+  ])("%s is matched by %s", (origin, pattern) => {
+    expect(originAllowed(origin, ["https://other.test", pattern])).toBe(true);
+  });
+
+  it.each([
+    ["https://example.com.evil.test", "https://example.com"],
+    ["https://evil.test/https://example.com", "https://example.com"],
+    ["https://example.com", "https://*.example.com"],
+    ["https://evilexample.com", "https://*.example.com"],
+    ["https://exampleXcom", "https://example.com"],
+    ["https://example.co", "https://example.com?"],
+    ["https://a.example.com.evil.test", "https://*.example.com"],
+    ["http://a.example.com", "https://*.example.com"],
+    ["https://aba", "https://ab*ba"],
+    ["https://ab", "https://a*b*b"],
+    ["https://c-b-a", "https://*a*b*c"],
+    ["null", "https://*"],
+    ["", "https://example.com"],
+    ["https://example.com", ""],
+  ])("%s is not matched by %s", (origin, pattern) => {
+    expect(originAllowed(origin, ["https://other.test", pattern])).toBe(false);
+  });
+
+  it("that is made to backtrack is still decided at once", () => {
+    const origin = `https://${"a".repeat(100_000)}`;
+    expect(originAllowed(origin, [`https://${"*a".repeat(50)}*b`])).toBe(false);
+  });
+});

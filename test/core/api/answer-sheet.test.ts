@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { AnswerSheet, outcomeAnswer } from "../../../src/api/answer-sheet.ts";
+import type { Entry } from "../../../src/api/api-command.ts";
+import { planCalls } from "../../../src/api/call-plan.ts";
+import type { ChannelCommand } from "../../../src/api/channel-command.ts";
+import { limits } from "../../../src/limits.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+import { json } from "./channel-config.ts";
+
+function ask(channel: string, method: "presence" | "history_remove" = "presence"): Entry {
+  return { outcome: "call", channel, command: { method } };
+}
+
+/** A sheet for entries, and their calls by channel. */
+function open(entries: readonly Entry[]) {
+  const plan = planCalls(entries);
+  if (plan.outcome === "refused") throw new Error(plan.detail);
+  const calls = new Map(plan.calls.map((call) => [call.channel, call]));
+  const callTo = (channel: string) => {
+    const call = calls.get(channel);
+    if (call === undefined) throw new Error(`no call to ${channel}`);
+    return call;
+  };
+  return { sheet: new AnswerSheet(entries), callTo };
+}
+
+const results = (...texts: string[]) => ({
+  outcome: "answers" as const,
+  answers: texts.map((text) => ({ result: json(text) })),
+});
+
+describe("an answer sheet", () => {
+  it("puts answers in the order of the request, in whatever order calls end", () => {
+    const refused: Entry = { outcome: "refused", error: errorCodes.badRequest, detail: "why" };
+    const { sheet, callTo } = open([ask("a"), ask("b"), refused, ask("a")]);
+    sheet.enter(callTo("b"), results("2"));
+    sheet.enter(callTo("a"), {
+      outcome: "answers",
+      answers: [{ result: json("1") }, { error: errorCodes.notAvailable }],
+    });
+    expect(sheet.answers()).toMatchObject([
+      { result: "1" },
+      { result: "2" },
+      { error: errorCodes.badRequest, detail: "why" },
+      { error: errorCodes.notAvailable },
+    ]);
+    expect(sheet.overloadedSeconds()).toBeUndefined();
+  });
+
+  it("answers entries of a failed call one by one", () => {
+    const { sheet, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d")]);
+    sheet.enter(callTo("a"), results("1"));
+    sheet.enter(callTo("b"), { outcome: "overloaded", retryAfterSeconds: 3 });
+    sheet.enter(callTo("c"), { outcome: "timeout" });
+    sheet.enter(callTo("d"), { outcome: "failed" });
+    expect(sheet.answers()).toMatchObject([
+      { result: "1" },
+      { error: { code: 111 } },
+      { error: { code: 100 } },
+      { error: { code: 100 } },
+    ]);
+    expect(sheet.overloadedSeconds()).toBeUndefined();
+  });
+
+  it("says when to come again only if every channel was overloaded", () => {
+    const { sheet, callTo } = open([ask("a"), ask("b")]);
+    sheet.enter(callTo("a"), { outcome: "overloaded", retryAfterSeconds: 3 });
+    sheet.enter(callTo("b"), { outcome: "overloaded", retryAfterSeconds: 7 });
+    expect(sheet.overloadedSeconds()).toBe(7);
+    expect(open([]).sheet.overloadedSeconds()).toBeUndefined();
+  });
+
+  it("answers with an internal error what an object left out", () => {
+    const { sheet, callTo } = open([ask("a"), ask("a")]);
+    sheet.enter(callTo("a"), results("1"));
+    expect(sheet.answers()).toStrictEqual([{ result: "1" }, { error: errorCodes.internal }]);
+  });
+
+  it("keeps no more text of reading commands than one answer may have", () => {
+    const large = JSON.stringify("x".repeat(limits.answerBytesMax / 2 - 2));
+    const { sheet, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d", "history_remove")]);
+    sheet.enter(callTo("a"), results(large));
+    sheet.enter(callTo("b"), results(large));
+    sheet.enter(callTo("c"), results("{}"));
+    sheet.enter(callTo("d"), results("{}"));
+    expect(
+      sheet.answers().map((answer) => ("result" in answer ? "kept" : answer.error.code)),
+    ).toStrictEqual(["kept", "kept", 106, "kept"]);
+  });
+
+  it("always tells the result of a publish", () => {
+    const command: ChannelCommand = {
+      method: "publish",
+      request: {
+        data: json("1"),
+        skipHistory: false,
+        idempotencyKey: "",
+        version: 0n,
+        versionEpoch: "",
+        delta: false,
+      },
+    };
+    const { sheet, callTo } = open([ask("a"), { outcome: "call", channel: "b", command }]);
+    sheet.enter(callTo("a"), results(JSON.stringify("x".repeat(limits.answerBytesMax - 2))));
+    sheet.enter(callTo("b"), results(`{"offset":1}`));
+    expect(sheet.answers()[1]).toStrictEqual({ result: `{"offset":1}` });
+  });
+});
+
+describe("the answer to a command of a call", () => {
+  it("says after a timeout that the outcome is unknown", () => {
+    expect(outcomeAnswer({ outcome: "timeout" }, 0)).toStrictEqual({
+      error: errorCodes.internal,
+      detail:
+        "the channel did not answer in time; the outcome is unknown, repeat with the same idempotency_key",
+    });
+  });
+
+  it("says nothing about why a call failed", () => {
+    expect(outcomeAnswer({ outcome: "failed" }, 0)).toStrictEqual({ error: errorCodes.internal });
+  });
+});

@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { errorStatus } from "../../../src/api/error-status.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+
+it.each([
+  [100, 500],
+  [102, 404],
+  [104, 404],
+  [106, 400],
+  [107, 400],
+  [108, 404],
+  [111, 429],
+  [112, 416],
+  [113, 409],
+  [103, 400],
+  [1000, 400],
+])("error %d is status %d in transport mode", (code, status) => {
+  expect(errorStatus({ ...errorCodes.badRequest, code })).toBe(status);
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { parseBatch } from "../../../src/api/parse-batch.ts";
+import { limits } from "../../../src/limits.ts";
+import { channelConfig } from "./channel-config.ts";
+
+const config = channelConfig();
+const parse = (request: string) => parseBatch(request, config);
+
+function batchOf(commandCount: number): string {
+  return JSON.stringify({
+    commands: Array.from({ length: commandCount }, () => ({ presence: {} })),
+  });
+}
+
+describe("a batch request", () => {
+  it("has its commands in order, with data taken over byte for byte", () => {
+    const request = `{"parallel":true,"commands":[
+      {"publish":{"channel":"a","data":{"n":1.00,"n":12345678901234567890},"version":18446744073709551615}},
+      {"id":3,"history":{"channel":"a","limit":-1},"presence":null},
+      {"broadcast":{"channels":["a","b"],"data":[1.0]}},
+      {"presence_stats":{}}]}`;
+    expect(parse(request)).toMatchObject({
+      outcome: "batch",
+      commands: [
+        {
+          method: "publish",
+          entry: {
+            command: {
+              request: {
+                data: `{"n":1.00,"n":12345678901234567890}`,
+                version: 18446744073709551615n,
+              },
+            },
+          },
+        },
+        { method: "history", entry: { channel: "a", command: { request: { limit: -1 } } } },
+        {
+          form: "broadcast",
+          entries: [
+            { channel: "a", command: { request: { data: "[1.0]" } } },
+            { channel: "b", command: { request: { data: "[1.0]" } } },
+          ],
+        },
+        { method: "presence_stats", entry: { outcome: "refused", error: { code: 107 } } },
+      ],
+    });
+  });
+
+  it.each(["{}", `{"commands":null}`, `{"commands":[]}`])("may be empty: %s", (request) => {
+    expect(parse(request)).toStrictEqual({ outcome: "batch", commands: [] });
+  });
+
+  it.each([
+    ["[]", "the request must be an object"],
+    [`{"commands":{}}`, "the field commands must be an array"],
+    [`{"parallel":1}`, "the field parallel must be a boolean"],
+    [`{"commands":[1]}`, "commands[0]: the request must be an object"],
+    [`{"commands":[{}]}`, "commands[0]: no method that is known"],
+    [`{"commands":[{"publish":null}]}`, "commands[0]: no method that is known"],
+    [`{"commands":[{"invent":{}}]}`, "commands[0]: no method that is known"],
+    [`{"commands":[{"batch":{}}]}`, "commands[0]: no method that is known"],
+    [`{"commands":[{"disconnect":{}}]}`, "commands[0]: no method that is known"],
+    [
+      `{"commands":[{"presence":{"channel":"a"}},{"publish":{},"presence":{}}]}`,
+      "commands[1]: more than one method",
+    ],
+    [`{"commands":[{"presence":{},"rpc":{}}]}`, "commands[0]: more than one method"],
+    [
+      `{"commands":[{"presence":{"channel":"a"}},{"publish":{"channel":1}}]}`,
+      "commands[1]: publish: the field channel must be a string",
+    ],
+    [`{"commands":[{"publish":[]}]}`, "commands[0]: publish: the request must be an object"],
+  ])("is malformed as a whole: %s", (request, detail) => {
+    expect(parse(request)).toStrictEqual({ outcome: "malformed", detail });
+  });
+
+  it("takes as many commands as the limit says and no more", () => {
+    expect(parse(batchOf(limits.requestCommandsMax)).outcome).toBe("batch");
+    expect(parse(batchOf(limits.requestCommandsMax + 1))).toMatchObject({
+      outcome: "refused",
+      error: { code: 107 },
+      detail: "the request has more than 10000 commands",
+    });
+  });
+});

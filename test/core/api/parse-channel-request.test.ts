@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { parseChannelRequest } from "../../../src/api/parse-channel-request.ts";
+import { channelConfig } from "./channel-config.ts";
+
+const config = channelConfig();
+
+describe.each(["history_remove", "presence", "presence_stats"] as const)(
+  "a %s request",
+  (method) => {
+    it("asks its channel", () => {
+      expect(parseChannelRequest(method, `{"channel":"news","x":1}`, config)).toStrictEqual({
+        outcome: "call",
+        channel: "news",
+        command: { method },
+      });
+    });
+
+    it("is refused without a channel and for an unknown namespace", () => {
+      expect(parseChannelRequest(method, "{}", config)).toMatchObject({
+        outcome: "refused",
+        error: { code: 107 },
+      });
+      expect(parseChannelRequest(method, `{"channel":"strange:a"}`, config)).toMatchObject({
+        error: { code: 102 },
+      });
+    });
+
+    it("is malformed when the channel is no string", () => {
+      expect(parseChannelRequest(method, `{"channel":{}}`, config)).toStrictEqual({
+        outcome: "malformed",
+        detail: "the field channel must be a string",
+      });
+    });
+  },
+);

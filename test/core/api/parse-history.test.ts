@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { parseHistory } from "../../../src/api/parse-history.ts";
+import { channelConfig } from "./channel-config.ts";
+
+const config = channelConfig();
+const parse = (request: string) => parseHistory(request, config);
+
+describe("a history request", () => {
+  it.each([
+    [`{"channel":"news"}`, { limit: 0, reverse: false }],
+    [`{"channel":"news","limit":null,"since":null,"reverse":null}`, { limit: 0, reverse: false }],
+    [`{"channel":"news","limit":-1}`, { limit: -1, reverse: false }],
+    [
+      `{"channel":"news","limit":10,"since":{"offset":4,"epoch":"e"},"reverse":true}`,
+      { limit: 10, since: { offset: 4, epoch: "e" }, reverse: true },
+    ],
+    [
+      `{"channel":"news","since":{}}`,
+      { limit: 0, since: { offset: 0, epoch: "" }, reverse: false },
+    ],
+    [`{"channel":"news","limit":2147483647,"reverse":true}`, { limit: 2147483647, reverse: true }],
+  ])("%s asks for what it says", (request, query) => {
+    expect(parse(request)).toStrictEqual({
+      outcome: "call",
+      channel: "news",
+      command: { method: "history", request: query },
+    });
+  });
+
+  it.each([
+    [`{"limit":1}`, 107, "channel is required"],
+    [`{"channel":"strange:a"}`, 102, "the channel's namespace is not configured"],
+    [`{"channel":"news","limit":-2}`, 107, "limit must be -1 or more"],
+    [
+      `{"channel":"news","limit":1,"reverse":true,"since":{"epoch":"e"}}`,
+      107,
+      "since.offset must be above 0 when reverse is set",
+    ],
+  ])("%s is refused", (request, code, detail) => {
+    expect(parse(request)).toMatchObject({ outcome: "refused", error: { code }, detail });
+  });
+
+  it.each([
+    [`{"channel":"news","limit":1.5}`, "the field limit must be a 32 bit integer"],
+    [`{"channel":"news","limit":2147483648}`, "the field limit must be a 32 bit integer"],
+    [`{"channel":"news","limit":"1"}`, "the field limit must be a 32 bit integer"],
+    [`{"channel":"news","reverse":1}`, "the field reverse must be a boolean"],
+    [`{"channel":"news","since":[]}`, "the field since must be an object"],
+    [`{"channel":"news","since":{"epoch":1}}`, "the field since.epoch must be a string"],
+    [
+      `{"channel":"news","since":{"offset":-1}}`,
+      "the field since.offset must be an unsigned 64 bit integer",
+    ],
+  ])("%s is malformed", (request, detail) => {
+    expect(parse(request)).toStrictEqual({ outcome: "malformed", detail });
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { parseLegacy } from "../../../src/api/parse-legacy.ts";
+import { limits } from "../../../src/limits.ts";
+import { channelConfig } from "./channel-config.ts";
+
+const config = channelConfig();
+const parse = (body: string) => parseLegacy(body, config);
+
+describe("a legacy body", () => {
+  it("has a command on each line, with its id and its data byte for byte", () => {
+    const body = `{"id":1,"method":"publish","params":{"channel":"a","data":{"n":1.00}}}
+{"id":4294967295,"method":"broadcast","params":{"channels":["a","b"],"data":2}}`;
+    expect(parse(body)).toMatchObject({
+      outcome: "lines",
+      lines: [
+        {
+          id: 1,
+          command: { method: "publish", entry: { command: { request: { data: `{"n":1.00}` } } } },
+        },
+        { id: 4294967295, command: { form: "broadcast", entries: [{}, {}] } },
+      ],
+    });
+  });
+
+  it.each([
+    ["a trailing line break", `{"id":1,"method":"presence","params":{"channel":"a"}}\n`],
+    [
+      "line breaks of two characters",
+      `\r\n{"id":1,"method":"presence","params":{"channel":"a"}}\r\n`,
+    ],
+  ])("may have %s", (_, body) => {
+    expect(parse(body)).toStrictEqual({
+      outcome: "lines",
+      lines: [
+        {
+          id: 1,
+          command: {
+            form: "single",
+            method: "presence",
+            entry: { outcome: "call", channel: "a", command: { method: "presence" } },
+          },
+        },
+      ],
+    });
+  });
+
+  it.each([`{"method":"presence"}`, `{"id":null,"method":"presence","params":null}`])(
+    "may lack id and params: %s",
+    (body) => {
+      expect(parse(body)).toMatchObject({
+        outcome: "lines",
+        lines: [{ id: 0, command: { entry: { outcome: "refused", error: { code: 107 } } } }],
+      });
+    },
+  );
+
+  it.each([
+    ["", "the body has no command"],
+    [" \n\r\n", "the body has no command"],
+    [`{"id":1,"method":"presence"}\n{"id":`, "line 2: not valid JSON"],
+    [`{"id":1,"method":"presence"}{"id":2,"method":"presence"}`, "line 1: not valid JSON"],
+    ["[]", "line 1: the request must be an object"],
+    [`{"id":1}`, "line 1: no method that is known"],
+    [`{"id":1,"method":"subscribe"}`, "line 1: no method that is known"],
+    [`{"id":1,"method":"batch"}`, "line 1: no method that is known"],
+    [`{"id":-1,"method":"presence"}`, "line 1: the field id must be an unsigned 32 bit integer"],
+    [`{"id":1,"method":"presence","params":[]}`, "line 1: the field params must be an object"],
+    [
+      `{"method":"presence"}\n\n{"method":"presence","params":{"channel":1}}`,
+      "line 3: params: the field channel must be a string",
+    ],
+  ])("is malformed as a whole: %j", (body, detail) => {
+    expect(parse(body)).toStrictEqual({ outcome: "malformed", detail });
+  });
+
+  it("takes as many lines as the limit says and no more", () => {
+    const line = `{"method":"presence"}\n`;
+    expect(parse(line.repeat(limits.requestCommandsMax)).outcome).toBe("lines");
+    expect(parse(line.repeat(limits.requestCommandsMax + 1))).toMatchObject({
+      outcome: "refused",
+      error: { code: 107 },
+    });
+  });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, it } from "vitest";
+import { parsePublish } from "../../../src/api/parse-publish.ts";
+import { limits } from "../../../src/limits.ts";
+import { channelConfig } from "./channel-config.ts";
+
+const config = channelConfig();
+const parse = (request: string) => parsePublish(request, config);
+
+/** The publication that a request comes to; a test fails here when it is refused. */
+function publicationOf(request: string) {
+  const entry = parse(request);
+  if (entry.outcome !== "call" || entry.command.method !== "publish") {
+    throw new Error(JSON.stringify(entry));
+  }
+  return entry.command.request;
+}
+
+function withVersion(version: string): string {
+  return `{"channel":"news","data":1,"version":${version}}`;
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
+
+describe("a publish request", () => {
+  it("comes to a call with every option that it has", () => {
+    const request = `{"channel":"news","data":{"a":1},"skip_history":true,"tags":{"k":"v"},
+      "idempotency_key":"once","delta":true,"version":7,"version_epoch":"e"}`;
+    expect(parse(request)).toStrictEqual({
+      outcome: "call",
+      channel: "news",
+      command: {
+        method: "publish",
+        request: {
+          data: '{"a":1}',
+          tags: { k: "v" },
+          skipHistory: true,
+          idempotencyKey: "once",
+          version: 7n,
+          versionEpoch: "e",
+          delta: true,
+        },
+      },
+    });
+  });
+
+  it.each([
+    ["absent", `{"channel":"news","data":1}`],
+    [
+      "null",
+      `{"channel":"news","data":1,"b64data":null,"skip_history":null,"tags":null,"idempotency_key":null,
+        "delta":null,"version":null,"version_epoch":null}`,
+    ],
+  ])("gives options their meaning of absence when they are %s", (_, request) => {
+    expect(publicationOf(request)).toStrictEqual({
+      data: "1",
+      skipHistory: false,
+      idempotencyKey: "",
+      version: 0n,
+      versionEpoch: "",
+      delta: false,
+    });
+  });
+
+  it("ignores fields that it doesn't know", () => {
+    expect(publicationOf(`{"channel":"news","data":1,"colour":{"a":[]}}`).data).toBe("1");
+  });
+
+  it("keeps tags whose names are those of an object's own machinery", () => {
+    const { tags } = publicationOf(
+      `{"channel":"news","data":1,"tags":{"constructor":"a","__proto__":"b"}}`,
+    );
+    expect(JSON.stringify(tags)).toBe(`{"constructor":"a","__proto__":"b"}`);
+  });
+});
+
+describe("the data of a publish request", () => {
+  it.each([
+    `{"z":1,"a":12345678901234567890,"z":2}`,
+    `[1.0, 1e2,  -0]`,
+    String.raw`"\u0041\/\ud83d\ude00"`,
+    `"é 😀"`,
+    "null",
+    "false",
+    "0",
+    `""`,
+  ])("is taken over byte for byte: %s", (data) => {
+    expect(publicationOf(`{"data": ${data} ,"channel":"news"}`).data).toBe(data);
+  });
+
+  it("is the text that b64data stands for, byte for byte", () => {
+    const data = `{"b":1.0,"a":"é"}`;
+    expect(publicationOf(`{"channel":"news","b64data":"${base64(data)}"}`).data).toBe(data);
+  });
+
+  it("comes from b64data when both are given", () => {
+    expect(publicationOf(`{"channel":"news","data":1,"b64data":"${base64("2")}"}`).data).toBe("2");
+  });
+
+  it.each([
+    ["base64", "%%%"],
+    ["JSON", base64("hello")],
+    ["UTF-8", Buffer.from([0x22, 0xff, 0x22]).toString("base64")],
+    ["JSON without a byte order mark", base64("\u{feff}1")],
+  ])("is refused when b64data is not %s", (_, encoded) => {
+    expect(parse(`{"channel":"news","b64data":"${encoded}"}`)).toMatchObject({
+      outcome: "refused",
+      error: { code: 107 },
+      detail: "b64data must be base64 of JSON in UTF-8",
+    });
+  });
+
+  it.each([`{"channel":"news"}`, `{"channel":"news","b64data":""}`])(
+    "is required: %s",
+    (request) => {
+      expect(parse(request)).toMatchObject({ error: { code: 107 }, detail: "data is required" });
+    },
+  );
+
+  it("must be an object where the namespace says so", () => {
+    expect(parse(`{"channel":"objects:a","data":[1]}`)).toMatchObject({
+      error: { code: 107 },
+      detail: "data must be a JSON object in the channel's namespace",
+    });
+    expect(publicationOf(`{"channel":"objects:a","data": {"a":1}}`).data).toBe(`{"a":1}`);
+  });
+});
+
+describe("the version of a publish request", () => {
+  it.each([
+    ["0", 0n],
+    ["9007199254740993", 9007199254740993n],
+    ["18446744073709551615", 18446744073709551615n],
+  ])("is read exactly: %s", (digits, version) => {
+    expect(publicationOf(withVersion(digits)).version).toBe(version);
+  });
+
+  it.each([
+    "18446744073709551616",
+    "100000000000000000000000",
+    "-1",
+    "1.0",
+    "1e3",
+    `"1"`,
+    "true",
+    "[1]",
+  ])("makes the request malformed when it is %s", (version) => {
+    expect(parse(withVersion(version))).toStrictEqual({
+      outcome: "malformed",
+      detail: "the field version must be an unsigned 64 bit integer",
+    });
+  });
+});
+
+describe("a publish request is refused", () => {
+  it.each([
+    ["without a channel", `{"data":1}`, 107, "channel is required"],
+    ["with an empty channel", `{"channel":"","data":1}`, 107, "channel is required"],
+    ["with a null channel", `{"channel":null,"data":1}`, 107, "channel is required"],
+    [
+      "with a name that is too long",
+      `{"channel":"${"c".repeat(256)}","data":1}`,
+      107,
+      "the channel name is over 255 bytes",
+    ],
+    [
+      "with half a surrogate pair in the name",
+      String.raw`{"channel":"\ud83d","data":1}`,
+      107,
+      "the channel name is not well-formed Unicode",
+    ],
+    [
+      "for a namespace that isn't configured",
+      `{"channel":"strange:a","data":1}`,
+      102,
+      "the channel's namespace is not configured",
+    ],
+    [
+      "for its channel before its data",
+      `{"channel":"strange:a"}`,
+      102,
+      "the channel's namespace is not configured",
+    ],
+    [
+      "with a tag that is no string",
+      `{"channel":"news","data":1,"tags":{"k":1}}`,
+      107,
+      "tags must have strings as values",
+    ],
+  ])("%s", (_, request, code, detail) => {
+    expect(parse(request)).toMatchObject({ outcome: "refused", error: { code }, detail });
+  });
+
+  it.each([
+    [
+      "data",
+      limits.publicationBytesMax,
+      (bytes: number) => `"data":"${"é".repeat(bytes / 2 - 1)}"`,
+    ],
+    [
+      "tags",
+      limits.tagsBytesMax,
+      (bytes: number) => `"data":1,"tags":{"t":"${"é".repeat((bytes - 8) / 2)}"}`,
+    ],
+    [
+      "idempotency_key",
+      limits.idempotencyKeyBytesMax,
+      (bytes: number) => `"data":1,"idempotency_key":"${"é".repeat(bytes / 2)}"`,
+    ],
+    [
+      "version_epoch",
+      limits.versionEpochBytesMax,
+      (bytes: number) => `"data":1,"version_epoch":"${"é".repeat(bytes / 2)}"`,
+    ],
+  ])("with more %s than its limit in bytes, and not with as much", (field, bytesMax, fields) => {
+    expect(parse(`{"channel":"news",${fields(bytesMax)}}`).outcome).toBe("call");
+    expect(parse(`{"channel":"news",${fields(bytesMax + 2)}}`)).toMatchObject({
+      outcome: "refused",
+      error: { code: 107 },
+      detail: `${field} is over ${bytesMax} bytes`,
+    });
+  });
+});
+
+describe("a publish request is malformed", () => {
+  it.each([
+    ["[]", "the request must be an object"],
+    ["1", "the request must be an object"],
+    [`{"channel":1,"data":1}`, "the field channel must be a string"],
+    [`{"channel":"news","data":1,"tags":["a"]}`, "the field tags must be an object"],
+    [`{"channel":"news","data":1,"tags":"a"}`, "the field tags must be an object"],
+    [`{"channel":"news","data":1,"skip_history":1}`, "the field skip_history must be a boolean"],
+    [`{"channel":"news","data":1,"delta":"true"}`, "the field delta must be a boolean"],
+    [
+      `{"channel":"news","data":1,"idempotency_key":5}`,
+      "the field idempotency_key must be a string",
+    ],
+    [`{"channel":"news","data":1,"version_epoch":5}`, "the field version_epoch must be a string"],
+    [`{"channel":"news","b64data":5}`, "the field b64data must be a string"],
+  ])("when it is %s", (request, detail) => {
+    expect(parse(request)).toStrictEqual({ outcome: "malformed", detail });
+  });
+});

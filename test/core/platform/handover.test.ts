@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import {
+  type Handover,
+  encodeHandover,
+  parseHandover,
+} from "../../../workers/platform/handover.ts";
+import { json } from "../api/channel-config.ts";
+
+describe("a handover", () => {
+  const handover: Handover = {
+    v: 1,
+    keepalive: "client",
+    claims: { user: "Zoë\r\n😀\ud83d", expireAtSeconds: 5, info: json(`{"n":1.00}`) },
+  };
+
+  it("survives its header", () => {
+    expect(parseHandover(encodeHandover(handover))).toStrictEqual(handover);
+    const bare: Handover = { v: 1, keepalive: "server" };
+    expect(parseHandover(encodeHandover(bare))).toStrictEqual(bare);
+  });
+
+  it("is a header's value whatever the claims say", () => {
+    expect(encodeHandover(handover)).toMatch(/^[!-~]+$/);
+  });
+});

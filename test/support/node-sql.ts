@@ -1,0 +1,35 @@
+import { DatabaseSync } from "node:sqlite";
+import type { Sql, SqlRow, SqlValue } from "../../src/channel/sql.ts";
+
+/** The core's storage port over Node's own SQLite: in memory, or in a file that a second one can open afterwards. */
+export class NodeSql implements Sql {
+  readonly #database: DatabaseSync;
+
+  constructor(path = ":memory:") {
+    this.#database = new DatabaseSync(path);
+  }
+
+  *rows(query: string, ...values: readonly SqlValue[]): Iterable<SqlRow> {
+    for (const row of this.#database.prepare(query).iterate(...values)) yield row as SqlRow;
+  }
+
+  run(statement: string, ...values: readonly SqlValue[]): void {
+    this.#database.prepare(statement).run(...values);
+  }
+
+  transaction<Result>(work: () => Result): Result {
+    this.#database.exec("BEGIN");
+    try {
+      const result = work();
+      this.#database.exec("COMMIT");
+      return result;
+    } catch (error) {
+      this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
