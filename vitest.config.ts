@@ -1,8 +1,11 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { ClosingLineReporter } from "./test/support/closing-line-reporter.ts";
+import { testConfig, testSecrets } from "./test/workers/test-config.ts";
 
 export default defineConfig({
   test: {
+    reporters: ["default", new ClosingLineReporter()],
     projects: [
       {
         test: {
@@ -12,7 +15,13 @@ export default defineConfig({
         },
       },
       {
-        plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: "./wrangler.toml" },
+            // These win over .dev.vars and over [vars], so that the tests know what they test.
+            miniflare: { bindings: { ...testSecrets, config: testConfig } },
+          }),
+        ],
         test: { name: "workers", include: ["test/workers/**/*.test.ts"] },
       },
       {

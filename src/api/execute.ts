@@ -1,5 +1,6 @@
 import type { Channel } from "../channel/channel.ts";
 import { presence, presenceStats } from "../channel/presence.ts";
+import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import {
   encodeHistory,
@@ -8,6 +9,24 @@ import {
   encodePresenceStats,
 } from "../protocol/json-result.ts";
 import type { ChannelAnswer, ChannelCommand, HistoryQuery } from "./channel-command.ts";
+
+/**
+ * Carries out the commands of one call, in order. Together the answers stay within `limits.answerBytesMax`: what a
+ * read would add beyond is an error instead. A publish's result is always told, for it was done.
+ */
+export function executeAll(
+  channel: Channel,
+  commands: readonly ChannelCommand[],
+  nowMs: number,
+): readonly ChannelAnswer[] {
+  let bytes = 0;
+  return commands.map((command) => {
+    const answer = execute(channel, command, nowMs);
+    if ("error" in answer || command.method === "publish") return answer;
+    bytes += answer.result.length;
+    return bytes > limits.answerBytesMax ? { error: errorCodes.limitExceeded } : answer;
+  });
+}
 
 /**
  * Carries out one command of the HTTP API on its channel (reference 6.2). A backend may do everything that the namespace

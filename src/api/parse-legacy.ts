@@ -7,7 +7,7 @@ import { apiMethods, parseCommand } from "./parse-command.ts";
 import { objectField, parseShape, shape, textField, uint32Field } from "./request-shape.ts";
 
 /** One line of the legacy form; the answer carries its id. */
-export interface LegacyCommand {
+interface LegacyCommand {
   readonly id: number;
   readonly command: ApiCommand;
 }

@@ -140,8 +140,9 @@ export class Channel {
 
   /** Deletes the publications and keeps the position. */
   removeHistory(nowMs: number): "removed" | "not-available" {
-    const epoch = this.#history.epoch;
     if (!this.#history.enabled) return "not-available";
+    this.forgetWhatEnded(nowMs);
+    const epoch = this.#history.epoch;
     if (epoch === undefined) return "removed";
     this.#sql.transaction(() => {
       this.#idempotency.releaseAll(epoch, nowMs);

@@ -72,8 +72,13 @@ export function loadStream(sql: Sql, size: number): Stream | undefined {
     version: BigInt(String(source["version"])),
     versionEpoch: String(source["version_epoch"]),
   };
-  if (Number(meta["size"]) !== size) resize(sql, stream, size);
-  return stream;
+  const sizeBefore = Number(meta["size"]);
+  if (sizeBefore === size) return stream;
+  // What the smaller of the two rings lets go is gone for good: a larger one must not count on those rows.
+  const oldest = stream.top - Math.min(sizeBefore, size) + 1;
+  const resized = { ...stream, floor: Math.max(stream.floor, oldest) };
+  resize(sql, resized, size);
+  return resized;
 }
 
 /** Moves the newest publications to a ring of another size, within SQLite: they need not fit in memory. */
@@ -82,9 +87,10 @@ function resize(sql: Sql, stream: Stream, size: number): void {
     sql.run("ALTER TABLE publication RENAME TO publication_before");
     sql.run(`CREATE TABLE publication (${publicationColumns})`);
     sql.run(
-      `INSERT INTO publication SELECT offset % ?, offset, time, floor, version, version_epoch, idempotency_key, delta,
+      `INSERT INTO publication SELECT offset % ?, offset, time, ?, version, version_epoch, idempotency_key, delta,
         tags, info, data FROM publication_before WHERE offset > ?`,
       size,
+      stream.floor,
       stream.top - size,
     );
     sql.run("DROP TABLE publication_before");
@@ -92,7 +98,7 @@ function resize(sql: Sql, stream: Stream, size: number): void {
   });
 }
 
+/** Takes all rows: a query left half read would keep its table from being dropped. */
 function first(rows: Iterable<SqlRow>): SqlRow | undefined {
-  for (const row of rows) return row;
-  return undefined;
+  return [...rows][0];
 }

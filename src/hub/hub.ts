@@ -21,6 +21,9 @@ export class Hub {
   #pending: Message[] = [];
   #pendingBytes = 0;
   readonly #awaitingFlush = new Set<Recipient>();
+  /** To be cut. In a set, because their leaves are announced, and that loop finds the others again. */
+  readonly #slow = new Set<Recipient>();
+  #cutting = false;
   #quietUntilMs = 0;
   #backlogBytes = 0;
 
@@ -68,7 +71,8 @@ export class Hub {
     });
     if (this.#pendingBytes + message.length > limits.batchBytesMax) this.flush();
     this.#pending.push(message);
-    this.#pendingBytes += message.length;
+    // With the line break that divides it from the next one.
+    this.#pendingBytes += message.length + 1;
     if (this.#pending.length >= limits.batchPublicationsMax) this.flush();
   }
 
@@ -79,11 +83,12 @@ export class Hub {
    */
   settle(nowMs: number): number | undefined {
     if (this.#pending.length === 0) return undefined;
-    // A clock that was set back must not make anybody wait: no window is longer than the longest one.
-    const waitMs = Math.min(this.#quietUntilMs - nowMs, batchWindowMs(this.#recipients.size));
-    if (waitMs > 0) return waitMs;
+    // A clock that was set back must not make anybody wait: the window never ends later than one that begins now.
+    const windowEndMs = nowMs + batchWindowMs(this.#recipients.size);
+    this.#quietUntilMs = Math.min(this.#quietUntilMs, windowEndMs);
+    if (this.#quietUntilMs > nowMs) return this.#quietUntilMs - nowMs;
     this.flush();
-    this.#quietUntilMs = nowMs + batchWindowMs(this.#recipients.size);
+    this.#quietUntilMs = windowEndMs;
     return undefined;
   }
 
@@ -129,19 +134,30 @@ export class Hub {
    */
   #send(frame: Message, onlyJoinLeave: boolean): number {
     const list = this.recipients;
-    const slow: Recipient[] = [];
     let backlogBytes = 0;
     for (const recipient of list) {
       if (onlyJoinLeave && !recipient.hearsJoinLeave) continue;
       const behind = recipient.backlogBytes();
       if (behind > this.#queueMaxBytes) {
-        slow.push(recipient);
+        this.#slow.add(recipient);
         continue;
       }
       backlogBytes += behind + frame.length;
       recipient.send(frame);
     }
-    for (const recipient of slow) recipient.disconnect(disconnectCodes.slow);
+    this.#cutSlow();
     return backlogBytes;
+  }
+
+  /** One after the other, never one inside the other: thousands may be slow at once, and the stack isn't that deep. */
+  #cutSlow(): void {
+    if (this.#cutting) return;
+    this.#cutting = true;
+    try {
+      for (const recipient of this.#slow) recipient.disconnect(disconnectCodes.slow);
+    } finally {
+      this.#slow.clear();
+      this.#cutting = false;
+    }
   }
 }

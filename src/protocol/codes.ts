@@ -33,6 +33,7 @@ export const errorCodes = {
   badRequest: { code: 107, message: "bad request", temporary: false },
   notAvailable: { code: 108, message: "not available", temporary: false },
   tokenExpired: { code: 109, message: "token expired", temporary: false },
+  expired: { code: 110, message: "expired", temporary: false },
   tooManyRequests: { code: 111, message: "too many requests", temporary: true },
   unrecoverablePosition: { code: 112, message: "unrecoverable position", temporary: false },
 } as const satisfies Record<string, ErrorCode>;

@@ -63,8 +63,10 @@ function credentialsOf(
   // Two tokens, two users: one of them is somebody else's.
   if (fromEdge !== undefined && fromEdge.user !== claims.user)
     return disconnectWith(disconnectCodes.invalidToken);
-  if (verdict === undefined && hasEnded(claims.expireAtSeconds, nowMs))
-    return failWith(errorCodes.tokenExpired);
+  if (hasEnded(claims.expireAtSeconds, nowMs)) {
+    // A token verified at the edge may end before connect; one that is fresh may name an end that has passed.
+    return failWith(verdict === undefined ? errorCodes.tokenExpired : errorCodes.expired);
+  }
   if (claims.user === "" && config.disallowAnonymousConnectionTokens) {
     return disconnectWith(disconnectCodes.permissionDenied);
   }
@@ -83,6 +85,7 @@ export function fitsSnapshot(snapshot: SessionSnapshot): boolean {
   return JSON.stringify(snapshot).length <= limits.sessionSnapshotBytesMax / 2;
 }
 
-function hasEnded(expireAtSeconds: number, nowMs: number): boolean {
+/** Whether a credential's end has passed; 0 is never. */
+export function hasEnded(expireAtSeconds: number, nowMs: number): boolean {
   return expireAtSeconds !== 0 && expireAtSeconds * 1000 <= nowMs;
 }

@@ -4,6 +4,7 @@ import type { ResolvedChannel } from "../channel/channel-name.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { SubscribeRequest } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json-text.ts";
+import { hasEnded } from "./connect-command.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SubscriptionSnapshot } from "./snapshot.ts";
 
@@ -32,6 +33,7 @@ export function grantSubscription(
   channel: ResolvedChannel & { outcome: "resolved" },
   applicant: Applicant,
   verdict: SubscriptionVerdict | undefined,
+  nowMs: number,
 ): Grant | Decision {
   if (request.type !== 0) return failWith(errorCodes.permissionDenied);
   if (request.delta !== "" && request.delta !== "fossil")
@@ -52,6 +54,7 @@ export function grantSubscription(
       if (user !== applicant.user || name !== request.channel || !bound) {
         return disconnectWith(disconnectCodes.invalidToken);
       }
+      if (hasEnded(verdict.claims.expireAtSeconds, nowMs)) return failWith(errorCodes.expired);
       return granted(request, channel, applicant, verdict.claims);
     }
   }

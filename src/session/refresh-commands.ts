@@ -1,7 +1,7 @@
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
-import { fitsSnapshot, ttlSeconds } from "./connect-command.ts";
+import { fitsSnapshot, hasEnded, ttlSeconds } from "./connect-command.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SessionSnapshot } from "./snapshot.ts";
 
@@ -26,6 +26,9 @@ export function refresh(
       const { claims } = verdict;
       if (claims.user !== snapshot.claims?.user)
         return disconnectWith(disconnectCodes.invalidToken);
+      if (hasEnded(claims.expireAtSeconds, nowMs)) {
+        return disconnectWith(disconnectCodes.connectionExpired);
+      }
       const refreshed: SessionSnapshot = { ...snapshot, claims };
       if (!fitsSnapshot(refreshed)) return failWith(errorCodes.limitExceeded);
       const result = { ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs) };
@@ -58,6 +61,9 @@ export function subRefresh(
       const bound = client === "" || client === snapshot.client;
       if (user !== snapshot.claims?.user || channel !== request.channel || !bound) {
         return disconnectWith(disconnectCodes.invalidToken);
+      }
+      if (hasEnded(expireAtSeconds, nowMs)) {
+        return disconnectWith(disconnectCodes.subscriptionExpired);
       }
       const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
       return {

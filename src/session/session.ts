@@ -203,6 +203,7 @@ export class Session {
       resolved,
       { client, user: claims?.user ?? "" },
       verdict,
+      nowMs,
     );
     if (grant.outcome !== "granted") return grant;
     const snapshot: SessionSnapshot = { ...this.#snapshot, subscription: grant.subscription };

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
-import { execute } from "../../src/api/execute.ts";
+import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { Sql } from "../../src/channel/sql.ts";
@@ -84,7 +84,7 @@ export class ChannelObject extends DurableObject<Env> {
     if (this.#channel.hub.overloaded() && commands.some(publishes)) {
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     }
-    const answers = commands.map((command) => execute(this.#channel, command, nowMs));
+    const answers = executeAll(this.#channel, commands, nowMs);
     this.#settle(nowMs);
     await this.#schedule(nowMs);
     return { outcome: "answers", answers };

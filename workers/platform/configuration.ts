@@ -10,12 +10,12 @@ export interface Configured {
   readonly secrets: Secrets;
 }
 
-export interface Unconfigured {
+interface Unconfigured {
   readonly outcome: "unconfigured";
   readonly problems: readonly string[];
 }
 
-export interface Secrets {
+interface Secrets {
   readonly apiKey: string;
   readonly tokenHmacSecretKey: string;
 }

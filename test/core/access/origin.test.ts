@@ -40,6 +40,7 @@ describe("an origin", () => {
     ["https://aba", "https://ab*ba"],
     ["https://ab", "https://a*b*b"],
     ["https://c-b-a", "https://*a*b*c"],
+    ["https://a-b", "https://*b*a*"],
     ["null", "https://*"],
     ["", "https://example.com"],
     ["https://example.com", ""],
