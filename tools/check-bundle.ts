@@ -34,15 +34,11 @@ async function checkBundle(): Promise<void> {
 
 function build(folder: string): string {
   const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
-  execFileSync(
-    process.execPath,
-    [wrangler, "deploy", "--dry-run", "--outdir", folder],
-    {
-      cwd: root,
-      stdio: ["ignore", "ignore", "inherit"],
-      env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
-    },
-  );
+  execFileSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", folder], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
+  });
   return join(folder, "edge.js");
 }
 

@@ -9,8 +9,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { SignJWT } from "jose";
-import { unstable_readConfig as readWranglerConfig } from "wrangler";
-import { parseConfig } from "../src/config/parse-config.ts";
+import { optionValue, withoutOption } from "./command-line.ts";
+import { configurationProblems } from "./configuration-problems.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const secretsFile = join(root, ".dev.vars");
@@ -74,16 +74,6 @@ function endWithParent(server: ChildProcess): void {
   server.once("exit", () => clearInterval(watch));
 }
 
-/** Checks what the Worker will be given, so that a mistake shows now and not at the first request. */
-function configurationProblems(options: readonly string[]): readonly string[] {
-  const given = optionValues(options, "--var").findLast((value) => value.startsWith("config:"));
-  const file = optionValue(options, "--config") ?? join(root, "wrangler.toml");
-  const config =
-    given?.slice("config:".length) ?? readWranglerConfig({ config: file }).vars["config"];
-  const parsed = parseConfig(config);
-  return parsed.outcome === "bad" ? parsed.problems : [];
-}
-
 async function answers(address: string, server: ChildProcess): Promise<boolean> {
   while (server.exitCode === null && server.signalCode === null) {
     try {
@@ -117,25 +107,6 @@ with this token, good for 7 days:
 Publish to it:
   curl -X POST ${address}/api/publish -H "X-API-Key: ${secrets["API_KEY"] ?? ""}" -d '{"channel":"news","data":{"text":"hello"}}'
 `;
-}
-
-function optionValues(options: readonly string[], name: string): readonly string[] {
-  return options.flatMap((option, index) => {
-    if (option.startsWith(`${name}=`)) return [option.slice(name.length + 1)];
-    const next = options[index + 1];
-    return option === name && next !== undefined ? [next] : [];
-  });
-}
-
-function optionValue(options: readonly string[], name: string): string | undefined {
-  return optionValues(options, name).at(-1);
-}
-
-function withoutOption(options: readonly string[], name: string): readonly string[] {
-  return options.filter(
-    (option, index) =>
-      option !== name && !option.startsWith(`${name}=`) && options[index - 1] !== name,
-  );
 }
 
 await start(process.argv.slice(2));
