@@ -90,7 +90,8 @@ function parseBase(payload: Payload, nowMs: number): Verdict<BaseClaims> {
   // A token that isn't valid yet is answered like an expired one: the client asks for a new token and tries again.
   if (notBefore !== "absent" && notBefore > nowSeconds) return { outcome: "expired" };
   const end = expireAt === "absent" ? expiresAt : expireAt;
-  const expireAtSeconds = end === "absent" ? 0 : Math.floor(end);
+  // 0 says that there is no end; a fraction of the first second is one, long past, and must not round to none.
+  const expireAtSeconds = end === "absent" || end === 0 ? 0 : Math.max(1, Math.floor(end));
   const claims = { user, expireAtSeconds, ...(info.text === undefined ? {} : { info: info.text }) };
   return { outcome: "verified", claims };
 }

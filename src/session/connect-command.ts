@@ -73,10 +73,13 @@ function credentialsOf(
   return { outcome: "accepted", claims };
 }
 
-/** Whole seconds until then, at least 1: clients read 0 as never, which is what it means for an end of 0. */
+/**
+ * Whole seconds until then, at least 1: clients read 0 as never, which is what it means for an end of 0. On the wire it
+ * is a uint32, whatever far future a token names.
+ */
 export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === 0) return 0;
-  return Math.max(1, Math.floor(expireAtSeconds - nowMs / 1000));
+  return Math.min(Math.max(1, Math.floor(expireAtSeconds - nowMs / 1000)), 2 ** 32 - 1);
 }
 
 /** Whether a snapshot fits into what survives sleep; what doesn't fit is refused, never cut (rule B2). */

@@ -255,6 +255,7 @@ export class Session {
         return;
       case "reply":
         this.#save(decision.snapshot);
+        if (command.method === "refresh") this.#showRefreshed();
         if (command.method === "publish") this.#settle(nowMs);
         this.#send(codec.encodeReply(decision.reply));
         return;
@@ -281,6 +282,8 @@ export class Session {
   }
 
   #send(message: Message): void {
+    // Carrying out a command can cut its own sender as too slow; a closed socket is sent nothing (rule S4).
+    if (this.closed) return;
     if (this.#held === undefined) this.#connection.send(message);
     else this.#held.push(message);
   }
@@ -297,6 +300,12 @@ export class Session {
     this.#save({ ...withoutSubscription(this.#snapshot), phase: "closed" });
     this.#leave();
     this.#held = undefined;
+  }
+
+  /** The new token's info is what others see from now on, as they would after sleep (rule S2). */
+  #showRefreshed(): void {
+    if (this.#subscription === undefined) return;
+    this.#subscription.info = clientInfo(this.#snapshot, this.#snapshot.subscription);
   }
 
   #leave(): void {

@@ -13,7 +13,8 @@ export interface Subscriber {
 
 /** One session's subscription, as the hub sees it. */
 export class Subscription implements Recipient {
-  readonly info: ClientInfo;
+  /** Changes when a refreshed token says something else of the client. */
+  info: ClientInfo;
   readonly present: boolean;
   readonly announced: boolean;
   readonly hearsJoinLeave: boolean;

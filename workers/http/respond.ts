@@ -5,11 +5,9 @@ import type { Served } from "./configure.ts";
 import { overloadedRetrySeconds } from "../platform/call-failure.ts";
 import type { Context } from "hono";
 
-/**
- * Every response of the edge is made here, and its status chosen here.
- *
- * How errors are told: "" in a body with status 200, "transport" by the status.
- */
+// Every response of the edge is made here, and its status chosen here.
+
+/** How errors are told: "" in a body with status 200, "transport" by the status. */
 export type ErrorMode = "" | "transport";
 
 /** The mode that a request asks for, or else the configured one (reference 6.1). */

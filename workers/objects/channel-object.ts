@@ -7,6 +7,7 @@ import type { Sql } from "../../src/channel/sql.ts";
 import type { Config } from "../../src/config/config.ts";
 import { disconnectCodes, errorCodes } from "../../src/protocol/codes.ts";
 import { jsonCodec } from "../../src/protocol/json-codec.ts";
+import { fitsSnapshot } from "../../src/session/connect-command.ts";
 import { Session } from "../../src/session/session.ts";
 import { parseSnapshot, type SessionSnapshot } from "../../src/session/snapshot.ts";
 import { version } from "../../src/version.ts";
@@ -101,8 +102,6 @@ export class ChannelObject extends DurableObject<Env> {
         headers: { "Retry-After": "5" },
       });
     }
-    const { 0: theirs, 1: ours } = new WebSocketPair();
-    this.ctx.acceptWebSocket(ours);
     const snapshot: SessionSnapshot = {
       v: 1,
       phase: "new",
@@ -111,6 +110,11 @@ export class ChannelObject extends DurableObject<Env> {
       keepalive,
       ...(claims === undefined ? {} : { claims }),
     };
+    if (!fitsSnapshot(snapshot)) {
+      return new Response("The token says more than a session can keep", { status: 413 });
+    }
+    const { 0: theirs, 1: ours } = new WebSocketPair();
+    this.ctx.acceptWebSocket(ours);
     const { session, connection } = this.#add(ours, snapshot);
     connection.save(snapshot);
     await this.#schedule(nowMs, session);
@@ -140,7 +144,8 @@ export class ChannelObject extends DurableObject<Env> {
     await this.#schedule(Date.now(), session);
   }
 
-  override async webSocketClose(socket: WebSocket): Promise<void> {
+  override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
+    answerClose(socket, code, reason);
     await this.#ended(socket);
   }
 
@@ -185,6 +190,8 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   async #ended(socket: WebSocket): Promise<void> {
+    // An object that this close woke was not given the socket any more; its attachment tells who left (rule S2).
+    if (!this.#clients.has(socket)) this.#restore(socket);
     const client = this.#clients.get(socket);
     this.#clients.delete(socket);
     client?.session.ended();
@@ -247,6 +254,17 @@ export class ChannelObject extends DurableObject<Env> {
     let open = 0;
     for (const { session } of this.#clients.values()) if (!session.closed) open++;
     return open;
+  }
+}
+
+/** A hibernatable socket's close frame is ours to answer; unanswered, the client waits and then reports 1006. */
+function answerClose(socket: WebSocket, code: number, reason: string): void {
+  try {
+    // 1005 stands for a frame without a code and 1006 for no frame at all; neither can be sent.
+    if (code === 1005 || code === 1006) socket.close();
+    else socket.close(code, reason);
+  } catch {
+    // We closed it first, or the connection is gone.
   }
 }
 

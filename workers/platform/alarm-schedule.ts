@@ -22,7 +22,11 @@ export class AlarmSchedule {
   /** Makes sure the object wakes by then. Infinity asks for nothing. */
   async atMost(dueMs: number): Promise<void> {
     if (this.covers(dueMs)) return;
-    this.#setForMs ??= (await this.#storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
+    if (this.#setForMs === undefined) {
+      const setForMs = (await this.#storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
+      // Another call may have set an alarm since this one asked: what was read must not hide it.
+      this.#setForMs ??= setForMs;
+    }
     if (this.covers(dueMs)) return;
     this.#setForMs = dueMs;
     await this.#storage.setAlarm(dueMs);

@@ -35,10 +35,14 @@ async function verify<Claims>(
 ): Promise<Verdict<Claims>> {
   if (token.length > limits.tokenBytesMax)
     return { outcome: "invalid", reason: "the token is too long" };
+  // Some runtimes throw at an empty key and others take it: without a secret nobody is believed.
+  if (secret === "") return { outcome: "invalid", reason: "there is no secret" };
   try {
-    const { payload } = await compactVerify(token, new TextEncoder().encode(secret), {
-      algorithms,
-    });
+    const key = new TextEncoder().encode(secret);
+    const { payload, protectedHeader } = await compactVerify(token, key, { algorithms });
+    // RFC 7797 section 7: a payload that isn't encoded makes no JWT.
+    if (protectedHeader.b64 === false)
+      return { outcome: "invalid", reason: "the payload is not encoded" };
     return parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload));
   } catch (error) {
     if (error instanceof errors.JOSEError) return { outcome: "invalid", reason: error.code };

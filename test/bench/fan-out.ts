@@ -1,0 +1,167 @@
+/**
+ * `npm run bench`: how fast publications reach everybody, against what the platform itself can do.
+ * Dormouse (history on, one durable row a publication) and a bare object (no history, no order, no batching) take turns on
+ * the same machine in the same run; the ratio is what counts, not the figures. Nothing else should run meanwhile.
+ */
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import WebSocket from "ws";
+import { startWorkerd, type WorkerdSetup } from "./workerd-server.ts";
+
+const rounds = 3;
+const publications = 2_000;
+const data = JSON.stringify({ text: "x".repeat(117) });
+
+interface Contender {
+  readonly name: string;
+  readonly setup: WorkerdSetup;
+  readonly path: string;
+  readonly body: string;
+  /** What a subscriber sends first. */
+  readonly hello?: string;
+  /** How many publications stand in a frame. */
+  count(frame: string): number;
+}
+
+/** Publications delivered each second, over all subscribers. */
+async function run(contender: Contender, subscribers: number, publishers: number): Promise<number> {
+  const server = await startWorkerd(contender.setup);
+  try {
+    let delivered = 0;
+    let done: () => void = () => undefined;
+    const all = new Promise<void>((resolve) => (done = resolve));
+    const sockets: WebSocket[] = [];
+    for (let index = 0; index < subscribers; index++) {
+      const socket = new WebSocket(`ws://127.0.0.1:${server.port}/channel/bench/websocket`);
+      sockets.push(socket);
+      await once(socket, "open");
+      if (contender.hello !== undefined) await greet(socket, contender.hello);
+      socket.on("message", (frame: Buffer) => {
+        delivered += contender.count(frame.toString("latin1"));
+        if (delivered === subscribers * publications) done();
+      });
+    }
+    const agent = new Agent({ keepAlive: true, maxSockets: publishers });
+    const began = performance.now();
+    let left = publications;
+    const publisher = async (): Promise<void> => {
+      while (left-- > 0) await post(agent, server.port, contender);
+    };
+    await Promise.all(Array.from({ length: publishers }, publisher));
+    await all;
+    const seconds = (performance.now() - began) / 1000;
+    for (const socket of sockets) socket.terminate();
+    agent.destroy();
+    return (subscribers * publications) / seconds;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Connects and subscribes; both replies may come in one turn. */
+async function greet(socket: WebSocket, hello: string): Promise<void> {
+  const greeted = new Promise<void>((resolve) => {
+    let replies = 0;
+    socket.on("message", () => {
+      if (++replies === 2) resolve();
+    });
+  });
+  socket.send(hello);
+  await greeted;
+  socket.removeAllListeners("message");
+}
+
+async function post(agent: Agent, port: number, { path, body }: Contender): Promise<void> {
+  const headers = { "X-API-Key": "bench", "Content-Length": Buffer.byteLength(body) };
+  const sent = request({ agent, port, host: "127.0.0.1", path, method: "POST", headers });
+  sent.end(body);
+  const [response] = await once(sent, "response");
+  if (response.statusCode !== 200) throw new Error(`A publish was answered ${response.statusCode}`);
+  response.resume();
+  await once(response, "end");
+}
+
+function dormouse(): Contender {
+  const folder = mkdtempSync(join(tmpdir(), "dormouse-bundle-"));
+  execFileSync("wrangler", ["deploy", "--dry-run", "--outdir", folder], { stdio: "ignore" });
+  const module = readFileSync(join(folder, "edge.js"), "utf8");
+  rmSync(folder, { recursive: true });
+  const config = {
+    client: { allow_anonymous_connect_without_token: true },
+    channel: {
+      without_namespace: {
+        allow_subscribe_for_client: true,
+        allow_subscribe_for_anonymous: true,
+        history_size: 100,
+        history_ttl: "5m",
+        force_recovery: true,
+      },
+    },
+  };
+  return {
+    name: "dormouse",
+    setup: {
+      module,
+      className: "ChannelObject",
+      variables: {
+        API_KEY: "bench",
+        TOKEN_HMAC_SECRET_KEY: "bench",
+        config: JSON.stringify(config),
+      },
+    },
+    path: "/api/publish",
+    body: `{"channel":"bench","data":${data}}`,
+    hello: '{"id":1,"connect":{}}\n{"id":2,"subscribe":{"channel":"bench"}}',
+    count: (frame) => frame.split('"pub":').length - 1,
+  };
+}
+
+function bare(): Contender {
+  const module = readFileSync(new URL("./bare-object.js", import.meta.url), "utf8");
+  return {
+    name: "bare",
+    setup: { module, className: "BareObject", variables: {} },
+    path: "/publish",
+    body: `{"push":{"channel":"bench","pub":{"data":${data},"offset":1}}}`,
+    count: () => 1,
+  };
+}
+
+/** A count given on the command line, or else the usual ones. */
+function argument(index: number, usual: readonly number[]): readonly number[] {
+  const given = process.argv[index];
+  return given === undefined ? usual : [Number(given)];
+}
+
+function median(figures: readonly number[]): number {
+  return [...figures].sort((left, right) => left - right)[Math.floor(figures.length / 2)] ?? 0;
+}
+
+const [ours, theirs] = [dormouse(), bare()];
+console.log(
+  "deliveries a second, median of",
+  rounds,
+  "rounds, 128 bytes, history on / bare object",
+);
+const [subscriberCounts, publisherCounts] = [
+  argument(2, [1, 100, 1_000]),
+  argument(3, [1, 16, 64]),
+];
+for (const subscribers of subscriberCounts) {
+  for (const publishers of publisherCounts) {
+    const figures: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
+    for (let round = 0; round < rounds; round++) {
+      figures.ours.push(await run(ours, subscribers, publishers));
+      figures.theirs.push(await run(theirs, subscribers, publishers));
+    }
+    const [left, right] = [median(figures.ours), median(figures.theirs)];
+    const ratio = (left / right).toFixed(2);
+    console.log(
+      `${subscribers} subscribers, ${publishers} publishers: ${Math.round(left)} / ${Math.round(right)} = ${ratio}`,
+    );
+  }
+}

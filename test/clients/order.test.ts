@@ -1,0 +1,128 @@
+import type { PublicationContext } from "centrifuge";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Inbox } from "../support/inbox.ts";
+import { SdkClient, type SdkSubscription } from "../support/sdk-client.ts";
+import { TestServer } from "../support/test-server.ts";
+import { signToken } from "../support/test-tokens.ts";
+
+const publications = 10_000;
+const publishers = 8;
+const subscribers = 20;
+const channel = "order";
+
+const config = {
+  channel: {
+    without_namespace: {
+      allow_subscribe_for_client: true,
+      history_size: publications,
+      history_ttl: "10m",
+      force_recovery: true,
+    },
+  },
+};
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await TestServer.start({ config });
+});
+afterAll(() => server.close());
+
+it(
+  "[O1] [O3] 10,000 publications of 8 publishers reach 20 subscribers once and in one order, " +
+    "though the object is thrown away at random all the while",
+  { timeout: 150_000 },
+  async () => {
+    const clients = await Promise.all(Array.from({ length: subscribers }, subscribe));
+    const acknowledged = new Map<number, number>();
+    const received = (clients[0] ?? (await subscribe())).subscription.publications;
+    const [repeated, evictions] = await Promise.all([
+      publishAll(acknowledged),
+      evictAtRandom(received),
+    ]);
+    expect(evictions).toBeGreaterThan(10);
+    expect(repeated.length).toBeGreaterThan(100);
+    for (const [first, again] of repeated) expect(again).toBe(first);
+
+    const offsets = Array.from({ length: publications }, (_, index) => index + 1);
+    for (const { client, subscription } of clients) {
+      await subscription.publications.count(publications);
+      expect(subscription.offsets).toEqual(offsets);
+      for (const { data, offset } of subscription.publications.all) {
+        expect(acknowledged.get(Number(data))).toBe(offset);
+      }
+      expect(client.reconnects).toBe(0);
+      expect(subscription.subscribing.all).toHaveLength(1);
+      client.close();
+    }
+    // As many different data as offsets: so no publication was made twice.
+    expect(acknowledged.size).toBe(publications);
+    expect(new Set(acknowledged.values()).size).toBe(publications);
+  },
+);
+
+async function subscribe(): Promise<{ client: SdkClient; subscription: SdkSubscription }> {
+  const client = new SdkClient(server.socketAddress(channel), {
+    token: signToken({ sub: "reader" }),
+  });
+  return { client, subscription: await client.subscribed(channel) };
+}
+
+/** Publishes every number once, with its own idempotency key, and notes the offset it was acknowledged with. */
+async function publishAll(acknowledged: Map<number, number>): Promise<Repeated> {
+  const random = seededRandom(1);
+  const repeated: [number, number][] = [];
+  let next = 0;
+  const publisher = async () => {
+    while (next < publications) {
+      const number = next++;
+      const offset = await publish(number);
+      acknowledged.set(number, offset);
+      // A backend that lost the answer asks again, and must be told the same.
+      if (random() < 0.02) repeated.push([offset, await publish(number)]);
+    }
+  };
+  await Promise.all(Array.from({ length: publishers }, publisher));
+  return repeated;
+}
+
+/** For each publish that was asked for twice, the offsets it was answered with. */
+type Repeated = readonly (readonly [number, number])[];
+
+/** Publishes until that is acknowledged: a request may fail with the object it was for. */
+async function publish(number: number): Promise<number> {
+  for (let attempts = 0; ; attempts++) {
+    try {
+      const { offset } = await server.backend.publish(channel, number, `number-${number}`);
+      return offset;
+    } catch (error) {
+      if (attempts === 100) throw error;
+    }
+  }
+}
+
+/**
+ * Throws the object away again and again, each time after some more of its publications, and says how often that was.
+ *
+ * @param received what one of the subscribers has received
+ */
+async function evictAtRandom(received: Inbox<PublicationContext>): Promise<number> {
+  const random = seededRandom(2);
+  let evictions = 0;
+  let next = 0;
+  while (next < publications) {
+    await received.count(next);
+    if (!(await server.asleep(channel))) evictions++;
+    next = received.all.length + Math.ceil(random() * 400);
+  }
+  return evictions;
+}
+
+/** Numbers in [0, 1) that are the same in every run: a linear congruential generator. */
+function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

@@ -1,0 +1,167 @@
+import type { StreamPosition, SubscriptionOptions } from "centrifuge";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { BreakableNetwork } from "../support/breakable-network.ts";
+import { SdkClient, type SdkSubscription } from "../support/sdk-client.ts";
+import { TestServer } from "../support/test-server.ts";
+import { signToken } from "../support/test-tokens.ts";
+import { wakefulness } from "../support/wakefulness.ts";
+
+const recoveryLimit = 10;
+const options = {
+  allow_subscribe_for_client: true,
+  presence: true,
+  history_size: 100,
+  history_ttl: "5m",
+  force_recovery: true,
+};
+const config = {
+  client: { recovery_max_publication_limit: recoveryLimit },
+  channel: {
+    without_namespace: options,
+    namespaces: [{ name: "brief", ...options, history_ttl: "1s", history_meta_ttl: "1s" }],
+  },
+};
+
+let server: TestServer;
+let network: BreakableNetwork;
+let client: SdkClient | undefined;
+
+beforeAll(async () => {
+  server = await TestServer.start({ config });
+});
+beforeEach(async () => {
+  network = await BreakableNetwork.to(server.address);
+});
+afterEach(async () => {
+  client?.close();
+  await network.close();
+});
+afterAll(() => server.close());
+
+/** A subscriber that has received two publications. */
+async function subscribe(channel: string, wishes: Partial<SubscriptionOptions> = {}) {
+  client = new SdkClient(server.socketAddress(channel, network.address), {
+    token: signToken({ sub: "alice" }),
+  });
+  const subscription = await client.subscribed(channel, wishes);
+  await server.backend.publishAll(channel, [1, 2]);
+  await subscription.publications.count(2);
+  return subscription;
+}
+
+/** Cuts the subscriber's connection and waits until the server has noticed. */
+async function loseConnection(channel: string): Promise<void> {
+  network.break();
+  while ((await server.backend.presence(channel)).length > 0);
+}
+
+function dataOf(subscription: SdkSubscription): readonly number[] {
+  return subscription.publications.all.map(({ data }) => Number(data));
+}
+
+describe.each(wakefulness)("[S2] with its object $name between all steps", ({ name, pause }) => {
+  it("[R2] a client that was away gets exactly what it missed, in order, and then what follows", async () => {
+    const channel = `${name}-missed`;
+    const subscription = await subscribe(channel);
+    await loseConnection(channel);
+    await pause(server, channel);
+    await server.backend.publishAll(channel, [3, 4, 5, 6]);
+    await pause(server, channel);
+    network.mend();
+    const [, again] = await subscription.subscribed.count(2);
+    expect(again).toMatchObject({ wasRecovering: true, recovered: true });
+    await subscription.publications.count(6);
+    await pause(server, channel);
+    await server.backend.publish(channel, 7);
+    await subscription.publications.count(7);
+    expect(dataOf(subscription)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(subscription.offsets).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it("[R3] a client that missed nothing recovers with nothing", async () => {
+    const channel = `${name}-nothing`;
+    const subscription = await subscribe(channel);
+    await loseConnection(channel);
+    await pause(server, channel);
+    network.mend();
+    const [, again] = await subscription.subscribed.count(2);
+    expect(again).toMatchObject({ recovered: true, hasRecoveredPublications: false });
+    expect(dataOf(subscription)).toEqual([1, 2]);
+  });
+
+  it("[R4] one publication less than the limit is recovered", async () => {
+    const channel = `${name}-just`;
+    const subscription = await subscribe(channel);
+    await loseConnection(channel);
+    const missed = Array.from({ length: recoveryLimit - 1 }, (_, index) => index + 3);
+    await server.backend.publishAll(channel, missed);
+    await pause(server, channel);
+    network.mend();
+    const [, again] = await subscription.subscribed.count(2);
+    expect(again).toMatchObject({ recovered: true });
+    await subscription.publications.count(recoveryLimit + 1);
+    expect(dataOf(subscription)).toEqual([1, 2, ...missed]);
+  });
+
+  it("[R5] as many as the limit are not: the client learns the position and nothing else", async () => {
+    const channel = `${name}-many`;
+    const subscription = await subscribe(channel);
+    await loseConnection(channel);
+    const missed = Array.from({ length: recoveryLimit }, (_, index) => index + 3);
+    const position = await server.backend.publishAll(channel, missed);
+    await pause(server, channel);
+    network.mend();
+    const [, again] = await subscription.subscribed.count(2);
+    expect(again).toMatchObject({
+      wasRecovering: true,
+      recovered: false,
+      hasRecoveredPublications: false,
+      streamPosition: position,
+    });
+    await server.backend.publish(channel, 99);
+    await subscription.publications.count(3);
+    expect(dataOf(subscription)).toEqual([1, 2, 99]);
+  });
+
+  it("[R5] a client that asked for an error instead loads its state and goes on from there", async () => {
+    const channel = `${name}-state`;
+    const states: StreamPosition[] = [];
+    const getState = async () => {
+      const { offset, epoch } = await server.backend.history(channel);
+      states.push({ offset, epoch });
+      return { offset, epoch };
+    };
+    const subscription = await subscribe(channel, { getState });
+    await loseConnection(channel);
+    const missed = Array.from({ length: recoveryLimit }, (_, index) => index + 3);
+    const position = await server.backend.publishAll(channel, missed);
+    await pause(server, channel);
+    network.mend();
+    await subscription.subscribed.count(2);
+    expect(states.slice(1)).toEqual([position]);
+    await server.backend.publish(channel, 99);
+    await subscription.publications.count(3);
+    expect(dataOf(subscription)).toEqual([1, 2, 99]);
+  });
+
+  it("[R1] a client of a stream that has gone meanwhile is told so", async () => {
+    const channel = `brief:${name}`;
+    const subscription = await subscribe(channel);
+    const { epoch } = await server.backend.history(channel);
+    await loseConnection(channel);
+    await pause(server, channel);
+    // With nobody subscribed the stream goes a meta TTL after its newest publication (rule H6).
+    while ((await server.backend.history(channel)).epoch === epoch);
+    const position = await server.backend.publishAll(channel, [3, 4]);
+    await pause(server, channel);
+    network.mend();
+    const [, again] = await subscription.subscribed.count(2);
+    expect(again).toMatchObject({
+      wasRecovering: true,
+      recovered: false,
+      streamPosition: position,
+    });
+    expect(position.epoch).not.toBe(epoch);
+    expect(dataOf(subscription)).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BreakableNetwork } from "../support/breakable-network.ts";
+import { freePort } from "../support/listen.ts";
+import { handshake } from "../support/raw-socket.ts";
+import { SdkClient } from "../support/sdk-client.ts";
+import { refusedStart, StartedServer } from "../support/started-server.ts";
+
+const misspelt = JSON.stringify({ client: { ping_intervall: "4s" } });
+
+let folder: string;
+let port: number;
+let server: StartedServer;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+  port = await freePort();
+  server = await StartedServer.start(port, folder);
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe("npm start", () => {
+  it("[W1] prints an address, a token and a request that work as they stand", async () => {
+    const { address, socketAddress, token, publishAddress, apiKey, publishBody } = server.welcome;
+    expect(address).toBe(`http://localhost:${port}`);
+    const client = new SdkClient(socketAddress, { token });
+    const { publications } = await client.subscribed("news");
+    const response = await fetch(publishAddress, {
+      method: "POST",
+      headers: { "X-API-Key": apiKey },
+      body: publishBody,
+    });
+    expect(response.status).toBe(200);
+    expect((await publications.next()).data).toEqual({ text: "hello" });
+    client.close();
+  });
+
+  it.each([
+    ["http://localhost:5173", 101],
+    ["http://127.0.0.1:8080", 101],
+    ["http://localhost", 101],
+    ["https://app.example.com", 403],
+    ["http://localhost.evil.test", 403],
+  ])("[A6] lets a page on %s connect: %i", async (origin, status) => {
+    const answer = await handshake(server.welcome.socketAddress, { Origin: origin });
+    expect(answer.status).toBe(status);
+  });
+
+  it("[A8] refuses a configuration it can't read: it names the key and exits with 1", async () => {
+    const options = ["--port", String(await freePort()), "--var", `config:${misspelt}`];
+    const { code, printed } = await refusedStart(options);
+    expect(code).toBe(1);
+    expect(printed).toContain("client.ping_intervall");
+  });
+});
+
+describe("a server that is killed", () => {
+  it("[O2] [R2] [H5] has everything it acknowledged when it is started again, and clients miss nothing", async () => {
+    const channel = "killed";
+    const network = await BreakableNetwork.to(`http://127.0.0.1:${port}`);
+    const address = `${network.address.replace("http", "ws")}/channel/${channel}/websocket`;
+    const client = new SdkClient(address, { token: server.welcome.token });
+    const subscription = await client.subscribed(channel);
+
+    const acknowledged = new Map<number, number>();
+    const publishers = [1, 2, 3, 4].map((publisher) => publishUntilKilled(publisher, acknowledged));
+    await subscription.publications.count(30);
+    await server.kill();
+    network.break();
+    await Promise.all(publishers);
+
+    server = await StartedServer.start(port, folder);
+    const before = await server.backend.history(channel);
+    const after = await server.backend.publishAll(channel, [-1, -2, -3]);
+    expect(after).toEqual({ offset: before.offset + 3, epoch: before.epoch });
+    expect(after.epoch).toBe(subscription.subscribed.all[0]?.streamPosition?.epoch);
+    network.mend();
+
+    const [, again] = await subscription.subscribed.count(2);
+    expect(again).toMatchObject({ wasRecovering: true, recovered: true });
+    await subscription.publications.count(after.offset);
+    const { publications } = await server.backend.history(channel);
+    expect(publications.map(({ offset }) => offset)).toEqual(
+      Array.from({ length: after.offset }, (_, index) => index + 1),
+    );
+    const seen = subscription.publications.all.map(({ offset, data }) => ({ offset, data }));
+    expect(seen).toEqual(publications.map(({ offset, data }) => ({ offset, data })));
+    expect(acknowledged.size).toBeGreaterThan(0);
+    for (const [data, offset] of acknowledged) {
+      expect(publications[offset - 1]).toMatchObject({ offset, data });
+    }
+    client.close();
+    await network.close();
+  });
+});
+
+/** Publishes numbers of its own, and notes the offset of each that was acknowledged. */
+async function publishUntilKilled(
+  publisher: number,
+  acknowledged: Map<number, number>,
+): Promise<void> {
+  const { backend } = server;
+  for (let number = publisher * 1_000; ; number++) {
+    try {
+      const { offset } = await backend.publish("killed", number);
+      acknowledged.set(number, offset);
+    } catch {
+      return; // The server was killed.
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { handshake } from "../support/raw-socket.ts";
+import { TestServer } from "../support/test-server.ts";
+import { testSecrets } from "../support/test-tokens.ts";
+
+const paths = [
+  "/",
+  "/health",
+  "/keepalive-websocket.js",
+  "/api",
+  "/api/publish",
+  "/channel/news/websocket",
+  "/no/such/path",
+];
+
+describe.each([
+  {
+    lack: "no secrets",
+    options: { secrets: { API_KEY: "", TOKEN_HMAC_SECRET_KEY: "" } },
+    named: ["API_KEY", "TOKEN_HMAC_SECRET_KEY"],
+  },
+  {
+    lack: "no API key",
+    options: { secrets: { ...testSecrets, API_KEY: "" } },
+    named: ["API_KEY"],
+  },
+  {
+    lack: "a configuration with a misspelt key",
+    options: { config: { client: { ping_intervall: "4s" } } },
+    named: ["client.ping_intervall"],
+  },
+])("a server with $lack", ({ options, named }) => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    server = await TestServer.start(options);
+  });
+  afterAll(() => server.close());
+
+  it.each(paths)("[A8] answers %s with 503 and says what is missing", async (path) => {
+    for (const method of ["GET", "POST"]) {
+      const response = await fetch(`${server.address}${path}`, { method });
+      expect(response.status).toBe(503);
+      const text = await response.text();
+      const problems = text.trim().split("\n");
+      expect(problems).toHaveLength(named.length);
+      for (const [index, name] of named.entries()) expect(problems[index]).toContain(name);
+    }
+  });
+
+  it("[A8] answers an upgrade with 503", async () => {
+    const { status, text } = await handshake(server.socketAddress("news"));
+    expect(status).toBe(503);
+    expect(text).toContain(named[0]);
+    expect(text).not.toContain(testSecrets.TOKEN_HMAC_SECRET_KEY);
+  });
+});

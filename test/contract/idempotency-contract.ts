@@ -1,0 +1,348 @@
+import { expect, it } from "vitest";
+import type { Channel, PublishOutcome } from "../../src/channel/channel.ts";
+import type { Sql } from "../../src/channel/sql.ts";
+import { limits } from "../../src/limits.ts";
+import type { StreamPosition } from "../../src/protocol/publication.ts";
+import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
+import type { OnFreshStorage } from "./on-fresh-storage.ts";
+import {
+  openChannel,
+  positionOf,
+  publishing,
+  publishNumbers,
+  readable,
+  withHistory,
+} from "./open-channel.ts";
+import { sparedRowCount, tableNames } from "./stored-tables.ts";
+
+/** Publishing exactly once: rules I1 to I4. */
+export function idempotencyContract(onFreshStorage: OnFreshStorage): void {
+  rememberingContract(onFreshStorage);
+  rowsContract(onFreshStorage);
+  survivalContract(onFreshStorage);
+  limitContract(onFreshStorage);
+}
+
+const memoryMs = limits.idempotencyMs;
+
+function rememberingContract(onFreshStorage: OnFreshStorage): void {
+  it("[I1] answers a repeated key with the first result, and publishes nothing", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options: withHistory });
+      const reader = new RecordingRecipient("reader");
+      channel.hub.add(reader);
+      const first = keyed(channel, "a");
+      publishNumbers(channel, 2, 3);
+      expect(keyed(channel, "a", 1)).toEqual({ ...first, outcome: "suppressed" });
+      expect(first).toEqual({
+        outcome: "published",
+        position: { ...positionOf(channel), offset: 1 },
+      });
+      expect(keyed(channel, "b").outcome).toBe("published");
+      channel.hub.flush();
+      expect(reader.heard).toEqual(['"a"', "2", "3", '"b"']);
+      expect(readable(channel)).toEqual(['"a"', "2", "3", '"b"']);
+    });
+  });
+
+  it("[I1] remembers a key for as long as its publication can be read", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options: withHistory });
+      keyed(channel, "a");
+      for (const opened of [channel, openChannel(sql, { options: withHistory, nowMs: memoryMs })]) {
+        expect(keyed(opened, "a", 3_599_999).outcome).toBe("suppressed");
+      }
+      expect(keyed(channel, "a", 3_600_000).outcome).toBe("published");
+    });
+  });
+
+  it.each([
+    ["the ring overwrote it", (channel: Channel) => publishNumbers(channel, 1, 20)],
+    ["it was removed", (channel: Channel) => channel.removeHistory(0)],
+    ["its TTL ended", () => undefined],
+  ])("[I1] remembers a key for 5 minutes although %s, and no longer", async (_why, lose) => {
+    await onFreshStorage((sql) => {
+      const options = { historySize: 5, historyTtlMs: 1_000 };
+      const channel = openChannel(sql, { options });
+      const position = positionIn(keyed(channel, "a"));
+      lose(channel);
+      const suppressed = { outcome: "suppressed", position };
+      const nowMs = memoryMs - 1;
+      expect(keyed(channel, "a", nowMs)).toEqual(suppressed);
+      expect(keyed(openChannel(sql, { options, nowMs }), "a", nowMs)).toEqual(suppressed);
+      const reopened = openChannel(sql, { options, nowMs });
+      expect(keyed(reopened, "a", memoryMs).outcome).toBe("published");
+      expect(keyed(openChannel(sql, { options }), "a", memoryMs).outcome).toBe("suppressed");
+    });
+  });
+
+  it("[I1] remembers a key without history for 5 minutes, without a position", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql);
+      expect(keyed(channel, "a", 10)).toEqual({ outcome: "published" });
+      for (const opened of [channel, openChannel(sql, { nowMs: 10 })]) {
+        expect(keyed(opened, "a", 10 + memoryMs - 1)).toEqual({ outcome: "suppressed" });
+      }
+      expect(keyed(channel, "a", 10 + memoryMs)).toEqual({ outcome: "published" });
+      expect(keyed(openChannel(sql), "a", 9 + 2 * memoryMs)).toEqual({ outcome: "suppressed" });
+    });
+  });
+
+  it("[I1] remembers the newest publication of a key that was used again", async () => {
+    await onFreshStorage((sql) => {
+      const options = { historySize: 5, historyTtlMs: 1_000 };
+      const channel = openChannel(sql, { options });
+      keyed(channel, "a", 0);
+      const position = positionIn(keyed(channel, "a", memoryMs));
+      // Overwrites the row of the first publication, then of the second.
+      publishNumbers(channel, 1, 4, memoryMs);
+      for (let round = 0; round < 3; round++) {
+        const suppressed = { outcome: "suppressed", position };
+        expect(keyed(channel, "a", memoryMs + 1)).toEqual(suppressed);
+        const reopened = openChannel(sql, { options, nowMs: memoryMs + 1 });
+        expect(keyed(reopened, "a", memoryMs + 1)).toEqual(suppressed);
+        publishNumbers(channel, 5, 6, memoryMs);
+      }
+    });
+  });
+}
+
+function rowsContract(onFreshStorage: OnFreshStorage): void {
+  it("[I2] gives a key no row of its own while its publication has one", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options: withHistory });
+      for (let index = 0; index < 5; index++) keyed(channel, `key${index}`);
+      expect(tableNames(sql)).toEqual(["publication", "stream"]);
+      keyed(channel, "key5");
+      expect(sparedRowCount(sql)).toBe(1);
+      publishNumbers(channel, 1, 5);
+      expect(sparedRowCount(sql)).toBe(6);
+    });
+  });
+
+  it("[I2] spares no key that is 5 minutes old when its row goes", async () => {
+    await onFreshStorage((sql) => {
+      const options = { historySize: 2, historyTtlMs: 3_600_000 };
+      const channel = openChannel(sql, { options });
+      keyed(channel, "a", 0);
+      keyed(channel, "b", 1);
+      publishNumbers(channel, 1, 1, memoryMs);
+      expect(tableNames(sql)).toEqual(["publication", "stream"]);
+      publishNumbers(channel, 2, 2, memoryMs);
+      expect(sparedRowCount(sql)).toBe(1);
+      expect(keyed(channel, "a", memoryMs).outcome).toBe("published");
+      expect(keyed(channel, "b", memoryMs).outcome).toBe("suppressed");
+    });
+  });
+
+  it("[I2] uses the rows of expired keys again, so that their number doesn't grow", async () => {
+    await onFreshStorage((sql) => {
+      let channel = openChannel(sql);
+      for (let round = 0; round < 200; round++) {
+        const nowMs = (round * memoryMs) / 4;
+        if (round % 7 === 0) channel = openChannel(sql, { nowMs });
+        expect(keyed(channel, `key${round}`, nowMs)).toEqual({ outcome: "published" });
+        expect(sparedRowCount(sql)).toBeLessThanOrEqual(4);
+      }
+    });
+  });
+
+  it("[I2] uses the rows of expired keys again where the ring overwrites keyed publications", async () => {
+    await onFreshStorage((sql) => {
+      const options = { historySize: 2, historyTtlMs: 3_600_000 };
+      let channel = openChannel(sql, { options });
+      for (let round = 0; round < 200; round++) {
+        const nowMs = (round * memoryMs) / 4;
+        if (round % 7 === 0) channel = openChannel(sql, { options, nowMs });
+        expect(keyed(channel, `key${round}`, nowMs).outcome).toBe("published");
+        expect(sparedRowCount(sql)).toBeLessThanOrEqual(4);
+      }
+    });
+  });
+
+  it("[I2] deletes the keys' table when the last of them has expired", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql);
+      keyed(channel, "a", 0);
+      keyed(channel, "b", 100);
+      expect(channel.storesNothing).toBe(false);
+      for (const opened of [channel, openChannel(sql, { nowMs: 100 })]) {
+        expect(opened.cleanupDueAtMs(100)).toBe(100 + memoryMs);
+        opened.forgetWhatEnded(99 + memoryMs);
+        expect(tableNames(sql)).toEqual(["spared_key"]);
+      }
+      channel.forgetWhatEnded(100 + memoryMs);
+      expect(tableNames(sql)).toEqual([]);
+      expect(channel.storesNothing).toBe(true);
+      expect(channel.cleanupDueAtMs(0)).toBeUndefined();
+      expect(keyed(channel, "a", 100 + memoryMs)).toEqual({ outcome: "published" });
+      expect(sparedRowCount(sql)).toBe(1);
+    });
+  });
+}
+
+function survivalContract(onFreshStorage: OnFreshStorage): void {
+  it("[I3] keeps keys, in the ring and spared, when opened again", async () => {
+    await onFreshStorage((sql) => {
+      const results = publishSix(openChannel(sql, { options: { ...withHistory, historySize: 4 } }));
+      const reopened = openChannel(sql, { options: { ...withHistory, historySize: 4 } });
+      expect(repeatSix(reopened)).toEqual(results);
+    });
+  });
+
+  it.each([1, 2, 9])("[I3] keeps keys when the size of 4 changes to %i", async (historySize) => {
+    await onFreshStorage((sql) => {
+      const results = publishSix(openChannel(sql, { options: { ...withHistory, historySize: 4 } }));
+      const options = { ...withHistory, historySize };
+      expect(repeatSix(openChannel(sql, { options }))).toEqual(results);
+      const reopened = openChannel(sql, { options });
+      expect(repeatSix(reopened)).toEqual(results);
+      publishNumbers(reopened, 1, 20);
+      expect(repeatSix(openChannel(sql, { options }))).toEqual(results);
+    });
+  });
+
+  it("[I3] keeps keys when the history is removed", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options: withHistory });
+      const results = publishSix(channel);
+      channel.removeHistory(0);
+      expect(repeatSix(channel)).toEqual(results);
+      expect(repeatSix(openChannel(sql, { options: withHistory }))).toEqual(results);
+    });
+  });
+
+  it("[I3] keeps keys when the stream ends before them", async () => {
+    await onFreshStorage((sql) => {
+      const options = { historySize: 4, historyTtlMs: 1_000, historyMetaTtlMs: 2_000 };
+      const channel = openChannel(sql, { options });
+      const results = publishSix(channel);
+      channel.forgetWhatEnded(2_000);
+      expect(tableNames(sql)).toEqual(["spared_key"]);
+      expect(repeatSix(channel)).toEqual(results);
+      expect(repeatSix(openChannel(sql, { options, nowMs: 2_000 }))).toEqual(results);
+    });
+  });
+
+  it("[I3] publishes no key anew when history is switched off, or on again", async () => {
+    await onFreshStorage((sql) => {
+      publishSix(openChannel(sql, { options: { ...withHistory, historySize: 4 } }));
+      for (const options of [{}, {}, withHistory]) {
+        const channel = openChannel(sql, { options, nowMs: 1 });
+        const outcomes = repeatSix(channel).map(({ outcome }) => outcome);
+        expect(outcomes).toEqual(six.map(() => "suppressed"));
+        expect(sparedRowCount(sql)).toBe(6);
+      }
+    });
+  });
+}
+
+const six = ["a", "b", "c", "d", "e", "f"];
+
+/** Publishes six keys, and gives what repeating them should be answered. */
+function publishSix(channel: Channel): PublishOutcome[] {
+  return six.map((key) => ({ outcome: "suppressed", position: positionIn(keyed(channel, key)) }));
+}
+
+/** Publishes them again, as late as they must be remembered. */
+function repeatSix(channel: Channel): PublishOutcome[] {
+  return six.map((key) => keyed(channel, key, memoryMs - 1));
+}
+
+function limitContract(onFreshStorage: OnFreshStorage): void {
+  it("[I4] refuses a keyed publish without history beyond the limit, and does nothing", async () => {
+    await onFreshStorage((sql) => {
+      const reader = new RecordingRecipient("reader");
+      const channel = openChannel(sql, { options: withHistory });
+      channel.join(reader, { positioned: true, orFail: false }, 0);
+      fillWithKeys(channel, sql);
+      const position = positionOf(channel);
+      reader.frames.length = 0;
+      for (const opened of [channel, openChannel(sql, { options: withHistory })]) {
+        const skipping = publishing(1, { skipHistory: true, idempotencyKey: "one more" });
+        expect(opened.publish(skipping, undefined, 1)).toEqual({ outcome: "too-many-keys" });
+        expect(opened.publish(skipping, undefined, 1)).toEqual({ outcome: "too-many-keys" });
+        expect(sparedRowCount(sql)).toBe(limits.idempotencyKeysMax);
+        expect(positionOf(opened)).toEqual(position);
+      }
+      channel.hub.flush();
+      expect(reader.frames).toEqual([]);
+      // Known keys are still known, and what needs no row still goes.
+      expect(keyed(channel, "filler 7", 1)).toEqual({ outcome: "suppressed" });
+      expect(keyed(channel, "in the ring", 1).outcome).toBe("published");
+      // When the oldest expires its row is free, for one.
+      const late = (key: string) =>
+        channel.publish(
+          publishing(1, { skipHistory: true, idempotencyKey: key }),
+          undefined,
+          memoryMs,
+        );
+      expect(late("one more")).toEqual({ outcome: "published" });
+      expect(late("and another")).toEqual({ outcome: "too-many-keys" });
+      expect(sparedRowCount(sql)).toBe(limits.idempotencyKeysMax);
+    });
+  });
+
+  it("[I4] refuses whatever would overwrite a young key beyond the limit, and does nothing", async () => {
+    await onFreshStorage((sql) => {
+      const reader = new RecordingRecipient("reader");
+      const options = { ...withHistory, historySize: 2 };
+      const channel = openChannel(sql, { options });
+      channel.join(reader, { positioned: true, orFail: false }, 0);
+      const position = positionIn(keyed(channel, "a", 1));
+      publishNumbers(channel, 2, 2, 1);
+      fillWithKeys(channel, sql);
+      reader.frames.length = 0;
+      for (const opened of [channel, openChannel(sql, { options })]) {
+        expect(opened.publish(publishing(3), undefined, 1)).toEqual({ outcome: "too-many-keys" });
+        expect(keyed(opened, "b", 1)).toEqual({ outcome: "too-many-keys" });
+        expect(readable(opened)).toEqual(['"a"', "2"]);
+        expect(positionOf(opened).offset).toBe(2);
+        expect(keyed(opened, "a", 1)).toEqual({ outcome: "suppressed", position });
+      }
+      channel.hub.flush();
+      expect(reader.frames).toEqual([]);
+      expect(channel.publish(publishing(3), undefined, memoryMs).outcome).toBe("published");
+      expect(readable(channel, memoryMs)).toEqual(["2", "3"]);
+    });
+  });
+
+  it("[I4] removes the history beyond the limit too, and then forgets its keys, asleep or awake", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options: withHistory });
+      keyed(channel, "a", 1);
+      fillWithKeys(channel, sql);
+      expect(channel.removeHistory(1)).toBe("removed");
+      expect(sparedRowCount(sql)).toBe(limits.idempotencyKeysMax);
+      const reopened = openChannel(sql, { options: withHistory, nowMs: 1 });
+      for (const opened of [reopened, channel]) {
+        expect(keyed(opened, "filler 7", 1).outcome).toBe("suppressed");
+        expect(keyed(opened, "a", 1).outcome).toBe("published");
+      }
+    });
+  });
+}
+
+/** As many keys with rows of their own as there may be: one at time 0, the others at 1. */
+function fillWithKeys(channel: Channel, sql: Sql): void {
+  sql.transaction(() => {
+    for (let index = 0; index < limits.idempotencyKeysMax; index++) {
+      const request = { skipHistory: true, idempotencyKey: `filler ${index}` };
+      const outcome = channel.publish(publishing(0, request), undefined, Math.min(index, 1));
+      if (outcome.outcome !== "published") throw new Error(`key ${index}: ${outcome.outcome}`);
+    }
+  });
+  channel.hub.flush();
+}
+
+function keyed(channel: Channel, key: string, nowMs = 0): PublishOutcome {
+  const request = publishing(JSON.stringify(key), { idempotencyKey: key });
+  return channel.publish(request, undefined, nowMs);
+}
+
+/** Where a publication went; fails when it went nowhere. */
+function positionIn(outcome: PublishOutcome): StreamPosition {
+  const position = outcome.outcome === "published" ? outcome.position : undefined;
+  if (position === undefined) throw new Error(`not published with history: ${outcome.outcome}`);
+  return position;
+}

@@ -1,0 +1,4 @@
+import type { Sql } from "../../src/channel/sql.ts";
+
+/** Runs a test's work on an empty storage of its own. */
+export type OnFreshStorage = (work: (sql: Sql) => void) => Promise<void>;

@@ -1,0 +1,79 @@
+import type { PublicationRequest } from "../../src/api/channel-command.ts";
+import { Channel } from "../../src/channel/channel.ts";
+import type { Sql } from "../../src/channel/sql.ts";
+import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";
+import type { Codec } from "../../src/protocol/codec.ts";
+import { jsonCodec } from "../../src/protocol/json-codec.ts";
+import { parseJsonText } from "../../src/protocol/json-text.ts";
+import type { StreamPosition } from "../../src/protocol/publication.ts";
+import { configured } from "../support/configured.ts";
+
+/** What of a channel a test cares about; the rest is as if the operator had said nothing. */
+export interface Opening {
+  readonly options?: Partial<ChannelOptions>;
+  readonly client?: Partial<ClientConfig>;
+  readonly codec?: Codec;
+  readonly newEpoch?: () => string;
+  readonly nowMs?: number;
+}
+
+/** History with room for five, an hour long. */
+export const withHistory: Partial<ChannelOptions> = { historySize: 5, historyTtlMs: 3_600_000 };
+
+/** A channel on a storage, which may hold what an earlier one left. Epochs are new each time, unless said otherwise. */
+export function openChannel(sql: Sql, opening: Opening = {}): Channel {
+  const { client, channel } = configured();
+  return new Channel({
+    name: "room",
+    options: { ...channel.withoutNamespace, ...opening.options },
+    client: { ...client, ...opening.client },
+    codec: opening.codec ?? jsonCodec,
+    sql,
+    newEpoch: opening.newEpoch ?? nextEpoch,
+    nowMs: opening.nowMs ?? 0,
+  });
+}
+
+/** A request to publish this JSON. */
+export function publishing(
+  data: string | number,
+  more: Partial<PublicationRequest> = {},
+): PublicationRequest {
+  const json = parseJsonText(String(data));
+  if (json === undefined) throw new Error(`not JSON: ${data}`);
+  return {
+    data: json,
+    skipHistory: false,
+    idempotencyKey: "",
+    version: 0n,
+    versionEpoch: "",
+    delta: false,
+    ...more,
+  };
+}
+
+/** Publishes the numbers from `first` to `last`, one after the other. */
+export function publishNumbers(channel: Channel, first: number, last: number, nowMs = 0): void {
+  for (let data = first; data <= last; data++) channel.publish(publishing(data), undefined, nowMs);
+}
+
+/** Everything that can be read, as data, oldest first. */
+export function readable(channel: Channel, nowMs = 0): string[] {
+  const outcome = channel.history({ limit: -1, reverse: false }, nowMs);
+  if (outcome.outcome !== "history") throw new Error(`history is ${outcome.outcome}`);
+  return outcome.publications.map(({ data }) => data);
+}
+
+/** Where the stream stands. */
+export function positionOf(channel: Channel, nowMs = 0): StreamPosition {
+  const outcome = channel.history({ limit: 0, reverse: false }, nowMs);
+  if (outcome.outcome !== "history") throw new Error(`history is ${outcome.outcome}`);
+  return outcome.position;
+}
+
+let epochs = 0;
+
+function nextEpoch(): string {
+  epochs++;
+  return `epoch${epochs}`;
+}

@@ -1,0 +1,209 @@
+import { expect, it } from "vitest";
+import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
+import type { OnFreshStorage } from "./on-fresh-storage.ts";
+import {
+  openChannel,
+  positionOf,
+  publishing,
+  publishNumbers,
+  readable,
+  withHistory,
+} from "./open-channel.ts";
+import { tableNames } from "./stored-tables.ts";
+
+/** When publications go, and when the position goes too: rules H4 to H6 and H10. */
+export function streamLifeContract(onFreshStorage: OnFreshStorage): void {
+  publicationsContract(onFreshStorage);
+  positionContract(onFreshStorage);
+  endContract(onFreshStorage);
+}
+
+const options = { historySize: 5, historyTtlMs: 1_000, historyMetaTtlMs: 10_000 };
+
+function publicationsContract(onFreshStorage: OnFreshStorage): void {
+  it("[H4] shows all publications until the TTL after the newest one, and none from then on", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      publishNumbers(channel, 1, 1, 0);
+      publishNumbers(channel, 2, 2, 900);
+      for (const opened of [channel, openChannel(sql, { options, nowMs: 1_899 })]) {
+        expect(readable(opened, 1_899)).toEqual(["1", "2"]);
+        expect(readable(opened, 1_900)).toEqual([]);
+      }
+    });
+  });
+
+  it("[H4] brings nothing back with a later publication", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      publishNumbers(channel, 1, 2, 0);
+      publishNumbers(channel, 3, 3, 1_000);
+      publishNumbers(channel, 4, 4, 1_100);
+      for (const opened of [channel, openChannel(sql, { options, nowMs: 1_100 })]) {
+        expect(readable(opened, 1_100)).toEqual(["3", "4"]);
+        expect(opened.history({ limit: 1, reverse: false }, 1_100)).toMatchObject({
+          publications: [{ offset: 3 }],
+        });
+        expect(
+          opened.history({ since: { offset: 4, epoch: "" }, limit: 9, reverse: true }, 1_100),
+        ).toMatchObject({ publications: [{ offset: 3 }] });
+      }
+    });
+  });
+
+  it("[H4] counts the TTL from the latest time there was, when the clock is set back", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      publishNumbers(channel, 1, 1, 5_000);
+      publishNumbers(channel, 2, 2, 3_000);
+      for (const opened of [channel, openChannel(sql, { options, nowMs: 3_000 })]) {
+        expect(readable(opened, 3_000)).toEqual(["1", "2"]);
+        expect(readable(opened, 5_999)).toEqual(["1", "2"]);
+        expect(readable(opened, 6_000)).toEqual([]);
+      }
+    });
+  });
+
+  it("[H10] removes the publications and nothing else", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      publishNumbers(channel, 1, 7);
+      channel.publish(publishing(8, { idempotencyKey: "key", version: 9n }), undefined, 0);
+      const position = positionOf(channel);
+      expect(channel.removeHistory(0)).toBe("removed");
+      for (const opened of [channel, openChannel(sql, { options })]) {
+        expect(readable(opened)).toEqual([]);
+        expect(positionOf(opened)).toEqual(position);
+        const suppressed = { outcome: "suppressed", position };
+        const again = publishing(8, { idempotencyKey: "key" });
+        expect(opened.publish(again, undefined, 0)).toEqual(suppressed);
+        expect(opened.publish(publishing(8, { version: 9n }), undefined, 0)).toEqual(suppressed);
+      }
+      channel.publish(publishing(9), undefined, 0);
+      expect(readable(openChannel(sql, { options }))).toEqual(["9"]);
+      expect(positionOf(channel)).toEqual({ ...position, offset: 9 });
+    });
+  });
+
+  it("[H10] leaves a channel that has no stream without one", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      expect(channel.removeHistory(0)).toBe("removed");
+      expect(tableNames(sql)).toEqual([]);
+    });
+  });
+}
+
+function positionContract(onFreshStorage: OnFreshStorage): void {
+  it("[H5] keeps the position through the TTL, a removal, and being opened again", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      publishNumbers(channel, 1, 7, 0);
+      const position = positionOf(channel, 0);
+      expect(position.offset).toBe(7);
+      expect(positionOf(channel, 1_000)).toEqual(position);
+      expect(positionOf(openChannel(sql, { options, nowMs: 1_000 }), 1_000)).toEqual(position);
+      channel.removeHistory(1_000);
+      expect(positionOf(channel, 1_000)).toEqual(position);
+      expect(positionOf(openChannel(sql, { options, nowMs: 1_000 }), 1_000)).toEqual(position);
+      expect(openChannel(sql, { options }).publish(publishing(8), undefined, 1_001)).toEqual({
+        outcome: "published",
+        position: { ...position, offset: 8 },
+      });
+    });
+  });
+
+  it("[H5] keeps the position that a subscriber was given before anything was published", async () => {
+    await onFreshStorage((sql) => {
+      const reader = new RecordingRecipient("reader");
+      const joined = openChannel(sql, { options }).join(
+        reader,
+        { positioned: true, orFail: false },
+        0,
+      );
+      const reopened = openChannel(sql, { options });
+      const position = positionOf(reopened);
+      expect(joined).toEqual({
+        outcome: "joined",
+        position: { ...position, offset: 0 },
+        recovered: false,
+        publications: [],
+      });
+      expect(reopened.publish(publishing(1), undefined, 0)).toMatchObject({
+        position: { ...position, offset: 1 },
+      });
+    });
+  });
+}
+
+function endContract(onFreshStorage: OnFreshStorage): void {
+  it("[H6] forgets the stream a meta TTL after the newest publication, and not before", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      publishNumbers(channel, 1, 2, 500);
+      const position = positionOf(channel, 500);
+      expect(channel.cleanupDueAtMs(500)).toBe(10_500);
+      channel.forgetWhatEnded(10_499);
+      expect(channel.storesNothing).toBe(false);
+      expect(positionOf(openChannel(sql, { options }), 10_499)).toEqual(position);
+      const reopened = openChannel(sql, { options, nowMs: 10_500 });
+      expect(reopened.cleanupDueAtMs(10_500)).toBe(10_500);
+      reopened.forgetWhatEnded(10_500);
+      expect(reopened.storesNothing).toBe(true);
+      expect(reopened.cleanupDueAtMs(10_500)).toBeUndefined();
+      expect(tableNames(sql)).toEqual([]);
+    });
+  });
+
+  const asks = {
+    publish: (channel) => channel.publish(publishing(3), undefined, 10_000),
+    history: (channel) => channel.history({ limit: -1, reverse: false }, 10_000),
+    removeHistory: (channel) => channel.removeHistory(10_000),
+    join: (channel) =>
+      channel.join(new RecordingRecipient("late"), { positioned: true, orFail: false }, 10_000),
+  } satisfies Record<string, (channel: ReturnType<typeof openChannel>) => object | string>;
+
+  it.each(Object.entries(asks))(
+    "[H6] lets nobody find a stream that has ended: %s",
+    async (_method, ask) => {
+      await onFreshStorage((sql) => {
+        const channel = openChannel(sql, { options });
+        publishNumbers(channel, 1, 2);
+        const { epoch } = positionOf(channel);
+        ask(channel);
+        expect(positionOf(channel, 10_000).epoch).not.toBe(epoch);
+        expect(positionOf(channel, 10_000).offset).toBeLessThan(2);
+      });
+    },
+  );
+
+  it("[H6] keeps an ended stream while somebody is subscribed, and looks again a meta TTL later", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      const reader = new RecordingRecipient("reader");
+      channel.join(reader, { positioned: true, orFail: false }, 0);
+      publishNumbers(channel, 1, 2);
+      const position = positionOf(channel);
+      expect(channel.cleanupDueAtMs(0)).toBe(10_000);
+      channel.forgetWhatEnded(10_000);
+      expect(positionOf(channel, 10_000)).toEqual(position);
+      expect(channel.cleanupDueAtMs(10_000)).toBe(20_000);
+      channel.leave(reader);
+      channel.forgetWhatEnded(20_000);
+      expect(channel.storesNothing).toBe(true);
+      expect(tableNames(sql)).toEqual([]);
+    });
+  });
+
+  it("[H6] forgets an empty stream too, that a mere look at it made", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, {
+        options: { ...withHistory, historyMetaTtlMs: 3_600_000 },
+      });
+      positionOf(channel, 7);
+      expect(channel.cleanupDueAtMs(7)).toBe(3_600_007);
+      channel.forgetWhatEnded(3_600_007);
+      expect(tableNames(sql)).toEqual([]);
+    });
+  });
+}

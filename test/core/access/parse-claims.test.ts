@@ -1,0 +1,306 @@
+import { describe, expect, it } from "vitest";
+import type { SubscriptionOverride } from "../../../src/access/claims.ts";
+import {
+  parseBase64Json,
+  parseConnectionClaims,
+  parseSubscriptionClaims,
+} from "../../../src/access/parse-claims.ts";
+
+const nowMs = 1_700_000_000_500;
+const nowSeconds = nowMs / 1000;
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
+
+function connection(payload: string) {
+  return parseConnectionClaims(payload, nowMs);
+}
+
+/** A subscription token for channel `room`, with more in its payload. */
+function subscription(more: string) {
+  return parseSubscriptionClaims(`{"channel":"room"${more === "" ? "" : `,${more}`}}`, nowMs);
+}
+
+/** The two kinds of token, each with a payload that has something more in it. */
+const kinds = [
+  ["connection", (more: string) => connection(`{${more}}`)],
+  ["subscription", subscription],
+] as const;
+
+describe("the payload of a connection token", () => {
+  it("[A1] without claims is nobody's and never ends", () => {
+    expect(connection("{}")).toStrictEqual({
+      outcome: "verified",
+      claims: { user: "", expireAtSeconds: 0 },
+    });
+  });
+
+  it("[W1] may say everything at once", () => {
+    const payload = `{"sub":"42","exp":1700000100,"nbf":1700000000,"iat":1,"jti":"x","info":{"a":1},"aud":["b"],"channels":[],"meta":1}`;
+    expect(connection(payload)).toStrictEqual({
+      outcome: "verified",
+      claims: { user: "42", expireAtSeconds: 1_700_000_100, info: `{"a":1}` },
+    });
+  });
+
+  it.each([[`"room"`], [`""`], ["1"], ["null"]])(
+    "[A4] with a channel opens no connection: %s",
+    (channel) => {
+      expect(connection(`{"sub":"42","channel":${channel}}`).outcome).toBe("invalid");
+    },
+  );
+});
+
+describe("the payload of a subscription token", () => {
+  it("[A4] says which channel it opens, and to whom", () => {
+    expect(subscription(`"sub":"42"`)).toStrictEqual({
+      outcome: "verified",
+      claims: { user: "42", channel: "room", client: "", expireAtSeconds: 0, override: {} },
+    });
+  });
+
+  it("[W1] may say everything at once", () => {
+    const more = `"sub":"42","client":"c1","exp":1700000100,"info":[1],"data":{"b":2},"override":{"presence":{"value":true}}`;
+    expect(subscription(more)).toStrictEqual({
+      outcome: "verified",
+      claims: {
+        user: "42",
+        channel: "room",
+        client: "c1",
+        expireAtSeconds: 1_700_000_100,
+        info: "[1]",
+        data: `{"b":2}`,
+        override: { presence: true },
+      },
+    });
+  });
+
+  it.each([
+    [""],
+    [`,"channel":""`],
+    [`,"channel":1`],
+    [`,"channel":null`],
+    [`,"channel":["room"]`],
+  ])("[A4] without a channel opens none: {sub%s}", (channel) => {
+    expect(parseSubscriptionClaims(`{"sub":"42"${channel}}`, nowMs)).toStrictEqual({
+      outcome: "invalid",
+      reason: "channel is missing",
+    });
+  });
+
+  it.each([["1"], ["[]"], ["{}"], ["false"]])("[A4] must name a client by text: %s", (client) => {
+    expect(subscription(`"client":${client}`).outcome).toBe("invalid");
+  });
+});
+
+describe.each(kinds)("the payload of a %s token", (_, parse) => {
+  it.each([["1"], ["[]"], ["{}"], ["true"]])("[A2] must name its user by text: %s", (sub) => {
+    expect(parse(`"sub":${sub}`)).toStrictEqual({
+      outcome: "invalid",
+      reason: "sub is not a string",
+    });
+  });
+
+  it("[A2] names nobody by null", () => {
+    expect(parse(`"sub":null`)).toMatchObject({ outcome: "verified", claims: { user: "" } });
+  });
+
+  it.each([
+    ["exp", "ended long ago", 0],
+    ["exp", "ended a moment ago", nowSeconds - 0.001],
+    ["exp", "ends now", nowSeconds],
+    ["nbf", "begins in a moment", nowSeconds + 0.001],
+    ["nbf", "begins in a year", nowSeconds + 31_536_000],
+  ])("[C3] has expired when %s %s", (claim, __, time) => {
+    expect(parse(`"${claim}":${time}`)).toStrictEqual({ outcome: "expired" });
+  });
+
+  it("[C3] has expired by exp whatever expire_at says", () => {
+    const past = nowSeconds - 1;
+    expect(parse(`"exp":${past},"expire_at":0`)).toStrictEqual({ outcome: "expired" });
+    expect(parse(`"exp":${past},"expire_at":${nowSeconds + 9}`)).toStrictEqual({
+      outcome: "expired",
+    });
+  });
+
+  it.each([
+    [`"exp":1700000009`, 1_700_000_009],
+    [`"exp":1700000009.9`, 1_700_000_009],
+    [`"exp":1.700000009e9`, 1_700_000_009],
+    [`"exp":null`, 0],
+    [`"nbf":1700000000.5`, 0],
+    [`"nbf":0`, 0],
+    [`"exp":1700000009,"expire_at":1700000300`, 1_700_000_300],
+    [`"exp":1700000300,"expire_at":1700000009`, 1_700_000_009],
+    [`"exp":1700000009,"expire_at":0`, 0],
+    [`"exp":1700000009,"expire_at":null`, 1_700_000_009],
+    [`"expire_at":1700000009`, 1_700_000_009],
+    [`"expire_at":1600000000`, 1_600_000_000],
+    [`"expire_at":0.5`, 1],
+    [`"iat":1900000000`, 0],
+  ])("[C5] with {%s} ends what it opened at %i", (payload, expireAtSeconds) => {
+    expect(parse(payload)).toMatchObject({ outcome: "verified", claims: { expireAtSeconds } });
+  });
+
+  it.each([["exp"], ["nbf"], ["expire_at"]])("[A2] must give %s as a number", (claim) => {
+    for (const value of [`"1700000009"`, "true", "false", "[]", "{}", `""`, "-1", "1e999"]) {
+      expect(parse(`"${claim}":${value}`)).toStrictEqual({
+        outcome: "invalid",
+        reason: `${claim} is not a number`,
+      });
+    }
+  });
+
+  it("[W2] keeps the text of info as it was written, but for line breaks", () => {
+    const info = `{ "n":1.00, "big":12345678901234567890,"n":2e0 ,"é":"\\u00e9<" }`;
+    expect(parse(`"info" : ${info} `)).toMatchObject({ claims: { info } });
+    expect(parse(`"info":{"a":\r\n1\n}`)).toMatchObject({ claims: { info: `{"a":1}` } });
+  });
+
+  it.each([["0"], ["false"], [`""`], ["[]"], ["{}"]])(
+    "[W2] takes any value as info: %s",
+    (info) => {
+      expect(parse(`"info":${info}`)).toMatchObject({ claims: { info } });
+    },
+  );
+
+  it("[W2] takes null for no info", () => {
+    expect(parse(`"info":null`)).toStrictEqual(parse(`"jti":"x"`));
+    expect(parse(`"info":null,"b64info":null`)).toStrictEqual(parse(`"jti":"x"`));
+  });
+
+  it("[W2] takes the last of two infos, as of two users", () => {
+    expect(parse(`"info":1,"info":2,"sub":"a","sub":"b"`)).toMatchObject({
+      claims: { info: "2", user: "b" },
+    });
+  });
+
+  it("[W1] takes b64info before info, wherever it stands", () => {
+    const encoded = base64(`{ "n":1.00,"é":"😀" }`);
+    for (const payload of [`"info":1,"b64info":"${encoded}"`, `"b64info":"${encoded}","info":1`]) {
+      expect(parse(payload)).toMatchObject({ claims: { info: `{ "n":1.00,"é":"😀" }` } });
+    }
+  });
+
+  it.each([[`""`], ["null"]])("[W1] takes an empty b64info for none: %s", (encoded) => {
+    expect(parse(`"info":1,"b64info":${encoded}`)).toMatchObject({ claims: { info: "1" } });
+  });
+
+  it.each([
+    ["no base64", `"!!!"`],
+    ["base64 of no JSON", `"${base64("{")}"`],
+    ["base64 of nothing but spaces", `"${base64(" ")}"`],
+    ["base64 of JSON with a byte order mark", `"${base64("\uFEFF1")}"`],
+    ["base64 of text that isn't UTF-8", `"${Buffer.from([0x22, 0xff, 0x22]).toString("base64")}"`],
+    ["a number", "1"],
+    ["an object", "{}"],
+  ])("[A2] is invalid when b64info is %s", (__, encoded) => {
+    expect(parse(`"info":1,"b64info":${encoded}`)).toStrictEqual({
+      outcome: "invalid",
+      reason: "b64info is not base64 of JSON",
+    });
+  });
+
+  it("[A2] takes nothing from names that every object has", () => {
+    const payload = `"__proto__":{"sub":"42","exp":1,"info":1},"constructor":1,"toString":2`;
+    expect(parse(payload)).toStrictEqual(parse(""));
+  });
+});
+
+describe("the data of a subscription token", () => {
+  it("[W2] is kept as it was written", () => {
+    expect(subscription(`"data":{"n": 1.00}`)).toMatchObject({ claims: { data: `{"n": 1.00}` } });
+  });
+
+  it("[W1] is that of b64data first", () => {
+    const more = `"b64data":"${base64("[1.0]")}","data":2`;
+    expect(subscription(more)).toMatchObject({ claims: { data: "[1.0]" } });
+  });
+
+  it("[A2] makes the token invalid when it is no base64 of JSON", () => {
+    expect(subscription(`"b64data":"e30"`)).toMatchObject({ claims: { data: "{}" } });
+    expect(subscription(`"b64data":"${base64("{]")}"`)).toStrictEqual({
+      outcome: "invalid",
+      reason: "b64data is not base64 of JSON",
+    });
+  });
+
+  it("[W1] is none of a connection token's business", () => {
+    expect(connection(`{"data":1,"b64data":"!!!"}`)).toStrictEqual(connection("{}"));
+  });
+});
+
+describe("the override of a subscription token", () => {
+  it.each<[string, keyof SubscriptionOverride]>([
+    ["presence", "presence"],
+    ["join_leave", "joinLeave"],
+    ["force_push_join_leave", "forcePushJoinLeave"],
+    ["force_positioning", "forcePositioning"],
+    ["force_recovery", "forceRecovery"],
+  ])("[W1] sets %s, and nothing else", (name, key) => {
+    for (const value of [true, false]) {
+      expect(subscription(`"override":{"${name}":{"value":${value}}}`)).toMatchObject({
+        outcome: "verified",
+        claims: { override: { [key]: value } },
+      });
+    }
+    expect(subscription(`"override":{"${name}":null}`)).toStrictEqual(subscription(""));
+  });
+
+  it("[W1] sets exactly what it names, and leaves out what it doesn't know", () => {
+    const override = `{"presence":{"value":true},"force_recovery":{"value":false},"other":{"value":true}}`;
+    const parsed = subscription(`"override":${override}`);
+    expect(parsed).toHaveProperty("claims.override", { presence: true, forceRecovery: false });
+  });
+
+  it.each([["{}"], ["null"]])("[W1] may be empty: %s", (override) => {
+    expect(subscription(`"override":${override}`)).toStrictEqual(subscription(""));
+  });
+
+  it.each([
+    ["1"],
+    [`"presence"`],
+    ["true"],
+    ["[]"],
+    [`[{"presence":{"value":true}}]`],
+    [`{"presence":true}`],
+    [`{"presence":{}}`],
+    [`{"presence":{"value":null}}`],
+    [`{"presence":{"value":1}}`],
+    [`{"presence":{"value":"true"}}`],
+    [`{"presence":[true]}`],
+    [`{"force_recovery":{"value":true},"join_leave":{"value":"no"}}`],
+  ])("[A2] makes the token invalid when it is of another type: %s", (override) => {
+    expect(subscription(`"override":${override}`)).toStrictEqual({
+      outcome: "invalid",
+      reason: "override is not an object of {value: boolean}",
+    });
+  });
+});
+
+describe("a payload that is no JSON object", () => {
+  it.each([
+    ["null"],
+    ["1"],
+    [`"text"`],
+    ["[]"],
+    ["[{}]"],
+    ["true"],
+    [""],
+    ["{"],
+    ["{}{}"],
+    ["\uFEFF{}"],
+  ])("[A2] is invalid for either kind: %s", (payload) => {
+    const verdict = { outcome: "invalid", reason: "the payload is not a JSON object" };
+    expect(parseConnectionClaims(payload, nowMs)).toStrictEqual(verdict);
+    expect(parseSubscriptionClaims(payload, nowMs)).toStrictEqual(verdict);
+  });
+});
+
+describe("base64 of JSON", () => {
+  it("[W2] gives the text as it was written", () => {
+    expect(parseBase64Json(base64(` {"a": 1.0} `))).toBe(`{"a": 1.0}`);
+    expect(parseBase64Json(base64(`"é😀"`))).toBe(`"é😀"`);
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest";
+import type { ChannelCommand, HistoryQuery } from "../../../src/api/channel-command.ts";
+import { execute } from "../../../src/api/execute.ts";
+import type { Channel } from "../../../src/channel/channel.ts";
+import { limits } from "../../../src/limits.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+import {
+  openChannel,
+  publishing,
+  publishNumbers,
+  withHistory,
+} from "../../contract/open-channel.ts";
+import { NodeSql } from "../../support/node-sql.ts";
+import { RecordingRecipient } from "../hub/recording-recipient.ts";
+
+const notAvailable = { error: errorCodes.notAvailable };
+
+describe("publish", () => {
+  it("[W1] answers with the position, and reaches subscribers without a publisher", () => {
+    const channel = kept();
+    const reader = listening(channel, "reader");
+    expect(publish(channel, 1)).toEqual({ result: '{"offset":1,"epoch":"abcd"}' });
+    expect(publish(channel, 2)).toEqual({ result: '{"offset":2,"epoch":"abcd"}' });
+    channel.hub.flush();
+    expect(reader.frames.join("\n")).toBe(
+      '{"push":{"channel":"room","pub":{"data":1,"offset":1,"epoch":"abcd"}}}\n' +
+        '{"push":{"channel":"room","pub":{"data":2,"offset":2}}}',
+    );
+  });
+
+  it("[W1] answers with nothing when it isn't kept", () => {
+    const skipping = publishing(1, { skipHistory: true });
+    expect(ask(kept(), { method: "publish", request: skipping })).toEqual({ result: "{}" });
+    expect(publish(openChannel(new NodeSql()), 1)).toEqual({ result: "{}" });
+  });
+
+  it("[I1] answers a repeated key as the first time", () => {
+    const channel = kept();
+    const request = publishing(1, { idempotencyKey: "key" });
+    const first = ask(channel, { method: "publish", request });
+    publish(channel, 2);
+    expect(ask(channel, { method: "publish", request })).toEqual(first);
+    expect(first).toEqual({ result: '{"offset":1,"epoch":"abcd"}' });
+    expect(history(channel, { limit: 0 })).toEqual({
+      result: '{"publications":[],"epoch":"abcd","offset":2}',
+    });
+    const unkept = openChannel(new NodeSql());
+    expect(ask(unkept, { method: "publish", request })).toEqual({ result: "{}" });
+    expect(ask(unkept, { method: "publish", request })).toEqual({ result: "{}" });
+  });
+
+  it("[H9] answers a version that isn't newer with the top position", () => {
+    const channel = kept();
+    const request = publishing(1, { version: 3n });
+    ask(channel, { method: "publish", request });
+    publish(channel, 2);
+    expect(ask(channel, { method: "publish", request })).toEqual({
+      result: '{"offset":2,"epoch":"abcd"}',
+    });
+  });
+
+  it("[I4] is refused with 111 beyond the limit of keys", () => {
+    const channel = openChannel(new NodeSql());
+    for (let index = 0; index < limits.idempotencyKeysMax; index++) {
+      channel.publish(publishing(0, { idempotencyKey: `filler ${index}` }), undefined, 0);
+    }
+    const request = publishing(1, { idempotencyKey: "one more" });
+    expect(ask(channel, { method: "publish", request })).toEqual({
+      error: { code: 111, message: "too many requests", temporary: true },
+    });
+  });
+});
+
+describe("history", () => {
+  it("[H2] answers with publications and the position, both ways", () => {
+    const channel = kept();
+    channel.publish(publishing(1, { tags: { kind: "score" } }), { user: "42", client: "c1" }, 0);
+    publishNumbers(channel, 2, 3);
+    const first =
+      '{"data":1,"info":{"user":"42","client":"c1"},"offset":1,"tags":{"kind":"score"}}';
+    const [second, third] = ['{"data":2,"offset":2}', '{"data":3,"offset":3}'];
+    expect(history(channel, { limit: -1 })).toEqual(historyTo3(first, second, third));
+    expect(history(channel, { limit: 2 })).toEqual(historyTo3(first, second));
+    expect(history(channel, { limit: 2, reverse: true })).toEqual(historyTo3(third, second));
+    expect(history(channel, { limit: 0 })).toEqual(historyTo3());
+    const since = { offset: 2, epoch: "abcd" };
+    expect(history(channel, { limit: -1, since })).toEqual(historyTo3(third));
+    expect(history(channel, { limit: -1, since, reverse: true })).toEqual(historyTo3(first));
+  });
+
+  it("[W1] is refused with 112 for another epoch, and with 108 without history", () => {
+    const since = { offset: 0, epoch: "other" };
+    expect(history(kept(), { limit: -1, since })).toEqual({
+      error: errorCodes.unrecoverablePosition,
+    });
+    expect(history(openChannel(new NodeSql()), { limit: -1 })).toEqual(notAvailable);
+  });
+
+  it("[B2] is refused with 106 when it is too large to answer", () => {
+    const channel = openChannel(new NodeSql(), { options: { ...withHistory, historySize: 20 } });
+    const data = JSON.stringify("x".repeat(limits.publicationBytesMax - 2));
+    for (let count = 0; count < 9; count++) channel.publish(publishing(data), undefined, 0);
+    expect(history(channel, { limit: -1 })).toEqual({ error: errorCodes.limitExceeded });
+  });
+});
+
+describe("history_remove", () => {
+  it("[H10] removes the publications and keeps the position", () => {
+    const channel = kept();
+    publishNumbers(channel, 1, 2);
+    expect(ask(channel, { method: "history_remove" })).toEqual({ result: "{}" });
+    expect(history(channel, { limit: -1 })).toEqual({
+      result: '{"publications":[],"epoch":"abcd","offset":2}',
+    });
+    expect(publish(channel, 3)).toEqual({ result: '{"offset":3,"epoch":"abcd"}' });
+  });
+
+  it("[W1] is refused with 108 without history", () => {
+    expect(ask(openChannel(new NodeSql()), { method: "history_remove" })).toEqual(notAvailable);
+  });
+});
+
+describe("presence", () => {
+  it("[P1] answers with who is there, and how many", () => {
+    const channel = openChannel(new NodeSql(), { options: { presence: true } });
+    expect(ask(channel, { method: "presence" })).toEqual({ result: '{"presence":{}}' });
+    listening(channel, "alice");
+    listening(channel, "bob");
+    expect(ask(channel, { method: "presence" })).toEqual({
+      result:
+        '{"presence":{"client-of-alice":{"user":"alice","client":"client-of-alice"},' +
+        '"client-of-bob":{"user":"bob","client":"client-of-bob"}}}',
+    });
+    expect(ask(channel, { method: "presence_stats" })).toEqual({
+      result: '{"num_clients":2,"num_users":2}',
+    });
+  });
+
+  it("[W1] is refused with 108 where it is off", () => {
+    const channel = kept();
+    listening(channel, "alice");
+    expect(ask(channel, { method: "presence" })).toEqual(notAvailable);
+    expect(ask(channel, { method: "presence_stats" })).toEqual(notAvailable);
+  });
+});
+
+function historyTo3(...publications: (string | undefined)[]) {
+  return { result: `{"publications":[${publications.join(",")}],"epoch":"abcd","offset":3}` };
+}
+
+function kept(): Channel {
+  return openChannel(new NodeSql(), { options: withHistory, newEpoch: () => "abcd" });
+}
+
+function listening(channel: Channel, user: string): RecordingRecipient {
+  const recipient = new RecordingRecipient(user);
+  channel.join(recipient, { positioned: false, orFail: false }, 0);
+  return recipient;
+}
+
+function ask(channel: Channel, command: ChannelCommand) {
+  return execute(channel, command, 0);
+}
+
+function publish(channel: Channel, data: number) {
+  return ask(channel, { method: "publish", request: publishing(data) });
+}
+
+function history(channel: Channel, query: Partial<HistoryQuery> & { readonly limit: number }) {
+  return ask(channel, { method: "history", request: { reverse: false, ...query } });
+}

@@ -1,0 +1,227 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Channel, JoinOutcome } from "../../../src/channel/channel.ts";
+import type { Recipient } from "../../../src/hub/recipient.ts";
+import type { StreamPosition } from "../../../src/protocol/publication.ts";
+import {
+  openChannel,
+  positionOf,
+  publishing,
+  publishNumbers,
+  withHistory,
+} from "../../contract/open-channel.ts";
+import { NodeSql } from "../../support/node-sql.ts";
+import { crowd, RecordingRecipient } from "../hub/recording-recipient.ts";
+
+describe("subscribing and leaving", () => {
+  it("[F5] sends what was collected before somebody joins to the others only", () => {
+    const channel = openChannel(new NodeSql(), { options: withHistory });
+    const [early, late] = [new RecordingRecipient("early"), new RecordingRecipient("late")];
+    join(channel, early);
+    publishNumbers(channel, 1, 2);
+    expect(early.frames).toEqual([]);
+    expect(join(channel, late)).toMatchObject({ position: { offset: 2 } });
+    expect(early.heard).toEqual(["1", "2"]);
+    publishNumbers(channel, 3, 3);
+    channel.hub.flush();
+    expect(early.heard).toEqual(["1", "2", "3"]);
+    expect(late.heard).toEqual(["3"]);
+  });
+
+  it("[O3] gives a joiner what is still collected through its recovery, and not again", () => {
+    const channel = openChannel(new NodeSql(), { options: withHistory });
+    join(channel, new RecordingRecipient("early"));
+    publishNumbers(channel, 1, 3);
+    const late = new RecordingRecipient("late");
+    const joined = join(channel, late, { ...positionOf(channel), offset: 1 });
+    expect(joined).toMatchObject({ recovered: true, publications: [{ offset: 2 }, { offset: 3 }] });
+    publishNumbers(channel, 4, 4);
+    channel.hub.flush();
+    expect(late.heard).toEqual(["4"]);
+  });
+
+  it("[F5] sends what was collected to whoever leaves, and nothing after it", () => {
+    const channel = openChannel(new NodeSql(), { options: withHistory });
+    const [leaving, staying] = [
+      new RecordingRecipient("leaving"),
+      new RecordingRecipient("staying"),
+    ];
+    join(channel, leaving);
+    join(channel, staying);
+    publishNumbers(channel, 1, 2);
+    channel.leave(leaving);
+    publishNumbers(channel, 3, 3);
+    channel.hub.flush();
+    expect(leaving.heard).toEqual(["1", "2"]);
+    expect(staying.heard).toEqual(["1", "2", "3"]);
+  });
+
+  it("[O5] tells the others of a leave, after what was published before it", () => {
+    const channel = openChannel(new NodeSql());
+    const traits = { announced: true, hearsJoinLeave: true };
+    const leaving = new RecordingRecipient("leaving", traits);
+    const staying = new RecordingRecipient("staying", traits);
+    const deaf = new RecordingRecipient("deaf", { announced: true });
+    for (const recipient of [leaving, staying, deaf]) join(channel, recipient);
+    publishNumbers(channel, 1, 1);
+    channel.leave(leaving);
+    expect(leaving.heard).toEqual(["1"]);
+    expect(staying.heard).toEqual(["1", "leave leaving"]);
+    expect(deaf.heard).toEqual(["1"]);
+  });
+
+  it("[P2] tells nobody of the leave of somebody who wasn't announced", () => {
+    const channel = openChannel(new NodeSql());
+    const silent = new RecordingRecipient("silent", { hearsJoinLeave: true });
+    const staying = new RecordingRecipient("staying", { hearsJoinLeave: true });
+    join(channel, silent);
+    join(channel, staying);
+    channel.leave(silent);
+    expect(staying.frames).toEqual([]);
+  });
+
+  it("[O3] shows every subscriber what was published between its join and its leave, in order", () => {
+    fc.assert(
+      fc.property(fc.boolean(), fc.constantFrom(0, 250), scenes, (keeps, listeners, played) => {
+        const { heard, expected } = play(keeps, listeners, played);
+        expect(heard).toEqual(expected);
+      }),
+      { seed: 20_261_120, numRuns: 300 },
+    );
+  });
+});
+
+describe("a publication", () => {
+  const info = { user: "42", client: "c1", connInfo: publishing('{"name":"Ada"}').data };
+  const infoJson = '{"user":"42","client":"c1","conn_info":{"name":"Ada"}}';
+
+  it("[W1] goes out with its publisher, tags and offset, the first one with the epoch", () => {
+    const channel = openChannel(new NodeSql(), { options: withHistory, newEpoch: () => "abcd" });
+    const reader = new RecordingRecipient("reader");
+    join(channel, reader);
+    channel.publish(publishing('{"a": 1}', { tags: { kind: "score" } }), info, 0);
+    channel.hub.flush();
+    channel.publish(publishing(2), undefined, 0);
+    channel.hub.flush();
+    expect(reader.frames).toEqual([
+      `{"push":{"channel":"room","pub":{"data":{"a": 1},"info":${infoJson},"offset":1,"tags":{"kind":"score"},"epoch":"abcd"}}}`,
+      '{"push":{"channel":"room","pub":{"data":2,"offset":2}}}',
+    ]);
+  });
+
+  it("[H8] goes out without a position when it isn't kept", () => {
+    const channel = openChannel(new NodeSql(), { options: withHistory });
+    const reader = new RecordingRecipient("reader");
+    join(channel, reader);
+    const skipping = publishing(1, { skipHistory: true, tags: { kind: "score" } });
+    expect(channel.publish(skipping, info, 0)).toEqual({ outcome: "published" });
+    channel.hub.flush();
+    expect(reader.frames).toEqual([
+      `{"push":{"channel":"room","pub":{"data":1,"info":${infoJson},"tags":{"kind":"score"}}}}`,
+    ]);
+  });
+});
+
+type Scene =
+  | { readonly scene: "publish"; readonly skipHistory: boolean }
+  | { readonly scene: "join"; readonly who: number; readonly back: number }
+  | { readonly scene: "leave"; readonly who: number }
+  | { readonly scene: "settle"; readonly laterMs: number };
+
+const who = fc.integer({ min: 0, max: 3 });
+
+const scenes: fc.Arbitrary<readonly Scene[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        scene: fc.constant("publish" as const),
+        skipHistory: fc.oneof(fc.constant(false), fc.boolean()),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        scene: fc.constant("join" as const),
+        who,
+        back: fc.integer({ min: 0, max: 6 }),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ scene: fc.constant("leave" as const), who }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        scene: fc.constant("settle" as const),
+        laterMs: fc.constantFrom(0, 0.5, 1, 2, 30),
+      }),
+    },
+  ),
+  { minLength: 10, maxLength: 80, size: "max" },
+);
+
+interface Stay {
+  readonly recipient: RecordingRecipient;
+  /** How many publications there had been when it joined. */
+  readonly from: number;
+}
+
+/** Plays scenes; gives what subscribers heard, stay by stay, and the same cut out of the list of all publications. */
+function play(keeps: boolean, listeners: number, played: readonly Scene[]) {
+  const channel = openChannel(new NodeSql(), { options: keeps ? withHistory : {} });
+  const published: string[] = [];
+  const kept: string[] = [];
+  const [heard, expected]: [(readonly string[])[], string[][]] = [[], []];
+  const stays = new Map<number, Stay>();
+  const always = crowd(listeners);
+  for (const recipient of always) join(channel, recipient);
+  const compare = ({ recipient, from }: Stay): void => {
+    heard.push(recipient.heard);
+    expected.push(published.slice(from));
+  };
+  let nowMs = 0;
+  for (const scene of played) {
+    switch (scene.scene) {
+      case "publish": {
+        const data = String(published.length);
+        published.push(data);
+        if (keeps && !scene.skipHistory) kept.push(data);
+        channel.publish(publishing(data, scene), undefined, 0);
+        break;
+      }
+      case "join": {
+        if (stays.has(scene.who)) break;
+        const recipient = new RecordingRecipient(`user${scene.who}`);
+        stays.set(scene.who, { recipient, from: published.length });
+        const offset = Math.max(0, kept.length - scene.back);
+        heard.push(recovered(join(channel, recipient, { offset, epoch: "" })));
+        expected.push(keeps && kept.length - offset <= 5 ? kept.slice(offset) : []);
+        break;
+      }
+      case "leave": {
+        const stay = stays.get(scene.who);
+        if (stay === undefined) break;
+        stays.delete(scene.who);
+        channel.leave(stay.recipient);
+        compare(stay);
+        break;
+      }
+      case "settle":
+        nowMs += scene.laterMs;
+        channel.hub.settle(nowMs);
+        break;
+    }
+  }
+  channel.hub.flush();
+  for (const stay of stays.values()) compare(stay);
+  for (const recipient of always.slice(-1)) compare({ recipient, from: 0 });
+  return { heard, expected };
+}
+
+function recovered(joined: JoinOutcome): readonly string[] {
+  return joined.outcome === "joined" ? joined.publications.map(({ data }) => data) : [];
+}
+
+function join(channel: Channel, recipient: Recipient, since?: StreamPosition): JoinOutcome {
+  const wish = { positioned: true, orFail: false, ...(since === undefined ? {} : { since }) };
+  return channel.join(recipient, wish, 0);
+}

@@ -1,0 +1,162 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { recover } from "../../../src/channel/recovery.ts";
+import type { Channel, JoinWish } from "../../../src/channel/channel.ts";
+import type { ChannelOptions } from "../../../src/config/config.ts";
+import { limits } from "../../../src/limits.ts";
+import type { Publication } from "../../../src/protocol/publication.ts";
+import {
+  openChannel,
+  positionOf,
+  publishing,
+  publishNumbers,
+  withHistory,
+} from "../../contract/open-channel.ts";
+import { NodeSql } from "../../support/node-sql.ts";
+import { RecordingRecipient } from "../hub/recording-recipient.ts";
+
+const limit = 4;
+
+/** The publications with these offsets. */
+function publications(...offsets: number[]): Publication[] {
+  return offsets.map((offset) => ({ data: publishing(offset).data, offset }));
+}
+
+describe("the recovery decision", () => {
+  // The limit is 4; what was read is what lies after the offset asked for, at most 4.
+  it.each([
+    // id, asked epoch, asked offset, top, offsets read, recovered
+    ["R2", "one missed", "e", 4, 5, [5], true],
+    ["R2", "several missed", "e", 2, 5, [3, 4, 5], true],
+    ["R2", "from the beginning", "e", 0, 3, [1, 2, 3], true],
+    ["R2", "the first of the missed is gone", "e", 2, 5, [4, 5], false],
+    ["R2", "the last of the missed is absent", "e", 2, 5, [3, 4], false],
+    ["R2", "all of the missed are gone", "e", 2, 5, [], false],
+    ["R3", "nothing missed", "e", 5, 5, [], true],
+    ["R3", "nothing missed on an empty stream", "e", 0, 0, [], true],
+    ["R3", "beyond the top", "e", 6, 5, [], false],
+    ["R3", "beyond the top of an empty stream", "e", 1, 0, [], false],
+    ["R1", "another epoch", "x", 4, 5, [5], false],
+    ["R1", "another epoch, at the same top", "x", 5, 5, [], false],
+    ["R1", "another epoch, on an empty stream", "x", 0, 0, [], false],
+    ["R1", "no epoch", "", 4, 5, [5], true],
+    ["R1", "no epoch, at the top", "", 5, 5, [], true],
+    ["R1", "no epoch, beyond the top", "", 6, 5, [], false],
+    ["R1", "no epoch, with a hole", "", 2, 5, [4, 5], false],
+    ["R4", "one less than the limit", "e", 2, 5, [3, 4, 5], true],
+    ["R4", "as many as the limit", "e", 1, 5, [2, 3, 4, 5], false],
+    ["R4", "more than the limit", "e", 1, 9, [2, 3, 4, 5], false],
+    ["R4", "too much to read at once", "e", 4, 5, undefined, false],
+    ["R4", "too much to read at once, at the top", "e", 5, 5, undefined, false],
+  ])("[%s] decides on %s", (_rule, _case, epoch, offset, top, read, recovered) => {
+    const missed = read === undefined ? undefined : publications(...read);
+    expect(recover({ epoch, offset }, { epoch: "e", offset: top }, missed, limit)).toEqual(
+      recovered ? { outcome: "recovered", publications: missed } : { outcome: "unrecoverable" },
+    );
+  });
+});
+
+describe("joining with a position", () => {
+  it("[R2] recovers exactly when an array of all publications shows nothing missing", () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          published: fc.integer({ min: 0, max: 20 }),
+          historySize: fc.integer({ min: 1, max: 12 }),
+          removedAfter: fc.option(fc.integer({ min: 0, max: 20 }), { nil: undefined }),
+          offset: fc.integer({ min: 0, max: 22 }),
+          epoch: fc.constantFrom("same", "same", "", "other"),
+          recoveryLimit: fc.integer({ min: 1, max: 8 }),
+          orFail: fc.boolean(),
+        }),
+        ({ published, historySize, removedAfter, offset, epoch, recoveryLimit, orFail }) => {
+          const channel = opened({ ...withHistory, historySize }, recoveryLimit);
+          let gone = 0;
+          for (let data = 1; data <= published; data++) {
+            channel.publish(publishing(data), undefined, 0);
+            gone = Math.max(gone, data - historySize);
+            if (data === removedAfter) {
+              channel.removeHistory(0);
+              gone = data;
+            }
+          }
+          const position = positionOf(channel);
+          const asked = { offset, epoch: epoch === "same" ? position.epoch : epoch };
+          const missed = all(published).filter((each) => each.offset > offset);
+          const recovered =
+            epoch !== "other" &&
+            offset <= published &&
+            missed.length < recoveryLimit &&
+            missed.every((each) => each.offset > gone);
+          const joined = join(channel, { positioned: true, since: asked, orFail });
+          const expected = recovered
+            ? { outcome: "joined", position, recovered, publications: missed }
+            : { outcome: "joined", position, recovered, publications: [] };
+          expect(joined).toEqual(
+            orFail && !recovered ? { outcome: "unrecoverable-position" } : expected,
+          );
+        },
+      ),
+      { seed: 20_261_120, numRuns: 1_000 },
+    );
+  });
+
+  it("[R5] creates no subscription when it fails instead", () => {
+    const channel = opened(withHistory, 300);
+    publishNumbers(channel, 1, 9);
+    const wish = { positioned: true, since: { offset: 2, epoch: "" } };
+    expect(join(channel, { ...wish, orFail: true }).outcome).toBe("unrecoverable-position");
+    expect(channel.hub.size).toBe(0);
+    expect(join(channel, { ...wish, orFail: false })).toEqual({
+      outcome: "joined",
+      position: positionOf(channel),
+      recovered: false,
+      publications: [],
+    });
+    expect(channel.hub.size).toBe(1);
+  });
+
+  it("[R4] recovers what fits one answer, and nothing when it doesn't", () => {
+    const channel = opened({ ...withHistory, historySize: 20 }, 300);
+    const data = JSON.stringify("x".repeat(limits.publicationBytesMax - 2));
+    const fitting = limits.answerBytesMax / data.length;
+    for (let count = 0; count <= fitting; count++) channel.publish(publishing(data), undefined, 0);
+    const since = (offset: number) =>
+      join(channel, { positioned: true, since: { offset, epoch: "" }, orFail: false });
+    expect(since(0)).toMatchObject({ recovered: false, publications: [] });
+    expect(since(1)).toMatchObject({ recovered: true, publications: { length: fitting } });
+  });
+
+  it("[R2] recovers nothing once the TTL has ended, but at the top", () => {
+    const channel = opened({ historySize: 5, historyTtlMs: 1_000 }, 300);
+    publishNumbers(channel, 1, 3);
+    const since = (offset: number, nowMs: number) =>
+      join(channel, { positioned: true, since: { offset, epoch: "" }, orFail: false }, nowMs);
+    expect(since(2, 999)).toMatchObject({ recovered: true, publications: [{ offset: 3 }] });
+    expect(since(2, 1_000)).toMatchObject({ recovered: false, position: { offset: 3 } });
+    expect(since(3, 1_000)).toMatchObject({ recovered: true, publications: [] });
+  });
+
+  it("[R5] gives no position where none is kept", () => {
+    const plain = { outcome: "joined", recovered: false, publications: [] };
+    const since = { offset: 0, epoch: "" };
+    const unkept = opened(withHistory, 300);
+    publishNumbers(unkept, 1, 3);
+    expect(join(unkept, { positioned: false, since, orFail: true })).toEqual(plain);
+    const without = opened({}, 300);
+    expect(join(without, { positioned: true, since, orFail: true })).toEqual(plain);
+    expect([unkept.hub.size, without.hub.size]).toEqual([1, 1]);
+  });
+});
+
+function opened(options: Partial<ChannelOptions>, recoveryMaxPublicationLimit: number): Channel {
+  return openChannel(new NodeSql(), { options, client: { recoveryMaxPublicationLimit } });
+}
+
+function join(channel: Channel, wish: JoinWish, nowMs = 0) {
+  return channel.join(new RecordingRecipient("reader"), wish, nowMs);
+}
+
+function all(published: number): Publication[] {
+  return publications(...Array.from({ length: published }, (_, index) => index + 1));
+}

@@ -1,0 +1,244 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Hub } from "../../../src/hub/hub.ts";
+import { limits } from "../../../src/limits.ts";
+import type { Codec } from "../../../src/protocol/codec.ts";
+import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import type { Publication } from "../../../src/protocol/publication.ts";
+import { publishing } from "../../contract/open-channel.ts";
+import { crowd, RecordingRecipient } from "./recording-recipient.ts";
+
+describe("encoding", () => {
+  it("[F1] happens once for each publication and frame, whoever listens", () => {
+    const { codec, counts } = countingCodec();
+    const { hub, listeners } = opened(300, codec);
+    for (let data = 1; data <= 3; data++) hub.publish(publication(data));
+    hub.flush();
+    expect(counts).toEqual({ pushes: 3, frames: 1 });
+    const [first] = listeners;
+    expect(first?.heard).toEqual(["1", "2", "3"]);
+    for (const { frames } of listeners) expect(frames).toEqual(first?.frames);
+  });
+
+  it("[F1] doesn't happen when nobody listens", () => {
+    const { codec, counts } = countingCodec();
+    const { hub } = opened(0, codec);
+    hub.publish(publication(1));
+    expect(hub.collecting).toBe(false);
+    expect(hub.settle(0)).toBeUndefined();
+    hub.announce("join", { user: "42", client: "c1" });
+    hub.add(new RecordingRecipient("deaf"));
+    hub.announce("join", { user: "42", client: "c1" });
+    expect(counts).toEqual({ pushes: 0, frames: 0 });
+  });
+
+  it("[F1] happens once for each join and leave", () => {
+    const { codec, counts } = countingCodec();
+    const { hub } = opened(0, codec);
+    const hearing = [1, 2, 3].map(
+      (id) => new RecordingRecipient(`${id}`, { hearsJoinLeave: true }),
+    );
+    const deaf = new RecordingRecipient("deaf");
+    for (const recipient of [...hearing, deaf]) hub.add(recipient);
+    hub.announce("join", { user: "42", client: "c1" });
+    hub.announce("leave", { user: "42", client: "c1" });
+    expect(counts).toEqual({ pushes: 2, frames: 0 });
+    for (const recipient of hearing) expect(recipient.heard).toEqual(["join 42", "leave 42"]);
+    expect(deaf.frames).toEqual([]);
+  });
+});
+
+describe("settling", () => {
+  it("[F2] sends at once when few listen, however fast publications come", () => {
+    const { hub, listeners } = opened(199);
+    for (let data = 1; data <= 3; data++) {
+      hub.publish(publication(data));
+      expect(hub.settle(0)).toBeUndefined();
+      expect(listeners[0]?.frames).toHaveLength(data);
+    }
+  });
+
+  it("[F2] collects for many what follows a frame within the window", () => {
+    const { hub, listeners } = opened(1_000);
+    const framesAt = (nowMs: number, ...datas: number[]) => {
+      for (const data of datas) hub.publish(publication(data));
+      return { waitMs: hub.settle(nowMs), frames: listeners[999]?.frames.length };
+    };
+    expect(framesAt(100, 1)).toEqual({ waitMs: undefined, frames: 1 });
+    expect(framesAt(101, 2)).toEqual({ waitMs: 4, frames: 1 });
+    expect(framesAt(103, 3, 4)).toEqual({ waitMs: 2, frames: 1 });
+    expect(hub.collecting).toBe(true);
+    expect(framesAt(105)).toEqual({ waitMs: undefined, frames: 2 });
+    expect(hub.collecting).toBe(false);
+    expect(framesAt(106)).toEqual({ waitMs: undefined, frames: 2 });
+    expect(framesAt(109, 5)).toEqual({ waitMs: 1, frames: 2 });
+    expect(framesAt(110)).toEqual({ waitMs: undefined, frames: 3 });
+    expect(framesAt(115, 6)).toEqual({ waitMs: undefined, frames: 4 });
+    expect(listeners[0]?.heard).toEqual(["1", "2", "3", "4", "5", "6"]);
+  });
+
+  it("[F2] waits for nobody who left", () => {
+    const { hub, listeners } = opened(1_000);
+    hub.publish(publication(1));
+    hub.settle(0);
+    for (const recipient of listeners.slice(400)) hub.remove(recipient);
+    hub.publish(publication(2));
+    expect(hub.settle(1)).toBe(2);
+    for (const recipient of listeners.slice(100)) hub.remove(recipient);
+    hub.publish(publication(3));
+    expect(hub.settle(1)).toBeUndefined();
+    expect(listeners[0]?.heard).toEqual(["1", "2", "3"]);
+  });
+
+  it("[F2] makes nobody wait longer than the window when the clock is set back", () => {
+    const { hub, listeners } = opened(1_000);
+    hub.publish(publication(1));
+    hub.settle(1_000_000);
+    hub.publish(publication(2));
+    expect(hub.settle(500)).toBe(5);
+    expect(hub.settle(503)).toBe(2);
+    expect(hub.settle(505)).toBeUndefined();
+    expect(listeners[0]?.heard).toEqual(["1", "2"]);
+  });
+
+  it("[O4] tells whoever waits for the next frame when it went out, once", () => {
+    const { hub, listeners } = opened(2);
+    const [waiting, other] = [at(listeners, 0), at(listeners, 1)];
+    waiting.onFlushed = () => expect([waiting.heard, other.heard]).toEqual([["1"], ["1"]]);
+    hub.publish(publication(1));
+    hub.callAfterFlush(waiting);
+    hub.callAfterFlush(waiting);
+    expect(waiting.flushes).toBe(0);
+    hub.flush();
+    expect([waiting.flushes, other.flushes]).toEqual([1, 0]);
+    hub.publish(publication(2));
+    hub.flush();
+    expect(waiting.flushes).toBe(1);
+  });
+});
+
+describe("a frame", () => {
+  it("[F3] holds at most 256 publications", () => {
+    const { hub, listeners } = opened(1);
+    for (let data = 0; data < 600; data++) hub.publish(publication(data));
+    hub.flush();
+    const { frames, heard } = at(listeners, 0);
+    expect(frames.map((frame) => frame.split("\n").length)).toEqual([256, 256, 88]);
+    expect(heard).toEqual(Array.from({ length: 600 }, (_, data) => String(data)));
+  });
+
+  it("[F3] holds 64 KiB with all that is in it, and not a byte more", () => {
+    const overhead = jsonCodec.encodePush({
+      type: "publication",
+      channel: "room",
+      publication: publication('""'),
+    }).length;
+    const half = text(limits.batchBytesMax / 2 - overhead);
+    for (const [rest, frames] of [
+      [-1, 1],
+      [0, 2],
+    ] as const) {
+      const { hub, listeners } = opened(1);
+      hub.publish(half);
+      hub.publish(text(limits.batchBytesMax / 2 - overhead + rest));
+      hub.flush();
+      expect(at(listeners, 0).frames).toHaveLength(frames);
+    }
+  });
+
+  it("[F3] holds a larger publication alone", () => {
+    const { hub, listeners } = opened(1);
+    hub.publish(publication(1));
+    hub.publish(text(limits.batchBytesMax));
+    hub.publish(publication(3));
+    hub.flush();
+    const counts = at(listeners, 0).frames.map((frame) => frame.split("\n").length);
+    expect(counts).toEqual([1, 1, 1]);
+  });
+
+  it("[F3] loses nothing at its limits, whatever the sizes", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.nat(200), fc.nat(40_000), fc.nat(70_000)), { maxLength: 40 }),
+        (sizes) => {
+          const { hub, listeners } = opened(1);
+          for (const size of sizes) hub.publish(text(size));
+          hub.flush();
+          const { frames, heard } = at(listeners, 0);
+          expect(heard.map((data) => data.length - 2)).toEqual(sizes);
+          for (const frame of frames) {
+            expect(frame.length <= limits.batchBytesMax || !frame.includes("\n")).toBe(true);
+          }
+        },
+      ),
+      { seed: 20_261_120, numRuns: 100 },
+    );
+  });
+});
+
+describe("coming and going while publications are collected", () => {
+  it("[F5] sends the collected ones first", () => {
+    const { hub, listeners } = opened(2);
+    const [staying, leaving] = [at(listeners, 0), at(listeners, 1)];
+    const late = new RecordingRecipient("late", { hearsJoinLeave: true });
+    hub.publish(publication(1));
+    hub.add(late);
+    hub.publish(publication(2));
+    hub.remove(leaving);
+    hub.publish(publication(3));
+    hub.announce("leave", leaving.info);
+    hub.publish(publication(4));
+    hub.flush();
+    expect(staying.heard).toEqual(["1", "2", "3", "4"]);
+    expect(leaving.heard).toEqual(["1", "2"]);
+    expect(late.heard).toEqual(["2", "3", "leave user1", "4"]);
+    expect(hub.size).toBe(2);
+  });
+
+  it("[F5] isn't hurried by the removal of somebody who wasn't there", () => {
+    const { hub, listeners } = opened(1);
+    hub.publish(publication(1));
+    hub.remove(new RecordingRecipient("stranger"));
+    expect(hub.collecting).toBe(true);
+    expect(at(listeners, 0).frames).toEqual([]);
+  });
+});
+
+function opened(size: number, codec: Codec = jsonCodec) {
+  const hub = new Hub("room", codec, 1_048_576);
+  const listeners = crowd(size);
+  for (const recipient of listeners) hub.add(recipient);
+  return { hub, listeners };
+}
+
+/** The real codec, counted. */
+function countingCodec() {
+  const counts = { pushes: 0, frames: 0 };
+  const codec: Codec = {
+    ...jsonCodec,
+    encodePush: (push) => {
+      counts.pushes++;
+      return jsonCodec.encodePush(push);
+    },
+    joinFrame: (messages) => {
+      counts.frames++;
+      return jsonCodec.joinFrame(messages);
+    },
+  };
+  return { codec, counts };
+}
+
+function publication(data: string | number): Publication {
+  return { data: publishing(data).data, offset: 0 };
+}
+
+/** A publication of a string of so many characters. */
+function text(size: number): Publication {
+  return publication(JSON.stringify("x".repeat(size)));
+}
+
+function at(listeners: readonly RecordingRecipient[], index: number): RecordingRecipient {
+  const recipient = listeners[index];
+  if (recipient === undefined) throw new Error(`no listener ${index}`);
+  return recipient;
+}

@@ -1,0 +1,75 @@
+import type { Recipient } from "../../../src/hub/recipient.ts";
+import type { Message } from "../../../src/protocol/codec.ts";
+import type { DisconnectCode } from "../../../src/protocol/codes.ts";
+import { memberText } from "../../../src/protocol/json-text.ts";
+import type { ClientInfo } from "../../../src/protocol/publication.ts";
+
+/** A subscriber that writes down what happens to it, in order. */
+export class RecordingRecipient implements Recipient {
+  readonly info: ClientInfo;
+  readonly present: boolean;
+  readonly announced: boolean;
+  readonly hearsJoinLeave: boolean;
+  readonly frames: Message[] = [];
+  readonly disconnects: DisconnectCode[] = [];
+  flushes = 0;
+  /** How far behind it says it is. */
+  behindBytes = 0;
+  /** What a session would do besides, in the middle of the hub's loop. */
+  onSend: (frame: Message) => void = doNothing;
+  onDisconnect: () => void = doNothing;
+  onFlushed: () => void = doNothing;
+
+  constructor(
+    user: string,
+    traits: { present?: boolean; announced?: boolean; hearsJoinLeave?: boolean } = {},
+  ) {
+    this.info = { user, client: `client-of-${user}` };
+    this.present = traits.present ?? true;
+    this.announced = traits.announced ?? false;
+    this.hearsJoinLeave = traits.hearsJoinLeave ?? false;
+  }
+
+  send(frame: Message): void {
+    this.frames.push(frame);
+    this.onSend(frame);
+  }
+
+  backlogBytes(): number {
+    return this.behindBytes;
+  }
+
+  flushed(): void {
+    this.flushes++;
+    this.onFlushed();
+  }
+
+  disconnect(code: DisconnectCode): void {
+    this.disconnects.push(code);
+    this.onDisconnect();
+  }
+
+  /** What it heard, in order: a publication's data, or `join` or `leave` and who. */
+  get heard(): string[] {
+    return this.frames.flatMap((frame) => frame.split("\n")).map(parsePush);
+  }
+}
+
+/** So many subscribers that only listen. */
+export function crowd(size: number): RecordingRecipient[] {
+  return Array.from({ length: size }, (_, index) => new RecordingRecipient(`user${index}`));
+}
+
+function parsePush(line: string): string {
+  const data = memberText(line, "push", "pub", "data");
+  if (data !== undefined) return data;
+  for (const type of ["join", "leave"]) {
+    const user = memberText(line, "push", type, "info", "user");
+    if (user !== undefined) return `${type} ${user.slice(1, -1)}`;
+  }
+  throw new Error(`not a push that a hub sends: ${line}`);
+}
+
+function doNothing(): void {
+  // Most recipients only listen.
+}

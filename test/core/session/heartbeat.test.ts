@@ -1,0 +1,194 @@
+import { describe, expect, it } from "vitest";
+import { type Heartbeat, heartbeat, pingDueAtMs } from "../../../src/session/heartbeat.ts";
+import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
+import { Room, startMs } from "./room.ts";
+
+const session: SessionSnapshot = {
+  v: 1,
+  phase: "connected",
+  client: "c1",
+  openedAtMs: startMs,
+  keepalive: "server",
+};
+const pinged: Partial<SessionSnapshot> = { pingedAtMs: startMs, awaitingPong: true };
+const answered: Partial<SessionSnapshot> = { pingedAtMs: startMs, awaitingPong: false };
+
+describe("what to do with a session that we ping", () => {
+  it.each<[string, Partial<SessionSnapshot>, number, boolean, number, Heartbeat]>([
+    ["before the first ping is due", {}, 25_000, false, 24_999, "nothing"],
+    ["when the first ping is due", {}, 25_000, true, 25_000, "ping"],
+    ["when another's is due, past half the interval", {}, 25_000, true, 12_500, "ping"],
+    ["when another's is due, within half the interval", {}, 25_000, true, 12_499, "nothing"],
+    ["when its ping was answered and the next is due", answered, 25_000, true, 25_000, "ping"],
+    ["when its ping was answered and another's is due", answered, 25_000, true, 13_000, "ping"],
+    ["when nobody is due, however late it is", answered, 25_000, false, 99_000, "nothing"],
+    ["when its ping wasn't answered by the next", pinged, 25_000, true, 25_000, "no-pong"],
+    ["when its ping wasn't answered by another's", pinged, 25_000, true, 12_500, "no-pong"],
+    ["when its ping may be answered yet", pinged, 25_000, true, 12_499, "nothing"],
+    ["when nobody is due, though it wasn't answered", pinged, 25_000, false, 25_000, "nothing"],
+    ["8 s not being over yet", pinged, 10_000, true, 7_999, "nothing"],
+    ["8 s being over", pinged, 10_000, true, 8_000, "no-pong"],
+    ["an interval under 8 s not being over yet", pinged, 3_000, true, 2_999, "nothing"],
+    ["an interval under 8 s being over", pinged, 3_000, true, 3_000, "no-pong"],
+    ["before it connected", { phase: "new" }, 25_000, true, 25_000, "nothing"],
+    ["after it was refused", { phase: "refused" }, 25_000, true, 25_000, "nothing"],
+    ["after it was closed", { ...pinged, phase: "closed" }, 25_000, true, 25_000, "nothing"],
+  ])("[K2] %s", (_, more, intervalMs, tick, afterMs, expected) => {
+    const outcome = heartbeat(
+      { ...session, ...more },
+      intervalMs,
+      tick,
+      undefined,
+      startMs + afterMs,
+    );
+    expect(outcome).toBe(expected);
+  });
+});
+
+describe("what to do with a session that pings by itself", () => {
+  it.each<[string, number | undefined, number, Heartbeat]>([
+    ["never heard, for two intervals and 10 s", undefined, 60_000, "nothing"],
+    ["never heard, for longer", undefined, 60_001, "gone"],
+    ["heard two intervals and 10 s ago", startMs + 5_000, 65_000, "nothing"],
+    ["heard longer ago", startMs + 5_000, 65_001, "gone"],
+    [
+      "heard before it opened, as a clock that was set makes it",
+      startMs - 99_000,
+      60_000,
+      "nothing",
+    ],
+    ["heard a moment ago", startMs + 999_999, 1_000_000, "nothing"],
+  ])("[K4] %s", (_, lastHeardMs, afterMs, expected) => {
+    const client: SessionSnapshot = { ...session, keepalive: "client" };
+    for (const tick of [true, false]) {
+      expect(heartbeat(client, 25_000, tick, lastHeardMs, startMs + afterMs)).toBe(expected);
+    }
+  });
+
+  it("[K4] that hasn't connected is left to the stale delay", () => {
+    const client: SessionSnapshot = { ...session, keepalive: "client", phase: "new" };
+    expect(heartbeat(client, 25_000, true, undefined, startMs + 999_999)).toBe("nothing");
+  });
+});
+
+describe("when the next ping is due", () => {
+  it.each<[string, Partial<SessionSnapshot>, number]>([
+    ["an interval after the socket opened", {}, startMs + 25_000],
+    ["an interval after the last ping", { pingedAtMs: startMs + 7 }, startMs + 25_007],
+    ["never before the connect", { phase: "new" }, Number.POSITIVE_INFINITY],
+    ["never for a client that pings by itself", { keepalive: "client" }, Number.POSITIVE_INFINITY],
+    ["never after the close", { phase: "closed" }, Number.POSITIVE_INFINITY],
+  ])("[K1] %s", (_, more, dueMs) => {
+    expect(pingDueAtMs({ ...session, ...more }, 25_000)).toBe(dueMs);
+  });
+});
+
+describe("a session that we ping", () => {
+  it("[K1] gets one each interval while it answers", () => {
+    const room = new Room();
+    const peer = room.connected();
+    for (let round = 0; round < 3; round++) {
+      room.pass(24_999);
+      expect(peer.hears()).toStrictEqual([]);
+      room.pass(1);
+      expect(peer.hears()).toStrictEqual(["{}"]);
+      expect(room.ask(peer, "{}")).toStrictEqual([]);
+    }
+  });
+
+  it("[K1] falls into step with the others, so that one alarm serves all", () => {
+    const room = new Room();
+    const early = room.connected();
+    room.nowMs += 12_500;
+    const late = room.connected("7");
+    room.nowMs += 1;
+    const tooLate = room.connected("8");
+    room.pass(12_499);
+    expect(early.hears()).toStrictEqual(["{}"]);
+    expect(late.hears()).toStrictEqual(["{}"]);
+    expect(tooLate.hears()).toStrictEqual([]);
+    expect(late.session.dueAtMs).toBe(early.session.dueAtMs);
+  });
+
+  it("[K2] is closed 3012 when it didn't answer by the next ping", () => {
+    const room = new Room();
+    const peer = room.connected();
+    room.pass(25_000);
+    room.pass(8_000);
+    expect(peer.hears()).toStrictEqual(["{}"]);
+    room.pass(17_000);
+    expect(peer.hears()).toStrictEqual(["close 3012 no pong"]);
+  });
+
+  it("[K2] is closed 3501 when it answers before it was asked", () => {
+    const room = new Room();
+    expect(room.ask(room.connected(), "{}")).toStrictEqual(["close 3501 bad request"]);
+  });
+
+  it("[K2] is closed 3501 when it answers twice", () => {
+    const room = new Room();
+    const peer = room.connected();
+    room.pass(25_000);
+    peer.hears();
+    expect(room.ask(peer, "{}\n{}")).toStrictEqual(["close 3501 bad request"]);
+  });
+
+  it("[K2] isn't saved from the close by anything but an answer", () => {
+    const room = new Room();
+    const peer = room.connected();
+    room.pass(25_000);
+    room.ask(peer, `{"id":2,"rpc":{}}`);
+    room.pass(25_000);
+    expect(peer.hears()).toStrictEqual(["close 3012 no pong"]);
+  });
+
+  it("[S2] is asked and answers across sleep as without", () => {
+    const room = new Room();
+    const peer = room.connected();
+    room.sleep();
+    room.pass(25_000);
+    room.sleep();
+    expect(room.ask(peer, "{}")).toStrictEqual(["{}"]);
+    room.sleep();
+    room.pass(25_000);
+    room.sleep();
+    room.pass(25_000);
+    expect(peer.hears()).toStrictEqual(["{}", "close 3012 no pong"]);
+  });
+});
+
+describe("a session that pings by itself", () => {
+  it("[K3] is never pinged", () => {
+    const room = new Room();
+    const peer = room.connected("42", { keepalive: "client" });
+    room.connected("7");
+    room.pass(50_000);
+    expect(peer.hears()).toStrictEqual([]);
+  });
+
+  it("[K4] is closed when it was silent for two intervals and 10 s, and isn't present", () => {
+    const options = {
+      allow_subscribe_for_client: true,
+      presence: true,
+      allow_presence_for_client: true,
+    };
+    const room = new Room({ options });
+    const peer = room.connected("42", { keepalive: "client" });
+    room.say(peer, `{"id":2,"subscribe":{"channel":"room"}}`);
+    peer.hears();
+    peer.autoResponseMs = startMs + 25_000;
+    room.pass(85_000);
+    expect(peer.hears()).toStrictEqual([]);
+    room.pass(1);
+    expect(peer.hears()).toStrictEqual(["close 3012 no pong"]);
+    const stats = room.ask(room.connected("7"), `{"id":2,"presence_stats":{"channel":"room"}}`);
+    expect(stats).toStrictEqual([`{"id":2,"presence_stats":{"num_clients":0,"num_users":0}}`]);
+  });
+
+  it("[K2] is closed 3501 by an empty message: nobody asked for one", () => {
+    const room = new Room();
+    const peer = room.connected("42", { keepalive: "client" });
+    room.pass(25_000);
+    expect(room.ask(peer, "{}")).toStrictEqual(["close 3501 bad request"]);
+  });
+});

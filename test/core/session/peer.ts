@@ -1,0 +1,65 @@
+import type { Message } from "../../../src/protocol/codec.ts";
+import type { DisconnectCode } from "../../../src/protocol/codes.ts";
+import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import type { Connection } from "../../../src/session/connection.ts";
+import { Session, type SessionContext, type Verdicts } from "../../../src/session/session.ts";
+import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
+
+/** The other end of a socket: it says frames, and writes down what it is told. */
+export class Peer implements Connection {
+  /** What the socket's attachment holds. */
+  saved: SessionSnapshot;
+  backlog = 0;
+  autoResponseMs: number | undefined;
+  /** The socket is gone: nothing wakes for it any more. */
+  gone = false;
+  session: Session;
+  #heard: string[] = [];
+
+  constructor(snapshot: SessionSnapshot, context: SessionContext) {
+    this.saved = structuredClone(snapshot);
+    this.session = new Session(snapshot, this, context);
+  }
+
+  /** Throws the session away and makes it again from what was saved. */
+  wake(context: SessionContext): void {
+    this.session = new Session(structuredClone(this.saved), this, context);
+  }
+
+  /** Everything sent since the last call, in order: frames as they are, and a close as `close <code> <reason>`. */
+  hears(): readonly string[] {
+    const heard = this.#heard;
+    this.#heard = [];
+    return heard;
+  }
+
+  /** Hands a frame to the session, command by command. All tokens in it come to the same verdicts. */
+  say(frame: string, verdicts: Verdicts, nowMs: number, afterEach: () => void): void {
+    const { commands, malformed } = jsonCodec.decodeFrame(frame);
+    if (malformed !== undefined) throw new Error(malformed);
+    for (const command of commands) {
+      this.session.receive(command, verdicts, nowMs);
+      afterEach();
+    }
+  }
+
+  send(frame: Message): void {
+    this.#heard.push(frame);
+  }
+
+  close({ code, reason }: DisconnectCode): void {
+    this.#heard.push(`close ${code} ${reason}`);
+  }
+
+  save(snapshot: SessionSnapshot): void {
+    this.saved = structuredClone(snapshot);
+  }
+
+  backlogBytes(): number {
+    return this.backlog;
+  }
+
+  lastAutoResponseMs(): number | undefined {
+    return this.autoResponseMs;
+  }
+}

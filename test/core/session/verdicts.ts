@@ -1,0 +1,31 @@
+import type { ConnectionClaims, SubscriptionClaims } from "../../../src/access/claims.ts";
+import type { Verdicts } from "../../../src/session/session.ts";
+
+/** A good connection token of this user. */
+export function connectionToken(user: string, more: Partial<ConnectionClaims> = {}): Verdicts {
+  const claims = { user, expireAtSeconds: 0, ...more };
+  return { connection: { outcome: "verified", claims } };
+}
+
+/** A good subscription token for user 42 and channel `room`, but for what is said otherwise. */
+export function subscriptionToken(more: Partial<SubscriptionClaims> = {}): Verdicts {
+  const claims = {
+    user: "42",
+    channel: "room",
+    client: "",
+    expireAtSeconds: 0,
+    override: {},
+    ...more,
+  };
+  return { subscription: { outcome: "verified", claims } };
+}
+
+export const expiredToken = {
+  connection: { outcome: "expired" },
+  subscription: { outcome: "expired" },
+} as const satisfies Verdicts;
+
+export const invalidToken = {
+  connection: { outcome: "invalid", reason: "the signature is wrong" },
+  subscription: { outcome: "invalid", reason: "the signature is wrong" },
+} as const satisfies Verdicts;

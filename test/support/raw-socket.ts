@@ -1,0 +1,138 @@
+import { request } from "node:http";
+import { WebSocket } from "ws";
+import { Inbox } from "./inbox.ts";
+
+/** How a socket ended. */
+export interface Closing {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** A message from the server, as far as tests look into one. */
+export interface Received {
+  readonly id?: number;
+  readonly error?: { readonly code: number; readonly message: string };
+  readonly connect?: { readonly client: string; readonly pong?: boolean };
+  readonly subscribe?: { readonly epoch?: string; readonly offset?: number };
+  readonly push?: { readonly pub?: { readonly offset: number } };
+}
+
+/** A command that is answered: its id, and its request under its method's name. */
+export interface Asked {
+  readonly id: number;
+  readonly [method: string]: object | number;
+}
+
+/** A client's end of a socket without any SDK around it, which does and leaves undone what no SDK would. */
+export class RawSocket {
+  /** Messages that came: a frame's lines, one by one. */
+  readonly lines = new Inbox<string>();
+  /** Settled when the socket has ended, whoever ended it. */
+  readonly closed: Promise<Closing>;
+  readonly #socket: WebSocket;
+  /** Of all frames that came, in UTF-16 units. */
+  receivedLength = 0;
+
+  /** Opens a socket; rejects when the upgrade is refused. */
+  static open(address: string, headers: Record<string, string> = {}): Promise<RawSocket> {
+    const socket = new WebSocket(address, { headers, perMessageDeflate: false });
+    const raw = new RawSocket(socket);
+    return new Promise((resolve, reject) => {
+      socket.once("open", () => resolve(raw));
+      socket.once("error", reject);
+    });
+  }
+
+  /** Opens a socket and connects; rejects when the upgrade or the connect is refused. */
+  static async connect(address: string, token: string): Promise<RawSocket> {
+    const socket = await RawSocket.open(address);
+    const answer = await socket.ask({ id: 1, connect: { token } });
+    if (answer.connect === undefined)
+      throw new Error(`connect was answered ${String(answer.error?.code)}`);
+    return socket;
+  }
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data: frame }) => {
+      if (typeof frame !== "string") throw new Error("a binary frame on a JSON connection");
+      this.receivedLength += frame.length;
+      for (const line of frame.split("\n")) this.lines.push(line);
+    });
+    this.closed = new Promise((resolve) => {
+      socket.once("close", (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
+  }
+
+  /** Sends commands in one frame. */
+  send(...commands: readonly object[]): void {
+    this.#socket.send(commands.map((command) => JSON.stringify(command)).join("\n"));
+  }
+
+  /** Sends a frame as it is. */
+  sendText(text: string): void {
+    this.#socket.send(text);
+  }
+
+  /** Sends a command and gives its answer. */
+  async ask(command: Asked): Promise<Received> {
+    this.send(command);
+    const answer = await this.lines.first((line) => parse(line).id === command.id);
+    return parse(answer);
+  }
+
+  /** Stops reading from the network: what the server sends piles up on the way. */
+  stopReading(): void {
+    this.#socket.pause();
+  }
+
+  readAgain(): void {
+    this.#socket.resume();
+  }
+
+  close(code = 1000): void {
+    this.#socket.close(code);
+  }
+
+  /** Ends the connection without a close frame. */
+  cut(): void {
+    this.#socket.terminate();
+  }
+}
+
+/** What the server says to a handshake: the status, and what it says about it. A socket it opens is cut at once. */
+export function handshake(
+  address: string,
+  headers: Record<string, string> = {},
+): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(address.replace("ws", "http"), {
+      agent: false,
+      headers: {
+        Upgrade: "websocket",
+        Connection: "Upgrade",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+        ...headers,
+      },
+    });
+    asked.once("upgrade", (_response, socket) => {
+      socket.destroy();
+      resolve({ status: 101, text: "" });
+    });
+    asked.once("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => (text += chunk));
+      response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    asked.once("error", reject);
+    asked.end();
+  });
+}
+
+function parse(line: string): Received {
+  if (line === "pong") return {};
+  const received: Received = JSON.parse(line);
+  return received;
+}

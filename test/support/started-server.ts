@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { TestBackend } from "./test-backend.ts";
+
+/** What `npm start` tells a newcomer, taken from what it printed. */
+export interface Welcome {
+  readonly address: string;
+  readonly socketAddress: string;
+  readonly token: string;
+  readonly apiKey: string;
+  /** The address and the body of the example request. */
+  readonly publishAddress: string;
+  readonly publishBody: string;
+}
+
+/** The script of `npm start` as a process of its own, with everything it starts in one process group. */
+export class StartedServer {
+  readonly welcome: Welcome;
+  readonly backend: TestBackend;
+  readonly #process: ChildProcess;
+
+  /** @param folder where the objects are kept, so that the next one finds them */
+  static async start(port: number, folder: string): Promise<StartedServer> {
+    const started = runStart(["--port", String(port), "--persist-to", folder]);
+    let printed = "";
+    const welcomed = new Promise<Welcome>((resolve, reject) => {
+      const take = (chunk: Buffer) => {
+        printed += chunk.toString();
+        const welcome = parseWelcome(printed);
+        if (welcome !== undefined) resolve(welcome);
+      };
+      started.stdout?.on("data", take);
+      started.stderr?.on("data", take);
+      started.once("exit", () => reject(new Error(`npm start ended and had printed:\n${printed}`)));
+    });
+    return new StartedServer(await welcomed, started);
+  }
+
+  private constructor(welcome: Welcome, started: ChildProcess) {
+    this.welcome = welcome;
+    this.backend = new TestBackend(welcome.address, welcome.apiKey);
+    this.#process = started;
+  }
+
+  /** Ends all its processes at once, without giving any of them a chance to finish anything. */
+  kill(): Promise<void> {
+    return this.#end("SIGKILL");
+  }
+
+  /** Ends the script as Ctrl-C in a terminal does, and waits until nothing of it is left. */
+  stop(): Promise<void> {
+    return this.#end("SIGINT");
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const { pid } = this.#process;
+    if (pid === undefined || !sendToGroup(pid, signal)) return;
+    // The script may end before the runtime that it started.
+    while (sendToGroup(pid, 0)) await pause(20);
+  }
+}
+
+/** Starts what must not start, and gives what it printed and exited with; -1 for a server that came up all the same. */
+export async function refusedStart(
+  options: readonly string[],
+): Promise<{ readonly code: number; readonly printed: string }> {
+  const started = runStart(options);
+  let printed = "";
+  const take = (chunk: Buffer) => {
+    printed += chunk.toString();
+    if (parseWelcome(printed) === undefined || started.pid === undefined) return;
+    sendToGroup(started.pid, "SIGKILL");
+  };
+  started.stdout?.on("data", take);
+  started.stderr?.on("data", take);
+  const code = await new Promise<number>((resolve) => {
+    started.once("close", (status) => resolve(status ?? -1));
+  });
+  return { code, printed };
+}
+
+/** Runs the script of `npm start` in a process group of its own. When this process ends, the script ends by itself. */
+function runStart(options: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [join(root, "tools", "start.ts"), ...options], {
+    cwd: root,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+}
+
+/** @returns whether there was anybody to send it to */
+function sendToGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-group, signal);
+    return true;
+  } catch {
+    return false; // Its only error is that nothing of the group is left.
+  }
+}
+
+function parseWelcome(printed: string): Welcome | undefined {
+  const address = /^Dormouse serves (\S+)$/m.exec(printed)?.[1];
+  const socketAddress = /^ +(ws:\S+)$/m.exec(printed)?.[1];
+  const token = /^ +(\S+\.\S+\.\S+)$/m.exec(printed.replaceAll(/ws:\S+/g, ""))?.[1];
+  const example = /^ +curl -X POST (\S+) -H "X-API-Key: (.+?)" -d '(.+)'\n/m.exec(printed);
+  const [, publishAddress, apiKey, publishBody] = example ?? [];
+  if (address === undefined || socketAddress === undefined || token === undefined) return undefined;
+  if (publishAddress === undefined || apiKey === undefined || publishBody === undefined) {
+    return undefined;
+  }
+  return { address, socketAddress, token, apiKey, publishAddress, publishBody };
+}
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");

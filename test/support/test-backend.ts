@@ -1,0 +1,68 @@
+/** Where a publication stands in its channel. */
+export interface Position {
+  readonly offset: number;
+  readonly epoch: string;
+}
+
+/** Who is present. */
+export interface Present {
+  readonly user: string;
+  readonly client: string;
+}
+
+export interface Kept {
+  readonly offset: number;
+  readonly data: TestData;
+}
+
+/** What tests publish. */
+export type TestData = number | string | { readonly [name: string]: number | string };
+
+/** An application's backend: the HTTP API over `fetch`, which keeps its connections. */
+export class TestBackend {
+  readonly #address: string;
+  readonly #apiKey: string;
+
+  /** @param address the server's, such as `http://127.0.0.1:8787` */
+  constructor(address: string, apiKey: string) {
+    this.#address = address;
+    this.#apiKey = apiKey;
+  }
+
+  publish(channel: string, data: TestData, idempotencyKey = ""): Promise<Position> {
+    const key = idempotencyKey === "" ? {} : { idempotency_key: idempotencyKey };
+    return this.#call<Position>("publish", { channel, data, ...key });
+  }
+
+  /** Publishes one after the other and gives where the last one stands. */
+  async publishAll(channel: string, all: readonly TestData[]): Promise<Position> {
+    let position: Position = { offset: 0, epoch: "" };
+    for (const data of all) position = await this.publish(channel, data);
+    return position;
+  }
+
+  history(channel: string): Promise<Position & { readonly publications: readonly Kept[] }> {
+    return this.#call("history", { channel, limit: -1 });
+  }
+
+  async presence(channel: string): Promise<readonly Present[]> {
+    const { presence } = await this.#call<{ presence: Record<string, Present> }>("presence", {
+      channel,
+    });
+    return Object.values(presence);
+  }
+
+  /** Throws when the answer is anything but a result. */
+  async #call<Result>(method: string, request: object): Promise<Result> {
+    const response = await fetch(`${this.#address}/api/${method}`, {
+      method: "POST",
+      headers: { "X-API-Key": this.#apiKey },
+      body: JSON.stringify(request),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} was answered ${response.status}: ${text}`);
+    const answer: { readonly result?: Result } = JSON.parse(text);
+    if (answer.result === undefined) throw new Error(`${method} was answered ${text}`);
+    return answer.result;
+  }
+}

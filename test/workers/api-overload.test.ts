@@ -1,0 +1,193 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { ChannelAnswers } from "../../src/api/channel-command.ts";
+import { limits } from "../../src/limits.ts";
+import { answerOf, call, fetchWith, keptData, post, postWith } from "./api-request.ts";
+import { newChannel } from "./new-channel.ts";
+import { upgrade, TestSocket } from "./test-socket.ts";
+import { token } from "./token.ts";
+import { overloadedError, watchedChannels } from "./watched-channels.ts";
+
+const tooMany = '{"error":{"code":111,"message":"too many requests"}}';
+const internal = '{"error":{"code":100,"message":"internal server error"}}';
+
+/** A namespace in which the platform fails for some channels, and works for the others. */
+function failing(channels: readonly string[], fail: () => Promise<ChannelAnswers>) {
+  return watchedChannels(({ channel, proceed }) =>
+    channels.includes(channel) ? fail() : proceed(),
+  );
+}
+
+const overloaded = () => Promise.reject<ChannelAnswers>(overloadedError());
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe("an object that the platform calls overloaded", () => {
+  it.each<[string, (channel: string) => object]>([
+    ["publish", (channel) => ({ channel, data: 1 })],
+    ["history", (channel) => ({ channel })],
+    ["broadcast", (channel) => ({ channels: [channel], data: 1 })],
+    ["batch", (channel) => ({ commands: [{ publish: { channel, data: 1 } }] })],
+  ])("[B1] is told as 503, with a time to come again: %s", async (method, make) => {
+    const channel = newChannel("ring");
+    const CHANNELS = failing([channel], overloaded);
+    const body = JSON.stringify(make(channel));
+    const response = await postWith({ CHANNELS }, `/api/${method}`, body);
+    expect(response.headers.get("Retry-After")).toBe("5");
+    expect(response.headers.get("X-Dormouse-Error-Detail")).toContain("nothing was done");
+    expect(await answerOf(response)).toStrictEqual({ status: 503, body: tooMany });
+    const mode = { "X-Centrifugo-Error-Mode": "transport" };
+    const transport = await postWith({ CHANNELS }, `/api/${method}`, body, mode);
+    expect(await answerOf(transport)).toStrictEqual({
+      status: 503,
+      body: '{"code":111,"message":"too many requests"}',
+    });
+  });
+
+  it("[B1] is told as 503 by the legacy form too, in its own lines", async () => {
+    const channel = newChannel("ring");
+    const line = JSON.stringify({ id: 3, method: "publish", params: { channel, data: 1 } });
+    const response = await postWith({ CHANNELS: failing([channel], overloaded) }, "/api", line);
+    expect(response.headers.get("Retry-After")).toBe("5");
+    expect(await answerOf(response)).toStrictEqual({
+      status: 503,
+      body: `{"id":3,${tooMany.slice(1)}\n`,
+    });
+  });
+
+  it("[W3] among others fails its own entries alone", async () => {
+    const [good, bad] = [newChannel("plain"), newChannel("plain")];
+    const CHANNELS = failing([bad], overloaded);
+    const request = { channels: [bad, good, bad], data: 1 };
+    const response = await postWith({ CHANNELS }, "/api/broadcast", JSON.stringify(request));
+    expect(response.headers.get("Retry-After")).toBeNull();
+    expect(await answerOf(response)).toStrictEqual({
+      status: 200,
+      body: `{"result":{"responses":[${tooMany},{"result":{}},${tooMany}]}}`,
+    });
+  });
+
+  it("[B1] is asked once, and never again at once", async () => {
+    const channel = newChannel("ring");
+    const asked = vi.fn<() => Promise<ChannelAnswers>>(overloaded);
+    const body = JSON.stringify({ channel, data: 1 });
+    await postWith({ CHANNELS: failing([channel], asked) }, "/api/publish", body);
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("an object that doesn't answer", () => {
+  it("[B4] is given 10 seconds, and then told as 503", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const channel = newChannel("ring");
+    const asked = Promise.withResolvers<void>();
+    const CHANNELS = failing([channel], () => {
+      asked.resolve();
+      return new Promise(() => {});
+    });
+    const body = JSON.stringify({ channel, data: 1 });
+    let answered = false;
+    const pending = postWith({ CHANNELS }, "/api/publish", body).then((response) => {
+      answered = true;
+      return response;
+    });
+    await asked.promise;
+    await vi.advanceTimersByTimeAsync(limits.objectAnswerMs - 1);
+    expect(answered).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    const response = await pending;
+    expect(response.headers.get("Retry-After")).toBe("5");
+    expect(response.headers.get("X-Dormouse-Error-Detail")).toContain("the outcome is unknown");
+    expect(await answerOf(response)).toStrictEqual({ status: 503, body: internal });
+  });
+
+  it("[B4] leaves no timer behind when it does answer", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const body = JSON.stringify({ channel: newChannel("ring"), data: 1 });
+    expect((await postWith({}, "/api/publish", body)).status).toBe(200);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("an object that fails", () => {
+  it("[A7] is told as error 100, and logged without anything of the request", async () => {
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    const channel = newChannel("ring");
+    const CHANNELS = failing([channel], () => Promise.reject(new TypeError(`s3cr3t ${channel}`)));
+    const body = JSON.stringify({ channel, data: "s3cr3t" });
+    const response = await postWith({ CHANNELS }, "/api/publish", body);
+    expect(await answerOf(response)).toStrictEqual({ status: 200, body: internal });
+    expect(log.mock.calls).toStrictEqual([
+      ["call to a channel failed: method=publish error=TypeError"],
+    ]);
+  });
+});
+
+describe("an upgrade to an overloaded object", () => {
+  it("[B1] is answered 503 with a time to come again", async () => {
+    const CHANNELS = new Proxy(env.CHANNELS, {
+      get: () => () => ({ fetch: () => Promise.reject(overloadedError()) }),
+    });
+    const request = new Request("https://dormouse.example.com/channel/a/websocket", {
+      headers: { Upgrade: "websocket" },
+    });
+    const response = await fetchWith({ CHANNELS }, request);
+    expect(response.status).toBe(503);
+    expect(response.headers.get("Retry-After")).toBe("5");
+  });
+});
+
+describe("an object whose sockets are 64 MiB behind", () => {
+  it("[B3] refuses publishing, to backend and client, and nothing else; and takes up again", async () => {
+    const channel = newChannel("room");
+    const publisher = await TestSocket.subscribe(channel, "publisher");
+    const { readers } = await silentReaders(channel, 66);
+    const data = "x".repeat(limits.publicationBytesMax - 2);
+    expect((await call("publish", { channel, data })).status).toBe(200);
+    const response = await post("/api/publish", JSON.stringify({ channel, data: "refused" }));
+    expect(response.headers.get("Retry-After")).toBe("1");
+    expect(await answerOf(response)).toStrictEqual({ status: 503, body: tooMany });
+    expect((await call("presence_stats", { channel })).body).toContain('"num_clients":67');
+    await publisher.unread();
+    expect(await publisher.ask({ id: 3, publish: { channel, data: "refused" } })).toStrictEqual({
+      id: 3,
+      error: { code: 111, message: "too many requests", temporary: true },
+    });
+    expect(await keptData(channel)).toHaveLength(1);
+    await Promise.all(readers.map(takeOne));
+    expect((await call("publish", { channel, data: "taken" })).status).toBe(200);
+  });
+});
+
+/** Accepts a socket and waits for what it was sent first. */
+async function takeOne(reader: WebSocket): Promise<void> {
+  const taken = new Promise<void>((resolve) => {
+    reader.addEventListener("message", () => resolve(), { once: true });
+  });
+  reader.accept();
+  await taken;
+}
+
+/** Subscribers whose end takes nothing: sockets that the test never accepted, with a session put into their attachment. */
+async function silentReaders(channel: string, count: number) {
+  const readers: WebSocket[] = [];
+  for (let index = 0; index < count; index++) {
+    const { webSocket } = await upgrade(channel, `?token=${await token({ sub: "reader" })}`);
+    if (webSocket !== null) readers.push(webSocket);
+  }
+  const stub = env.CHANNELS.getByName(channel);
+  await runInDurableObject(stub, (_, state) => {
+    for (const socket of state.getWebSockets()) {
+      const attachment = socket.deserializeAttachment();
+      if (attachment.phase !== "new") continue;
+      const subscription = { channel, expireAtSeconds: 0, present: true };
+      socket.serializeAttachment({ ...attachment, phase: "connected", subscription });
+    }
+  });
+  await evictDurableObject(stub, { webSockets: "hibernate" });
+  return { readers };
+}

@@ -1,0 +1,179 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { limits } from "../../src/limits.ts";
+import { encodeHandover, handoverHeader } from "../../workers/platform/handover.ts";
+import type { Env } from "../../workers/platform/env.ts";
+import { address, answerOf, call, fetchWith } from "./api-request.ts";
+import { newChannel } from "./new-channel.ts";
+import { testConfig } from "./test-config.ts";
+import { TestSocket, upgrade } from "./test-socket.ts";
+import { secondsFromNow, token } from "./token.ts";
+import { wakefulness } from "./wakefulness.ts";
+
+/** A namespace that no request may reach. */
+const untouchable: Env["CHANNELS"] = new Proxy(env.CHANNELS, {
+  get: () => {
+    throw new Error("an object was touched");
+  },
+});
+
+function upgradeRequest(path: string, headers: object = {}): Request {
+  return new Request(address(path), { headers: { Upgrade: "websocket", ...headers } });
+}
+
+describe("an upgrade that the edge refuses, touching no object", () => {
+  it.each<[string, number, string, object]>([
+    ["no upgrade", 426, "/channel/news/websocket", { Upgrade: "" }],
+    ["another upgrade", 426, "/channel/news/websocket", { Upgrade: "h2c" }],
+    ["an empty name", 400, "/channel//websocket", {}],
+    ["a malformed escape", 400, "/channel/%zz/websocket", {}],
+    ["a name that isn't UTF-8", 400, "/channel/%ff/websocket", {}],
+    ["a name too long", 400, `/channel/${"x".repeat(256)}/websocket`, {}],
+    [
+      "Protobuf by subprotocol",
+      400,
+      "/channel/news/websocket",
+      { "Sec-WebSocket-Protocol": "centrifuge-protobuf" },
+    ],
+    ["Protobuf by query", 400, "/channel/news/websocket?format=protobuf", {}],
+    ["Protobuf by another query", 400, "/channel/news/websocket?cf_protocol=protobuf", {}],
+    ["another origin", 403, "/channel/news/websocket", { Origin: "https://evil.example.com" }],
+    ["another path", 404, "/connection/websocket", {}],
+  ])("[A6][B1] %s", async (_, status, path, headers) => {
+    const request = upgradeRequest(path, headers);
+    const response = await fetchWith({ CHANNELS: untouchable }, request);
+    expect(response.status).toBe(status);
+    expect(response.webSocket).toBeNull();
+  });
+
+  it.each<[string, () => Promise<[string, object]>]>([
+    [
+      "token expired",
+      async () => [`?token=${await token({ sub: "ada", exp: secondsFromNow(-1) })}`, {}],
+    ],
+    ["invalid token", async () => [`?token=${await token({ sub: "ada" }, "another secret")}`, {}]],
+    ["invalid token", async () => [`?token=${await token({ sub: "ada", channel: "a" })}`, {}]],
+    ["invalid token", async () => ["?token=nothing.of.the-kind", {}]],
+    ["invalid token", async () => [`?token=${"x".repeat(limits.tokenBytesMax + 1)}`, {}]],
+    ["invalid token", async () => ["", { Authorization: "Bearer nothing" }]],
+    ["invalid token", async () => ["", { Cookie: "dormouse-token=nothing" }]],
+    [
+      "invalid token",
+      async () => [`?token=${await token({ sub: "ada" })}`, { Authorization: "Bearer wrong" }],
+    ],
+    ["invalid token", async () => [`?token=${unsigned({ sub: "ada" })}`, {}]],
+  ])("[A2][A3] a token that isn't good is answered 401: %s", async (problem, make) => {
+    const [query, headers] = await make();
+    const request = upgradeRequest(`/channel/news/websocket${query}`, headers);
+    const response = await fetchWith({ CHANNELS: untouchable }, request);
+    expect(await answerOf(response)).toStrictEqual({ status: 401, body: problem });
+  });
+
+  it("[A3] no token, where the configuration requires one", async () => {
+    const config = { ...testConfig, client: { ...testConfig.client, require_edge_token: true } };
+    const request = upgradeRequest("/channel/news/websocket");
+    const response = await fetchWith({ config, CHANNELS: untouchable }, request);
+    expect(await answerOf(response)).toStrictEqual({ status: 401, body: "token required" });
+  });
+});
+
+describe("an upgrade", () => {
+  it.each<[string, string | undefined, string | null]>([
+    ["nothing", undefined, null],
+    ["centrifuge-json", "centrifuge-json", "centrifuge-json"],
+    ["centrifuge-json among others", "a, centrifuge-json ,b", "centrifuge-json"],
+    ["both codecs", "centrifuge-protobuf, centrifuge-json", "centrifuge-json"],
+    ["something else", "graphql-ws", null],
+  ])("[W1] echoes the subprotocol it understands: %s", async (_, offered, echoed) => {
+    const headers = offered === undefined ? {} : { "Sec-WebSocket-Protocol": offered };
+    const response = await upgrade(newChannel("room"), "", headers);
+    expect(response.status).toBe(101);
+    expect(response.headers.get("Sec-WebSocket-Protocol")).toBe(echoed);
+    expect(response.headers.get(handoverHeader)).toBeNull();
+  });
+
+  it("[A6] is open to an allowed origin and to whoever sends none", async () => {
+    const headers = { Origin: "https://app.example.com" };
+    expect((await upgrade(newChannel("room"), "", headers)).status).toBe(101);
+    expect((await upgrade(newChannel("room"))).status).toBe(101);
+  });
+
+  it("[B5] beyond the connection limit is answered 503, until somebody leaves", async () => {
+    const channel = newChannel("room");
+    const sockets: TestSocket[] = [];
+    for (let count = 0; count < testConfig.client.connection_limit; count++) {
+      sockets.push(await TestSocket.open(channel));
+    }
+    const refused = await upgrade(channel);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("Retry-After")).toBe("5");
+    const [first] = sockets;
+    first?.send({});
+    await first?.closed;
+    expect((await upgrade(channel)).status).toBe(101);
+    expect((await upgrade(channel)).status).toBe(503);
+  });
+});
+
+describe.each(wakefulness)("a token at the upgrade to an object $name", ({ pause }) => {
+  it.each<[string, (token: string) => [string, object]]>([
+    ["query", (value) => [`?token=${value}`, {}]],
+    ["header", (value) => ["", { Authorization: `Bearer ${value}` }]],
+    ["cookie", (value) => ["", { Cookie: `a=b; dormouse-token=${value}` }]],
+  ])("[A3] makes a connect without one good, with its claims: %s", async (_, place) => {
+    const channel = newChannel("plain");
+    const claims = { sub: "Zoë", info: { "b\n": "é😀" }, exp: secondsFromNow(100) };
+    const socket = await TestSocket.open(channel, ...place(await token(claims)));
+    await pause(channel);
+    const { connect } = await socket.ask({ id: 1, connect: {} });
+    expect(connect).toMatchObject({ expires: true });
+    await pause(channel);
+    await socket.ask({ id: 2, subscribe: { channel } });
+    const { client } = socket;
+    expect(JSON.parse((await call("presence", { channel })).body)).toStrictEqual({
+      result: {
+        presence: { [client]: { user: "Zoë", client, conn_info: { "b\n": "é😀" } } },
+      },
+    });
+    await pause(channel);
+  });
+
+  it("[A3] isn't the user's whose token the connect brings: 3500", async () => {
+    const channel = newChannel("plain");
+    const socket = await TestSocket.open(channel, `?token=${await token({ sub: "ada" })}`);
+    await pause(channel);
+    socket.send({ id: 1, connect: { token: await token({ sub: "eve" }) } });
+    expect(await socket.closed).toStrictEqual({ code: 3500, reason: "invalid token" });
+    await pause(channel);
+  });
+
+  it("[A3] can't be forged with the header that the edge itself uses", async () => {
+    const channel = newChannel("plain");
+    const forged = encodeHandover({
+      v: 1,
+      keepalive: "client",
+      claims: { user: "admin", expireAtSeconds: 0 },
+    });
+    const headers = { [handoverHeader]: forged, [handoverHeader.toLowerCase()]: forged };
+    const stranger = await TestSocket.open(channel, "", headers);
+    await pause(channel);
+    stranger.send({ id: 1, connect: {} });
+    expect(await stranger.closed).toStrictEqual({ code: 3501, reason: "bad request" });
+    const query = `?token=${await token({ sub: "ada" })}`;
+    const ada = await TestSocket.open(channel, query, headers);
+    await pause(channel);
+    expect((await ada.ask({ id: 1, connect: {} })).connect).toMatchObject({ pong: true });
+    await ada.ask({ id: 2, subscribe: { channel } });
+    expect((await call("presence", { channel })).body).toContain('"user":"ada"');
+    await pause(channel);
+  });
+});
+
+/** A token that says of itself that it needs no signature. */
+function unsigned(claims: object): string {
+  return `${base64({ alg: "none", typ: "JWT" })}.${base64(claims)}.`;
+}
+
+function base64(value: object): string {
+  return btoa(JSON.stringify(value)).replaceAll("=", "");
+}

@@ -1,0 +1,67 @@
+/**
+ * What the Worker under test is configured with, as an operator would write it. Each namespace is there for one kind of
+ * test; what isn't named is off.
+ */
+export const testConfig = {
+  client: {
+    // One more than it takes to make publications share a frame.
+    connection_limit: 201,
+    allowed_origins: ["https://app.example.com"],
+    history_max_publication_limit: 4,
+    token_cookie: "dormouse-token",
+  },
+  channel: {
+    without_namespace: {
+      allow_subscribe_for_client: true,
+      history_size: 100,
+      history_ttl: "5m",
+      force_recovery: true,
+      presence: true,
+      allow_presence_for_subscriber: true,
+    },
+    namespaces: [
+      {
+        // Everything a client can be allowed, with history.
+        name: "room",
+        allow_subscribe_for_client: true,
+        allow_publish_for_subscriber: true,
+        allow_presence_for_subscriber: true,
+        allow_history_for_subscriber: true,
+        presence: true,
+        join_leave: true,
+        force_push_join_leave: true,
+        history_size: 10,
+        history_ttl: "5m",
+        force_recovery: true,
+      },
+      {
+        // The same as far as it goes without history.
+        name: "plain",
+        allow_subscribe_for_client: true,
+        allow_publish_for_client: true,
+        allow_presence_for_client: true,
+        presence: true,
+      },
+      // A ring so small that it wraps.
+      { name: "ring", history_size: 3, history_ttl: "10m" },
+      // A stream that ends while a test can wait for it by moving the clock.
+      {
+        name: "brief",
+        allow_subscribe_for_client: true,
+        history_size: 3,
+        history_ttl: "1m",
+        history_meta_ttl: "1m",
+        force_recovery: true,
+      },
+      { name: "objects", publication_data_format: "json_object" },
+      // Open to nobody without a subscription token.
+      { name: "closed", presence: true },
+    ],
+  },
+};
+
+/** The secrets of the Worker under test; of no use anywhere else. */
+export const testSecrets = {
+  API_KEY: "test-api-key",
+  TOKEN_HMAC_SECRET_KEY: "test-token-hmac-secret-key-of-enough-length",
+};
