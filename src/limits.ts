@@ -36,6 +36,10 @@ export const limits = {
   sessionSnapshotBytesMax: 8_192,
   /** All of an object's sockets together: bytes handed to the runtime that no peer has taken. Beyond, publishing is refused. */
   backlogBytesMax: 67_108_864,
+  /** How long that may last before whoever is behind its share is cut: by then nobody healthy is behind. */
+  overloadMsMax: 5_000,
+  /** Calls that wait for a commit, together: half of what the memory of an object leaves beside its sockets. */
+  waitingBytesMax: 33_554_432,
   /** On a runtime without `bufferedAmount`: bytes sent since the peer was last heard. */
   unconfirmedBytesMax: 33_554_432,
   /** Publications that wait for one frame, and their bytes: a frame must not grow with the burst. */

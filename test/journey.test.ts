@@ -27,8 +27,8 @@ describe("a publication's journey", () => {
   });
 
   it.each(stops)("[W1] %s calls nothing above it", (stop) => {
-    const above = stops.slice(0, stops.indexOf(stop));
-    expect([...reachable(stop)].filter((file) => above.includes(file))).toEqual([]);
+    const above = new Set(stops.slice(0, stops.indexOf(stop)));
+    expect([...reachable(stop)].filter((file) => above.has(file))).toEqual([]);
   });
 });
 

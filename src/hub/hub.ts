@@ -26,6 +26,7 @@ export class Hub {
   #cutting = false;
   #quietUntilMs = 0;
   #backlogBytes = 0;
+  #overloadedSinceMs: number | undefined;
 
   constructor(channel: string, codec: Codec, queueMaxBytes: number) {
     this.#channel = channel;
@@ -118,13 +119,33 @@ export class Hub {
 
   /**
    * Whether the sockets together hold more than memory bears (rule B3). Counted anew only when the last frame left it
-   * so: usually one comparison.
+   * so: usually one comparison. Nothing is sent meanwhile, so a healthy reader catches up; one that is still behind its
+   * share after `limits.overloadMsMax` is cut, or a few stalled readers could silence the channel for all.
    */
-  overloaded(): boolean {
+  overloaded(nowMs: number): boolean {
     if (this.#backlogBytes <= limits.backlogBytesMax) return false;
-    this.#backlogBytes = 0;
-    for (const recipient of this.recipients) this.#backlogBytes += recipient.backlogBytes();
-    return this.#backlogBytes > limits.backlogBytesMax;
+    this.#backlogBytes = this.#countBacklog(this.#queueMaxBytes);
+    if (this.#backlogBytes <= limits.backlogBytesMax) {
+      this.#overloadedSinceMs = undefined;
+      return false;
+    }
+    this.#overloadedSinceMs ??= nowMs;
+    if (nowMs - this.#overloadedSinceMs < limits.overloadMsMax) return true;
+    this.#overloadedSinceMs = undefined;
+    this.#backlogBytes = this.#countBacklog(limits.backlogBytesMax / this.#recipients.size);
+    return false;
+  }
+
+  /** Counts what the sockets hold together, without those that are further behind than allowed: they are cut. */
+  #countBacklog(allowedBytes: number): number {
+    let backlogBytes = 0;
+    for (const recipient of this.recipients) {
+      const behind = recipient.backlogBytes();
+      if (behind > allowedBytes) this.#slow.add(recipient);
+      else backlogBytes += behind;
+    }
+    this.#cutSlow();
+    return backlogBytes;
   }
 
   /**

@@ -23,7 +23,7 @@ export type Command =
 
 export type CommandMethod = Command["method"];
 
-export interface ConnectRequest {
+interface ConnectRequest {
   readonly token: string;
   /** The SDK's own name, such as "js"; for diagnosis only. */
   readonly name: string;
@@ -68,7 +68,7 @@ export interface HistoryRequest {
   readonly reverse: boolean;
 }
 
-export interface RefreshRequest {
+interface RefreshRequest {
   readonly token: string;
 }
 

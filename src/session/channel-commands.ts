@@ -43,7 +43,7 @@ export function publish(asking: Asking, request: PublishRequest): Decision {
   if (data === undefined || request.type !== 0 || !acceptsData(found.options, data)) {
     return failWith(errorCodes.badRequest);
   }
-  if (channel.hub.overloaded()) return failWith(errorCodes.tooManyRequests);
+  if (channel.hub.overloaded(nowMs)) return failWith(errorCodes.tooManyRequests);
   const info = clientInfo(snapshot, snapshot.subscription);
   const outcome = channel.publish({ ...plainPublication, data }, info, nowMs);
   switch (outcome.outcome) {

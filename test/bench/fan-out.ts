@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import WebSocket from "ws";
+import { WebSocket } from "ws";
 import { startWorkerd, type WorkerdSetup } from "./workerd-server.ts";
 
 const rounds = 3;
@@ -32,8 +32,7 @@ async function run(contender: Contender, subscribers: number, publishers: number
   const server = await startWorkerd(contender.setup);
   try {
     let delivered = 0;
-    let done: () => void = () => undefined;
-    const all = new Promise<void>((resolve) => (done = resolve));
+    const all = Promise.withResolvers<void>();
     const sockets: WebSocket[] = [];
     for (let index = 0; index < subscribers; index++) {
       const socket = new WebSocket(`ws://127.0.0.1:${server.port}/channel/bench/websocket`);
@@ -42,7 +41,7 @@ async function run(contender: Contender, subscribers: number, publishers: number
       if (contender.hello !== undefined) await greet(socket, contender.hello);
       socket.on("message", (frame: Buffer) => {
         delivered += contender.count(frame.toString("latin1"));
-        if (delivered === subscribers * publications) done();
+        if (delivered === subscribers * publications) all.resolve();
       });
     }
     const agent = new Agent({ keepAlive: true, maxSockets: publishers });
@@ -52,7 +51,7 @@ async function run(contender: Contender, subscribers: number, publishers: number
       while (left-- > 0) await post(agent, server.port, contender);
     };
     await Promise.all(Array.from({ length: publishers }, publisher));
-    await all;
+    await all.promise;
     const seconds = (performance.now() - began) / 1000;
     for (const socket of sockets) socket.terminate();
     agent.destroy();

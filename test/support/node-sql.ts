@@ -10,7 +10,9 @@ export class NodeSql implements Sql {
   }
 
   *rows(query: string, ...values: readonly SqlValue[]): Iterable<SqlRow> {
-    for (const row of this.#database.prepare(query).iterate(...values)) yield row as SqlRow;
+    for (const row of this.#database.prepare(query).iterate(...values)) {
+      if (isSqlRow(row)) yield row;
+    }
   }
 
   run(statement: string, ...values: readonly SqlValue[]): void {
@@ -32,4 +34,14 @@ export class NodeSql implements Sql {
   close(): void {
     this.#database.close();
   }
+}
+
+/** The core stores neither blobs nor integers that need a bigint. */
+function isSqlRow(row: Record<string, unknown>): row is SqlRow {
+  for (const value of Object.values(row)) {
+    if (value !== null && typeof value !== "string" && typeof value !== "number") {
+      throw new Error(`A column holds a ${typeof value}`);
+    }
+  }
+  return true;
 }

@@ -34,6 +34,23 @@ export class TestBackend {
     return this.#call<Position>("publish", { channel, data, ...key });
   }
 
+  /** Publishes several in one request, each with its key, and gives where each of them stands. */
+  async publishBatch(
+    channel: string,
+    all: readonly { readonly data: TestData; readonly idempotencyKey: string }[],
+  ): Promise<readonly Position[]> {
+    const commands = all.map(({ data, idempotencyKey }) => ({
+      publish: { channel, data, idempotency_key: idempotencyKey },
+    }));
+    const { replies } = await this.#send<{
+      readonly replies: readonly { readonly publish?: Position }[];
+    }>("batch", { commands });
+    return replies.map(({ publish }) => {
+      if (publish === undefined) throw new Error("a publish of a batch failed");
+      return publish;
+    });
+  }
+
   /** Publishes one after the other and gives where the last one stands. */
   async publishAll(channel: string, all: readonly TestData[]): Promise<Position> {
     let position: Position = { offset: 0, epoch: "" };
@@ -54,6 +71,13 @@ export class TestBackend {
 
   /** Throws when the answer is anything but a result. */
   async #call<Result>(method: string, request: object): Promise<Result> {
+    const answer = await this.#send<{ readonly result?: Result }>(method, request);
+    if (answer.result === undefined) throw new Error(`${method} was answered with an error`);
+    return answer.result;
+  }
+
+  /** Throws when the status says that it failed. */
+  async #send<Answer>(method: string, request: object): Promise<Answer> {
     const response = await fetch(`${this.#address}/api/${method}`, {
       method: "POST",
       headers: { "X-API-Key": this.#apiKey },
@@ -61,8 +85,7 @@ export class TestBackend {
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} was answered ${response.status}: ${text}`);
-    const answer: { readonly result?: Result } = JSON.parse(text);
-    if (answer.result === undefined) throw new Error(`${method} was answered ${text}`);
-    return answer.result;
+    const answer: Answer = JSON.parse(text);
+    return answer;
   }
 }

@@ -145,13 +145,14 @@ describe("an object whose sockets are 64 MiB behind", () => {
   it("[B3] refuses publishing, to backend and client, and nothing else; and takes up again", async () => {
     const channel = newChannel("room");
     const publisher = await TestSocket.subscribe(channel, "publisher");
-    const { readers } = await silentReaders(channel, 66);
-    const data = "x".repeat(limits.publicationBytesMax - 2);
+    const { readers } = await silentReaders(channel, 132);
+    // Each reader is within its own queue.
+    const data = "x".repeat(limits.publicationBytesMax / 2);
     expect((await call("publish", { channel, data })).status).toBe(200);
     const response = await post("/api/publish", JSON.stringify({ channel, data: "refused" }));
     expect(response.headers.get("Retry-After")).toBe("1");
     expect(await answerOf(response)).toStrictEqual({ status: 503, body: tooMany });
-    expect((await call("presence_stats", { channel })).body).toContain('"num_clients":67');
+    expect((await call("presence_stats", { channel })).body).toContain('"num_clients":133');
     await publisher.unread();
     expect(await publisher.ask({ id: 3, publish: { channel, data: "refused" } })).toStrictEqual({
       id: 3,

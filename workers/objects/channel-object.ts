@@ -17,6 +17,7 @@ import type { Env } from "../platform/env.ts";
 import { handoverHeader, parseHandover } from "../platform/handover.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import { SocketConnection } from "../platform/socket-connection.ts";
+import { CommandQueue } from "./command-queue.ts";
 import { commandVerdicts } from "./command-verdicts.ts";
 import { readFrame } from "./read-frame.ts";
 
@@ -38,6 +39,7 @@ export class ChannelObject extends DurableObject<Env> {
   readonly #known: boolean;
   readonly #clients = new Map<WebSocket, Client>();
   readonly #alarms: AlarmSchedule;
+  readonly #queue: CommandQueue;
   /** Rows written since the object woke, for whoever watches the cost. */
   readonly sql: ObjectSql;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -53,6 +55,11 @@ export class ChannelObject extends DurableObject<Env> {
     this.#tokenSecret = configuration.secrets.tokenHmacSecretKey;
     this.#alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
+    this.#queue = new CommandQueue({
+      carryOut: (commands) => this.#carryOut(commands),
+      settle: () => this.#settle(Date.now()),
+      committed: () => context.storage.sync(),
+    });
     const name = context.id.name ?? "";
     const resolved = resolveChannel(name, this.#config.channel);
     this.#known = resolved.outcome === "resolved";
@@ -74,21 +81,9 @@ export class ChannelObject extends DurableObject<Env> {
 
   /** Carries out commands of the HTTP API, in order, and answers when what they wrote is durable. */
   async execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers> {
-    const nowMs = Date.now();
-    if (!this.#known) {
-      return {
-        outcome: "answers",
-        answers: commands.map(() => ({ error: errorCodes.unknownChannel })),
-      };
-    }
-    this.#sweep(nowMs, commands.some(asksPresence));
-    if (this.#channel.hub.overloaded() && commands.some(publishes)) {
-      return { outcome: "overloaded", retryAfterSeconds: 1 };
-    }
-    const answers = executeAll(this.#channel, commands, nowMs);
-    this.#settle(nowMs);
-    await this.#schedule(nowMs);
-    return { outcome: "answers", answers };
+    const answers = await this.#queue.add(commands);
+    await this.#schedule(Date.now());
+    return answers;
   }
 
   /** Takes over a socket that the edge let through. */
@@ -165,6 +160,19 @@ export class ChannelObject extends DurableObject<Env> {
     if (stored && this.#channel.storesNothing) await this.ctx.storage.deleteAll();
     this.#allScheduled = false;
     await this.#schedule(nowMs);
+  }
+
+  #carryOut(commands: readonly ChannelCommand[]): ChannelAnswers {
+    const nowMs = Date.now();
+    if (!this.#known) {
+      const unknown = { error: errorCodes.unknownChannel };
+      return { outcome: "answers", answers: commands.map(() => unknown) };
+    }
+    this.#sweep(nowMs, commands.some(asksPresence));
+    if (commands.some(publishes) && this.#channel.hub.overloaded(nowMs)) {
+      return { outcome: "overloaded", retryAfterSeconds: 1 };
+    }
+    return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs) };
   }
 
   async #receive(session: Session, message: string | ArrayBuffer): Promise<void> {

@@ -124,20 +124,34 @@ describe("a slow reader", () => {
 describe("the backlog of all sockets", () => {
   it("[B3] is too much beyond 64 MiB, until the peers have taken it", () => {
     const { hub, publish } = opened();
-    const listeners = crowd(64);
-    for (const recipient of listeners) {
-      hub.add(recipient);
-      recipient.onSend = (frame) => (recipient.behindBytes += frame.length);
-      recipient.behindBytes = queueMaxBytes - 1_000;
-    }
-    publish(1);
-    expect(hub.overloaded()).toBe(false);
-    for (const recipient of listeners) recipient.behindBytes = queueMaxBytes;
+    const listeners = heldUp(hub, publish);
+    expect(hub.overloaded(0)).toBe(true);
+    expect(hub.overloaded(limits.overloadMsMax - 1)).toBe(true);
+    for (const recipient of listeners) recipient.behindBytes = limits.backlogBytesMax / 80;
+    expect(hub.overloaded(limits.overloadMsMax)).toBe(false);
+    expect(listeners.flatMap((recipient) => recipient.disconnects)).toEqual([]);
+  });
+
+  it("[B3] lasts at most 5 s: then whoever is behind its share is cut", () => {
+    const { hub, publish } = opened();
+    const listeners = heldUp(hub, publish);
+    expect(hub.overloaded(1_000)).toBe(true);
+    const [caughtUp, ...stalled] = listeners;
+    if (caughtUp !== undefined) caughtUp.behindBytes = 0;
+    expect(hub.overloaded(1_000 + limits.overloadMsMax)).toBe(false);
+    expect(caughtUp?.disconnects).toEqual([]);
+    for (const recipient of stalled) expect(recipient.disconnects).toEqual([disconnectCodes.slow]);
+  });
+
+  it("[B3] is counted anew after it was over: the 5 s begin again", () => {
+    const { hub, publish } = opened();
+    const listeners = heldUp(hub, publish);
+    expect(hub.overloaded(0)).toBe(true);
+    for (const recipient of listeners) recipient.behindBytes = 0;
+    expect(hub.overloaded(1)).toBe(false);
+    for (const recipient of listeners) recipient.behindBytes = 900_000;
     publish(2);
-    expect(hub.overloaded()).toBe(true);
-    expect(hub.overloaded()).toBe(true);
-    for (const recipient of listeners) recipient.behindBytes = limits.backlogBytesMax / 64;
-    expect(hub.overloaded()).toBe(false);
+    expect(hub.overloaded(limits.overloadMsMax)).toBe(true);
   });
 
   it("[B3] doesn't count those who are cut", () => {
@@ -146,9 +160,20 @@ describe("the backlog of all sockets", () => {
     leavesWhenCut(hub, slow);
     slow.behindBytes = limits.backlogBytesMax + 1;
     publish(1);
-    expect(hub.overloaded()).toBe(false);
+    expect(hub.overloaded(0)).toBe(false);
   });
 });
+
+/** Eighty readers, each within its own queue, and together more behind than memory bears. */
+function heldUp(hub: Hub, publish: (data: number) => void): RecordingRecipient[] {
+  const listeners = crowd(80);
+  for (const recipient of listeners) {
+    hub.add(recipient);
+    recipient.behindBytes = 900_000;
+  }
+  publish(1);
+  return listeners;
+}
 
 function opened() {
   const hub = new Hub("room", jsonCodec, queueMaxBytes);
