@@ -69,7 +69,7 @@ export class Session {
     return this.#snapshot.phase === "closed";
   }
 
-  /** Carries out one command. */
+  /** Carries out one command. What it published is sent when the hub settles; its reply waits for that. */
   receive(command: Command, verdicts: Verdicts, nowMs: number): void {
     const { phase } = this.#snapshot;
     if (phase === "closed" || phase === "refused") return;
@@ -77,7 +77,16 @@ export class Session {
       this.disconnect(disconnectCodes.badRequest);
       return;
     }
-    this.#apply(command, this.#decide(command, verdicts, nowMs), nowMs);
+    this.#apply(command, this.#decide(command, verdicts, nowMs));
+  }
+
+  /** Answers a command that won't be carried out, because too much waits already (rule B6). */
+  refuse(command: Command): void {
+    const { phase } = this.#snapshot;
+    if (phase === "closed" || phase === "refused" || command.method === "pong") return;
+    this.#send(
+      this.#context.codec.encodeReply({ id: command.id, error: errorCodes.tooManyRequests }),
+    );
   }
 
   /** Does what is due: gives up who is stale, expired or gone, and pings. */
@@ -239,7 +248,7 @@ export class Session {
     return { outcome: "joined", reply: { id, method: "subscribe", result }, snapshot };
   }
 
-  #apply(command: Command, decision: Decision, nowMs: number): void {
+  #apply(command: Command, decision: Decision): void {
     const { channel, codec } = this.#context;
     switch (decision.outcome) {
       case "disconnect":
@@ -256,7 +265,7 @@ export class Session {
       case "reply":
         this.#save(decision.snapshot);
         if (command.method === "refresh") this.#showRefreshed();
-        if (command.method === "publish") this.#settle(nowMs);
+        if (command.method === "publish") this.#holdUntilFlushed();
         this.#send(codec.encodeReply(decision.reply));
         return;
       case "joined":
@@ -272,10 +281,9 @@ export class Session {
     }
   }
 
-  /** Sends the publication just made, or else holds back what follows it until it is sent (rule O4). */
-  #settle(nowMs: number): void {
+  /** Holds back what follows a publication that is still to be sent, until it is (rule O4). */
+  #holdUntilFlushed(): void {
     const { hub } = this.#context.channel;
-    hub.settle(nowMs);
     if (!hub.collecting || this.#subscription === undefined || this.#held !== undefined) return;
     this.#held = [];
     hub.callAfterFlush(this.#subscription);

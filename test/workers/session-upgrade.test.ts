@@ -110,8 +110,10 @@ describe("an upgrade", () => {
     const [first] = sockets;
     first?.send({});
     await first?.closed;
-    expect((await upgrade(channel)).status).toBe(101);
+    // Held on to: a socket that nobody holds is closed when the garbage is collected.
+    sockets.push(await TestSocket.open(channel));
     expect((await upgrade(channel)).status).toBe(503);
+    expect(sockets).toHaveLength(testConfig.client.connection_limit + 1);
   });
 });
 

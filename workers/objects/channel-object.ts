@@ -8,7 +8,7 @@ import type { Config } from "../../src/config/config.ts";
 import { disconnectCodes, errorCodes } from "../../src/protocol/codes.ts";
 import { jsonCodec } from "../../src/protocol/json-codec.ts";
 import { fitsSnapshot } from "../../src/session/connect-command.ts";
-import { Session } from "../../src/session/session.ts";
+import { Session, type Verdicts } from "../../src/session/session.ts";
 import { parseSnapshot, type SessionSnapshot } from "../../src/session/snapshot.ts";
 import { version } from "../../src/version.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
@@ -17,7 +17,7 @@ import type { Env } from "../platform/env.ts";
 import { handoverHeader, parseHandover } from "../platform/handover.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import { SocketConnection } from "../platform/socket-connection.ts";
-import { CommandQueue } from "./command-queue.ts";
+import { CommitQueue } from "./commit-queue.ts";
 import { commandVerdicts } from "./command-verdicts.ts";
 import { readFrame } from "./read-frame.ts";
 
@@ -39,7 +39,7 @@ export class ChannelObject extends DurableObject<Env> {
   readonly #known: boolean;
   readonly #clients = new Map<WebSocket, Client>();
   readonly #alarms: AlarmSchedule;
-  readonly #queue: CommandQueue;
+  readonly #queue: CommitQueue;
   /** Rows written since the object woke, for whoever watches the cost. */
   readonly sql: ObjectSql;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -55,8 +55,7 @@ export class ChannelObject extends DurableObject<Env> {
     this.#tokenSecret = configuration.secrets.tokenHmacSecretKey;
     this.#alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
-    this.#queue = new CommandQueue({
-      carryOut: (commands) => this.#carryOut(commands),
+    this.#queue = new CommitQueue({
       settle: () => this.#settle(Date.now()),
       committed: () => context.storage.sync(),
     });
@@ -81,9 +80,10 @@ export class ChannelObject extends DurableObject<Env> {
 
   /** Carries out commands of the HTTP API, in order, and answers when what they wrote is durable. */
   async execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers> {
-    const answers = await this.#queue.add(commands);
+    const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
+    const carriedOut = await this.#queue.add(bytes, () => this.#carryOut(commands));
     await this.#schedule(Date.now());
-    return answers;
+    return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
 
   /** Takes over a socket that the edge let through. */
@@ -188,13 +188,26 @@ export class ChannelObject extends DurableObject<Env> {
         break;
     }
     const { commands, malformed } = jsonCodec.decodeFrame(frame.text);
+    const verdicts: Verdicts[] = [];
     for (const command of commands) {
-      const verdicts = commandVerdicts(command, this.#tokenSecret, Date.now());
-      session.receive(command, verdicts === undefined ? {} : await verdicts, Date.now());
-      this.#settle(Date.now());
-      if (session.closed) return;
+      const verdict = commandVerdicts(command, this.#tokenSecret, Date.now());
+      verdicts.push(verdict === undefined ? {} : await verdict);
     }
-    if (malformed !== undefined) session.disconnect(disconnectCodes.badRequest);
+    // From here on nothing comes between the commands of a frame.
+    const carryOut = (): void => {
+      const nowMs = Date.now();
+      for (const [index, command] of commands.entries()) {
+        session.receive(command, verdicts[index] ?? {}, nowMs);
+      }
+      if (malformed !== undefined) session.disconnect(disconnectCodes.badRequest);
+    };
+    if (!commands.some(publishes)) {
+      carryOut();
+      return;
+    }
+    const carriedOut = await this.#queue.add(frame.text.length, carryOut);
+    if (carriedOut.outcome === "done") return;
+    for (const command of commands) session.refuse(command);
   }
 
   async #ended(socket: WebSocket): Promise<void> {
@@ -278,8 +291,14 @@ function answerClose(socket: WebSocket, code: number, reason: string): void {
 
 const jsonProtocol = "centrifuge-json";
 
-const publishes = ({ method }: ChannelCommand): boolean => method === "publish";
+const publishes = ({ method }: { readonly method: string }): boolean => method === "publish";
 const asksPresence = ({ method }: ChannelCommand): boolean => method.startsWith("presence");
+
+/** What a command holds in memory while it waits, roughly. */
+function commandBytes(command: ChannelCommand): number {
+  const bytes = 256;
+  return command.method === "publish" ? bytes + command.request.data.length : bytes;
+}
 
 /** For a channel that the configuration doesn't know: there is nothing, and nothing is kept. */
 const noStorage: Sql = {

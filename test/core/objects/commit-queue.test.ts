@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
+import { CommitQueue, type JobOutcome } from "../../../workers/objects/commit-queue.ts";
+
+/** The queue's owner: writes down what it is told, and commits when the test says so. */
+class Owner {
+  readonly log: string[] = [];
+  readonly #commits: PromiseWithResolvers<void>[] = [];
+  readonly #queue = new CommitQueue({
+    settle: () => this.log.push("settle"),
+    committed: () => {
+      const commit = Promise.withResolvers<void>();
+      this.#commits.push(commit);
+      return commit.promise;
+    },
+  });
+
+  /** Adds a job that writes its name down and gives it back. */
+  add(name: string, bytes = 0): Promise<JobOutcome<string>> {
+    return this.#queue.add(bytes, () => {
+      this.log.push(name);
+      if (name === "fails") throw new Error("planned");
+      return name;
+    });
+  }
+
+  async commit(): Promise<void> {
+    this.#commits.shift()?.resolve();
+    // The queue goes on in the turn after the commit.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe("the commit queue", () => {
+  it("[B6] carries a job out at once when nothing is under way", async () => {
+    const owner = new Owner();
+    const done = owner.add("1");
+    expect(owner.log).toEqual(["1", "settle"]);
+    expect(await done).toEqual({ outcome: "done", result: "1" });
+  });
+
+  it("[B6] lets jobs that come during a commit share the next, in their order", async () => {
+    const owner = new Owner();
+    for (const name of ["1", "2", "3"]) void owner.add(name);
+    expect(owner.log).toEqual(["1", "settle"]);
+    await owner.commit();
+    expect(owner.log).toEqual(["1", "settle", "2", "3", "settle"]);
+    void owner.add("4");
+    expect(owner.log).toHaveLength(5);
+    await owner.commit();
+    await owner.commit();
+    void owner.add("5");
+    expect(owner.log.slice(5)).toEqual(["4", "settle", "5", "settle"]);
+  });
+
+  it("[B6] answers a job when it was carried out: what is sent waits for the commit by itself", async () => {
+    const owner = new Owner();
+    void owner.add("1");
+    const second = owner.add("2");
+    await owner.commit();
+    expect(await second).toEqual({ outcome: "done", result: "2" });
+  });
+
+  it("[B6] refuses a job beyond 32 MiB of waiting ones, and takes jobs again afterwards", async () => {
+    const owner = new Owner();
+    const bytes = limits.waitingBytesMax / 4 - 1_024;
+    void owner.add("1");
+    const taken = ["2", "3", "4", "5"].map((name) => owner.add(name, bytes));
+    expect(await owner.add("refused", 0)).toEqual({ outcome: "overloaded", retryAfterSeconds: 1 });
+    await owner.commit();
+    for (const job of taken) expect((await job).outcome).toBe("done");
+    const again = owner.add("6", bytes);
+    await owner.commit();
+    expect((await again).outcome).toBe("done");
+    expect(owner.log).not.toContain("refused");
+  });
+
+  it("[B6] takes a job that finds nobody waiting, whatever it weighs", async () => {
+    const owner = new Owner();
+    void owner.add("1");
+    const heavy = owner.add("2", limits.waitingBytesMax + 1);
+    await owner.commit();
+    expect((await heavy).outcome).toBe("done");
+  });
+
+  it("[B6] counts jobs that bring nothing too", async () => {
+    const owner = new Owner();
+    void owner.add("first");
+    for (let job = 0; job < limits.waitingBytesMax / 1_024; job++) void owner.add("small");
+    expect((await owner.add("one more")).outcome).toBe("overloaded");
+  });
+
+  it("[B6] lets a failing job fail alone", async () => {
+    const owner = new Owner();
+    void owner.add("1");
+    const failing = owner.add("fails").catch((error: Error) => error.message);
+    const next = owner.add("2");
+    await owner.commit();
+    expect(await failing).toBe("planned");
+    expect((await next).outcome).toBe("done");
+    expect(owner.log).toEqual(["1", "settle", "fails", "2", "settle"]);
+  });
+});
