@@ -5,8 +5,8 @@
 export const limits = {
   /** A client's frame. Centrifugo's own default; larger ones are closed with 1009, which SDKs know. */
   frameBytesMax: 65_536,
-  /** Commands in one frame: a frame of 64 KiB could hold thousands, each of them work. */
-  frameCommandsMax: 256,
+  /** Commands in one frame. A frame of 64 KiB holds no more of them, unless they are empty. */
+  frameCommandsMax: 4_096,
   /** One publication's data. A SQLite row holds 2 MB; tags, info and key travel in the same row. */
   publicationBytesMax: 1_048_576,
   /** One publication's tags, as JSON text; they share the row with the data. */
@@ -21,7 +21,12 @@ export const limits = {
   historySizeMax: 10_000,
   /** A version's epoch lies in every history row. */
   versionEpochBytesMax: 128,
-  /** One answer with publications (recovery, history): it is built in memory, of which an object has 128 MB. */
+  /** What an answer with recovered publications holds besides them: a token's `data` and a frame around all. */
+  answerRestBytes: 32_768,
+  /**
+   * One answer of the HTTP API with publications: it is built in memory, of which an object has 128 MB. An answer to a
+   * client is at most `client.queue_max_size`, or sending it would be reason to cut the client as slow.
+   */
   answerBytesMax: 8_388_608,
   /** A request to the HTTP API. One call to an object carries 32 MiB, and its JSON is parsed in memory. */
   requestBytesMax: 8_388_608,
@@ -29,6 +34,8 @@ export const limits = {
   requestChannelsMax: 1_000,
   /** Commands in one batch. */
   requestCommandsMax: 10_000,
+  /** All sockets in one object, with those we closed but whose client never answered, as a multiple of the limit. */
+  socketsPerConnection: 2,
   /** Sockets in one object: the platform accepts 32,768, but memory is 128 MB. `client.connection_limit` sets less or more. */
   connectionsDefault: 5_000,
   connectionsMax: 32_000,
@@ -47,6 +54,16 @@ export const limits = {
   batchBytesMax: 65_536,
   /** How long the edge waits for an object before it answers 503. */
   objectAnswerMs: 10_000,
+  /**
+   * A request's calls under way at a time. Should the platform let only 6 of them through at a time, the last of 32 still
+   * gets through within 4 s when each wakes a new object (0.6 s), and so within `objectAnswerMs`.
+   */
+  callsInFlightMax: 32,
+  /**
+   * How long a request to many channels may take: 1,000 new objects, 32 at a time, take 20 s. Backends wait for an
+   * answer about as long as this; one that comes later, nobody reads.
+   */
+  requestAnswerMs: 30_000,
   /** A token at the upgrade or in a command. Tokens fit in a header of the platform. */
   tokenBytesMax: 16_384,
 } as const;

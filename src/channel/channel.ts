@@ -68,6 +68,7 @@ export class Channel {
   readonly options: ChannelOptions;
   readonly hub: Hub;
   readonly #recoveryLimit: number;
+  readonly #answerBytesMax: number;
   readonly #sql: Sql;
   readonly #history: History;
   readonly #idempotency: Idempotency;
@@ -78,6 +79,8 @@ export class Channel {
     this.options = options;
     this.hub = new Hub(name, codec, client.queueMaxSizeBytes);
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
+    // A subscriber that was sent more at once would be cut as slow, come back, and be sent it again.
+    this.#answerBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#sql = sql;
     // First the keys, as they were written; then the ring, which may become smaller; then the keys that lost their row.
     this.#idempotency = new Idempotency(sql, nowMs);
@@ -115,10 +118,15 @@ export class Channel {
     return this.#publishWithHistory(request, info, nowMs);
   }
 
-  /** Reads the history; `limit` 0 asks for the position alone, a negative one for everything. */
+  /**
+   * Reads the history; `limit` 0 asks for the position alone, a negative one for everything.
+   *
+   * @param bytesMax how large an answer the asker can take
+   */
   history(
     query: { readonly since?: StreamPosition; readonly limit: number; readonly reverse: boolean },
     nowMs: number,
+    bytesMax: number = limits.answerBytesMax,
   ): HistoryOutcome {
     if (!this.#history.enabled) return { outcome: "not-available" };
     this.forgetWhatEnded(nowMs);
@@ -133,7 +141,7 @@ export class Channel {
       reverse,
       ...(since === undefined ? {} : { sinceOffset: since.offset }),
     };
-    const read = this.#history.read(range, nowMs);
+    const read = this.#history.read(range, bytesMax, nowMs);
     if (read.outcome === "too-large") return read;
     return { outcome: "history", publications: read.publications, position };
   }
@@ -163,7 +171,7 @@ export class Channel {
     let recovered = false;
     if (wish.since !== undefined) {
       const range = { sinceOffset: wish.since.offset, limit: this.#recoveryLimit, reverse: false };
-      const missed = this.#history.read(range, nowMs);
+      const missed = this.#history.read(range, this.#answerBytesMax, nowMs);
       const read = missed.outcome === "read" ? missed.publications : undefined;
       const recovery = recover(wish.since, position, read, this.#recoveryLimit);
       if (recovery.outcome === "recovered") ({ publications } = recovery);
@@ -181,14 +189,14 @@ export class Channel {
   }
 
   /**
-   * When {@link forgetWhatEnded} is worth a call, ms since 1970; undefined when nothing is stored. A stream that has
-   * ended but still has listeners is looked at again a meta TTL later.
+   * When {@link forgetWhatEnded} is worth a call, ms since 1970; undefined when there is nothing to wait for. A stream
+   * that has ended but still has listeners waits for the last of them, and that is no matter of time.
    */
   cleanupDueAtMs(nowMs: number): number | undefined {
     const keysEnd = this.#idempotency.endsAtMs;
     const historyEnd = this.#history.endsAtMs;
     const held = historyEnd !== undefined && historyEnd <= nowMs && this.hub.size > 0;
-    const historyDue = held ? nowMs + this.options.historyMetaTtlMs : historyEnd;
+    const historyDue = held ? undefined : historyEnd;
     if (keysEnd === undefined || historyDue === undefined) return keysEnd ?? historyDue;
     return Math.min(keysEnd, historyDue);
   }

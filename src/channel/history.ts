@@ -1,4 +1,3 @@
-import { limits } from "../limits.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import { decodeStoredPublication, type HistoryEntry, insertValues } from "./stored-publication.ts";
 import type { Sql } from "./sql.ts";
@@ -24,7 +23,7 @@ export interface HistoryRange {
 
 export type HistoryRead =
   | { readonly outcome: "read"; readonly publications: Publication[] }
-  /** Together they are over `limits.answerBytesMax`. */
+  /** Together they are more than the reader can take. */
   | { readonly outcome: "too-large" };
 
 /**
@@ -90,22 +89,21 @@ export class History {
     };
   }
 
-  /** Reads publications, oldest first unless reversed. */
-  read(range: HistoryRange, nowMs: number): HistoryRead {
-    const stream = this.#open(nowMs);
-    const publications: Publication[] = [];
-    const window = this.#window(stream, range, nowMs);
-    if (window === undefined) return { outcome: "read", publications };
-    let bytes = 0;
-    for (const rows of this.#slices(window.first, window.last, range.reverse)) {
-      for (const row of rows) {
-        const publication = decodeStoredPublication(row);
-        // A UTF-16 unit is at most three bytes on the wire; counting units keeps the bound cheap and of the right order.
-        bytes += publication.data.length;
-        if (bytes > limits.answerBytesMax) return { outcome: "too-large" };
-        publications.push(publication);
-      }
-    }
+  /**
+   * Reads publications, oldest first unless reversed.
+   *
+   * @param bytesMax how much they may be together, with their tags and infos: they are all in memory at once
+   */
+  read(range: HistoryRange, bytesMax: number, nowMs: number): HistoryRead {
+    const window = this.#window(this.#open(nowMs), range, nowMs);
+    if (window === undefined) return { outcome: "read", publications: [] };
+    const runs = this.#runs(window, range.reverse);
+    const bytes = runs.reduce((sum, run) => sum + this.#measure(run, window), 0);
+    if (bytes > bytesMax) return { outcome: "too-large" };
+    const query = range.reverse ? tables.readNewestFirst : tables.readOldestFirst;
+    const publications = runs.flatMap(({ low, high }) =>
+      this.#sql.rows(query, low, high, window.first, window.last).map(decodeStoredPublication),
+    );
     return { outcome: "read", publications };
   }
 
@@ -145,8 +143,8 @@ export class History {
   /** Ends the stream: the next publication starts a new epoch. Only while nobody holds a position in it. */
   forget(): void {
     if (this.#stream === undefined) return;
-    this.#stream = undefined;
     for (const statement of tables.drop) this.#sql.run(statement);
+    this.#stream = undefined;
   }
 
   #open(nowMs: number): Stream {
@@ -187,11 +185,7 @@ export class History {
     return Math.max(stream.floor, stream.top - this.#options.size + 1);
   }
 
-  #window(
-    stream: Stream,
-    range: HistoryRange,
-    nowMs: number,
-  ): { readonly first: number; readonly last: number } | undefined {
+  #window(stream: Stream, range: HistoryRange, nowMs: number): Window | undefined {
     if (range.limit <= 0 || this.#expired(stream, nowMs)) return undefined;
     let first = this.#first(stream);
     let last = stream.top;
@@ -205,20 +199,32 @@ export class History {
     return first > last ? undefined : { first, last };
   }
 
-  /** The rows of consecutive offsets: one run of slots, or two where the ring wraps. */
-  #slices(first: number, last: number, reverse: boolean): Iterable<ReturnType<Sql["rows"]>> {
-    const size = this.#options.size;
-    const from = first % size;
-    const to = last % size;
-    const runs: (readonly [number, number])[] =
-      from <= to
-        ? [[from, to]]
-        : [
-            [from, size - 1],
-            [0, to],
-          ];
-    if (reverse) runs.reverse();
-    const query = reverse ? tables.readNewestFirst : tables.readOldestFirst;
-    return runs.map(([low, high]) => this.#sql.rows(query, low, high, first, last));
+  #measure({ low, high }: Run, { first, last }: Window): number {
+    const [measured] = this.#sql.rows(tables.measure, low, high, first, last);
+    return Number(measured?.["bytes"] ?? 0);
   }
+
+  /** Where consecutive offsets lie: in one run of slots, or in two where the ring wraps. */
+  #runs({ first, last }: Window, reverse: boolean): readonly Run[] {
+    const size = this.#options.size;
+    const [low, high] = [first % size, last % size];
+    if (low <= high) return [{ low, high }];
+    const runs = [
+      { low, high: size - 1 },
+      { low: 0, high },
+    ];
+    return reverse ? runs.toReversed() : runs;
+  }
+}
+
+/** Offsets, both included. */
+interface Window {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Slots, both included. */
+interface Run {
+  readonly low: number;
+  readonly high: number;
 }

@@ -158,7 +158,7 @@ export class Idempotency {
   #load(nowMs: number): void {
     const names =
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('publication', 'spared_key')";
-    const found = new Set([...this.#sql.rows(names)].map((row) => row["name"]));
+    const found = new Set(this.#sql.rows(names).map((row) => row["name"]));
     if (found.has("publication")) {
       for (const row of this.#sql.rows(selectRingKeys)) {
         this.noteInRing(String(row["idempotency_key"]), Number(row["offset"]), Number(row["time"]));

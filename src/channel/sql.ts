@@ -3,8 +3,8 @@
  * Implemented over a Durable Object's `sql` and, in tests and simulations, over `node:sqlite`.
  */
 export interface Sql {
-  /** Runs a query and gives its rows, read as they are taken: stop early and the rest is never read. */
-  rows(query: string, ...values: readonly SqlValue[]): Iterable<SqlRow>;
+  /** Runs a query and gives all its rows: one left half read would keep its table from being changed. */
+  rows(query: string, ...values: readonly SqlValue[]): readonly SqlRow[];
   /** Runs a statement that changes something. */
   run(statement: string, ...values: readonly SqlValue[]): void;
   /** All of `work` or, when it throws, nothing of it. */

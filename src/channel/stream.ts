@@ -1,4 +1,4 @@
-import type { Sql, SqlRow } from "./sql.ts";
+import type { Sql } from "./sql.ts";
 
 /** What a stream is besides its publications. */
 export interface Stream {
@@ -39,6 +39,9 @@ export const tables = {
     WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
   readNewestFirst: `SELECT offset, tags, info, data FROM publication
     WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot DESC`,
+  /** How many bytes the rows would bring, without reading what makes them large. */
+  measure: `SELECT sum(octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64) AS bytes
+    FROM publication WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ?`,
   /** One pass over the ring; SQLite takes the bare columns from the row that has the maximum. */
   newest: "SELECT max(offset) AS top, floor, time, version, version_epoch FROM publication",
 } as const;
@@ -49,19 +52,19 @@ export const tables = {
  * @param size the ring's size now; 0 means that history is off, and then whatever is left is deleted
  */
 export function loadStream(sql: Sql, size: number): Stream | undefined {
-  const exists = first(
-    sql.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'stream'"),
-  );
+  const exists = sql.rows(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'stream'",
+  )[0];
   if (exists === undefined) return undefined;
   if (size === 0) {
     for (const statement of tables.drop) sql.run(statement);
     return undefined;
   }
-  const meta = first(
-    sql.rows("SELECT size, epoch, top, floor, time, version, version_epoch FROM stream"),
-  );
+  const meta = sql.rows(
+    "SELECT size, epoch, top, floor, time, version, version_epoch FROM stream",
+  )[0];
   if (meta === undefined) return undefined;
-  const newest = first(sql.rows(tables.newest));
+  const newest = sql.rows(tables.newest)[0];
   // The stream's own row is newer than the ring only when the ring was emptied.
   const source = newest !== undefined && newest["top"] !== null ? newest : meta;
   const stream: Stream = {
@@ -96,9 +99,4 @@ function resize(sql: Sql, stream: Stream, size: number): void {
     sql.run("DROP TABLE publication_before");
     sql.run("UPDATE stream SET size = ?", size);
   });
-}
-
-/** Takes all rows: a query left half read would keep its table from being dropped. */
-function first(rows: Iterable<SqlRow>): SqlRow | undefined {
-  return [...rows][0];
 }

@@ -27,7 +27,6 @@ export const errorCodes = {
   internal: { code: 100, message: "internal server error", temporary: true },
   unknownChannel: { code: 102, message: "unknown channel", temporary: false },
   permissionDenied: { code: 103, message: "permission denied", temporary: false },
-  methodNotFound: { code: 104, message: "method not found", temporary: false },
   alreadySubscribed: { code: 105, message: "already subscribed", temporary: false },
   limitExceeded: { code: 106, message: "limit exceeded", temporary: false },
   badRequest: { code: 107, message: "bad request", temporary: false },
@@ -40,7 +39,6 @@ export const errorCodes = {
 
 export const disconnectCodes = {
   messageSizeLimit: { code: 1009, reason: "message size limit exceeded" },
-  connectionClosed: { code: 3000, reason: "connection closed" },
   internalServerError: { code: 3004, reason: "internal server error" },
   connectionExpired: { code: 3005, reason: "connection expired" },
   subscriptionExpired: { code: 3006, reason: "subscription expired" },
@@ -55,6 +53,5 @@ export const disconnectCodes = {
 } as const satisfies Record<string, DisconnectCode>;
 
 export const unsubscribeCodes = {
-  insufficientState: { code: 2500, reason: "insufficient state" },
   subscriptionExpired: { code: 2501, reason: "subscription expired" },
 } as const satisfies Record<string, UnsubscribeCode>;

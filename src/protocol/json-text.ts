@@ -50,11 +50,6 @@ export function trustedJsonText(valid: string): JsonText {
   return onOneLine(valid);
 }
 
-/** A string as JSON text, quotes included. */
-export function jsonString(text: string): JsonText {
-  return onOneLine(JSON.stringify(text));
-}
-
 function extentText(json: string, { start, end }: Extent): JsonText {
   return onOneLine(json.slice(start, end));
 }

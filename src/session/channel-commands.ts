@@ -84,7 +84,7 @@ export function readHistory(asking: Asking, request: HistoryRequest): Decision {
   if (request.reverse && request.since?.offset === 0) return failWith(errorCodes.badRequest);
   const most = config.client.historyMaxPublicationLimit;
   const limit = request.limit < 0 ? most : Math.min(request.limit, most);
-  const outcome = channel.history({ ...request, limit }, nowMs);
+  const outcome = channel.history({ ...request, limit }, nowMs, config.client.queueMaxSizeBytes);
   switch (outcome.outcome) {
     case "history": {
       const { publications, position } = outcome;

@@ -57,7 +57,7 @@ export function subRefresh(
     case "invalid":
       return disconnectWith(disconnectCodes.invalidToken);
     case "verified": {
-      const { user, client, channel, expireAtSeconds } = verdict.claims;
+      const { user, client, channel, expireAtSeconds, info } = verdict.claims;
       const bound = client === "" || client === snapshot.client;
       if (user !== snapshot.claims?.user || channel !== request.channel || !bound) {
         return disconnectWith(disconnectCodes.invalidToken);
@@ -66,10 +66,17 @@ export function subRefresh(
         return disconnectWith(disconnectCodes.subscriptionExpired);
       }
       const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
+      const { chanInfo: _, ...kept } = subscription;
+      const shown = info === undefined ? {} : { chanInfo: info };
+      const refreshed: SessionSnapshot = {
+        ...snapshot,
+        subscription: { ...kept, ...shown, expireAtSeconds },
+      };
+      if (!fitsSnapshot(refreshed)) return failWith(errorCodes.limitExceeded);
       return {
         outcome: "reply",
         reply: { id, method: "sub_refresh", result },
-        snapshot: { ...snapshot, subscription: { ...subscription, expireAtSeconds } },
+        snapshot: refreshed,
       };
     }
   }

@@ -14,7 +14,7 @@ import {
   flagErrorOnUnrecoverable,
   type SubscribeRequest,
 } from "../protocol/command.ts";
-import type { SubscribeResult } from "../protocol/reply.ts";
+import type { Reply, SubscribeResult } from "../protocol/reply.ts";
 import { type Asking, named, publish, readHistory, seePresence } from "./channel-commands.ts";
 import { connect, fitsSnapshot, ttlSeconds } from "./connect-command.ts";
 import type { Connection } from "./connection.ts";
@@ -69,24 +69,23 @@ export class Session {
     return this.#snapshot.phase === "closed";
   }
 
-  /** Carries out one command. What it published is sent when the hub settles; its reply waits for that. */
-  receive(command: Command, verdicts: Verdicts, nowMs: number): void {
+  /**
+   * Carries out one command. What it published is sent when the hub settles; its reply waits for that.
+   *
+   * @param busy too much waits already: a publish is refused (rule B6)
+   */
+  receive(command: Command, verdicts: Verdicts, nowMs: number, busy = false): void {
     const { phase } = this.#snapshot;
     if (phase === "closed" || phase === "refused") return;
     if (phase === "new" && command.method !== "connect") {
       this.disconnect(disconnectCodes.badRequest);
       return;
     }
-    this.#apply(command, this.#decide(command, verdicts, nowMs));
-  }
-
-  /** Answers a command that won't be carried out, because too much waits already (rule B6). */
-  refuse(command: Command): void {
-    const { phase } = this.#snapshot;
-    if (phase === "closed" || phase === "refused" || command.method === "pong") return;
-    this.#send(
-      this.#context.codec.encodeReply({ id: command.id, error: errorCodes.tooManyRequests }),
-    );
+    const refused = busy && command.method === "publish";
+    const decision = refused
+      ? failWith(errorCodes.tooManyRequests)
+      : this.#decide(command, verdicts, nowMs);
+    this.#apply(command, decision);
   }
 
   /** Does what is due: gives up who is stale, expired or gone, and pings. */
@@ -259,17 +258,17 @@ export class Session {
         return;
       case "error":
         this.#save(decision.snapshot);
-        if (command.method !== "pong")
-          this.#send(codec.encodeReply({ id: command.id, error: decision.error }));
+        if (command.method !== "pong") this.#reply({ id: command.id, error: decision.error });
         return;
       case "reply":
         this.#save(decision.snapshot);
-        if (command.method === "refresh") this.#showRefreshed();
+        if (command.method.endsWith("refresh")) this.#showRefreshed();
         if (command.method === "publish") this.#holdUntilFlushed();
-        this.#send(codec.encodeReply(decision.reply));
+        this.#reply(decision.reply);
         return;
       case "joined":
         this.#save(decision.snapshot);
+        // Never too large: the channel measured what is recovered.
         this.#send(codec.encodeReply(decision.reply));
         if (this.#subscription?.announced === true)
           channel.hub.announce("join", this.#subscription.info);
@@ -277,7 +276,7 @@ export class Session {
       case "left":
         this.#save(decision.snapshot);
         this.#leave();
-        this.#send(codec.encodeReply(decision.reply));
+        this.#reply(decision.reply);
     }
   }
 
@@ -289,9 +288,23 @@ export class Session {
     hub.callAfterFlush(this.#subscription);
   }
 
+  /** A reply that is larger than all that may wait for the client is an error instead (rule B1). */
+  #reply(reply: Reply): void {
+    const { codec, config } = this.#context;
+    const message = codec.encodeReply(reply);
+    const fits = message.length <= config.client.queueMaxSizeBytes;
+    const refusal: Reply = { id: reply.id, error: errorCodes.limitExceeded };
+    this.#send(fits ? message : codec.encodeReply(refusal));
+  }
+
   #send(message: Message): void {
     // Carrying out a command can cut its own sender as too slow; a closed socket is sent nothing (rule S4).
     if (this.closed) return;
+    // One small frame can ask for much: who doesn't take the answers gets no more of them (rule F4).
+    if (this.#connection.backlogBytes() > this.#context.config.client.queueMaxSizeBytes) {
+      this.disconnect(disconnectCodes.slow);
+      return;
+    }
     if (this.#held === undefined) this.#connection.send(message);
     else this.#held.push(message);
   }

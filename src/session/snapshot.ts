@@ -43,12 +43,11 @@ export interface SubscriptionSnapshot {
  * @returns undefined for one that no release of ours wrote, or one too new to be understood
  */
 export function parseSnapshot(attachment: unknown): SessionSnapshot | undefined {
-  return isSnapshot(attachment) ? attachment : undefined;
+  const isObject = typeof attachment === "object" && attachment !== null;
+  return isObject && isSnapshot(attachment) ? attachment : undefined;
 }
 
 /** The version vouches for the rest: only we write attachments. */
-function isSnapshot(attachment: unknown): attachment is SessionSnapshot {
-  return (
-    typeof attachment === "object" && attachment !== null && "v" in attachment && attachment.v === 1
-  );
+function isSnapshot(attachment: object): attachment is SessionSnapshot {
+  return "v" in attachment && attachment.v === 1;
 }

@@ -149,8 +149,9 @@ function readingContract(onFreshStorage: OnFreshStorage): void {
   it("[B2] refuses a read that is too large to answer, and gives what fits", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: { ...withHistory, historySize: 10 } });
-      const data = JSON.stringify("x".repeat(limits.publicationBytesMax - 2));
-      const fitting = limits.answerBytesMax / data.length;
+      // With quotes, and with the 64 bytes that each row is counted for besides its text.
+      const data = JSON.stringify("x".repeat(limits.publicationBytesMax - 66));
+      const fitting = limits.answerBytesMax / limits.publicationBytesMax;
       for (let count = 0; count < fitting; count++) {
         channel.publish(publishing(data), undefined, 0);
       }
@@ -160,6 +161,30 @@ function readingContract(onFreshStorage: OnFreshStorage): void {
       expect(channel.history({ limit: 2, reverse: true }, 0)).toMatchObject({
         publications: [{ data: "1" }, { data }],
       });
+    });
+  });
+
+  it("[B2] counts tags and infos as part of a read, by their bytes", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options: { ...withHistory, historySize: 10 } });
+      const tags = { tag: "é".repeat(1_000) };
+      channel.publish({ ...publishing(1), tags }, undefined, 0);
+      channel.publish(publishing(2), { user: "é".repeat(500), client: "c1" }, 0);
+      const readWithin = (bytesMax: number) =>
+        channel.history({ limit: -1, reverse: false }, 0, bytesMax).outcome;
+      expect(readWithin(3_000)).toBe("too-large");
+      expect(readWithin(3_300)).toBe("history");
+    });
+  });
+
+  it("[H6] leaves nothing open when a read was too large: the stream can still be forgotten", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options: withHistory });
+      publishNumbers(channel, 1, 5);
+      expect(channel.history({ limit: -1, reverse: false }, 0, 100).outcome).toBe("too-large");
+      channel.forgetWhatEnded(channel.cleanupDueAtMs(0) ?? 0);
+      expect(tableNames(sql)).toEqual([]);
+      expect(channel.storesNothing).toBe(true);
     });
   });
 }

@@ -9,10 +9,11 @@ export class NodeSql implements Sql {
     this.#database = new DatabaseSync(path);
   }
 
-  *rows(query: string, ...values: readonly SqlValue[]): Iterable<SqlRow> {
-    for (const row of this.#database.prepare(query).iterate(...values)) {
-      if (isSqlRow(row)) yield row;
-    }
+  rows(query: string, ...values: readonly SqlValue[]): readonly SqlRow[] {
+    return this.#database
+      .prepare(query)
+      .all(...values)
+      .filter(isSqlRow);
   }
 
   run(statement: string, ...values: readonly SqlValue[]): void {

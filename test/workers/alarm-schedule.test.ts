@@ -97,4 +97,30 @@ describe("the schedule of an object's one alarm", () => {
       expect(alarms.covers(nextYearMs)).toBe(true);
     }),
   );
+
+  it("[B1] takes a time beyond what the platform takes, and wakes the object early instead", () =>
+    onStorage(async ({ storage, writes, alarm }) => {
+      const alarms = new AlarmSchedule(storage);
+      await alarms.atMost(Date.UTC(56_000, 0, 1));
+      expect(writes).toStrictEqual([Date.UTC(2100, 0, 1)]);
+      expect(await alarm()).toBe(Date.UTC(2100, 0, 1));
+      await alarms.atMost(Number.MAX_VALUE);
+      expect(writes).toHaveLength(1);
+    }));
+
+  it("[K1] doesn't take an alarm for set that the platform refused", () =>
+    onStorage(async ({ storage, writes }) => {
+      let refuse = true;
+      const alarms = new AlarmSchedule({
+        getAlarm: () => storage.getAlarm(),
+        setAlarm: (time) =>
+          refuse ? Promise.reject(new Error("planned")) : storage.setAlarm(time),
+      });
+      await expect(alarms.atMost(nextYearMs)).rejects.toThrow("planned");
+      expect(alarms.covers(nextYearMs)).toBe(false);
+      refuse = false;
+      await alarms.atMost(nextYearMs);
+      expect(alarms.covers(nextYearMs)).toBe(true);
+      expect(writes).toStrictEqual([nextYearMs]);
+    }));
 });

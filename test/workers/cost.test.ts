@@ -1,6 +1,9 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { History } from "../../src/channel/history.ts";
+import { trustedJsonText } from "../../src/protocol/json-text.ts";
+import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { call, keptData, publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { TestSocket } from "./test-socket.ts";
@@ -277,7 +280,8 @@ describe("the end of a stream", () => {
     // Such a client pings: this socket's silence is shorter than its patience.
     await ringWhenDue(channel);
     expect(await tablesOf(channel)).toStrictEqual([alarmTable, "publication", "stream"]);
-    expect(await alarmOf(channel)).toBe(Date.now() + metaTtlMs);
+    // Waiting for somebody to leave takes no alarm (rule K5).
+    expect(await alarmOf(channel)).toBeNull();
     expect(await publish(channel, 2)).toStrictEqual({ offset: 2, epoch });
     expect(await socket.unread()).toStrictEqual([expect.stringContaining('"offset":2')]);
     vi.setSystemTime(Date.now() + metaTtlMs);
@@ -287,4 +291,50 @@ describe("the end of a stream", () => {
     expect(await tablesOf(channel)).toStrictEqual([]);
     expect(await alarmOf(channel)).toBeNull();
   });
+
+  it("[H8] deletes all storage of a channel whose history was switched off", async () => {
+    const channel = newChannel("plain");
+    const storedAtMs = await leaveStream(channel, 60_000);
+    await evictDurableObject(stubOf(channel));
+    vi.setSystemTime(storedAtMs + 60_000);
+    expect(await runDurableObjectAlarm(stubOf(channel))).toBe(true);
+    expect(await tablesOf(channel)).toStrictEqual([]);
+    expect(await alarmOf(channel)).toBeNull();
+  });
+
+  it("[H6] comes for a namespace that left the configuration too, and not before", async () => {
+    const channel = newChannel("gone");
+    const storedAtMs = await leaveStream(channel, 60_000);
+    await evictDurableObject(stubOf(channel));
+    await ringWhenDue(channel);
+    expect(await tablesOf(channel)).toStrictEqual([alarmTable, "publication", "stream"]);
+    expect(await alarmOf(channel)).toBe(storedAtMs + metaTtlOtherwiseMs);
+    await evictDurableObject(stubOf(channel));
+    await ringWhenDue(channel);
+    expect(await tablesOf(channel)).toStrictEqual([]);
+    expect(await alarmOf(channel)).toBeNull();
+  });
 });
+
+/** `channel.history_meta_ttl` as it is by default: 720h. */
+const metaTtlOtherwiseMs = 2_592_000_000;
+
+/** Leaves in an object what a release with other options stored there; its alarm is due after the given time. */
+function leaveStream(channel: string, dueInMs: number): Promise<number> {
+  const nowMs = Date.now();
+  return runInDurableObject(stubOf(channel), async (_, { storage }) => {
+    const options = { size: 5, ttlMs: 60_000, metaTtlMs: 60_000 };
+    const history = new History(new ObjectSql(storage), options, () => "former");
+    history.append(formerPublication, nowMs);
+    await storage.setAlarm(nowMs + dueInMs);
+    return nowMs;
+  });
+}
+
+const formerPublication = {
+  data: trustedJsonText("1"),
+  idempotencyKey: "",
+  version: 0n,
+  versionEpoch: "",
+  delta: false,
+};

@@ -1,10 +1,13 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
+import { commandBytes } from "../../src/api/command-bytes.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
+import { hasLeftovers, storedAtMs } from "../../src/channel/leftovers.ts";
 import type { Sql } from "../../src/channel/sql.ts";
 import type { Config } from "../../src/config/config.ts";
+import { limits } from "../../src/limits.ts";
 import { disconnectCodes, errorCodes } from "../../src/protocol/codes.ts";
 import { jsonCodec } from "../../src/protocol/json-codec.ts";
 import { fitsSnapshot } from "../../src/session/connect-command.ts";
@@ -45,6 +48,8 @@ export class ChannelObject extends DurableObject<Env> {
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #sweptAtMs = 0;
   #allScheduled = false;
+  /** Whether there may be something to delete once nothing is stored any more. */
+  #hadStorage: boolean;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
@@ -62,6 +67,7 @@ export class ChannelObject extends DurableObject<Env> {
     const name = context.id.name ?? "";
     const resolved = resolveChannel(name, this.#config.channel);
     this.#known = resolved.outcome === "resolved";
+    this.#hadStorage = hasLeftovers(this.sql);
     this.#channel = new Channel({
       name,
       options:
@@ -86,12 +92,28 @@ export class ChannelObject extends DurableObject<Env> {
     return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
 
+  /**
+   * Gives back the storage that nothing lies in any more (rule H6). What a namespace stored that has left the configuration
+   * stays as long as the others' would: the namespace may come back.
+   */
+  async #deleteLeftovers(nowMs: number): Promise<void> {
+    if (!this.#hadStorage) return;
+    const { historyMetaTtlMs } = this.#config.channel.withoutNamespace;
+    const endsAtMs = this.#known ? nowMs : storedAtMs(this.sql) + historyMetaTtlMs;
+    if (endsAtMs > nowMs) {
+      await this.#alarms.atMost(endsAtMs);
+      return;
+    }
+    await this.ctx.storage.deleteAll();
+    this.#hadStorage = false;
+  }
+
   /** Takes over a socket that the edge let through. */
   override async fetch(request: Request): Promise<Response> {
     const { keepalive, claims } = parseHandover(request.headers.get(handoverHeader) ?? "");
     const nowMs = Date.now();
     this.#sweep(nowMs, false);
-    if (this.#openSessions() >= this.#config.client.connectionLimit) {
+    if (!this.#hasRoom()) {
       return new Response("This channel has no room for another connection", {
         status: 503,
         headers: { "Retry-After": "5" },
@@ -155,9 +177,8 @@ export class ChannelObject extends DurableObject<Env> {
     const pingTick = clients.some(({ session }) => session.pingDueAtMs <= nowMs);
     for (const { session } of clients) session.tick(pingTick, nowMs);
     this.#settle(nowMs);
-    const stored = !this.#channel.storesNothing;
     this.#channel.forgetWhatEnded(nowMs);
-    if (stored && this.#channel.storesNothing) await this.ctx.storage.deleteAll();
+    if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
     this.#allScheduled = false;
     await this.#schedule(nowMs);
   }
@@ -194,20 +215,19 @@ export class ChannelObject extends DurableObject<Env> {
       verdicts.push(verdict === undefined ? {} : await verdict);
     }
     // From here on nothing comes between the commands of a frame.
-    const carryOut = (): void => {
+    const carryOut = (busy: boolean): void => {
       const nowMs = Date.now();
       for (const [index, command] of commands.entries()) {
-        session.receive(command, verdicts[index] ?? {}, nowMs);
+        session.receive(command, verdicts[index] ?? {}, nowMs, busy);
       }
       if (malformed !== undefined) session.disconnect(disconnectCodes.badRequest);
     };
     if (!commands.some(publishes)) {
-      carryOut();
+      carryOut(false);
       return;
     }
-    const carriedOut = await this.#queue.add(frame.text.length, carryOut);
-    if (carriedOut.outcome === "done") return;
-    for (const command of commands) session.refuse(command);
+    const carriedOut = await this.#queue.add(frame.text.length, () => carryOut(false));
+    if (carriedOut.outcome === "overloaded") carryOut(true);
   }
 
   async #ended(socket: WebSocket): Promise<void> {
@@ -262,6 +282,7 @@ export class ChannelObject extends DurableObject<Env> {
 
   /** Sets the alarm for what is due next: in a fresh instance for everybody, afterwards for whoever changed. */
   async #schedule(nowMs: number, changed?: Session): Promise<void> {
+    this.#hadStorage ||= !this.#channel.storesNothing;
     let dueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     if (changed !== undefined) dueMs = Math.min(dueMs, changed.dueAtMs);
     if (!this.#allScheduled) {
@@ -271,10 +292,17 @@ export class ChannelObject extends DurableObject<Env> {
     if (!this.#alarms.covers(dueMs)) await this.#alarms.atMost(dueMs);
   }
 
-  #openSessions(): number {
+  /** A socket that we closed makes room at once; one whose client never answers the close still takes memory (rule B5). */
+  #hasRoom(): boolean {
+    const { connectionLimit } = this.#config.client;
+    const socketsMax = Math.min(
+      connectionLimit * limits.socketsPerConnection,
+      limits.connectionsMax,
+    );
+    if (this.#clients.size >= socketsMax) return false;
     let open = 0;
     for (const { session } of this.#clients.values()) if (!session.closed) open++;
-    return open;
+    return open < connectionLimit;
   }
 }
 
@@ -293,12 +321,6 @@ const jsonProtocol = "centrifuge-json";
 
 const publishes = ({ method }: { readonly method: string }): boolean => method === "publish";
 const asksPresence = ({ method }: ChannelCommand): boolean => method.startsWith("presence");
-
-/** What a command holds in memory while it waits, roughly. */
-function commandBytes(command: ChannelCommand): number {
-  const bytes = 256;
-  return command.method === "publish" ? bytes + command.request.data.length : bytes;
-}
 
 /** For a channel that the configuration doesn't know: there is nothing, and nothing is kept. */
 const noStorage: Sql = {

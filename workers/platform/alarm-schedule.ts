@@ -28,8 +28,16 @@ export class AlarmSchedule {
       this.#setForMs ??= setForMs;
     }
     if (this.covers(dueMs)) return;
-    this.#setForMs = dueMs;
-    await this.#storage.setAlarm(dueMs);
+    // Whatever a token says, the platform takes no date beyond 2189; an alarm that comes early finds nothing to do.
+    const setForMs = Math.min(dueMs, latestMs);
+    const before = this.#setForMs;
+    this.#setForMs = setForMs;
+    try {
+      await this.#storage.setAlarm(setForMs);
+    } catch (error) {
+      this.#setForMs = before;
+      throw error;
+    }
   }
 
   /** The alarm went off: none is set now. */
@@ -37,3 +45,6 @@ export class AlarmSchedule {
     this.#setForMs = Number.POSITIVE_INFINITY;
   }
 }
+
+/** The year 2100. */
+const latestMs = 4_102_444_800_000;

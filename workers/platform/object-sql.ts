@@ -10,8 +10,8 @@ export class ObjectSql implements Sql {
     this.#storage = storage;
   }
 
-  rows(query: string, ...values: readonly SqlValue[]): Iterable<SqlRow> {
-    return this.#storage.sql.exec<Record<string, SqlValue>>(query, ...values);
+  rows(query: string, ...values: readonly SqlValue[]): readonly SqlRow[] {
+    return this.#storage.sql.exec<Record<string, SqlValue>>(query, ...values).toArray();
   }
 
   run(statement: string, ...values: readonly SqlValue[]): void {

@@ -10,6 +10,7 @@ export class SocketConnection implements Connection {
   readonly #context: DurableObjectState;
   /** Bytes sent since the peer was last heard; only what a runtime without `bufferedAmount` has to go by. */
   #unconfirmedBytes = 0;
+  #lastAutoResponseMs: number | undefined;
 
   constructor(socket: WebSocket, context: DurableObjectState) {
     this.#socket = socket;
@@ -40,6 +41,10 @@ export class SocketConnection implements Connection {
   backlogBytes(): number {
     const buffered = this.#socket.bufferedAmount;
     if (buffered !== undefined) return buffered;
+    // A client that pings by itself is heard by the runtime, not by us.
+    const lastAutoResponseMs = this.lastAutoResponseMs();
+    if (lastAutoResponseMs !== this.#lastAutoResponseMs) this.heard();
+    this.#lastAutoResponseMs = lastAutoResponseMs;
     return this.#unconfirmedBytes > limits.unconfirmedBytesMax ? Number.POSITIVE_INFINITY : 0;
   }
 

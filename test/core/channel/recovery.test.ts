@@ -118,8 +118,9 @@ describe("joining with a position", () => {
 
   it("[R4] recovers what fits one answer, and nothing when it doesn't", () => {
     const channel = opened({ ...withHistory, historySize: 20 }, 300);
-    const data = JSON.stringify("x".repeat(limits.publicationBytesMax - 2));
-    const fitting = limits.answerBytesMax / data.length;
+    const rowBytes = 100_000;
+    const data = JSON.stringify("x".repeat(rowBytes - 66));
+    const fitting = Math.floor((1_048_576 - limits.answerRestBytes) / rowBytes);
     for (let count = 0; count <= fitting; count++) channel.publish(publishing(data), undefined, 0);
     const since = (offset: number) =>
       join(channel, { positioned: true, since: { offset, epoch: "" }, orFail: false });

@@ -37,7 +37,11 @@ describe("encoding a push", () => {
     ],
     [
       '{"push":{"channel":"x","unsubscribe":{"code":2500,"reason":"insufficient state"}}}',
-      { type: "unsubscribe", channel: "x", code: unsubscribeCodes.insufficientState },
+      {
+        type: "unsubscribe",
+        channel: "x",
+        code: { code: 2500, reason: "insufficient state" },
+      },
     ],
     [
       String.raw`{"push":{"channel":"a\"\\\n","unsubscribe":{"code":2501,"reason":"subscription expired"}}}`,

@@ -1,12 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import {
-  elementTexts,
-  jsonString,
-  memberText,
-  parseJsonText,
-} from "../../../src/protocol/json-text.ts";
+import { elementTexts, memberText, parseJsonText } from "../../../src/protocol/json-text.ts";
 import { jsonText, keys, objectText, space } from "./random-json-text.ts";
 
 const nestingDepth = 100_000;
@@ -191,12 +186,6 @@ describe("an array's element texts", () => {
       }),
       { seed: 4 },
     );
-  });
-});
-
-describe("a string as JSON text", () => {
-  it("is quoted and escaped, on one line", () => {
-    expect(jsonString('a"\\\n\r\ud800é')).toBe(String.raw`"a\"\\\n\r\ud800é"`);
   });
 });
 

@@ -215,4 +215,30 @@ describe("a sub_refresh", () => {
       `{"id":3,"sub_refresh":{}}`,
     ]);
   });
+
+  it("[S2] shows the new token's info at once, as it would after sleep", () => {
+    const room = new Room({
+      options: { ...options, presence: true, allow_presence_for_subscriber: true },
+    });
+    const peer = room.subscribed();
+    const see = `{"id":4,"presence":{"channel":"room"}}`;
+    room.ask(peer, ordinary, subscriptionToken({ info: json('{"seat":7}') }));
+    const [seen] = room.ask(peer, see);
+    expect(seen).toContain('"chan_info":{"seat":7}');
+    room.sleep();
+    expect(room.ask(peer, see)).toStrictEqual([seen]);
+    room.ask(peer, ordinary, subscriptionToken());
+    expect(room.ask(peer, see)[0]).not.toContain("chan_info");
+  });
+
+  it("[S1] with more info than survives sleep is answered 106 and changes nothing", () => {
+    const room = new Room({ options });
+    const peer = room.subscribed();
+    const before = peer.saved;
+    const info = json(`"${"x".repeat(limits.sessionSnapshotBytesMax)}"`);
+    expect(room.ask(peer, ordinary, subscriptionToken({ info }))).toStrictEqual([
+      `{"id":3,"error":{"code":106,"message":"limit exceeded"}}`,
+    ]);
+    expect(peer.saved).toStrictEqual(before);
+  });
 });

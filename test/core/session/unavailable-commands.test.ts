@@ -41,9 +41,9 @@ describe("a closed session", () => {
   it("[S4] isn't closed again", () => {
     const room = new Room();
     const peer = room.connected();
-    peer.session.disconnect(disconnectCodes.connectionClosed);
+    peer.session.disconnect(disconnectCodes.internalServerError);
     peer.session.disconnect(disconnectCodes.badRequest);
-    expect(peer.hears()).toStrictEqual(["close 3000 connection closed"]);
+    expect(peer.hears()).toStrictEqual(["close 3004 internal server error"]);
   });
 
   it("[S4] is still closed after sleep, though its socket is listed", () => {

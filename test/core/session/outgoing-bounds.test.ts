@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { Room } from "./room.ts";
+
+const options = {
+  allow_subscribe_for_client: true,
+  allow_publish_for_client: true,
+  allow_history_for_client: true,
+  history_size: 20,
+  history_ttl: "60s",
+  force_recovery: true,
+};
+/** `client.queue_max_size` as it is by default. */
+const queueBytes = 1_048_576;
+const large = `"${"x".repeat(100_000)}"`;
+
+describe("what a client is sent", () => {
+  it("[F4] ends with 3008 when it asks for more and takes nothing", () => {
+    const room = new Room({ options });
+    for (let number = 0; number < 9; number++) room.publish(large);
+    const peer = room.connected();
+    // As a socket does whose other end doesn't read.
+    peer.send = (frame) => void (peer.backlog += frame.length);
+    const again = `{"id":2,"subscribe":{"channel":"room","recover":true}}
+{"id":3,"unsubscribe":{"channel":"room"}}`;
+    room.say(peer, Array.from({ length: 40 }, () => again).join("\n"));
+    expect(peer.session.closed).toBe(true);
+    expect(peer.hears()).toStrictEqual(["close 3008 slow"]);
+    expect(peer.backlog).toBeLessThan(2 * queueBytes);
+  });
+
+  it("[F4] goes on as long as it keeps taking", () => {
+    const room = new Room({ options });
+    for (let number = 0; number < 9; number++) room.publish(large);
+    const peer = room.connected();
+    for (let id = 3; id < 20; id++) {
+      const [answer = ""] = room.ask(peer, `{"id":${id},"history":{"channel":"room","limit":-1}}`);
+      expect(answer.length).toBeGreaterThan(900_000);
+    }
+  });
+
+  it("[F4] never is one answer of history beyond the queue: error 106, and a smaller page works", () => {
+    const room = new Room({ options });
+    for (let number = 0; number < 11; number++) room.publish(large);
+    const peer = room.connected();
+    expect(room.ask(peer, `{"id":3,"history":{"channel":"room","limit":-1}}`)).toStrictEqual([
+      `{"id":3,"error":{"code":106,"message":"limit exceeded"}}`,
+    ]);
+    const [page = ""] = room.ask(peer, `{"id":4,"history":{"channel":"room","limit":10}}`);
+    expect(page.length).toBeGreaterThan(1_000_000);
+  });
+
+  it("[R4] never is a recovery beyond the queue: the client is told that it isn't recovered", () => {
+    const room = new Room({ options });
+    for (let number = 0; number < 11; number++) room.publish(large);
+    const recover = `{"id":2,"subscribe":{"channel":"room","recover":true}}`;
+    expect(room.ask(room.connected(), recover)).toStrictEqual([
+      '{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","offset":11,"positioned":true,"was_recovering":true}}',
+    ]);
+    const roomy = new Room({ options, client: { queue_max_size: 4 * queueBytes } });
+    for (let number = 0; number < 11; number++) roomy.publish(large);
+    expect(roomy.ask(roomy.connected(), recover)[0]).toContain('"recovered":true');
+  });
+
+  it("[F4] never is a list of those present beyond the queue", () => {
+    const room = new Room({
+      options: {
+        allow_subscribe_for_client: true,
+        presence: true,
+        allow_presence_for_client: true,
+      },
+      client: { queue_max_size: 65_536 },
+    });
+    const user = "u".repeat(1_000);
+    for (let number = 0; number < 70; number++) room.subscribed(`${user}${number}`);
+    expect(room.ask(room.connected(), `{"id":3,"presence":{"channel":"room"}}`)).toStrictEqual([
+      `{"id":3,"error":{"code":106,"message":"limit exceeded"}}`,
+    ]);
+  });
+});
+
+describe("a publish while too much waits", () => {
+  it("[B6] is answered 111, and everything else in its frame is carried out", () => {
+    const room = new Room({ options });
+    const peer = room.subscribed();
+    const frame = [
+      `{"id":3,"publish":{"channel":"room","data":1}}`,
+      `{"id":4,"rpc":{}}`,
+      `{"id":5,"unsubscribe":{"channel":"room"}}`,
+    ];
+    for (const command of jsonCodec.decodeFrame(frame.join("\n")).commands) {
+      peer.session.receive(command, {}, room.nowMs, true);
+    }
+    expect(peer.hears()).toStrictEqual([
+      `{"id":3,"error":{"code":111,"message":"too many requests","temporary":true}}`,
+      `{"id":4,"error":{"code":108,"message":"not available"}}`,
+      `{"id":5,"unsubscribe":{}}`,
+    ]);
+    expect(peer.saved.subscription).toBeUndefined();
+  });
+
+  it("[C1] closes 3501 all the same before connect", () => {
+    const peer = new Room({ options }).open();
+    const { commands } = jsonCodec.decodeFrame(`{"id":1,"publish":{"channel":"room","data":1}}`);
+    for (const command of commands) peer.session.receive(command, {}, 0, true);
+    expect(peer.hears()).toStrictEqual(["close 3501 bad request"]);
+  });
+});
