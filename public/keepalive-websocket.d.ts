@@ -2,4 +2,4 @@
 export declare function keepAlive(Base: typeof WebSocket): typeof WebSocket;
 
 /** The platform's own WebSocket class, pinging by itself; undefined where the platform has none. */
-export declare const KeepAliveWebSocket: typeof WebSocket;
+export declare const KeepAliveWebSocket: typeof WebSocket | undefined;

@@ -4,16 +4,14 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants, copyFileSync, existsSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { SignJWT } from "jose";
-import { optionValue, withoutOption } from "./command-line.ts";
-import { configurationProblems } from "./configuration-problems.ts";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const secretsFile = join(root, ".dev.vars");
+import { optionValue, targetOf, withoutOption } from "./command-line.ts";
+import { checkConfiguration, configurationFile } from "./configuration-problems.ts";
+import { root, wranglerScript } from "./wrangler.ts";
 
 /** Pages served by a development server may connect; a deployed Worker allows what its configuration names. */
 const developmentOrigins = [
@@ -23,21 +21,15 @@ const developmentOrigins = [
   "http://127.0.0.1",
 ];
 
-async function start(options: readonly string[]): Promise<void> {
-  try {
-    copyFileSync(`${secretsFile}.example`, secretsFile, constants.COPYFILE_EXCL);
-  } catch (error) {
-    if (!existsSync(secretsFile)) throw error;
-  }
-  const problems = configurationProblems(options);
-  if (problems.length > 0) {
-    console.error(
-      `The configuration can't be used:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
-    );
-    process.exitCode = 1;
-    return;
-  }
+async function start(options: readonly string[]): Promise<number> {
+  if (!checkConfiguration(options)) return 1;
+  const secrets = secretsFile(options);
   const port = optionValue(options, "--port") ?? "8787";
+  // Wrangler would find out by itself, but only after the other server was welcomed as ours.
+  if (await isTaken(Number(port))) {
+    console.error(`Port ${port} is taken by another server: name a free one with --port`);
+    return 1;
+  }
   const server = serve(port, options);
   const stopped = new Promise<number>((resolve) => {
     server.once("exit", (code, signal) => resolve(code ?? (signal === null ? 1 : 0)));
@@ -46,17 +38,58 @@ async function start(options: readonly string[]): Promise<void> {
     process.on(signal, () => server.kill(signal));
   endWithParent(server);
   const address = `http://localhost:${port}`;
-  if (await answers(address, server)) console.log(await welcome(address));
-  process.exitCode = await stopped;
+  const health = await healthOf(address, server);
+  switch (health.outcome) {
+    case "healthy":
+      console.log(await welcome(address, secrets));
+      return stopped;
+    case "unconfigured":
+      console.error(`The server can't work (its secrets stand in ${secrets}):\n${health.problems}`);
+      server.kill("SIGTERM");
+      await stopped;
+      return 1;
+    case "ended":
+      return stopped;
+  }
+}
+
+/** Where wrangler finds the secrets: a file for the environment, or else one for all, made from the example if missing. */
+function secretsFile(options: readonly string[]): string {
+  const target = targetOf(options);
+  const file = join(dirname(configurationFile(target)), ".dev.vars");
+  const environment = target.environment ?? process.env["CLOUDFLARE_ENV"] ?? "";
+  const own = `${file}.${environment}`;
+  if (environment !== "" && existsSync(own)) return own;
+  try {
+    copyFileSync(join(root, ".dev.vars.example"), file, constants.COPYFILE_EXCL);
+  } catch (error) {
+    if (!existsSync(file)) throw error;
+  }
+  return file;
+}
+
+/** Whether anybody listens where this machine's browsers would look for the server. */
+async function isTaken(port: number): Promise<boolean> {
+  const listening = ["127.0.0.1", "::1"].map(
+    (host) =>
+      new Promise<boolean>((resolve) => {
+        const socket = connect({ host, port });
+        socket.once("error", () => resolve(false));
+        socket.once("connect", () => {
+          socket.destroy();
+          resolve(true);
+        });
+      }),
+  );
+  return (await Promise.all(listening)).includes(true);
 }
 
 function serve(port: string, options: readonly string[]): ChildProcess {
-  const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
   const fixed = ["dev", "--port", port, "--show-interactive-dev-session=false"];
   const origins = ["--var", `DEVELOPMENT_ORIGINS:${developmentOrigins.join(",")}`];
   return spawn(
     process.execPath,
-    [wrangler, ...fixed, ...origins, ...withoutOption(options, "--port")],
+    [wranglerScript, ...fixed, ...origins, ...withoutOption(options, "--port")],
     {
       cwd: root,
       stdio: "inherit",
@@ -74,20 +107,31 @@ function endWithParent(server: ChildProcess): void {
   server.once("exit", () => clearInterval(watch));
 }
 
-async function answers(address: string, server: ChildProcess): Promise<boolean> {
+type Health =
+  | { readonly outcome: "healthy" }
+  /** The Worker runs and says what it lacks: a secret, for nothing else has got past the check. */
+  | { readonly outcome: "unconfigured"; readonly problems: string }
+  | { readonly outcome: "ended" };
+
+/** Waits for the server's first answer, or its end. */
+async function healthOf(address: string, server: ChildProcess): Promise<Health> {
   while (server.exitCode === null && server.signalCode === null) {
     try {
-      if ((await fetch(`${address}/health`)).ok) return true;
+      const response = await fetch(`${address}/health`);
+      if (response.ok) return { outcome: "healthy" };
+      if (response.status === 503) {
+        return { outcome: "unconfigured", problems: await response.text() };
+      }
     } catch {
       // Not listening yet.
     }
     await pause(200);
   }
-  return false;
+  return { outcome: "ended" };
 }
 
-async function welcome(address: string): Promise<string> {
-  const secrets = parseEnv(readFileSync(secretsFile, "utf8"));
+async function welcome(address: string, file: string): Promise<string> {
+  const secrets = parseEnv(readFileSync(file, "utf8"));
   const key = new TextEncoder().encode(secrets["TOKEN_HMAC_SECRET_KEY"]);
   const token = await new SignJWT({})
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
@@ -109,4 +153,4 @@ Publish to it:
 `;
 }
 
-await start(process.argv.slice(2));
+process.exitCode = await start(process.argv.slice(2));

@@ -10,9 +10,18 @@ export type CallOutcome =
   | { readonly outcome: "answers"; readonly answers: readonly ChannelAnswer[] }
   /** Nothing of it was done. */
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number }
+  /** Nothing of it was done: the request's time was over before the channel was asked. */
+  | { readonly outcome: "not-begun"; readonly retryAfterSeconds: number }
   /** Nobody knows what of it was done. */
-  | { readonly outcome: "timeout" }
+  | { readonly outcome: "timeout"; readonly retryAfterSeconds: number }
   | { readonly outcome: "failed" };
+
+/** That a whole request came to nothing that is known of, and when to repeat it. */
+export interface Retry {
+  readonly seconds: number;
+  /** Otherwise nobody knows what was done, and some may have been. */
+  readonly nothingDone: boolean;
+}
 
 /**
  * Collects the answers of a request's calls and puts them into the order of its entries. It keeps no more text than
@@ -21,8 +30,9 @@ export type CallOutcome =
 export class AnswerSheet {
   readonly #answers: ApiAnswer[];
   #room = limits.answerBytesMax;
-  #calls = 0;
-  readonly #retryAfterSeconds: number[] = [];
+  #heard = false;
+  #nothingDone = true;
+  #retrySeconds: number | undefined;
 
   /** @param entries of the whole request; refused ones are answered at once */
   constructor(entries: readonly Entry[]) {
@@ -33,8 +43,10 @@ export class AnswerSheet {
 
   /** Enters what became of one call. */
   enter({ commands, places }: ChannelCall, outcome: CallOutcome): void {
-    this.#calls++;
-    if (outcome.outcome === "overloaded") this.#retryAfterSeconds.push(outcome.retryAfterSeconds);
+    if (outcome.outcome === "timeout") this.#nothingDone = false;
+    const seconds = retrySecondsOf(outcome);
+    if (seconds === undefined) this.#heard = true;
+    else this.#retrySeconds = Math.max(seconds, this.#retrySeconds ?? 0);
     for (const [index, place] of places.entries()) {
       const answer = outcomeAnswer(outcome, index);
       this.#answers[place] = this.#hasRoom(commands[index], answer) ? answer : tooMuch;
@@ -47,13 +59,12 @@ export class AnswerSheet {
   }
 
   /**
-   * When all the channels that were asked are overloaded: nothing was done, and the request as a whole can be repeated
-   * after so many seconds. Otherwise undefined.
+   * When to repeat the request as a whole: after every one of its calls met an overloaded channel, a silent one or the
+   * end of the request's time. Otherwise undefined.
    */
-  overloadedSeconds(): number | undefined {
-    return this.#calls > 0 && this.#retryAfterSeconds.length === this.#calls
-      ? Math.max(...this.#retryAfterSeconds)
-      : undefined;
+  retry(): Retry | undefined {
+    if (this.#heard || this.#retrySeconds === undefined) return undefined;
+    return { seconds: this.#retrySeconds, nothingDone: this.#nothingDone };
   }
 
   #hasRoom(command: ChannelCommand | undefined, answer: ApiAnswer): boolean {
@@ -73,6 +84,8 @@ export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
       return outcome.answers[index] ?? { error: errorCodes.internal };
     case "overloaded":
       return overloadedAnswer;
+    case "not-begun":
+      return notBegunAnswer;
     case "timeout":
       return { error: errorCodes.internal, detail: timeoutDetail };
     case "failed":
@@ -81,10 +94,31 @@ export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
   return { error: errorCodes.internal };
 }
 
+/** After how long a call that came to nothing is to be repeated; undefined when it was answered or failed. */
+export function retrySecondsOf(outcome: CallOutcome): number | undefined {
+  switch (outcome.outcome) {
+    case "overloaded":
+    case "not-begun":
+    case "timeout":
+      return outcome.retryAfterSeconds;
+    case "answers":
+    case "failed":
+      break;
+  }
+  return undefined;
+}
+
 /** What a request is told, or one of its entries, when nothing was done because a channel is overloaded. */
-export const overloadedAnswer: ApiAnswer = {
+export const overloadedAnswer = {
   error: errorCodes.tooManyRequests,
   detail: "the channel is overloaded; nothing was done, repeat later",
+} as const satisfies ApiAnswer;
+
+/** An entry's detail doesn't reach the backend, so its code must say it: after 111 nothing was done, after 100 who knows. */
+const notBegunAnswer: ApiAnswer = {
+  error: errorCodes.tooManyRequests,
+  detail:
+    "the request's time was over before the channel was asked; nothing was done, repeat later",
 };
 
 const timeoutDetail =

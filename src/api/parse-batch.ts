@@ -57,12 +57,12 @@ function parseElement(text: string, config: ChannelConfig): ParsedCommand {
 }
 
 // `parallel` is accepted and changes nothing: channels always run at the same time, a channel's own commands never.
-const batchShape = shape({
+const batchShape = shape(() => ({
   commands: v.nullish(v.array(v.unknown(), "an array")),
-  parallel: flagField,
-});
+  parallel: flagField(),
+}));
 
-const elementShape = shape(
+const elementShape = shape(() =>
   Object.fromEntries(
     [...apiMethods, ...missingMethods].map((name) => [name, v.nullish(v.unknown())]),
   ),

@@ -49,4 +49,4 @@ function broadcastEntry(
   return refusedFormat(request.data, checked.options) ?? { outcome: "call", channel, command };
 }
 
-const broadcastShape = shape({ channels: textListField, ...publicationFields });
+const broadcastShape = shape(() => ({ channels: textListField(), ...publicationFields() }));

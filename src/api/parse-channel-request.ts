@@ -17,4 +17,4 @@ export function parseChannelRequest(
   return { outcome: "call", channel, command: { method } };
 }
 
-const channelShape = shape({ channel: textField });
+const channelShape = shape(() => ({ channel: textField() }));

@@ -5,8 +5,10 @@ import { checkChannel, refusedRequest } from "./check-channel.ts";
 import {
   flagField,
   int32Field,
+  objectOf,
   offsetField,
   parseShape,
+  type Shaped,
   shape,
   textField,
 } from "./request-shape.ts";
@@ -18,7 +20,7 @@ export function parseHistory(params: string, config: ChannelConfig): ParsedEntry
   return historyEntry(parsed.value, config);
 }
 
-function historyEntry(request: HistoryShape, config: ChannelConfig): Entry {
+function historyEntry(request: Shaped<typeof historyShape>, config: ChannelConfig): Entry {
   const { channel, limit, reverse, since } = request;
   const checked = checkChannel(channel, config);
   if (checked.outcome === "refused") return checked;
@@ -31,11 +33,9 @@ function historyEntry(request: HistoryShape, config: ChannelConfig): Entry {
   return { outcome: "call", channel, command: { method: "history", request: query } };
 }
 
-const historyShape = shape({
-  channel: textField,
-  limit: int32Field,
-  since: v.nullish(shape({ offset: offsetField, epoch: textField })),
-  reverse: flagField,
-});
-
-type HistoryShape = v.InferOutput<typeof historyShape>;
+const historyShape = shape(() => ({
+  channel: textField(),
+  limit: int32Field(),
+  since: v.nullish(objectOf({ offset: offsetField(), epoch: textField() })),
+  reverse: flagField(),
+}));

@@ -57,4 +57,8 @@ function parseLine(text: string, config: ChannelConfig): ParsedLine {
   return { outcome: "line", value: { id, command: command.command } };
 }
 
-const lineShape = shape({ id: uint32Field, method: textField, params: objectField });
+const lineShape = shape(() => ({
+  id: uint32Field(),
+  method: textField(),
+  params: objectField(),
+}));

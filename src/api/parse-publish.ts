@@ -40,4 +40,4 @@ function publishEntry(
   );
 }
 
-const publishShape = shape({ channel: textField, ...publicationFields });
+const publishShape = shape(() => ({ channel: textField(), ...publicationFields() }));

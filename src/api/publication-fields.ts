@@ -1,5 +1,6 @@
 import { parseBase64Json } from "../access/parse-claims.ts";
 import { utf8Length } from "../channel/channel-name.ts";
+import { acceptsData } from "../channel/data-format.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { limits } from "../limits.ts";
 import { type JsonText, memberText } from "../protocol/json-text.ts";
@@ -10,14 +11,14 @@ import { refusedRequest } from "./check-channel.ts";
 import { flagField, objectField, textField } from "./request-shape.ts";
 
 /** The fields that publish and broadcast share, but for `data` and `version`: those are read from the text. */
-export const publicationFields = {
-  b64data: textField,
-  skip_history: flagField,
-  tags: objectField,
-  idempotency_key: textField,
-  delta: flagField,
-  version_epoch: textField,
-};
+export const publicationFields = () => ({
+  b64data: textField(),
+  skip_history: flagField(),
+  tags: objectField(),
+  idempotency_key: textField(),
+  delta: flagField(),
+  version_epoch: textField(),
+});
 
 export interface PublicationShape {
   readonly b64data: string;
@@ -93,9 +94,9 @@ export function parseVersion(params: string): bigint | Malformed {
 
 /** Whether a namespace takes this data (reference 5.6, `publication_data_format`); undefined when it does. */
 export function refusedFormat(data: JsonText, options: ChannelOptions): Refused | undefined {
-  return options.publicationDataFormat === "json_object" && !data.startsWith("{")
-    ? refusedRequest("data must be a JSON object in the channel's namespace")
-    : undefined;
+  return acceptsData(options, data)
+    ? undefined
+    : refusedRequest("data must be a JSON object in the channel's namespace");
 }
 
 function areTags(tags: object): tags is Tags {

@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import { checkChannelOptions } from "./channel-options-check.ts";
 import type { ChannelOptions } from "./config.ts";
+import { type PatternFault, patternFault } from "./linear-pattern.ts";
 import type { Section } from "./section.ts";
 import { readBoolean, readChoice, readDurationMs, readText, readWholeNumber } from "./setting.ts";
 import { unsupportedChannelOptions } from "./unsupported.ts";
@@ -76,10 +77,24 @@ function readPermissions(section: Section) {
 function readChannelRegex(section: Section): RegExp | undefined {
   const source = readText(section, "channel_regex", { default: "" });
   if (source === "") return undefined;
+  const pattern = compile(source);
+  const fault = pattern === undefined ? "invalid" : patternFault(source);
+  if (fault !== undefined) section.wrongValue("channel_regex", source, patternProblems[fault]);
+  return pattern;
+}
+
+function compile(source: string): RegExp | undefined {
   try {
     return new RegExp(source, "u");
   } catch {
-    section.wrongValue("channel_regex", source, "is not a regular expression of JavaScript");
-    return undefined;
+    return undefined; // Its only error says that the pattern is invalid.
   }
 }
+
+const patternProblems: Readonly<Record<PatternFault | "invalid", string>> = {
+  invalid: "is not a regular expression of JavaScript",
+  lookaround: "has a lookaround, which is not supported",
+  backreference: "has a backreference, which is not supported",
+  "nested-repetition":
+    "repeats a group in which something is repeated or alternative: checking a name could take for ever",
+};

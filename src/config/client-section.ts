@@ -46,17 +46,20 @@ export function readClientSection(section: Section): ClientConfig {
       "recovery_max_publication_limit",
       publicationLimit,
     ),
-    connectionLimit: readWholeNumber(section, "connection_limit", {
-      default: limits.connectionsDefault,
-      min: 1,
-      max: limits.connectionsMax,
-    }),
+    connectionLimit: readConnectionLimit(section),
     connectIncludeServerTime: readBoolean(section, "connect_include_server_time"),
     requireEdgeToken: readBoolean(section, "require_edge_token"),
     tokenCookie: readText(section, "token_cookie", cookieName),
   };
   section.refuseOthers(unsupportedClientKeys);
   return config;
+}
+
+/** 0, with which Centrifugo sets no limit, is the default here: an object without one would run out of memory. */
+function readConnectionLimit(section: Section): number {
+  const rule = { default: 0, min: 0, max: limits.connectionsMax };
+  const limit = readWholeNumber(section, "connection_limit", rule);
+  return limit === 0 ? limits.connectionsDefault : limit;
 }
 
 /** No answer can hold more than is kept. */

@@ -5,10 +5,16 @@ export interface UnsupportedKey {
   /** What is said about the key: the sentence without its subject. */
   readonly refusal: string;
   /** Values that ask for nothing beyond what Dormouse does anyway. */
-  readonly accepted?: readonly string[];
+  readonly accepted?: Accepted;
   /** The keys below, where naming each of them helps more than naming the whole. */
   readonly below?: UnsupportedKeys;
 }
+
+/**
+ * Centrifugo's own defaults, where Dormouse does the same, is stricter, or has nothing that they would be about. Values of
+ * a key, or of the keys in a section by their names.
+ */
+type Accepted = readonly (string | number)[] | { readonly [name: string]: Accepted };
 
 /** Unsupported keys of one level, by name. To be asked with `Object.hasOwn` first. */
 export type UnsupportedKeys = Readonly<Record<string, UnsupportedKey>>;
@@ -18,16 +24,30 @@ export type UnsupportedKeys = Readonly<Record<string, UnsupportedKey>>;
  * copied. An object is off when all in it is.
  */
 export function isOff(value: JsonValue, key: UnsupportedKey): boolean {
-  return (typeof value === "string" && key.accepted?.includes(value)) || isEmpty(value, 0);
+  return asksNothing(value, key.accepted ?? [], 0);
 }
 
-function isEmpty(value: JsonValue, depth: number): boolean {
+function asksNothing(value: JsonValue, accepted: Accepted, depth: number): boolean {
   if (isJsonArray(value)) return value.length === 0;
   if (isJsonObject(value)) {
     // No section is nested deeper, and a bound keeps a hostile one from exhausting the stack.
-    return depth < depthMax && Object.values(value).every((below) => isEmpty(below, depth + 1));
+    if (depth === depthMax) return false;
+    return Object.entries(value).every(([name, below]) =>
+      asksNothing(below, acceptedBelow(accepted, name), depth + 1),
+    );
   }
-  return value === null || value === false || value === 0 || value === "" || value === "0s";
+  if (value === null || value === false || value === 0 || value === "" || value === "0s")
+    return true;
+  return isList(accepted) && accepted.some((one) => one === value);
+}
+
+function acceptedBelow(accepted: Accepted, name: string): Accepted {
+  return isList(accepted) || !Object.hasOwn(accepted, name) ? [] : (accepted[name] ?? []);
+}
+
+/** Array.isArray doesn't recognise a read-only array for the compiler. */
+function isList(accepted: Accepted): accepted is readonly (string | number)[] {
+  return Array.isArray(accepted);
 }
 
 const depthMax = 8;
@@ -38,13 +58,15 @@ const derivedPresence: UnsupportedKey = {
   refusal: "is not supported by Dormouse: presence is derived from the open sockets",
 };
 
+const presenceTtl: Accepted = { presence_ttl: ["60s", "1m", "1m0s"] };
+
 /** Top-level sections (reference 8). */
 export const unsupportedTopLevelKeys: UnsupportedKeys = {
   http_server: notYet,
-  log: notYet,
-  engine: notYet,
-  broker: notYet,
-  presence_manager: derivedPresence,
+  log: { ...notYet, accepted: { level: ["info"] } },
+  engine: { ...notYet, accepted: { type: ["memory"], redis: presenceTtl } },
+  broker: { ...notYet, accepted: { type: ["memory"] } },
+  presence_manager: { ...derivedPresence, accepted: { type: ["memory"], redis: presenceTtl } },
   map_broker: notYet,
   controller: notYet,
   shared_poll: notYet,
@@ -52,7 +74,11 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   proxies: notYet,
   grpc_api: notYet,
   consumers: notYet,
-  websocket: notYet,
+  websocket: {
+    ...notYet,
+    // Compression is off, and a reader that takes nothing is cut by its queue.
+    accepted: { message_size_limit: [65_536], compression_level: [1], write_timeout: ["1s"] },
+  },
   sse: notYet,
   http_stream: notYet,
   webtransport: notYet,
@@ -63,7 +89,7 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   emulation: notYet,
   admin: notYet,
   prometheus: notYet,
-  health: notYet,
+  health: { ...notYet, accepted: { handler_prefix: ["/health"] } },
   swagger: notYet,
   debug: notYet,
   init: notYet,
@@ -71,10 +97,13 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   graphite: notYet,
   usage_stats: notYet,
   node: notYet,
-  shutdown: notYet,
+  shutdown: { ...notYet, accepted: { timeout: ["30s"] } },
   pid_file: notYet,
   enable_unreleased_features: notYet,
 };
+
+/** Named by default, and of no effect until it is enabled. */
+const proxyName: UnsupportedKey = { ...notYet, accepted: ["default"] };
 
 /** What both token sections have (reference 5.1 and 5.3). */
 const tokenKeys: UnsupportedKeys = {
@@ -104,14 +133,17 @@ export const unsupportedClientKeys: UnsupportedKeys = {
   proxy: notYet,
   insecure: notYet,
   insecure_skip_token_signature_verify: notYet,
-  channel_limit: notYet,
+  // A connection has one channel.
+  channel_limit: { ...notYet, accepted: [128] },
   pong_timeout: {
+    accepted: ["8s"],
     refusal:
       "is not supported by Dormouse: a socket that has not answered by the next ping is closed",
   },
   concurrency: notYet,
-  presence_update_interval: derivedPresence,
-  channel_position_check_delay: notYet,
+  presence_update_interval: { ...derivedPresence, accepted: ["27s"] },
+  // A position is never lost between a channel and its sockets: they are in one object.
+  channel_position_check_delay: { ...notYet, accepted: ["40s"] },
   user_connection_limit: notYet,
   connection_rate_limit: notYet,
   subscribe_to_user_personal_channel: notYet,
@@ -129,13 +161,13 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   delta_publish: notYet,
   allow_tags_filter: notYet,
   subscribe_proxy_enabled: notYet,
-  subscribe_proxy_name: notYet,
+  subscribe_proxy_name: proxyName,
   publish_proxy_enabled: notYet,
-  publish_proxy_name: notYet,
+  publish_proxy_name: proxyName,
   sub_refresh_proxy_enabled: notYet,
-  sub_refresh_proxy_name: notYet,
+  sub_refresh_proxy_name: proxyName,
   subscribe_stream_proxy_enabled: notYet,
-  subscribe_stream_proxy_name: notYet,
+  subscribe_stream_proxy_name: proxyName,
   subscribe_stream_proxy_bidirectional: notYet,
   subscription_type: { ...notYet, accepted: ["stream"] },
   map_clients_presence_channel_prefix: notYet,
@@ -163,6 +195,6 @@ export const unsupportedHttpApiKeys: UnsupportedKeys = {
   key: { refusal: "is a secret: set API_KEY instead" },
   insecure: notYet,
   external: notYet,
-  handler_prefix: notYet,
+  handler_prefix: { ...notYet, accepted: ["/api"] },
   disabled: notYet,
 };

@@ -52,6 +52,7 @@ export class Session {
   #subscription: Subscription | undefined;
   /** Replies that must not overtake a publication that is still being collected; absent when none must wait. */
   #held: Message[] | undefined;
+  #heldBytes = 0;
 
   /** Also takes up a session that slept: a subscription in the snapshot is a subscription again. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
@@ -152,6 +153,7 @@ export class Session {
   flushed(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
+    this.#heldBytes = 0;
     for (const message of held) this.#connection.send(message);
   }
 
@@ -301,12 +303,16 @@ export class Session {
     // Carrying out a command can cut its own sender as too slow; a closed socket is sent nothing (rule S4).
     if (this.closed) return;
     // One small frame can ask for much: who doesn't take the answers gets no more of them (rule F4).
-    if (this.#connection.backlogBytes() > this.#context.config.client.queueMaxSizeBytes) {
+    const behindBytes = this.#connection.backlogBytes() + this.#heldBytes;
+    if (behindBytes > this.#context.config.client.queueMaxSizeBytes) {
       this.disconnect(disconnectCodes.slow);
       return;
     }
     if (this.#held === undefined) this.#connection.send(message);
-    else this.#held.push(message);
+    else {
+      this.#held.push(message);
+      this.#heldBytes += message.length;
+    }
   }
 
   #unsubscribeExpired(): void {

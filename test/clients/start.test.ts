@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BreakableNetwork } from "../support/breakable-network.ts";
-import { freePort } from "../support/listen.ts";
+import { freePort, listen } from "../support/listen.ts";
 import { handshake } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
 import { refusedStart, StartedServer } from "../support/started-server.ts";
+import { testSecrets } from "../support/test-tokens.ts";
+import { WorkerFolder } from "../support/worker-folder.ts";
 
 const misspelt = JSON.stringify({ client: { ping_intervall: "4s" } });
 
@@ -56,6 +59,36 @@ describe("npm start", () => {
     const { code, printed } = await refusedStart(options);
     expect(code).toBe(1);
     expect(printed).toContain("client.ping_intervall");
+  });
+
+  it("[A8] refuses to run without a secret: it names it, once, and exits with 1", async () => {
+    const worker = new WorkerFolder("", { ...testSecrets, API_KEY: "" });
+    const options = ["-c", worker.configFile, "--port", String(await freePort())];
+    const { code, printed } = await refusedStart(options);
+    worker.remove();
+    expect(code).toBe(1);
+    expect(printed.match(/secret API_KEY is missing/g)).toHaveLength(1);
+    expect(printed).not.toContain("TOKEN_HMAC_SECRET_KEY is missing");
+    expect(printed).not.toContain("Dormouse serves");
+  });
+
+  it("[A8] checks the configuration of the environment that is meant", async () => {
+    const staging = '[env.staging.vars.config.client]\nping_intervall = "4s"';
+    const worker = new WorkerFolder(staging, testSecrets);
+    const { code, printed } = await refusedStart(["-c", worker.configFile, "-e", "staging"]);
+    worker.remove();
+    expect(code).toBe(1);
+    expect(printed).toContain("client.ping_intervall");
+  });
+
+  it("[A8] does not take another server on its port for its own: it exits with 1", async () => {
+    const other = createServer((_, response) => response.end("{}"));
+    const taken = await listen(other);
+    const { code, printed } = await refusedStart(["--port", String(taken)]);
+    other.close();
+    expect(code).toBe(1);
+    expect(printed).toContain(`Port ${taken} is taken`);
+    expect(printed).not.toContain("Dormouse serves");
   });
 });
 

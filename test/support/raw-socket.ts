@@ -1,6 +1,6 @@
-import { request } from "node:http";
 import { WebSocket } from "ws";
 import { Inbox } from "./inbox.ts";
+import { upgradeRequest } from "./upgrade-request.ts";
 
 /** How a socket ended. */
 export interface Closing {
@@ -106,16 +106,7 @@ export function handshake(
   headers: Record<string, string> = {},
 ): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const asked = request(address.replace("ws", "http"), {
-      agent: false,
-      headers: {
-        Upgrade: "websocket",
-        Connection: "Upgrade",
-        "Sec-WebSocket-Version": "13",
-        "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
-        ...headers,
-      },
-    });
+    const asked = upgradeRequest(address, headers);
     asked.once("upgrade", (_response, socket) => {
       socket.destroy();
       resolve({ status: 101, text: "" });

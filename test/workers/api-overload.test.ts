@@ -132,14 +132,40 @@ describe("an upgrade to an overloaded object", () => {
     const CHANNELS = new Proxy(env.CHANNELS, {
       get: () => () => ({ fetch: () => Promise.reject(overloadedError()) }),
     });
-    const request = new Request("https://dormouse.example.com/channel/a/websocket", {
-      headers: { Upgrade: "websocket" },
-    });
-    const response = await fetchWith({ CHANNELS }, request);
+    const response = await fetchWith({ CHANNELS }, upgradeRequest());
     expect(response.status).toBe(503);
     expect(response.headers.get("Retry-After")).toBe("5");
   });
+
+  it("[B4] that is silent is answered 503 after 10 seconds", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const asked = Promise.withResolvers<void>();
+    const silent = () => {
+      asked.resolve();
+      return new Promise<Response>(() => {});
+    };
+    const CHANNELS = new Proxy(env.CHANNELS, { get: () => () => ({ fetch: silent }) });
+    let answered = false;
+    const pending = fetchWith({ CHANNELS }, upgradeRequest()).then((response) => {
+      answered = true;
+      return response;
+    });
+    await asked.promise;
+    await vi.advanceTimersByTimeAsync(limits.objectAnswerMs - 1);
+    expect(answered).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    const response = await pending;
+    expect(response.status).toBe(503);
+    expect(response.headers.get("Retry-After")).toBe("5");
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });
+
+function upgradeRequest(): Request {
+  return new Request("https://dormouse.example.com/channel/a/websocket", {
+    headers: { Upgrade: "websocket" },
+  });
+}
 
 describe("an object whose sockets are 64 MiB behind", () => {
   it("[B3] refuses publishing, to backend and client, and nothing else; and takes up again", async () => {

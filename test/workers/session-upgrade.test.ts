@@ -29,6 +29,8 @@ describe("an upgrade that the edge refuses, touching no object", () => {
     ["a malformed escape", 400, "/channel/%zz/websocket", {}],
     ["a name that isn't UTF-8", 400, "/channel/%ff/websocket", {}],
     ["a name too long", 400, `/channel/${"x".repeat(256)}/websocket`, {}],
+    ["a name that isn't ASCII", 400, `/channel/${encodeURIComponent("é")}/websocket`, {}],
+    ["a name that its namespace refuses", 400, "/channel/digits:x/websocket", {}],
     [
       "Protobuf by subprotocol",
       400,
@@ -90,6 +92,15 @@ describe("an upgrade", () => {
     expect(response.status).toBe(101);
     expect(response.headers.get("Sec-WebSocket-Protocol")).toBe(echoed);
     expect(response.headers.get(handoverHeader)).toBeNull();
+  });
+
+  it("[C6] to a namespace that isn't configured gets through, and subscribe is answered 102", async () => {
+    const channel = newChannel("no-such");
+    const socket = await TestSocket.open(channel, `?token=${await token({ sub: "ada" })}`);
+    await socket.ask({ id: 1, connect: {} });
+    expect(await socket.ask({ id: 2, subscribe: { channel } })).toMatchObject({
+      error: { code: 102 },
+    });
   });
 
   it("[A6] is open to an allowed origin and to whoever sends none", async () => {

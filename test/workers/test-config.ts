@@ -54,6 +54,7 @@ export const testConfig = {
         force_recovery: true,
       },
       { name: "objects", publication_data_format: "json_object" },
+      { name: "digits", channel_regex: "^[0-9]+$" },
       // Open to nobody without a subscription token.
       { name: "closed", presence: true },
     ],

@@ -18,7 +18,7 @@ export async function batch(context: Context<Served>): Promise<Response> {
   const plan = planCalls(entries);
   if (plan.outcome === "refused") return respondAnswer(plan, mode);
   const sheet = await callChannels(context.env.CHANNELS, entries, plan.calls, "batch");
-  const retrySeconds = sheet.overloadedSeconds();
-  if (retrySeconds !== undefined) return respondAnswer(overloadedAnswer, mode, retrySeconds);
-  return respondAnswers(encodeReplies(parsed.commands, sheet.answers()));
+  const retry = sheet.retry();
+  if (retry?.nothingDone === true) return respondAnswer(overloadedAnswer, mode, retry.seconds);
+  return respondAnswers(encodeReplies(parsed.commands, sheet.answers()), retry);
 }

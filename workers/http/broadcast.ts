@@ -1,12 +1,12 @@
 import type { Context } from "hono";
-import { commandAnswer } from "../../src/api/answer.ts";
+import { commandAnswer, encodeAnswer } from "../../src/api/answer.ts";
 import { overloadedAnswer } from "../../src/api/answer-sheet.ts";
 import { entriesOf } from "../../src/api/api-command.ts";
 import { planCalls } from "../../src/api/call-plan.ts";
 import { parseBroadcast } from "../../src/api/parse-broadcast.ts";
 import { callChannels } from "./call-channels.ts";
 import type { Served } from "./configure.ts";
-import { errorModeOf, respondAnswer, respondMalformed } from "./respond.ts";
+import { errorModeOf, respondAnswer, respondAnswers, respondMalformed } from "./respond.ts";
 
 /** `POST /api/broadcast`: one publication for many channels. */
 export async function broadcast(context: Context<Served>): Promise<Response> {
@@ -17,7 +17,10 @@ export async function broadcast(context: Context<Served>): Promise<Response> {
   const plan = planCalls(entries);
   if (plan.outcome === "refused") return respondAnswer(plan, mode);
   const sheet = await callChannels(context.env.CHANNELS, entries, plan.calls, "broadcast");
-  const retrySeconds = sheet.overloadedSeconds();
-  if (retrySeconds !== undefined) return respondAnswer(overloadedAnswer, mode, retrySeconds);
-  return respondAnswer(commandAnswer(parsed.command, sheet.answers()), mode);
+  const retry = sheet.retry();
+  if (retry?.nothingDone === true) return respondAnswer(overloadedAnswer, mode, retry.seconds);
+  const answer = commandAnswer(parsed.command, sheet.answers());
+  return retry === undefined
+    ? respondAnswer(answer, mode)
+    : respondAnswers(encodeAnswer(answer), retry);
 }

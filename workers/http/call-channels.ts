@@ -1,13 +1,18 @@
 import { AnswerSheet, type CallOutcome } from "../../src/api/answer-sheet.ts";
 import type { Entry } from "../../src/api/api-command.ts";
-import { type ChannelCall, planWaves } from "../../src/api/call-plan.ts";
+import type { ChannelCall } from "../../src/api/call-plan.ts";
+import { CallQueue } from "../../src/api/call-queue.ts";
 import type { ChannelCommand } from "../../src/api/channel-command.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure } from "../platform/call-failure.ts";
 import type { Env } from "../platform/env.ts";
+import { inTime } from "./in-time.ts";
 
 /**
- * Makes a request's calls, those to different channels at the same time as far as memory allows.
+ * Makes a request's calls, as many at a time as its queue lets through. Each may take `limits.objectAnswerMs` from its
+ * own start, so that a call doesn't pay for those it waited for; all of them together `limits.requestAnswerMs`, however
+ * many channels are silent. What could not be begun by then is told so (rule B4). That is enough for 1,000 channels that
+ * have to be woken; were the platform to let only 6 calls through at a time, for 300 of them.
  *
  * @param entries of the whole request
  * @param calls the plan made of them
@@ -20,32 +25,50 @@ export async function callChannels(
   method: string,
 ): Promise<AnswerSheet> {
   const sheet = new AnswerSheet(entries);
-  for (const wave of planWaves(calls)) {
-    const called = wave.map(async (call) => ({
-      call,
-      outcome: await callChannel(channels, call.channel, call.commands, method),
-    }));
-    for (const { call, outcome } of await Promise.all(called)) sheet.enter(call, outcome);
-  }
+  const queue = new CallQueue(calls);
+  const endsAtMs = Date.now() + limits.requestAnswerMs;
+  // A function of its own, so that nobody holds a call's answers while the next ones are waited for.
+  const make = async (call: ChannelCall): Promise<void> => {
+    const waitMs = Math.min(limits.objectAnswerMs, endsAtMs - Date.now());
+    const outcome =
+      waitMs > 0
+        ? await callChannel(channels, call.channel, call.commands, method, waitMs)
+        : notBegun;
+    sheet.enter(call, outcome);
+    queue.ended(call);
+  };
+  const proceed = async (): Promise<void> => {
+    await Promise.all(
+      queue.begin().map(async (call) => {
+        await make(call);
+        await proceed();
+      }),
+    );
+  };
+  await proceed();
   return sheet;
 }
 
 /**
  * Asks one channel's object, once: an overloaded one must not be asked again at once, and after a failure nobody knows
- * whether the commands were carried out. Waits `limits.objectAnswerMs` at most.
+ * whether the commands were carried out.
  *
  * @param method of the request, for the log
+ * @param waitMs how long the object may take
  */
 export async function callChannel(
   channels: Env["CHANNELS"],
   channel: string,
   commands: readonly ChannelCommand[],
   method: string,
+  waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
-  const late = Promise.withResolvers<CallOutcome>();
-  const timer = setTimeout(() => late.resolve({ outcome: "timeout" }), limits.objectAnswerMs);
   try {
-    return await Promise.race([channels.getByName(channel).execute(commands), late.promise]);
+    return await inTime<CallOutcome>(
+      channels.getByName(channel).execute(commands),
+      waitMs,
+      timeout,
+    );
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded) {
@@ -53,7 +76,8 @@ export async function callChannel(
     }
     console.error(`call to a channel failed: method=${method} ${failure.summary}`);
     return { outcome: "failed" };
-  } finally {
-    clearTimeout(timer);
   }
 }
+
+const timeout: CallOutcome = { outcome: "timeout", retryAfterSeconds: overloadedRetrySeconds };
+const notBegun: CallOutcome = { outcome: "not-begun", retryAfterSeconds: overloadedRetrySeconds };

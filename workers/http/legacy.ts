@@ -22,5 +22,5 @@ export async function legacy(context: Context<Served>): Promise<Response> {
   const sheet = await callChannels(context.env.CHANNELS, entries, plan.calls, "legacy");
   const answers = commandAnswers(commands, sheet.answers());
   const ids = parsed.lines.map((line) => line.id);
-  return respondAnswers(encodeLines(ids, answers), sheet.overloadedSeconds());
+  return respondAnswers(encodeLines(ids, answers), sheet.retry());
 }

@@ -1,8 +1,13 @@
 import { type ApiAnswer, encodeAnswer, encodeError, headerDetail } from "../../src/api/answer.ts";
-import { type CallOutcome, outcomeAnswer } from "../../src/api/answer-sheet.ts";
+import {
+  type CallOutcome,
+  outcomeAnswer,
+  overloadedAnswer,
+  type Retry,
+  retrySecondsOf,
+} from "../../src/api/answer-sheet.ts";
 import { errorStatus } from "../../src/api/error-status.ts";
 import type { Served } from "./configure.ts";
-import { overloadedRetrySeconds } from "../platform/call-failure.ts";
 import type { Context } from "hono";
 
 // Every response of the edge is made here, and its status chosen here.
@@ -40,12 +45,12 @@ export function respondAnswer(answer: ApiAnswer, mode: ErrorMode, retrySeconds?:
 /**
  * A body with the answers to several commands; their errors are in it, whatever the mode.
  *
- * @param retrySeconds given when none of it was done and the backend should come again: the status is then 503
+ * @param again given when the backend should come again with all of it: the status is then 503
  */
-export function respondAnswers(body: string, retrySeconds?: number): Response {
-  return retrySeconds === undefined
-    ? respondJson(body)
-    : respondJson(body, 503, retry(retrySeconds));
+export function respondAnswers(body: string, again?: Retry): Response {
+  if (again === undefined) return respondJson(body);
+  const detail = again.nothingDone ? overloadedAnswer.detail : unansweredDetail;
+  return respondJson(body, 503, { ...detailHeaders(detail), ...retry(again.seconds) });
 }
 
 /** 400, for what can't be read. */
@@ -101,19 +106,6 @@ function respondJson(body: string, status = 200, headers: Record<string, string>
   });
 }
 
-function retrySecondsOf(outcome: CallOutcome): number | undefined {
-  switch (outcome.outcome) {
-    case "overloaded":
-      return outcome.retryAfterSeconds;
-    case "timeout":
-      return overloadedRetrySeconds;
-    case "answers":
-    case "failed":
-      break;
-  }
-  return undefined;
-}
-
 function retry(seconds: number): Record<string, string> {
   return { "Retry-After": String(seconds) };
 }
@@ -121,3 +113,7 @@ function retry(seconds: number): Record<string, string> {
 function detailHeaders(detail: string | undefined): Record<string, string> {
   return detail === undefined ? {} : { "X-Dormouse-Error-Detail": headerDetail(detail) };
 }
+
+const unansweredDetail =
+  "no channel answered in time; after error 100 the outcome is unknown, repeat with the same idempotency_key; " +
+  "after 111 nothing was done";

@@ -1,15 +1,19 @@
 import type { Context } from "hono";
 import { originAllowed } from "../../src/access/origin.ts";
-import { utf8Length } from "../../src/channel/channel-name.ts";
+import { resolveChannel } from "../../src/channel/channel-name.ts";
+import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure } from "../platform/call-failure.ts";
 import { type Handover, encodeHandover, handoverHeader } from "../platform/handover.ts";
 import type { Served } from "./configure.ts";
+import { inTime } from "./in-time.ts";
 import { respondBusy, respondMalformed, respondText } from "./respond.ts";
 import { checkUpgradeToken } from "./upgrade-token.ts";
 
 /**
- * `GET /channel/<name>/websocket`: hands a socket over to the object of one channel. Everything that can be refused is
- * refused here, before any object is touched.
+ * `GET /channel/<name>/websocket`: hands a socket over to the object of one channel. A malformed request, a name that no
+ * channel can have, a foreign origin and a bad token are refused here, before any object is touched. A namespace that
+ * isn't configured is not: its object answers subscribe with 102, on which clients give up, whereas they would repeat a
+ * failed handshake for ever (rule C6).
  */
 export async function upgrade(context: Context<Served>): Promise<Response> {
   const request = context.req.raw;
@@ -18,15 +22,9 @@ export async function upgrade(context: Context<Served>): Promise<Response> {
     return respondText(426, "Upgrade Required", { Upgrade: "websocket", Connection: "Upgrade" });
   }
   const channel = channelOf(request);
-  if (
-    channel === undefined ||
-    channel === "" ||
-    utf8Length(channel) > channelConfig.maxLengthBytes
-  ) {
-    return respondMalformed(
-      "the path has no channel name, a malformed one or one that is too long",
-    );
-  }
+  if (channel === undefined) return respondMalformed("the path has a malformed channel name");
+  const resolved = resolveChannel(channel, channelConfig);
+  if (resolved.outcome === "bad-name") return respondMalformed(resolved.reason);
   if (!originAllowed(request.headers.get("Origin"), client.allowedOrigins)) {
     return respondText(403, "Forbidden");
   }
@@ -41,7 +39,10 @@ export async function upgrade(context: Context<Served>): Promise<Response> {
     ...(token.outcome === "verified" && { claims: token.claims }),
   };
   try {
-    return await context.env.CHANNELS.getByName(channel).fetch(handoverRequest(request, handover));
+    const object = context.env.CHANNELS.getByName(channel);
+    const answer = object.fetch(handoverRequest(request, handover));
+    const response = await inTime<Response | undefined>(answer, limits.objectAnswerMs, undefined);
+    return response ?? respondBusy(overloadedRetrySeconds);
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded) return respondBusy(overloadedRetrySeconds);

@@ -44,14 +44,14 @@ describe("an answer sheet", () => {
       { error: errorCodes.badRequest, detail: "why" },
       { error: errorCodes.notAvailable },
     ]);
-    expect(sheet.overloadedSeconds()).toBeUndefined();
+    expect(sheet.retry()).toBeUndefined();
   });
 
   it("answers entries of a failed call one by one", () => {
     const { sheet, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d")]);
     sheet.enter(callTo("a"), results("1"));
     sheet.enter(callTo("b"), { outcome: "overloaded", retryAfterSeconds: 3 });
-    sheet.enter(callTo("c"), { outcome: "timeout" });
+    sheet.enter(callTo("c"), { outcome: "timeout", retryAfterSeconds: 4 });
     sheet.enter(callTo("d"), { outcome: "failed" });
     expect(sheet.answers()).toMatchObject([
       { result: "1" },
@@ -59,16 +59,28 @@ describe("an answer sheet", () => {
       { error: { code: 100 } },
       { error: { code: 100 } },
     ]);
-    expect(sheet.overloadedSeconds()).toBeUndefined();
+    expect(sheet.retry()).toBeUndefined();
   });
 
-  it("says when to come again only if every channel was overloaded", () => {
-    const { sheet, callTo } = open([ask("a"), ask("b")]);
+  it("[B4] says when to come again if no call was answered, and that nothing was done if that is known", () => {
+    const { sheet, callTo } = open([ask("a"), ask("b"), ask("c")]);
+    expect(sheet.retry()).toBeUndefined();
     sheet.enter(callTo("a"), { outcome: "overloaded", retryAfterSeconds: 3 });
-    sheet.enter(callTo("b"), { outcome: "overloaded", retryAfterSeconds: 7 });
-    expect(sheet.overloadedSeconds()).toBe(7);
-    expect(open([]).sheet.overloadedSeconds()).toBeUndefined();
+    sheet.enter(callTo("b"), { outcome: "not-begun", retryAfterSeconds: 7 });
+    expect(sheet.retry()).toStrictEqual({ seconds: 7, nothingDone: true });
+    sheet.enter(callTo("c"), { outcome: "timeout", retryAfterSeconds: 5 });
+    expect(sheet.retry()).toStrictEqual({ seconds: 7, nothingDone: false });
   });
+
+  it.each([{ outcome: "failed" } as const, results("1")])(
+    "[B4] does not say to come again after a call with the outcome $outcome",
+    (outcome) => {
+      const { sheet, callTo } = open([ask("a"), ask("b")]);
+      sheet.enter(callTo("a"), { outcome: "timeout", retryAfterSeconds: 5 });
+      sheet.enter(callTo("b"), outcome);
+      expect(sheet.retry()).toBeUndefined();
+    },
+  );
 
   it("answers with an internal error what an object left out", () => {
     const { sheet, callTo } = open([ask("a"), ask("a")]);
@@ -109,10 +121,18 @@ describe("an answer sheet", () => {
 
 describe("the answer to a command of a call", () => {
   it("says after a timeout that the outcome is unknown", () => {
-    expect(outcomeAnswer({ outcome: "timeout" }, 0)).toStrictEqual({
+    expect(outcomeAnswer({ outcome: "timeout", retryAfterSeconds: 5 }, 0)).toStrictEqual({
       error: errorCodes.internal,
       detail:
         "the channel did not answer in time; the outcome is unknown, repeat with the same idempotency_key",
+    });
+  });
+
+  it("[B4] says of a call that was not begun, in its code too, that nothing was done", () => {
+    expect(outcomeAnswer({ outcome: "not-begun", retryAfterSeconds: 5 }, 0)).toStrictEqual({
+      error: errorCodes.tooManyRequests,
+      detail:
+        "the request's time was over before the channel was asked; nothing was done, repeat later",
     });
   });
 

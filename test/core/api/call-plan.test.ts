@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Call, Entry } from "../../../src/api/api-command.ts";
-import { type ChannelCall, planCalls, planWaves } from "../../../src/api/call-plan.ts";
+import { planCalls } from "../../../src/api/call-plan.ts";
 import type { ChannelCommand } from "../../../src/api/channel-command.ts";
+import { commandBytes } from "../../../src/api/command-bytes.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "./channel-config.ts";
@@ -20,15 +21,6 @@ function askEach(count: number): readonly Entry[] {
 /** So many commands for one channel. */
 function askOne(count: number): readonly Entry[] {
   return Array.from({ length: count }, () => ask("a", "presence"));
-}
-
-function callTo(channel: string, command: ChannelCommand): ChannelCall {
-  return { channel, commands: [command], places: [0] };
-}
-
-/** The channels of each wave, written together. */
-function wavesOf(calls: readonly ChannelCall[]): readonly string[] {
-  return planWaves(calls).map((wave) => wave.map(({ channel }) => channel).join(""));
 }
 
 function publication(characters: number): ChannelCommand {
@@ -83,58 +75,11 @@ describe("planning a request's calls", () => {
     const command = publication(limits.publicationBytesMax);
     const entries = (count: number): readonly Entry[] =>
       Array.from({ length: count }, () => ({ outcome: "call", channel: "a", command }));
-    const most = limits.requestBytesMax / limits.publicationBytesMax;
+    const most = Math.floor(limits.requestBytesMax / commandBytes(command));
     expect(planCalls(entries(most)).outcome).toBe("plan");
     expect(planCalls(entries(most + 1))).toMatchObject({
       outcome: "refused",
       error: { code: 107 },
     });
-  });
-});
-
-describe("dividing calls into waves", () => {
-  it("makes one wave of small calls", () => {
-    const small = publication(1_000);
-    expect(wavesOf([callTo("a", small), callTo("b", small), callTo("c", small)])).toStrictEqual([
-      "abc",
-    ]);
-  });
-
-  it("puts no more into a wave than a request may carry", () => {
-    const large = publication(limits.requestBytesMax / 2);
-    expect(wavesOf(Array.from("abcde", (name) => callTo(name, large)))).toStrictEqual([
-      "ab",
-      "cd",
-      "e",
-    ]);
-  });
-
-  it("counts tags as well", () => {
-    const command = publication(limits.requestBytesMax / 2);
-    if (command.method !== "publish") throw new Error("not a publication");
-    const tagged: ChannelCommand = {
-      ...command,
-      request: { ...command.request, tags: { t: "" } },
-    };
-    expect(wavesOf([callTo("a", tagged), callTo("b", command)])).toStrictEqual(["a", "b"]);
-  });
-
-  it("asks for eight large answers at a time", () => {
-    const calls = Array.from("abcdefghi", (name) => callTo(name, { method: "presence" }));
-    expect(wavesOf(calls)).toStrictEqual(["abcdefgh", "i"]);
-  });
-
-  it("makes a wave of its own for a call that is too large for any", () => {
-    const huge = publication(limits.requestBytesMax + 1);
-    const small = publication(10);
-    expect(wavesOf([callTo("a", small), callTo("b", huge), callTo("c", small)])).toStrictEqual([
-      "a",
-      "b",
-      "c",
-    ]);
-  });
-
-  it("makes no wave of no calls", () => {
-    expect(planWaves([])).toStrictEqual([]);
   });
 });

@@ -81,6 +81,17 @@ describe("channel options", () => {
     ["channel_regex", "(", ': "(" is not a regular expression of JavaScript'],
     ["channel_regex", "(?P<a>b)", ': "(?P<a>b)" is not a regular expression of JavaScript'],
     ["channel_regex", "\\-", String.raw`: "\\-" is not a regular expression of JavaScript`],
+    ["channel_regex", "^a(?=b)", ': "^a(?=b)" has a lookaround, which is not supported'],
+    [
+      "channel_regex",
+      "^(a)\\1$",
+      String.raw`: "^(a)\\1$" has a backreference, which is not supported`,
+    ],
+    [
+      "channel_regex",
+      "^([a-z]+)+$",
+      ': "^([a-z]+)+$" repeats a group in which something is repeated or alternative: checking a name could take for ever',
+    ],
     ["channel_regex", [], " must be a string, found an array"],
     ["publication_data_format", "binary", ': "binary" is not supported by Dormouse yet'],
     ["publication_data_format", "xml", ': "xml" is not one of "", "json", "json_object"'],

@@ -42,7 +42,17 @@ describe("a key of Centrifugo's that Dormouse does not have", () => {
     ["engine", "memory", yet],
     ["proxies", [false], yet],
     ["pid_file", "0", yet],
-    ["client.channel_limit", 128, yet],
+    ["client.channel_limit", 129, yet],
+    ["client.channel_limit", "128", yet],
+    ["client.channel_position_check_delay", "41s", yet],
+    ["client.concurrency", 2, yet],
+    ["http_api.handler_prefix", "/v1", yet],
+    ["websocket", { message_size_limit: 65_537 }, yet],
+    ["websocket", { compression: true, compression_level: 1 }, yet],
+    ["websocket", { handler_prefix: "/connection/websocket" }, yet],
+    ["websocket", 65_536, yet],
+    ["websocket", { constructor: 1 }, yet],
+    ["shutdown", { timeout: { timeout: "30s" } }, yet],
     ["client.insecure", true, yet],
     ["client.proxy", { connect: { enabled: true } }, yet],
     ["client.token", "text", yet],
@@ -55,12 +65,12 @@ describe("a key of Centrifugo's that Dormouse does not have", () => {
     ["http_api.key", "hunter2", "is a secret: set API_KEY instead"],
     [
       "client.pong_timeout",
-      "8s",
+      "9s",
       "is not supported by Dormouse: a socket that has not answered by the next ping is closed",
     ],
     [
       "client.presence_update_interval",
-      "27s",
+      "28s",
       "is not supported by Dormouse: presence is derived from the open sockets",
     ],
     ["channel.without_namespace.subscription_type", "map", yet],
@@ -71,10 +81,25 @@ describe("a key of Centrifugo's that Dormouse does not have", () => {
 
   it.each([
     ["channel.without_namespace.subscription_type", "stream"],
+    ["channel.without_namespace.subscribe_proxy_name", "default"],
+    ["client.channel_limit", 128],
+    ["client.pong_timeout", "8s"],
+    ["client.presence_update_interval", "27s"],
+    ["client.channel_position_check_delay", "40s"],
+    ["client.concurrency", 0],
+    ["client.user_connection_limit", 0],
+    ["http_api.handler_prefix", "/api"],
+    ["engine", { type: "memory", redis: { presence_ttl: "60s", address: "" } }],
+    ["broker", { enabled: false, type: "memory" }],
+    ["presence_manager", { enabled: false, type: "memory", redis: { presence_ttl: "1m0s" } }],
+    ["websocket", { message_size_limit: 65_536, compression: false, write_timeout: "1s" }],
+    ["health", { enabled: false, handler_prefix: "/health" }],
+    ["shutdown", { timeout: "30s" }],
+    ["log", { level: "info", file: "" }],
     ["admin", { enabled: false, password: "", origins: [], nested: { on: false } }],
     ["client.token", { hmac_secret_key: "", audience: "" }],
     ["client.subscription_token", { enabled: false, hmac_secret_key: "" }],
-  ])("takes %s: %j, which turns nothing on", (path, value) => {
+  ])("takes %s: %j, which asks for nothing more", (path, value) => {
     expect(problemsOf(configWith(path, value))).toEqual([]);
   });
 

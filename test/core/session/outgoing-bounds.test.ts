@@ -29,6 +29,22 @@ describe("what a client is sent", () => {
     expect(peer.backlog).toBeLessThan(2 * queueBytes);
   });
 
+  it("[F4] ends with 3008 also when the answers have to wait for a publication", () => {
+    const room = new Room({ options });
+    for (let number = 0; number < 9; number++) room.publish(large);
+    const peer = room.subscribed();
+    const history = `{"id":4,"history":{"channel":"room","limit":-1}}`;
+    const frame = [`{"id":3,"publish":{"channel":"room","data":1}}`];
+    for (let command = 0; command < 40; command++) frame.push(history);
+    for (const command of jsonCodec.decodeFrame(frame.join("\n")).commands) {
+      peer.session.receive(command, {}, room.nowMs);
+    }
+    expect(peer.session.closed).toBe(true);
+    const sent = peer.hears();
+    expect(sent.at(-1)).toBe("close 3008 slow");
+    expect(sent.join("").length).toBeLessThan(3 * queueBytes);
+  });
+
   it("[F4] goes on as long as it keeps taking", () => {
     const room = new Room({ options });
     for (let number = 0; number < 9; number++) room.publish(large);

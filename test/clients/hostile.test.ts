@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Asked, type Closing, RawSocket } from "../support/raw-socket.ts";
+import { SdkClient, type SdkSubscription } from "../support/sdk-client.ts";
+import { TestServer } from "../support/test-server.ts";
+import { signToken } from "../support/test-tokens.ts";
+
+const publications = 100;
+const publicationLength = 8_000;
+/** Less than what may wait for a client, so that one alone is answered. */
+const answerLength = publications * publicationLength;
+const requests = 40;
+
+const config = {
+  channel: {
+    without_namespace: {
+      allow_subscribe_for_client: true,
+      allow_publish_for_subscriber: true,
+      allow_history_for_client: true,
+      presence: true,
+      // No join_leave: announcements have a bound of their own, and would cut instead of what is tested.
+      history_size: publications,
+      history_ttl: "5m",
+      force_recovery: true,
+    },
+  },
+};
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await TestServer.start({ config });
+});
+afterAll(() => server.close());
+
+/** A few kilobytes of commands with 32 MB of answers. */
+const attacks: readonly {
+  readonly demand: string;
+  readonly commands: (channel: string) => readonly Asked[];
+}[] = [
+  { demand: "leave and recover everything", commands: recoveries },
+  { demand: "read the whole history", commands: historyReads },
+  {
+    // Answers that follow a publication of the same frame wait for it (rule O4): those, too, are held for the client.
+    demand: "read the whole history, behind a publication of its own",
+    commands: (channel) => [{ id: 9, publish: { channel, data: 0 } }, ...historyReads(channel)],
+  },
+];
+
+describe("a client that doesn't read is cut with 3008 and harms nobody", () => {
+  it.each(attacks)("[B1] [F4] when one frame asks 40 times to $demand", async (attack) => {
+    const room = await roomWith(attack.demand);
+    room.hostile.send(...attack.commands(room.channel));
+    expect(await endOf(room, 3)).toEqual(slow);
+  });
+
+  it("[B1] [F4] when 40 frames ask to read the whole history", async () => {
+    const room = await roomWith("frame by frame");
+    for (const command of historyReads(room.channel)) room.hostile.send(command);
+    // Of what goes frame by frame the system itself takes some megabytes.
+    expect(await endOf(room, requests / 2)).toEqual(slow);
+  });
+});
+
+const slow = { code: 3008, reason: "slow" };
+
+function recoveries(channel: string): readonly Asked[] {
+  return Array.from({ length: requests }, (_, index) => [
+    { id: 10 + 2 * index, unsubscribe: { channel } },
+    { id: 11 + 2 * index, subscribe: { channel, recover: true, offset: 0 } },
+  ]).flat();
+}
+
+function historyReads(channel: string): readonly Asked[] {
+  return Array.from({ length: requests }, (_, index) => ({
+    id: 10 + index,
+    history: { channel, limit: -1 },
+  }));
+}
+
+interface Room {
+  readonly channel: string;
+  readonly client: SdkClient;
+  readonly healthy: SdkSubscription;
+  readonly hostile: RawSocket;
+}
+
+/** A channel with its history, a subscriber that means well, and one that has stopped reading. */
+async function roomWith(name: string): Promise<Room> {
+  const channel = name.replaceAll(/\W+/g, "-");
+  await publish(channel, publications);
+  const client = new SdkClient(server.socketAddress(channel), {
+    token: signToken({ sub: "healthy" }),
+  });
+  const healthy = await client.subscribed(channel);
+  const hostile = await RawSocket.connect(
+    server.socketAddress(channel),
+    signToken({ sub: "hostile" }),
+  );
+  await hostile.ask({ id: 2, subscribe: { channel } });
+  hostile.stopReading();
+  return { channel, client, healthy, hostile };
+}
+
+/**
+ * Waits until the hostile one is cut, checks that the other one and a backend are served all the while, and gives what the
+ * hostile one is told in the end.
+ *
+ * @param answersMax so many of the large answers it may have been sent
+ */
+async function endOf(
+  { channel, client, healthy, hostile }: Room,
+  answersMax: number,
+): Promise<Closing> {
+  // Each attack would end subscribed: who isn't present any more was cut.
+  while ((await server.backend.presence(channel)).length > 1) await publish(channel, 1);
+  await publish(channel, 10);
+  const { offset } = await server.backend.history(channel);
+  await healthy.publications.count(offset - publications);
+  expect(healthy.offsets).toEqual(
+    Array.from({ length: offset - publications }, (_, index) => publications + index + 1),
+  );
+  expect(client.reconnects).toBe(0);
+  expect(await server.backend.presence(channel)).toMatchObject([{ user: "healthy" }]);
+
+  hostile.readAgain();
+  const closing = await hostile.closed;
+  expect(hostile.receivedLength).toBeGreaterThan(answerLength);
+  expect(hostile.receivedLength).toBeLessThan(answersMax * answerLength);
+  client.close();
+  return closing;
+}
+
+async function publish(channel: string, count: number): Promise<void> {
+  const data = "x".repeat(publicationLength);
+  for (let number = 0; number < count; number++) await server.backend.publish(channel, data);
+}

@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { upgradeRequest } from "./upgrade-request.ts";
+
+/**
+ * A client's end of a WebSocket that keeps its connection whatever the server says: it never answers a close frame, and
+ * no library does that for it.
+ */
+export class LingeringPeer {
+  readonly #socket: Socket;
+  #received: Buffer;
+
+  /** Opens a socket; rejects when the upgrade is refused. */
+  static open(address: string): Promise<LingeringPeer> {
+    return new Promise((resolve, reject) => {
+      const asked = upgradeRequest(address);
+      asked.once("upgrade", (_response, socket, head) => {
+        resolve(new LingeringPeer(socket, head));
+      });
+      asked.once("response", ({ statusCode }) => {
+        asked.destroy();
+        reject(new Error(`the upgrade was answered ${statusCode}`));
+      });
+      asked.once("error", reject);
+      asked.end();
+    });
+  }
+
+  private constructor(socket: Socket, head: Buffer) {
+    this.#socket = socket;
+    this.#received = head;
+    socket.on("data", (chunk: Buffer) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+    });
+    // A server that ends first may reset the connection; that is its right and no failure here.
+    socket.on("error", () => socket.destroy());
+  }
+
+  /** Sends a text of at most 125 bytes. */
+  send(text: string): void {
+    const payload = Buffer.from(text);
+    // The last fragment of a text; a mask of zeros, which clients must set and which changes nothing.
+    this.#socket.write(Buffer.from([0x81, 0x80 | payload.length, 0, 0, 0, 0, ...payload]));
+  }
+
+  /** The code of the close frame, once the server sent one as the first thing it said. */
+  async closeCode(): Promise<number> {
+    while (this.#received.length < 4) await once(this.#socket, "data");
+    if (this.#received[0] !== 0x88) throw new Error("the server said something else first");
+    return this.#received.readUInt16BE(2);
+  }
+
+  /** Gives up the connection, without a close frame. */
+  cut(): void {
+    this.#socket.destroy();
+  }
+}

@@ -1,0 +1,38 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** A folder with a wrangler.toml of its own, for the same Worker, and with its own secrets for development. */
+export class WorkerFolder {
+  readonly path: string;
+  /** What wrangler's `--config` takes. */
+  readonly configFile: string;
+
+  /**
+   * @param more TOML that is added to what the repository's own wrangler.toml says
+   * @param secrets what `.dev.vars` says
+   */
+  constructor(more: string, secrets: Readonly<Record<string, string>>) {
+    this.path = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+    this.configFile = join(this.path, "wrangler.toml");
+    const own = readFileSync(join(root, "wrangler.toml"), "utf8")
+      .replace(
+        /^main = "(.+)"$/m,
+        (_, path: string) => `main = ${JSON.stringify(join(root, path))}`,
+      )
+      .replace(
+        /^directory = "(.+)"$/m,
+        (_, path: string) => `directory = ${JSON.stringify(join(root, path))}`,
+      );
+    writeFileSync(this.configFile, `${own}\n${more}\n`);
+    const lines = Object.entries(secrets).map(([name, value]) => `${name}="${value}"\n`);
+    writeFileSync(join(this.path, ".dev.vars"), lines.join(""));
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true });
+  }
+}
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
