@@ -13,7 +13,9 @@ import { WebSocket } from "ws";
 import { startWorkerd, type WorkerdSetup } from "./workerd-server.ts";
 
 const rounds = 3;
-const publications = 2_000;
+/** Enough for a run of about a second: many publications for few subscribers, few for many. */
+const publicationsFor = (subscribers: number): number =>
+  Math.min(2_000, Math.ceil(400_000 / subscribers));
 const data = JSON.stringify({ text: "x".repeat(117) });
 
 interface Contender {
@@ -31,6 +33,7 @@ interface Contender {
 async function run(contender: Contender, subscribers: number, publishers: number): Promise<number> {
   const server = await startWorkerd(contender.setup);
   try {
+    const publications = publicationsFor(subscribers);
     let delivered = 0;
     const all = Promise.withResolvers<void>();
     const sockets: WebSocket[] = [];
