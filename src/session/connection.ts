@@ -10,6 +10,6 @@ export interface Connection {
   save(snapshot: SessionSnapshot): void;
   /** Bytes handed to the socket that the peer has not taken yet. */
   backlogBytes(): number;
-  /** When the runtime last answered the client's own ping, ms since 1970; undefined when it never did. */
-  lastAutoResponseMs(): number | undefined;
+  /** When the client was last heard, by us or by the runtime that answers its pings; undefined when it never was. */
+  lastHeardMs(): number | undefined;
 }

@@ -105,7 +105,7 @@ export class Session {
     if (nowMs >= endMs(subscription?.expireAtSeconds, client.expiredSubCloseDelayMs)) {
       this.#unsubscribeExpired();
     }
-    const lastHeardMs = this.#connection.lastAutoResponseMs();
+    const lastHeardMs = this.#connection.lastHeardMs();
     switch (heartbeat(this.#snapshot, client.pingIntervalMs, pingTick, lastHeardMs, nowMs)) {
       case "nothing":
         return;

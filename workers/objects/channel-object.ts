@@ -92,22 +92,6 @@ export class ChannelObject extends DurableObject<Env> {
     return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
 
-  /**
-   * Gives back the storage that nothing lies in any more (rule H6). What a namespace stored that has left the configuration
-   * stays as long as the others' would: the namespace may come back.
-   */
-  async #deleteLeftovers(nowMs: number): Promise<void> {
-    if (!this.#hadStorage) return;
-    const { historyMetaTtlMs } = this.#config.channel.withoutNamespace;
-    const endsAtMs = this.#known ? nowMs : storedAtMs(this.sql) + historyMetaTtlMs;
-    if (endsAtMs > nowMs) {
-      await this.#alarms.atMost(endsAtMs);
-      return;
-    }
-    await this.ctx.storage.deleteAll();
-    this.#hadStorage = false;
-  }
-
   /** Takes over a socket that the edge let through. */
   override async fetch(request: Request): Promise<Response> {
     const { keepalive, claims } = parseHandover(request.headers.get(handoverHeader) ?? "");
@@ -148,8 +132,9 @@ export class ChannelObject extends DurableObject<Env> {
     const client = this.#clients.get(socket);
     if (client === undefined) return;
     const { session, connection } = client;
-    connection.heard();
-    this.#sweep(Date.now(), false);
+    const nowMs = Date.now();
+    connection.heard(nowMs);
+    this.#sweep(nowMs, false);
     try {
       await this.#receive(session, message);
     } catch (error) {
@@ -290,6 +275,22 @@ export class ChannelObject extends DurableObject<Env> {
       for (const { session } of this.#clients.values()) dueMs = Math.min(dueMs, session.dueAtMs);
     }
     if (!this.#alarms.covers(dueMs)) await this.#alarms.atMost(dueMs);
+  }
+
+  /**
+   * Gives back the storage that nothing lies in any more (rule H6). What a namespace stored that has left the configuration
+   * stays as long as the others' would: the namespace may come back.
+   */
+  async #deleteLeftovers(nowMs: number): Promise<void> {
+    if (!this.#hadStorage) return;
+    const { historyMetaTtlMs } = this.#config.channel.withoutNamespace;
+    const endsAtMs = this.#known ? nowMs : storedAtMs(this.sql) + historyMetaTtlMs;
+    if (endsAtMs > nowMs) {
+      await this.#alarms.atMost(endsAtMs);
+      return;
+    }
+    await this.ctx.storage.deleteAll();
+    this.#hadStorage = false;
   }
 
   /** A socket that we closed makes room at once; one whose client never answers the close still takes memory (rule B5). */

@@ -10,7 +10,9 @@ export class SocketConnection implements Connection {
   readonly #context: DurableObjectState;
   /** Bytes sent since the peer was last heard; only what a runtime without `bufferedAmount` has to go by. */
   #unconfirmedBytes = 0;
-  #lastAutoResponseMs: number | undefined;
+  #confirmedAtMs: number | undefined;
+  /** When a frame of the peer's last came, in this instance. */
+  #frameAtMs: number | undefined;
 
   constructor(socket: WebSocket, context: DurableObjectState) {
     this.#socket = socket;
@@ -41,19 +43,22 @@ export class SocketConnection implements Connection {
   backlogBytes(): number {
     const buffered = this.#socket.bufferedAmount;
     if (buffered !== undefined) return buffered;
-    // A client that pings by itself is heard by the runtime, not by us.
-    const lastAutoResponseMs = this.lastAutoResponseMs();
-    if (lastAutoResponseMs !== this.#lastAutoResponseMs) this.heard();
-    this.#lastAutoResponseMs = lastAutoResponseMs;
+    // What the peer says after a frame, it says having taken it.
+    const lastHeardMs = this.lastHeardMs();
+    if (lastHeardMs !== this.#confirmedAtMs) this.#unconfirmedBytes = 0;
+    this.#confirmedAtMs = lastHeardMs;
     return this.#unconfirmedBytes > limits.unconfirmedBytesMax ? Number.POSITIVE_INFINITY : 0;
   }
 
-  lastAutoResponseMs(): number | undefined {
-    return this.#context.getWebSocketAutoResponseTimestamp(this.#socket)?.getTime();
+  lastHeardMs(): number | undefined {
+    // A client that pings by itself is answered, and so heard, by the runtime.
+    const answered = this.#context.getWebSocketAutoResponseTimestamp(this.#socket)?.getTime();
+    if (answered === undefined || this.#frameAtMs === undefined) return answered ?? this.#frameAtMs;
+    return Math.max(answered, this.#frameAtMs);
   }
 
-  /** The peer sent something. */
-  heard(): void {
-    this.#unconfirmedBytes = 0;
+  /** The peer sent a frame. */
+  heard(nowMs: number): void {
+    this.#frameAtMs = nowMs;
   }
 }

@@ -59,7 +59,7 @@ export class Peer implements Connection {
     return this.backlog;
   }
 
-  lastAutoResponseMs(): number | undefined {
+  lastHeardMs(): number | undefined {
     return this.autoResponseMs;
   }
 }
