@@ -1,4 +1,4 @@
-import type { ResolvedChannel } from "../channel/channel-name.ts";
+import type { KnownChannel } from "../channel/channel-name.ts";
 import type { ChannelOptions } from "../config/config.ts";
 
 /** Who asks: a user ID, "" for anonymous, and whether it is subscribed to the channel it asks about. */
@@ -8,10 +8,7 @@ export interface Caller {
 }
 
 /** Without a subscription token: whether the channel is open to this user (reference 5.5, steps 2 to 7). */
-export function maySubscribe(
-  channel: ResolvedChannel & { outcome: "resolved" },
-  user: string,
-): boolean {
+export function maySubscribe(channel: KnownChannel, user: string): boolean {
   if (channel.private) return false;
   // A user-limited channel is for those it names and for nobody else, whatever the namespace opens.
   if (channel.users !== undefined) return user !== "" && channel.users.includes(user);

@@ -13,6 +13,9 @@ export type ResolvedChannel =
   | { readonly outcome: "unknown-namespace" }
   | { readonly outcome: "bad-name"; readonly reason: string };
 
+/** A name that stands for a channel. */
+export type KnownChannel = Extract<ResolvedChannel, { readonly outcome: "resolved" }>;
+
 /**
  * Resolves a channel name against the configuration.
  *

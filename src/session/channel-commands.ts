@@ -1,8 +1,8 @@
 import { mayPublish, mayReadHistory, maySeePresence } from "../access/permissions.ts";
-import { resolveChannel } from "../channel/channel-name.ts";
+import { type KnownChannel, resolveChannel } from "../channel/channel-name.ts";
 import type { Channel } from "../channel/channel.ts";
 import { presence, presenceStats } from "../channel/presence.ts";
-import type { ChannelConfig, ChannelOptions, Config } from "../config/config.ts";
+import type { ChannelConfig, Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol/command.ts";
 import { acceptsData } from "../channel/data-format.ts";
@@ -19,25 +19,29 @@ export interface Asking {
   readonly nowMs: number;
 }
 
-/** The options of the channel a command names, or what the command comes to. */
-export type Named = { readonly outcome: "named"; readonly options: ChannelOptions } | Decision;
-
-/** Finds the channel a command names. This object serves one channel; any other one is unknown here (rule C6). */
-export function named(name: string, channel: Channel, config: ChannelConfig): Named {
+/**
+ * Finds the channel a command names, or else what the command comes to. This object serves one channel; any other one is
+ * unknown here (rule C6).
+ */
+export function named(
+  name: string,
+  channel: Channel,
+  config: ChannelConfig,
+): KnownChannel | Decision {
   if (name === "") return disconnectWith(disconnectCodes.badRequest);
   const resolved = resolveChannel(name, config);
   if (resolved.outcome === "bad-name") return failWith(errorCodes.badRequest);
   if (resolved.outcome === "unknown-namespace" || name !== channel.name) {
     return failWith(errorCodes.unknownChannel);
   }
-  return { outcome: "named", options: resolved.options };
+  return resolved;
 }
 
 /** Publishes for a client. The frame with the publication must reach the publisher before this reply does (rule O4). */
 export function publish(asking: Asking, request: PublishRequest): Decision {
   const { id, snapshot, channel, config, nowMs } = asking;
   const found = named(request.channel, channel, config.channel);
-  if (found.outcome !== "named") return found;
+  if (found.outcome !== "resolved") return found;
   if (!mayPublish(found.options, callerOf(snapshot))) return failWith(errorCodes.permissionDenied);
   const { data } = request;
   if (data === undefined || request.type !== 0 || !acceptsData(found.options, data)) {
@@ -63,7 +67,7 @@ export function seePresence(
 ): Decision {
   const { id, snapshot, channel, config } = asking;
   const found = named(request.channel, channel, config.channel);
-  if (found.outcome !== "named") return found;
+  if (found.outcome !== "resolved") return found;
   if (!found.options.presence) return failWith(errorCodes.notAvailable);
   if (!maySeePresence(found.options, callerOf(snapshot)))
     return failWith(errorCodes.permissionDenied);
@@ -77,7 +81,7 @@ export function seePresence(
 export function readHistory(asking: Asking, request: HistoryRequest): Decision {
   const { id, snapshot, channel, config, nowMs } = asking;
   const found = named(request.channel, channel, config.channel);
-  if (found.outcome !== "named") return found;
+  if (found.outcome !== "resolved") return found;
   if (!channel.hasHistory) return failWith(errorCodes.notAvailable);
   if (!mayReadHistory(found.options, callerOf(snapshot)))
     return failWith(errorCodes.permissionDenied);

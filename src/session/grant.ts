@@ -1,6 +1,6 @@
 import type { SubscriptionVerdict } from "../access/claims.ts";
 import { mayReadHistory, maySeePresence, maySubscribe } from "../access/permissions.ts";
-import type { ResolvedChannel } from "../channel/channel-name.ts";
+import type { KnownChannel } from "../channel/channel-name.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { SubscribeRequest } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json-text.ts";
@@ -30,7 +30,7 @@ export interface Applicant {
  */
 export function grantSubscription(
   request: SubscribeRequest,
-  channel: ResolvedChannel & { outcome: "resolved" },
+  channel: KnownChannel,
   applicant: Applicant,
   verdict: SubscriptionVerdict | undefined,
   nowMs: number,
@@ -64,7 +64,7 @@ type Claims = (SubscriptionVerdict & { outcome: "verified" })["claims"];
 
 function granted(
   request: SubscribeRequest,
-  { options }: ResolvedChannel & { outcome: "resolved" },
+  { options }: KnownChannel,
   applicant: Applicant,
   claims: Claims | undefined,
 ): Grant {

@@ -1,5 +1,4 @@
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
-import { resolveChannel } from "../channel/channel-name.ts";
 import type { Channel } from "../channel/channel.ts";
 import type { Config } from "../config/config.ts";
 import {
@@ -203,14 +202,12 @@ export class Session {
   ): Decision {
     const { config, channel } = this.#context;
     const found = named(request.channel, channel, config.channel);
-    if (found.outcome !== "named") return found;
-    const resolved = resolveChannel(request.channel, config.channel);
-    if (resolved.outcome !== "resolved") return failWith(errorCodes.unknownChannel);
+    if (found.outcome !== "resolved") return found;
     if (this.#subscription !== undefined) return failWith(errorCodes.alreadySubscribed);
     const { client, claims } = this.#snapshot;
     const grant = grantSubscription(
       request,
-      resolved,
+      found,
       { client, user: claims?.user ?? "" },
       verdict,
       nowMs,
