@@ -7,7 +7,7 @@ import {
   parsePublication,
   parseVersion,
   publicationFields,
-  refusedFormat,
+  publishCall,
 } from "./publication-fields.ts";
 import { parseShape, shape, textListField } from "./request-shape.ts";
 
@@ -45,8 +45,7 @@ function broadcastEntry(
 ): Entry {
   const checked = checkChannel(channel, config);
   if (checked.outcome === "refused") return checked;
-  const command = { method: "publish", request } as const;
-  return refusedFormat(request.data, checked.options) ?? { outcome: "call", channel, command };
+  return publishCall(channel, request, checked.options);
 }
 
 const broadcastShape = shape(() => ({ channels: textListField(), ...publicationFields() }));

@@ -6,7 +6,7 @@ import {
   parsePublication,
   parseVersion,
   publicationFields,
-  refusedFormat,
+  publishCall,
 } from "./publication-fields.ts";
 import { parseShape, shape, textField } from "./request-shape.ts";
 
@@ -29,15 +29,7 @@ function publishEntry(
   if (checked.outcome === "refused") return checked;
   const publication = parsePublication(params, fields, version);
   if (publication.outcome === "refused") return publication;
-  const { request } = publication;
-  const command = { method: "publish", request } as const;
-  return (
-    refusedFormat(request.data, checked.options) ?? {
-      outcome: "call",
-      channel: fields.channel,
-      command,
-    }
-  );
+  return publishCall(fields.channel, publication.request, checked.options);
 }
 
 const publishShape = shape(() => ({ channel: textField(), ...publicationFields() }));

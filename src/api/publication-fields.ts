@@ -1,11 +1,11 @@
 import { parseBase64Json } from "../access/parse-claims.ts";
-import { utf8Length } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/data-format.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { limits } from "../limits.ts";
-import { type JsonText, memberText } from "../protocol/json-text.ts";
+import { memberText } from "../protocol/json-text.ts";
 import type { Tags } from "../protocol/publication.ts";
-import type { Malformed, Refused } from "./api-command.ts";
+import { utf8Fits } from "../protocol/utf8.ts";
+import type { Entry, Malformed, Refused } from "./api-command.ts";
 import type { PublicationRequest } from "./channel-command.ts";
 import { refusedRequest } from "./check-channel.ts";
 import { flagField, objectField, textField } from "./request-shape.ts";
@@ -51,18 +51,18 @@ export function parsePublication(
       fields.b64data === "" ? "data is required" : "b64data must be base64 of JSON in UTF-8",
     );
   }
-  if (utf8Length(data) > limits.publicationBytesMax) {
+  if (!utf8Fits(data, limits.publicationBytesMax)) {
     return overLimit("data", limits.publicationBytesMax);
   }
   const tags = fields.tags ?? {};
   if (!areTags(tags)) return refusedRequest("tags must have strings as values");
-  if (utf8Length(JSON.stringify(tags)) > limits.tagsBytesMax) {
+  if (!utf8Fits(JSON.stringify(tags), limits.tagsBytesMax)) {
     return overLimit("tags", limits.tagsBytesMax);
   }
-  if (utf8Length(fields.idempotency_key) > limits.idempotencyKeyBytesMax) {
+  if (!utf8Fits(fields.idempotency_key, limits.idempotencyKeyBytesMax)) {
     return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
   }
-  if (utf8Length(fields.version_epoch) > limits.versionEpochBytesMax) {
+  if (!utf8Fits(fields.version_epoch, limits.versionEpochBytesMax)) {
     return overLimit("version_epoch", limits.versionEpochBytesMax);
   }
   const request: PublicationRequest = {
@@ -92,10 +92,14 @@ export function parseVersion(params: string): bigint | Malformed {
     : version;
 }
 
-/** Whether a namespace takes this data (reference 5.6, `publication_data_format`); undefined when it does. */
-export function refusedFormat(data: JsonText, options: ChannelOptions): Refused | undefined {
-  return acceptsData(options, data)
-    ? undefined
+/** The call that publishes to one channel, unless its namespace doesn't take such data (reference 5.6). */
+export function publishCall(
+  channel: string,
+  request: PublicationRequest,
+  options: ChannelOptions,
+): Entry {
+  return acceptsData(options, request.data)
+    ? { outcome: "call", channel, command: { method: "publish", request } }
     : refusedRequest("data must be a JSON object in the channel's namespace");
 }
 

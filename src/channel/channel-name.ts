@@ -1,4 +1,5 @@
 import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
+import { utf8Fits } from "../protocol/utf8.ts";
 
 /** What a channel's name says: which options apply and who is meant by it (reference 5.4). */
 export type ResolvedChannel =
@@ -23,7 +24,7 @@ export type KnownChannel = Extract<ResolvedChannel, { readonly outcome: "resolve
  */
 export function resolveChannel(name: string, config: ChannelConfig): ResolvedChannel {
   if (name === "") return { outcome: "bad-name", reason: "the channel name is empty" };
-  if (utf8Length(name) > config.maxLengthBytes) {
+  if (!utf8Fits(name, config.maxLengthBytes)) {
     return {
       outcome: "bad-name",
       reason: `the channel name is over ${config.maxLengthBytes} bytes`,
@@ -60,10 +61,3 @@ function isAscii(name: string): boolean {
   }
   return true;
 }
-
-/** How many bytes a text takes as UTF-8. */
-export function utf8Length(text: string): number {
-  return encoder.encode(text).byteLength;
-}
-
-const encoder = new TextEncoder();

@@ -9,6 +9,7 @@ import { History, type HistoryRange } from "./history.ts";
 import { Idempotency } from "./idempotency.ts";
 import { recover } from "./recovery.ts";
 import type { Sql } from "./sql.ts";
+import type { HistoryEntry } from "./stored-publication.ts";
 
 /** What a channel is made of; the ports are the platform's, the rest is configuration. */
 export interface ChannelSetup {
@@ -229,12 +230,7 @@ export class Channel {
       if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
       this.#idempotency.spare(key, { offset: 0, epoch: "" }, nowMs, nowMs);
     }
-    this.hub.publish({
-      data: request.data,
-      offset: 0,
-      ...(info === undefined ? {} : { info }),
-      ...(request.tags === undefined ? {} : { tags: request.tags }),
-    });
+    this.hub.publish(publicationOf(request, info, undefined));
     return { outcome: "published" };
   }
 
@@ -244,23 +240,38 @@ export class Channel {
     nowMs: number,
   ): PublishOutcome {
     const entry = info === undefined ? request : { ...request, info };
-    const { epoch, offset: top } = this.#history.position(nowMs);
-    const overwritten = top + 1 - this.options.historySize;
-    let publication: Publication;
-    if (this.#idempotency.holdsYoungKey(overwritten, nowMs)) {
+    let position: StreamPosition;
+    if (this.#idempotency.holdsYoungKey(this.#history.oldestRow, nowMs)) {
       if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
-      publication = this.#sql.transaction(() => {
-        this.#idempotency.release(overwritten, epoch, nowMs);
-        return this.#history.append(entry, nowMs);
-      });
+      position = this.#sql.transaction(() => this.#append(entry, nowMs));
     } else {
-      this.#idempotency.release(overwritten, epoch, nowMs);
-      publication = this.#history.append(entry, nowMs);
+      position = this.#append(entry, nowMs);
     }
     if (request.idempotencyKey !== "") {
-      this.#idempotency.noteInRing(request.idempotencyKey, publication.offset, nowMs);
+      this.#idempotency.noteInRing(request.idempotencyKey, position.offset, nowMs);
     }
-    this.hub.publish(publication);
-    return { outcome: "published", position: { offset: publication.offset, epoch } };
+    this.hub.publish(publicationOf(request, info, position));
+    return { outcome: "published", position };
   }
+
+  /** Takes the place of the oldest row, whose key may have to be spared. */
+  #append(entry: HistoryEntry, nowMs: number): StreamPosition {
+    this.#idempotency.release(this.#history.oldestRow, this.#history.epoch, nowMs);
+    return this.#history.append(entry, nowMs);
+  }
+}
+
+/** What subscribers get; the position is absent when it goes without history. */
+function publicationOf(
+  { data, tags }: PublicationRequest,
+  info: ClientInfo | undefined,
+  position: StreamPosition | undefined,
+): Publication {
+  return {
+    data,
+    offset: position?.offset ?? 0,
+    ...(position?.offset === 1 ? { epoch: position.epoch } : {}),
+    ...(info === undefined ? {} : { info }),
+    ...(tags === undefined ? {} : { tags }),
+  };
 }

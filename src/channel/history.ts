@@ -62,7 +62,7 @@ export class History {
   }
 
   /** Puts a publication at the next offset. One row written. */
-  append(entry: HistoryEntry, nowMs: number): Publication {
+  append(entry: HistoryEntry, nowMs: number): StreamPosition {
     const stream = this.#open(nowMs);
     const floor = this.#expired(stream, nowMs) ? stream.top + 1 : stream.floor;
     const offset = stream.top + 1;
@@ -80,13 +80,7 @@ export class History {
       ...insertValues(entry, next, offset % this.#options.size),
     );
     this.#stream = next;
-    return {
-      data: entry.data,
-      offset,
-      ...(offset === 1 ? { epoch: stream.epoch } : {}),
-      ...(entry.info === undefined ? {} : { info: entry.info }),
-      ...(entry.tags === undefined ? {} : { tags: entry.tags }),
-    };
+    return { offset, epoch: stream.epoch };
   }
 
   /**
@@ -107,7 +101,10 @@ export class History {
     return { outcome: "read", publications };
   }
 
-  /** The oldest offset whose row is in the ring, shown or not; Infinity when there is no stream. */
+  /**
+   * The oldest offset whose row is in the ring, shown or not: the one that the next publication overwrites once the ring
+   * is full. Infinity when there is no stream.
+   */
   get oldestRow(): number {
     return this.#stream === undefined
       ? Number.POSITIVE_INFINITY

@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { Sql } from "./sql.ts";
+import { storedTables } from "./stored-tables.ts";
 
 /** What the first publish with a key came to; no position for a publication without history. */
 export interface FirstResult {
@@ -79,15 +80,21 @@ export class Idempotency {
     this.#ringKeyAt.set(offset, key);
   }
 
-  /** The row at this offset is about to be overwritten or deleted: spares its key if it is young. */
-  release(offset: number, epoch: string, nowMs: number): void {
+  /**
+   * The row at this offset goes: spares its key if it is young.
+   *
+   * @param epoch the stream's epoch; undefined when the stream goes too, and with it the key's position
+   */
+  release(offset: number, epoch: string | undefined, nowMs: number): void {
     const key = this.#ringKeyAt.get(offset);
     if (key === undefined) return;
     this.#ringKeyAt.delete(offset);
     const entry = this.#ring.get(key);
     if (entry === undefined || entry.offset !== offset) return;
     this.#ring.delete(key);
-    if (isYoung(entry, nowMs)) this.spare(key, { offset, epoch }, entry.timeMs, nowMs);
+    if (!isYoung(entry, nowMs)) return;
+    const position = epoch === undefined ? { offset: 0, epoch: "" } : { offset, epoch };
+    this.spare(key, position, entry.timeMs, nowMs);
   }
 
   /** All rows of the ring are about to be deleted. Keys beyond the room are the oldest, and dropped. */
@@ -103,21 +110,11 @@ export class Idempotency {
    * Rows may be gone since a former instance noted them: a smaller ring, or history switched off.
    *
    * @param oldestOffset the oldest row that is still there
-   * @param epoch        the stream's epoch; undefined when the stream itself is gone
+   * @param epoch        as {@link release} takes it
    */
   releaseBelow(oldestOffset: number, epoch: string | undefined, nowMs: number): void {
-    for (const [offset, key] of this.#ringKeyAt) {
-      if (offset >= oldestOffset || !this.hasRoom(nowMs)) continue;
-      if (epoch !== undefined) {
-        this.release(offset, epoch, nowMs);
-        continue;
-      }
-      const entry = this.#ring.get(key);
-      this.#ringKeyAt.delete(offset);
-      this.#ring.delete(key);
-      if (entry !== undefined && isYoung(entry, nowMs)) {
-        this.spare(key, { offset: 0, epoch: "" }, entry.timeMs, nowMs);
-      }
+    for (const offset of this.#ringKeyAt.keys()) {
+      if (offset < oldestOffset && this.hasRoom(nowMs)) this.release(offset, epoch, nowMs);
     }
   }
 
@@ -156,15 +153,13 @@ export class Idempotency {
   }
 
   #load(nowMs: number): void {
-    const names =
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('publication', 'spared_key')";
-    const found = new Set(this.#sql.rows(names).map((row) => row["name"]));
-    if (found.has("publication")) {
+    const tables = storedTables(this.#sql);
+    if (tables.has("publication")) {
       for (const row of this.#sql.rows(selectRingKeys)) {
         this.noteInRing(String(row["idempotency_key"]), Number(row["offset"]), Number(row["time"]));
       }
     }
-    if (!found.has("spared_key")) return;
+    if (!tables.has("spared_key")) return;
     this.#tableExists = true;
     for (const row of this.#sql.rows(
       "SELECT slot, key, offset, epoch, time FROM spared_key ORDER BY time",

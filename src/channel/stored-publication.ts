@@ -1,21 +1,13 @@
+import type { PublicationRequest } from "../api/channel-command.ts";
 import { encodeClientInfo } from "../protocol/json-publication.ts";
-import { memberText, trustedJsonText, type JsonText } from "../protocol/json-text.ts";
+import { memberText, trustedJsonText } from "../protocol/json-text.ts";
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import type { SqlRow, SqlValue } from "./sql.ts";
 import type { Stream } from "./stream.ts";
 
-/** A publication on its way into the history, with what only the history keeps. */
-export interface HistoryEntry {
-  readonly data: JsonText;
+/** A publication on its way into the history: what was asked for, and who published it when that was a client. */
+export interface HistoryEntry extends Omit<PublicationRequest, "skipHistory"> {
   readonly info?: ClientInfo;
-  readonly tags?: Tags;
-  /** "" for none. */
-  readonly idempotencyKey: string;
-  /** 0n for none. */
-  readonly version: bigint;
-  readonly versionEpoch: string;
-  /** Kept for delta compression, which doesn't exist yet. */
-  readonly delta: boolean;
 }
 
 /** The values of one row of the table `publication`, in its columns' order. */

@@ -1,4 +1,5 @@
 import type { Sql } from "./sql.ts";
+import { storedTables } from "./stored-tables.ts";
 
 /** What a stream is besides its publications. */
 export interface Stream {
@@ -52,10 +53,7 @@ export const tables = {
  * @param size the ring's size now; 0 means that history is off, and then whatever is left is deleted
  */
 export function loadStream(sql: Sql, size: number): Stream | undefined {
-  const exists = sql.rows(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'stream'",
-  )[0];
-  if (exists === undefined) return undefined;
+  if (!storedTables(sql).has("stream")) return undefined;
   if (size === 0) {
     for (const statement of tables.drop) sql.run(statement);
     return undefined;

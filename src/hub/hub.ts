@@ -8,7 +8,7 @@ import type { Recipient } from "./recipient.ts";
 /**
  * Who listens to a channel, and the loop that sends to them (rules F1 to F5).
  * A publication is encoded once. When many listen and publications come fast, several share a frame: sending one frame
- * costs the runtime about 25 µs a socket whatever is in it. Time comes in from outside, and so does the call that sends
+ * costs the runtime about 20 µs a socket whatever is in it. Time comes in from outside, and so does the call that sends
  * what was collected: {@link settle} says when it is due.
  */
 export class Hub {
@@ -80,7 +80,7 @@ export class Hub {
   /**
    * Sends what was collected, unless a frame went out so recently that waiting for company is cheaper.
    *
-   * @returns in how many ms {@link flush} must be called; undefined when nothing waits
+   * @returns in how many ms this must be called again; undefined when nothing waits
    */
   settle(nowMs: number): number | undefined {
     if (this.#pending.length === 0) return undefined;

@@ -4,8 +4,8 @@ import { commandBytes } from "../../src/api/command-bytes.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
-import { hasLeftovers, storedAtMs } from "../../src/channel/leftovers.ts";
 import type { Sql } from "../../src/channel/sql.ts";
+import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import type { Config } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { disconnectCodes, errorCodes } from "../../src/protocol/codes.ts";
@@ -67,7 +67,7 @@ export class ChannelObject extends DurableObject<Env> {
     const name = context.id.name ?? "";
     const resolved = resolveChannel(name, this.#config.channel);
     this.#known = resolved.outcome === "resolved";
-    this.#hadStorage = hasLeftovers(this.sql);
+    this.#hadStorage = storedTables(this.sql).size > 0;
     this.#channel = new Channel({
       name,
       options:

@@ -1,5 +1,5 @@
-import { utf8Length } from "../../src/channel/channel-name.ts";
 import { limits } from "../../src/limits.ts";
+import { utf8Fits } from "../../src/protocol/utf8.ts";
 
 /** A WebSocket message as the codec wants it. Centrifugo reads JSON from binary messages too. */
 export type Frame =
@@ -10,11 +10,9 @@ export type Frame =
 /** Reads a message of at most `limits.frameBytesMax` bytes of UTF-8. */
 export function readFrame(message: string | ArrayBuffer): Frame {
   if (typeof message === "string") {
-    // No UTF-16 unit takes more than three bytes, so most frames need no counting.
-    const fits =
-      message.length * 3 <= limits.frameBytesMax ||
-      (message.length <= limits.frameBytesMax && utf8Length(message) <= limits.frameBytesMax);
-    return fits ? { outcome: "frame", text: message } : { outcome: "too-large" };
+    return utf8Fits(message, limits.frameBytesMax)
+      ? { outcome: "frame", text: message }
+      : { outcome: "too-large" };
   }
   if (message.byteLength > limits.frameBytesMax) return { outcome: "too-large" };
   try {

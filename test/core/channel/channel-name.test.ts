@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { resolveChannel, utf8Length } from "../../../src/channel/channel-name.ts";
+import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
 import { configured } from "../../support/configured.ts";
 
@@ -161,15 +161,5 @@ describe("the length of a channel name", () => {
     expect(resolve(`word:${"é".repeat(125)}`)).toMatchObject({ size: 4 });
     expect(resolve(`word:${"é".repeat(126)}`)).toMatchObject({ outcome: "bad-name" });
     expect(resolve(`$word:${"é".repeat(125)}`)).toMatchObject({ outcome: "bad-name" });
-  });
-
-  it.each([
-    ["", 0],
-    ["a", 1],
-    ["é", 2],
-    ["日", 3],
-    ["😀", 4],
-  ])("[B1] counts %j as its bytes", (text, bytes) => {
-    expect(utf8Length(text)).toBe(bytes);
   });
 });

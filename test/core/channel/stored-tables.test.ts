@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
-import { hasLeftovers, storedAtMs } from "../../../src/channel/leftovers.ts";
+import { storedAtMs, storedTables } from "../../../src/channel/stored-tables.ts";
 import { openChannel, publishing, withHistory } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 it("[H6] finds what a former instance left, and when it was stored", () => {
   const sql = new NodeSql();
-  expect([hasLeftovers(sql), storedAtMs(sql)]).toEqual([false, 0]);
+  expect([storedTables(sql).size > 0, storedAtMs(sql)]).toEqual([false, 0]);
   const channel = openChannel(sql, { options: withHistory });
   channel.publish(publishing(1), undefined, 5_000);
   channel.publish(publishing(2), undefined, 7_000);
-  expect([hasLeftovers(sql), storedAtMs(sql)]).toEqual([true, 7_000]);
+  expect([storedTables(sql).size > 0, storedAtMs(sql)]).toEqual([true, 7_000]);
   channel.removeHistory(8_000);
   expect(storedAtMs(sql)).toBe(8_000);
 });
@@ -18,5 +18,5 @@ it("[H6] finds keys that have nothing but a row of their own", () => {
   const sql = new NodeSql();
   const channel = openChannel(sql, { options: {} });
   channel.publish({ ...publishing(1), idempotencyKey: "key" }, undefined, 3_000);
-  expect([hasLeftovers(sql), storedAtMs(sql)]).toEqual([true, 3_000]);
+  expect([storedTables(sql).size > 0, storedAtMs(sql)]).toEqual([true, 3_000]);
 });

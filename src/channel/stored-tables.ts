@@ -1,0 +1,22 @@
+import type { Sql } from "./sql.ts";
+
+/** The tables a channel may have; each says in a column `time` when its rows were stored, ms since 1970. */
+export type StoredTable = "stream" | "publication" | "spared_key";
+
+/** Which of them there are. Asked when an object wakes: they are made only when there is something to store. */
+export function storedTables(sql: Sql): ReadonlySet<StoredTable> {
+  const rows = sql.rows("SELECT name FROM sqlite_master WHERE type = 'table'");
+  const found = new Set(rows.map((row) => row["name"]));
+  return new Set(all.filter((table) => found.has(table)));
+}
+
+/** When something was last stored, ms since 1970; 0 when nothing is. For storage whose options nobody knows any more. */
+export function storedAtMs(sql: Sql): number {
+  const times = [...storedTables(sql)].map((table) => {
+    const [newest] = sql.rows(`SELECT max(time) AS time FROM ${table}`);
+    return Number(newest?.["time"] ?? 0);
+  });
+  return Math.max(0, ...times);
+}
+
+const all = ["stream", "publication", "spared_key"] as const satisfies readonly StoredTable[];
