@@ -43,8 +43,8 @@ export class Section {
   }
 
   /**
-   * The sections in the array below a key, without what is no object; none when it is absent or not an array. The path of each has its index, and
-   * what the element's `titleKey` says when that is text: people know their namespaces by name.
+   * The sections in the array below a key, without what is no object; none when it is absent or not an array. The path
+   * of each has its index, and what the element's `titleKey` says when that is text: people know their namespaces by name.
    */
   sections(name: string, titleKey: string): readonly Section[] {
     const value = this.take(name);

@@ -1,12 +1,15 @@
 import { AnswerSheet, type CallOutcome } from "../../src/api/answer-sheet.ts";
-import type { Entry } from "../../src/api/api-command.ts";
-import type { ChannelCall } from "../../src/api/call-plan.ts";
+import type { Entry, Refused } from "../../src/api/api-command.ts";
+import { type ChannelCall, planCalls } from "../../src/api/call-plan.ts";
 import { CallQueue } from "../../src/api/call-queue.ts";
 import type { ChannelCommand } from "../../src/api/channel-command.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure } from "../platform/call-failure.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime } from "./in-time.ts";
+
+/** What a request's calls came to, or why none was made. */
+export type Called = { readonly outcome: "called"; readonly sheet: AnswerSheet } | Refused;
 
 /**
  * Makes a request's calls, as many at a time as its queue lets through. Each may take `limits.objectAnswerMs` from its
@@ -15,17 +18,17 @@ import { inTime } from "./in-time.ts";
  * have to be woken; were the platform to let only 6 calls through at a time, for 300 of them.
  *
  * @param entries of the whole request
- * @param calls the plan made of them
  * @param method of the request, for the log
  */
 export async function callChannels(
   channels: Env["CHANNELS"],
   entries: readonly Entry[],
-  calls: readonly ChannelCall[],
   method: string,
-): Promise<AnswerSheet> {
+): Promise<Called> {
+  const plan = planCalls(entries);
+  if (plan.outcome === "refused") return plan;
   const sheet = new AnswerSheet(entries);
-  const queue = new CallQueue(calls);
+  const queue = new CallQueue(plan.calls);
   const endsAtMs = Date.now() + limits.requestAnswerMs;
   // A function of its own, so that nobody holds a call's answers while the next ones are waited for.
   const make = async (call: ChannelCall): Promise<void> => {
@@ -46,7 +49,7 @@ export async function callChannels(
     );
   };
   await proceed();
-  return sheet;
+  return { outcome: "called", sheet };
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import { commandAnswers, encodeLines } from "../../src/api/answer.ts";
 import { entriesOf } from "../../src/api/api-command.ts";
-import { planCalls } from "../../src/api/call-plan.ts";
 import { parseLegacy } from "../../src/api/parse-legacy.ts";
 import { callChannels } from "./call-channels.ts";
 import type { Served } from "./configure.ts";
@@ -17,10 +16,9 @@ export async function legacy(context: Context<Served>): Promise<Response> {
   if (parsed.outcome === "refused") return respondAnswer(parsed, "");
   const commands = parsed.lines.map((line) => line.command);
   const entries = commands.flatMap(entriesOf);
-  const plan = planCalls(entries);
-  if (plan.outcome === "refused") return respondAnswer(plan, "");
-  const sheet = await callChannels(context.env.CHANNELS, entries, plan.calls, "legacy");
-  const answers = commandAnswers(commands, sheet.answers());
+  const called = await callChannels(context.env.CHANNELS, entries, "legacy");
+  if (called.outcome === "refused") return respondAnswer(called, "");
+  const answers = commandAnswers(commands, called.sheet.answers());
   const ids = parsed.lines.map((line) => line.id);
-  return respondAnswers(encodeLines(ids, answers), sheet.retry());
+  return respondAnswers(encodeLines(ids, answers), called.sheet.retry());
 }
