@@ -39,8 +39,12 @@ export const limits = {
   /** Sockets in one object: the platform accepts 32,768, but memory is 128 MB. `client.connection_limit` sets less or more. */
   connectionsDefault: 5_000,
   connectionsMax: 32_000,
-  /** What survives of a session in its socket's attachment, as JSON text. The platform takes 16,384 bytes. */
-  sessionSnapshotBytesMax: 8_192,
+  /** What a socket's attachment holds of its session. The platform takes 16,384 bytes. */
+  attachmentBytesMax: 16_000,
+  /** Of that, what the connection's claims may take; what names the user and is shown to others. */
+  sessionClaimsBytesMax: 8_192,
+  /** All of a connection's subscriptions as text, when they don't fit into the attachment. A SQLite row holds 2 MB. */
+  sessionRowBytesMax: 1_048_576,
   /** All of an object's sockets together: bytes handed to the runtime that no peer has taken. Beyond, publishing is refused. */
   backlogBytesMax: 67_108_864,
   /** How long that may last before whoever is behind its share is cut: by then nobody healthy is behind. */
@@ -64,6 +68,71 @@ export const limits = {
    * answer about as long as this; one that comes later, nobody reads.
    */
   requestAnswerMs: 30_000,
+  /** Entries a channel keeps for gateways that have not taken them, and their bytes: the slowest gateway may be so far behind. */
+  relayLogEntriesMax: 16_384,
+  relayLogBytesMax: 8_388_608,
+  /** Entries in one call to a gateway, and their bytes, unless one alone is larger. A call carries 32 MiB. */
+  relayBatchEntriesMax: 2_048,
+  relayBatchBytesMax: 1_048_576,
+  /**
+   * How long after a commit the gateways are asked whether they have it. Below the ten seconds after which an idle object is
+   * thrown away: in quiet times it is due in the instance that set it, which knows that all is well and asks nobody.
+   */
+  crashAlarmMs: 8_000,
+  /** How old the newest publication may be for that: the alarm is repeated for 2 minutes, should the object not wake. */
+  crashCheckMs: 150_000,
+  /** Gateways that follow one channel. Each is a call per batch, and an invocation may make 1,000. */
+  relayGatewaysMax: 512,
+  /** What a gateway holds of one channel while it waits for an answer about it. Beyond, its subscribers are told (rule L3). */
+  followerBufferBytesMax: 4_194_304,
+  /** Publications a gateway keeps of one channel for clients that recover together, and for how long. */
+  windowBytesMax: 1_048_576,
+  windowMs: 10_000,
+  /** The same of all its channels together. Beyond, the oldest go, and who recovers from them costs another read. */
+  windowsBytesMax: 16_777_216,
+  /** Questions of one gateway to one channel that wait for the call under way, and their bytes. */
+  questionsWaitingMax: 8_192,
+  questionsWaitingBytesMax: 8_388_608,
+  /** Questions in one call, and their bytes, unless one alone is larger. */
+  questionsPerCallMax: 1_024,
+  questionsPerCallBytesMax: 1_048_576,
+  /** How long presence waits for the gateways. Within the 5 s that SDKs wait for an answer. */
+  presenceGatherMs: 3_000,
+  /** Subscriptions of one connection: Centrifugo's default, and the most that a session's row can be asked to hold. */
+  channelLimitDefault: 128,
+  channelLimitMax: 1_024,
+  /** Commands of one connection that wait for its own earlier ones. */
+  commandsWaitingMax: 4_096,
+  /** Commands of one connection a second, and how many at once: one frame of them and more. */
+  commandsPerSecond: 500,
+  commandsBurst: 5_000,
+  /** Subscribe commands of one connection a second, and how many at once. Each may have to wake an object. */
+  subscribesPerSecond: 50,
+  subscribesBurst: 1_024,
+  /** Objects in one pool, and how many of them are asked for one socket. */
+  poolObjectsMax: 1_000,
+  poolAttemptsMax: 16,
+  /** How long the edge leaves a full object alone. */
+  poolFullMs: 5_000,
+  /** Pools of which the edge remembers what it learned: one a continent, and one for each channel that is spilling. */
+  poolsRememberedMax: 128,
   /** A token at the upgrade or in a command. Tokens fit in a header of the platform. */
   tokenBytesMax: 16_384,
+  /** An RSA key that verifies tokens. Shorter ones can be broken, and RFC 7518 section 3.3 forbids them. */
+  rsaKeyBitsMin: 2_048,
+  /** A JWKS, which is read into memory, and the keys in it. A provider of identities has a handful. */
+  keySetBytesMax: 262_144,
+  keySetKeysMax: 100,
+  /** How long the keys of a JWKS are believed without asking again. Centrifugo's time. */
+  keySetFreshMs: 3_600_000,
+  /** How long they are believed while nobody can be asked: a day's outage there isn't one here. */
+  keySetStaleMs: 86_400_000,
+  /** How long a JWKS isn't fetched again for keys it doesn't have: a stranger can make up as many as he likes. */
+  keySetRefetchMs: 30_000,
+  /** How long it isn't fetched again after that failed. */
+  keySetRetryMs: 5_000,
+  /** One of the two attempts to fetch it. Centrifugo's time. */
+  keySetAttemptMs: 1_000,
+  /** How long one waits for what another is fetching: both attempts, and some. */
+  keySetWaitMs: 2_500,
 } as const;

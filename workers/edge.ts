@@ -2,6 +2,7 @@ import { createApp } from "./http/app.ts";
 import type { Env } from "./platform/env.ts";
 
 export { ChannelObject } from "./objects/channel-object.ts";
+export { GatewayObject } from "./objects/gateway-object.ts";
 
 // Made at the first request: an isolate that starts only for an object never needs it.
 let app: ReturnType<typeof createApp> | undefined;

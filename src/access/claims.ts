@@ -8,6 +8,18 @@ export interface ConnectionClaims {
   readonly expireAtSeconds: number;
   /** Shown to others as `conn_info`. */
   readonly info?: JsonText;
+  /** Subscriptions that the server makes for the connection; absent when the token names none. */
+  readonly subscriptions?: readonly ServerSubscription[];
+}
+
+/** One of the token's `channels`, or of its `subs`. */
+export interface ServerSubscription {
+  readonly channel: string;
+  /** Shown to others as `chan_info`. */
+  readonly info?: JsonText;
+  /** Returned to the subscriber as `data`. */
+  readonly data?: JsonText;
+  readonly override: SubscriptionOverride;
 }
 
 /** What a subscription token says (reference 5.2). */
@@ -38,6 +50,8 @@ export interface SubscriptionOverride {
 export type Verdict<Claims> =
   | { readonly outcome: "verified"; readonly claims: Claims }
   | { readonly outcome: "expired" }
+  /** Nobody can tell now: the keys are elsewhere and couldn't be fetched. The client is to come again. */
+  | { readonly outcome: "unavailable" }
   | { readonly outcome: "invalid"; readonly reason: string };
 
 export type ConnectionVerdict = Verdict<ConnectionClaims>;

@@ -1,5 +1,6 @@
 import type { Channel } from "../channel/channel.ts";
-import { presence, presenceStats } from "../channel/presence.ts";
+import { historyError } from "../channel/history-error.ts";
+import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import {
@@ -13,15 +14,18 @@ import type { ChannelAnswer, ChannelCommand, HistoryQuery } from "./channel-comm
 /**
  * Carries out the commands of one call, in order. Together the answers stay within `limits.answerBytesMax`: what a
  * read would add beyond is an error instead. A publish's result is always told, for it was done.
+ *
+ * @param others who is present on gateways; absent when none was asked
  */
 export function executeAll(
   channel: Channel,
   commands: readonly ChannelCommand[],
   nowMs: number,
+  others?: GatheredPresence,
 ): readonly ChannelAnswer[] {
   let bytes = 0;
   return commands.map((command) => {
-    const answer = execute(channel, command, nowMs);
+    const answer = execute(channel, command, nowMs, others);
     if ("error" in answer || command.method === "publish") return answer;
     bytes += answer.result.length;
     return bytes > limits.answerBytesMax ? { error: errorCodes.limitExceeded } : answer;
@@ -32,7 +36,12 @@ export function executeAll(
  * Carries out one command of the HTTP API on its channel (reference 6.2). A backend may do everything that the namespace
  * has switched on: permissions are for clients.
  */
-export function execute(channel: Channel, command: ChannelCommand, nowMs: number): ChannelAnswer {
+export function execute(
+  channel: Channel,
+  command: ChannelCommand,
+  nowMs: number,
+  others?: GatheredPresence,
+): ChannelAnswer {
   switch (command.method) {
     case "publish": {
       const outcome = channel.publish(command.request, undefined, nowMs);
@@ -47,23 +56,16 @@ export function execute(channel: Channel, command: ChannelCommand, nowMs: number
         : { error: errorCodes.notAvailable };
     case "presence":
       if (!channel.options.presence) return { error: errorCodes.notAvailable };
-      return { result: encodePresence(presence(channel.hub.recipients)) };
+      return { result: encodePresence(presence(channel.hub.recipients, others)) };
     case "presence_stats":
       if (!channel.options.presence) return { error: errorCodes.notAvailable };
-      return { result: encodePresenceStats(presenceStats(channel.hub.recipients)) };
+      return { result: encodePresenceStats(presenceStats(channel.hub.recipients, others)) };
   }
 }
 
 function readHistory(channel: Channel, query: HistoryQuery, nowMs: number): ChannelAnswer {
   const outcome = channel.history(query, nowMs);
-  switch (outcome.outcome) {
-    case "history":
-      return { result: encodeHistory(outcome) };
-    case "not-available":
-      return { error: errorCodes.notAvailable };
-    case "unrecoverable-position":
-      return { error: errorCodes.unrecoverablePosition };
-    case "too-large":
-      return { error: errorCodes.limitExceeded };
-  }
+  return outcome.outcome === "history"
+    ? { result: encodeHistory(outcome) }
+    : { error: historyError(outcome.outcome) };
 }

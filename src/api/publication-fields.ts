@@ -1,4 +1,4 @@
-import { parseBase64Json } from "../access/parse-claims.ts";
+import { parseBase64Json } from "../access/raw-claim.ts";
 import { acceptsData } from "../channel/data-format.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { limits } from "../limits.ts";

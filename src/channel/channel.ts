@@ -5,9 +5,11 @@ import type { Recipient } from "../hub/recipient.ts";
 import { limits } from "../limits.ts";
 import type { Codec } from "../protocol/codec.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import { Registry } from "../relay/registry.ts";
+import { Relay } from "../relay/relay.ts";
 import { History, type HistoryRange } from "./history.ts";
 import { Idempotency } from "./idempotency.ts";
-import { recover } from "./recovery.ts";
+import { recover, recoverNewest, type Recovery } from "./recovery.ts";
 import type { Sql } from "./sql.ts";
 import type { HistoryEntry } from "./stored-publication.ts";
 
@@ -19,6 +21,8 @@ export interface ChannelSetup {
   readonly codec: Codec;
   readonly sql: Sql;
   readonly newEpoch: () => string;
+  /** When this instance of the channel's object began, ms since 1970. */
+  readonly instance: number;
   readonly nowMs: number;
 }
 
@@ -56,6 +60,8 @@ export interface JoinWish {
   readonly positioned: boolean;
   /** Where the subscriber was; absent when it recovers nothing. */
   readonly since?: StreamPosition;
+  /** stream: everything it missed. cache: the newest publication, unless it has that already (reference 2.4). */
+  readonly mode: "stream" | "cache";
   /** Refuse instead of joining without what was missed. */
   readonly orFail: boolean;
 }
@@ -67,12 +73,16 @@ export interface JoinWish {
 export class Channel {
   readonly name: string;
   readonly options: ChannelOptions;
+  /** Who listens here. */
   readonly hub: Hub;
+  /** Who listens elsewhere. */
+  readonly relay: Relay;
   readonly #recoveryLimit: number;
   readonly #answerBytesMax: number;
   readonly #sql: Sql;
   readonly #history: History;
   readonly #idempotency: Idempotency;
+  readonly #registry: Registry;
 
   constructor(setup: ChannelSetup) {
     const { name, options, client, codec, sql, newEpoch, nowMs } = setup;
@@ -88,10 +98,36 @@ export class Channel {
     const { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs } = options;
     this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch);
     this.#idempotency.releaseBelow(this.#history.oldestRow, this.#history.epoch, nowMs);
+    this.#registry = new Registry(sql, Math.max(metaTtlMs, checkIntervalMinMs));
+    // With a clock that was set back an instance could look older than the one before it, and gateways wouldn't believe it.
+    const beforeMs = Math.max(this.#history.newestMs ?? 0, this.#registry.newestMs);
+    this.relay = new Relay({
+      channel: name,
+      instance: Math.max(setup.instance, beforeMs + 1),
+      registry: this.#registry,
+      hasHistory: this.#history.enabled,
+    });
   }
 
   get hasHistory(): boolean {
     return this.#history.enabled;
+  }
+
+  /** Where the stream stands; undefined when there is none. Never makes one. */
+  get top(): StreamPosition | undefined {
+    return this.#history.top;
+  }
+
+  /** When the newest publication with history came, or the history was removed, ms since 1970; undefined without a stream. */
+  get newestMs(): number | undefined {
+    return this.#history.newestMs;
+  }
+
+  /** Where the stream stands; one that isn't there is made. Undefined on a channel without history. */
+  position(nowMs: number): StreamPosition | undefined {
+    if (!this.#history.enabled) return undefined;
+    this.forgetWhatEnded(nowMs);
+    return this.#history.position(nowMs);
   }
 
   /** Publishes, and collects the frame; {@link Hub.settle} sends it, in the same stretch or a little later. */
@@ -157,46 +193,83 @@ export class Channel {
       this.#idempotency.releaseAll(epoch, nowMs);
       this.#history.remove(nowMs);
     });
+    this.relay.add({ type: "removed" }, this.top);
     return "removed";
+  }
+
+  /**
+   * What somebody missed who was at a position (rules R1 to R5).
+   *
+   * @param mode     as a {@link JoinWish} has it
+   * @param bytesMax how much the asker can take, if that is less than a client can
+   * @returns undefined on a channel without history
+   */
+  recover(
+    since: StreamPosition,
+    mode: JoinWish["mode"],
+    nowMs: number,
+    bytesMax = this.#answerBytesMax,
+  ): (Recovery & { readonly position: StreamPosition }) | undefined {
+    const position = this.position(nowMs);
+    if (position === undefined) return undefined;
+    const range: HistoryRange =
+      mode === "cache"
+        ? { limit: 1, reverse: true }
+        : { limit: this.#recoveryLimit, reverse: false, sinceOffset: since.offset };
+    const read = this.#history.read(range, Math.min(bytesMax, this.#answerBytesMax), nowMs);
+    const found = read.outcome === "read" ? read.publications : undefined;
+    const recovery =
+      mode === "cache"
+        ? recoverNewest(since, position, found?.[0])
+        : recover(since, position, found, this.#recoveryLimit);
+    return { ...recovery, position };
   }
 
   /** Makes somebody a subscriber. Every publication from the position on reaches it, and none before. */
   join(recipient: Recipient, wish: JoinWish, nowMs: number): JoinOutcome {
-    if (!wish.positioned || !this.#history.enabled) {
+    const position = wish.positioned ? this.position(nowMs) : undefined;
+    if (position === undefined) {
       this.hub.add(recipient);
       return { outcome: "joined", recovered: false, publications: [] };
     }
-    this.forgetWhatEnded(nowMs);
-    const position = this.#history.position(nowMs);
-    let publications: readonly Publication[] = [];
-    let recovered = false;
-    if (wish.since !== undefined) {
-      const range = { sinceOffset: wish.since.offset, limit: this.#recoveryLimit, reverse: false };
-      const missed = this.#history.read(range, this.#answerBytesMax, nowMs);
-      const read = missed.outcome === "read" ? missed.publications : undefined;
-      const recovery = recover(wish.since, position, read, this.#recoveryLimit);
-      if (recovery.outcome === "recovered") ({ publications } = recovery);
-      else if (wish.orFail) return { outcome: "unrecoverable-position" };
-      recovered = recovery.outcome === "recovered";
+    const recovery =
+      wish.since === undefined ? undefined : this.recover(wish.since, wish.mode, nowMs);
+    if (recovery?.outcome === "unrecoverable" && wish.orFail) {
+      return { outcome: "unrecoverable-position" };
     }
     this.hub.add(recipient);
-    return { outcome: "joined", position, recovered, publications };
+    return recovery?.outcome === "recovered"
+      ? { outcome: "joined", position, recovered: true, publications: recovery.publications }
+      : { outcome: "joined", position, recovered: false, publications: [] };
   }
 
   /** Ends somebody's subscription; the others hear of it after the call. */
   leave(recipient: Recipient): void {
-    this.hub.remove(recipient);
-    if (recipient.announced) this.hub.announce("leave", recipient.info);
+    const wasThere = this.hub.remove(recipient);
+    if (wasThere && recipient.announced) this.announce("leave", recipient.info);
+  }
+
+  /** Tells everybody who wants to know that somebody came or went. */
+  announce(type: "join" | "leave", info: ClientInfo): void {
+    this.hub.announce(type, info);
+    this.relay.add({ type, info }, this.top);
+  }
+
+  /** Of this user's connections on the channel this one wants to be the only one, wherever the others are (rule C10). */
+  sole(user: string, client: string): void {
+    this.hub.sole(user, client);
+    this.relay.add({ type: "sole", user, client }, this.top);
   }
 
   /**
    * When {@link forgetWhatEnded} is worth a call, ms since 1970; undefined when there is nothing to wait for. A stream
-   * that has ended but still has listeners waits for the last of them, and that is no matter of time.
+   * that has ended but still has listeners, here or on gateways, waits for the last of them, and that is no matter of time.
    */
   cleanupDueAtMs(nowMs: number): number | undefined {
     const keysEnd = this.#idempotency.endsAtMs;
     const historyEnd = this.#history.endsAtMs;
-    const held = historyEnd !== undefined && historyEnd <= nowMs && this.hub.size > 0;
+    const ended = historyEnd !== undefined && historyEnd <= nowMs;
+    const held = ended && (this.hub.size > 0 || this.relay.isHeld(historyEnd));
     const historyDue = held ? undefined : historyEnd;
     if (keysEnd === undefined || historyDue === undefined) return keysEnd ?? historyDue;
     return Math.min(keysEnd, historyDue);
@@ -204,15 +277,27 @@ export class Channel {
 
   /** Whether nothing at all is stored. */
   get storesNothing(): boolean {
-    return this.#history.endsAtMs === undefined && this.#idempotency.endsAtMs === undefined;
+    const { endsAtMs } = this.#history;
+    return (
+      endsAtMs === undefined &&
+      this.#idempotency.endsAtMs === undefined &&
+      this.#registry.size === 0
+    );
   }
 
-  /** Deletes what has ended. A stream goes only while nobody listens: a listener holds a position in it (rule H6). */
+  /**
+   * Deletes what has ended. A stream goes only while nobody listens: a listener holds a position in it (rule H6). A gateway
+   * may have no listener any more, and says so when it is asked; then the stream goes with the next call of this.
+   */
   forgetWhatEnded(nowMs: number): void {
     const keysEnd = this.#idempotency.endsAtMs;
     if (keysEnd !== undefined && nowMs >= keysEnd) this.#idempotency.forget();
     const historyEnds = this.#history.endsAtMs;
     if (historyEnds === undefined || nowMs < historyEnds || this.hub.size > 0) return;
+    if (this.relay.size > 0) {
+      this.relay.askWhoFollows(historyEnds);
+      return;
+    }
     const epoch = this.#history.epoch ?? "";
     this.#sql.transaction(() => {
       this.#idempotency.releaseAll(epoch, nowMs);
@@ -230,7 +315,7 @@ export class Channel {
       if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
       this.#idempotency.spare(key, { offset: 0, epoch: "" }, nowMs, nowMs);
     }
-    this.hub.publish(publicationOf(request, info, undefined));
+    this.#tell(publicationOf(request, info, undefined));
     return { outcome: "published" };
   }
 
@@ -250,8 +335,13 @@ export class Channel {
     if (request.idempotencyKey !== "") {
       this.#idempotency.noteInRing(request.idempotencyKey, position.offset, nowMs);
     }
-    this.hub.publish(publicationOf(request, info, position));
+    this.#tell(publicationOf(request, info, position));
     return { outcome: "published", position };
+  }
+
+  #tell(publication: Publication): void {
+    this.hub.publish(publication);
+    this.relay.add({ type: "publication", publication }, this.top);
   }
 
   /** Takes the place of the oldest row, whose key may have to be spared. */
@@ -260,6 +350,9 @@ export class Channel {
     return this.#history.append(entry, nowMs);
   }
 }
+
+/** However short-lived a namespace's streams are: asking a gateway wakes two objects and costs a row. */
+const checkIntervalMinMs = 600_000;
 
 /** What subscribers get; the position is absent when it goes without history. */
 function publicationOf(

@@ -116,6 +116,17 @@ export class History {
     return this.#stream?.epoch;
   }
 
+  /** Where the stream stands; undefined when there is no stream. Never makes one. */
+  get top(): StreamPosition | undefined {
+    const stream = this.#stream;
+    return stream === undefined ? undefined : { epoch: stream.epoch, offset: stream.top };
+  }
+
+  /** When the newest publication came, or the stream was made or emptied, ms since 1970; undefined when there is none. */
+  get newestMs(): number | undefined {
+    return this.#stream?.timeMs;
+  }
+
   /** Whether the publication at this offset can still be read. */
   retains(offset: number, nowMs: number): boolean {
     const stream = this.#stream;

@@ -37,3 +37,19 @@ export function recover(
     ? { outcome: "recovered", publications: missed }
     : { outcome: "unrecoverable" };
 }
+
+/**
+ * Decides the same where only the newest publication matters (reference 2.4): whoever has it already gets nothing, everybody
+ * else gets it, wherever they were and in whatever epoch.
+ *
+ * @param newest the newest publication; undefined when none can be read
+ */
+export function recoverNewest(
+  asked: StreamPosition,
+  stream: StreamPosition,
+  newest: Publication | undefined,
+): Recovery {
+  if (newest?.offset !== stream.offset) return { outcome: "unrecoverable" };
+  const has = asked.offset === stream.offset && asked.epoch === stream.epoch;
+  return { outcome: "recovered", publications: has ? [] : [newest] };
+}

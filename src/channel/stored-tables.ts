@@ -1,7 +1,7 @@
 import type { Sql } from "./sql.ts";
 
 /** The tables a channel may have; each says in a column `time` when its rows were stored, ms since 1970. */
-export type StoredTable = "stream" | "publication" | "spared_key";
+export type StoredTable = "stream" | "publication" | "spared_key" | "gateway";
 
 /** Which of them there are. Asked when an object wakes: they are made only when there is something to store. */
 export function storedTables(sql: Sql): ReadonlySet<StoredTable> {
@@ -19,4 +19,9 @@ export function storedAtMs(sql: Sql): number {
   return Math.max(0, ...times);
 }
 
-const all = ["stream", "publication", "spared_key"] as const satisfies readonly StoredTable[];
+const all = [
+  "stream",
+  "publication",
+  "spared_key",
+  "gateway",
+] as const satisfies readonly StoredTable[];

@@ -16,6 +16,10 @@ export function checkChannelOptions(
   if (options.forcePushJoinLeave && !options.joinLeave && section.isSound("join_leave")) {
     section.problem("force_push_join_leave", "needs join_leave");
   }
+  const cacheMissing = options.recoveryMode !== "cache" && section.isSound("force_recovery_mode");
+  if (options.autoCacheRecover && cacheMissing) {
+    section.problem("auto_cache_recover", 'needs force_recovery_mode "cache"');
+  }
   if (!section.isSound("history_size") || !section.isSound("history_ttl")) return;
   checkHistoryUsers(options, section);
   if (options.historySize > 0 && options.historyTtlMs === 0) {
@@ -39,6 +43,7 @@ function checkHistoryUsers(options: ChannelOptions, section: Section): void {
     ["allow_positioning", options.allowPositioning],
     ["force_recovery", options.forceRecovery],
     ["allow_recovery", options.allowRecovery],
+    ["force_recovery_mode", options.recoveryMode === "cache"],
   ] as const;
   for (const [name, used] of users) {
     if (used) section.problem(name, "needs history: set history_size and history_ttl");

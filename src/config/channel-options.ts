@@ -1,9 +1,9 @@
 import { limits } from "../limits.ts";
 import { checkChannelOptions } from "./channel-options-check.ts";
 import type { ChannelOptions } from "./config.ts";
-import { type PatternFault, patternFault } from "./linear-pattern.ts";
+import { readPattern } from "./pattern.ts";
 import type { Section } from "./section.ts";
-import { readBoolean, readChoice, readDurationMs, readText, readWholeNumber } from "./setting.ts";
+import { readBoolean, readChoice, readDurationMs, readWholeNumber } from "./setting.ts";
 import { unsupportedChannelOptions } from "./unsupported.ts";
 
 /** What the options of a namespace take from the `channel` section around them. */
@@ -19,7 +19,7 @@ export interface InheritedOptions {
  */
 export function readChannelOptions(section: Section, inherited: InheritedOptions): ChannelOptions {
   const ownMetaTtlMs = readDurationMs(section, "history_meta_ttl", { defaultMs: 0 });
-  const channelRegex = readChannelRegex(section);
+  const channelRegex = readPattern(section, "channel_regex");
   const options: ChannelOptions = {
     ...readFeatures(section),
     ...readPermissions(section),
@@ -30,8 +30,6 @@ export function readChannelOptions(section: Section, inherited: InheritedOptions
       unsupported: ["binary"],
     }),
   };
-  // Only checked, not kept: recovery from the stream is the one mode there is.
-  readChoice(section, "force_recovery_mode", { choices: ["", "stream"], unsupported: ["cache"] });
   const metaTtlOwner = ownMetaTtlMs === 0 ? inherited.section : section;
   checkChannelOptions(options, section, metaTtlOwner);
   section.refuseOthers(unsupportedChannelOptions);
@@ -52,9 +50,16 @@ function readFeatures(section: Section) {
     forcePositioning: readBoolean(section, "force_positioning"),
     allowPositioning: readBoolean(section, "allow_positioning"),
     forceRecovery: readBoolean(section, "force_recovery"),
+    recoveryMode: readRecoveryMode(section),
+    autoCacheRecover: readBoolean(section, "auto_cache_recover"),
     allowRecovery: readBoolean(section, "allow_recovery"),
     allowUserLimitedChannels: readBoolean(section, "allow_user_limited_channels"),
   };
+}
+
+function readRecoveryMode(section: Section): ChannelOptions["recoveryMode"] {
+  const mode = readChoice(section, "force_recovery_mode", { choices: ["", "stream", "cache"] });
+  return mode === "" ? "stream" : mode;
 }
 
 function readPermissions(section: Section) {
@@ -72,29 +77,3 @@ function readPermissions(section: Section) {
     allowHistoryForAnonymous: readBoolean(section, "allow_history_for_anonymous"),
   };
 }
-
-/** Flag "u", so that one character of a name is one character of the pattern; never "g" or "y", which remember. */
-function readChannelRegex(section: Section): RegExp | undefined {
-  const source = readText(section, "channel_regex", { default: "" });
-  if (source === "") return undefined;
-  const pattern = compile(source);
-  const fault = pattern === undefined ? "invalid" : patternFault(source);
-  if (fault !== undefined) section.wrongValue("channel_regex", source, patternProblems[fault]);
-  return pattern;
-}
-
-function compile(source: string): RegExp | undefined {
-  try {
-    return new RegExp(source, "u");
-  } catch {
-    return undefined; // Its only error says that the pattern is invalid.
-  }
-}
-
-const patternProblems: Readonly<Record<PatternFault | "invalid", string>> = {
-  invalid: "is not a regular expression of JavaScript",
-  lookaround: "has a lookaround, which is not supported",
-  backreference: "has a backreference, which is not supported",
-  "nested-repetition":
-    "repeats a group in which something is repeated or alternative: checking a name could take for ever",
-};

@@ -1,7 +1,9 @@
 import { limits } from "../limits.ts";
 import type { ClientConfig } from "./config.ts";
+import { readPersonalChannelSection } from "./personal-channel-section.ts";
 import type { Section } from "./section.ts";
 import { readBoolean, readDurationMs, readText, readTexts, readWholeNumber } from "./setting.ts";
+import { readSubscriptionTokenSection, readTokenSection } from "./token-section.ts";
 import { unsupportedClientKeys } from "./unsupported.ts";
 
 /**
@@ -10,6 +12,7 @@ import { unsupportedClientKeys } from "./unsupported.ts";
  * @param section takes the problems
  */
 export function readClientSection(section: Section): ClientConfig {
+  const subscriptionToken = readSubscriptionTokenSection(section.section("subscription_token"));
   const config: ClientConfig = {
     allowedOrigins: readTexts(section, "allowed_origins", originPattern),
     allowAnonymousConnectWithoutToken: readBoolean(
@@ -47,9 +50,16 @@ export function readClientSection(section: Section): ClientConfig {
       publicationLimit,
     ),
     connectionLimit: readConnectionLimit(section),
+    connectionRateLimit: readWholeNumber(section, "connection_rate_limit", { default: 0, min: 0 }),
+    channelLimit: readWholeNumber(section, "channel_limit", channelLimit),
     connectIncludeServerTime: readBoolean(section, "connect_include_server_time"),
+    personalChannel: readPersonalChannelSection(
+      section.section("subscribe_to_user_personal_channel"),
+    ),
     requireEdgeToken: readBoolean(section, "require_edge_token"),
     tokenCookie: readText(section, "token_cookie", cookieName),
+    token: readTokenSection(section.section("token")),
+    ...(subscriptionToken === undefined ? {} : { subscriptionToken }),
   };
   section.refuseOthers(unsupportedClientKeys);
   return config;
@@ -64,6 +74,12 @@ function readConnectionLimit(section: Section): number {
 
 /** No answer can hold more than is kept. */
 const publicationLimit = { default: 300, min: 1, max: limits.historySizeMax };
+
+const channelLimit = {
+  default: limits.channelLimitDefault,
+  min: 1,
+  max: limits.channelLimitMax,
+};
 
 const originPattern = {
   shape: /^\*$|:\/\//,

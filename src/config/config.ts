@@ -1,8 +1,17 @@
+import type { ClaimRules } from "../access/claim-rules.ts";
+import type { PublicKey } from "../access/public-key.ts";
+
 /** Everything an operator can set, checked and with defaults filled in. Names mirror Centrifugo's configuration. */
 export interface Config {
   readonly client: ClientConfig;
   readonly channel: ChannelConfig;
   readonly httpApi: HttpApiConfig;
+  readonly rpc: RpcConfig;
+}
+
+export interface RpcConfig {
+  /** Whether the method `ping` is answered; every other one needs a backend and has none. */
+  readonly pingEnabled: boolean;
 }
 
 export interface ClientConfig {
@@ -22,11 +31,39 @@ export interface ClientConfig {
   readonly recoveryMaxPublicationLimit: number;
   /** Sockets one object holds. */
   readonly connectionLimit: number;
+  /** Sockets one object takes in a second; 0 for as many as come. */
+  readonly connectionRateLimit: number;
+  /** Subscriptions of one connection, the server's included. */
+  readonly channelLimit: number;
   readonly connectIncludeServerTime: boolean;
+  readonly personalChannel: PersonalChannelConfig;
   /** Ours: a WebSocket upgrade without a valid token is answered 401. */
   readonly requireEdgeToken: boolean;
   /** Ours: the cookie that may carry the token; "" for none. */
   readonly tokenCookie: string;
+  /** Which connection tokens are believed; and which subscription tokens, unless they have a section of their own. */
+  readonly token: TokenConfig;
+  /** Which subscription tokens are believed; absent: those that `token` says. */
+  readonly subscriptionToken?: TokenConfig;
+}
+
+/** Which tokens are believed, but for the secrets that sign them, which are the Worker's (reference 5.1 and 5.3). */
+export interface TokenConfig extends ClaimRules {
+  /** `rsa_public_key`, `ecdsa_public_key` and, ours, `eddsa_public_key`: those that there are. */
+  readonly publicKeys: readonly PublicKey[];
+  /** Where keys are fetched from. With it, no other key and no secret counts; absent: nowhere. */
+  readonly jwksPublicEndpoint?: string;
+  /** Until when the previous secret counts, in seconds since 1970; 0: as long as it is there. */
+  readonly hmacPreviousSecretKeyValidUntilSeconds: number;
+}
+
+/** The channel that each user's connections are subscribed to by the server (reference 2.7). */
+export interface PersonalChannelConfig {
+  readonly enabled: boolean;
+  /** Whose options it has; "" for those of channels without one. */
+  readonly namespace: string;
+  /** A user's new connection makes the older ones close with 3504. */
+  readonly singleConnection: boolean;
 }
 
 export interface ChannelConfig {
@@ -51,6 +88,10 @@ export interface ChannelOptions {
   readonly forcePositioning: boolean;
   readonly allowPositioning: boolean;
   readonly forceRecovery: boolean;
+  /** What a returning subscriber gets: all it missed, or the newest publication only. */
+  readonly recoveryMode: "stream" | "cache";
+  /** With cache recovery: whoever subscribes gets the newest publication, asked for or not. */
+  readonly autoCacheRecover: boolean;
   readonly allowRecovery: boolean;
   readonly allowSubscribeForClient: boolean;
   readonly allowSubscribeForAnonymous: boolean;

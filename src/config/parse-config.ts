@@ -3,6 +3,8 @@ import { readClientSection } from "./client-section.ts";
 import { parseConfigDocument } from "./config-document.ts";
 import type { Config } from "./config.ts";
 import { readHttpApiSection } from "./http-api-section.ts";
+import { checkPersonalChannel } from "./personal-channel-section.ts";
+import { readRpcSection } from "./rpc-section.ts";
 import { Section } from "./section.ts";
 import { unsupportedTopLevelKeys } from "./unsupported.ts";
 
@@ -25,11 +27,15 @@ export function parseConfig(input: unknown): ParsedConfig {
   if (parsed.outcome === "bad") return { outcome: "bad", problems: [parsed.problem] };
   const problems: string[] = [];
   const root = new Section("", parsed.document, problems);
+  const channelSection = root.section("channel");
   const config: Config = {
     client: readClientSection(root.section("client")),
-    channel: readChannelSection(root.section("channel")),
+    channel: readChannelSection(channelSection),
     httpApi: readHttpApiSection(root.section("http_api")),
+    rpc: readRpcSection(root.section("rpc")),
   };
+  const namespacesKnown = root.isSound("channel") && channelSection.isSound("namespaces");
+  if (namespacesKnown) checkPersonalChannel(config, root);
   root.refuseOthers(unsupportedTopLevelKeys);
   return problems.length === 0 ? { outcome: "config", config } : { outcome: "bad", problems };
 }

@@ -70,7 +70,6 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   map_broker: notYet,
   controller: notYet,
   shared_poll: notYet,
-  rpc: notYet,
   proxies: notYet,
   grpc_api: notYet,
   consumers: notYet,
@@ -105,36 +104,11 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
 /** Named by default, and of no effect until it is enabled. */
 const proxyName: UnsupportedKey = { ...notYet, accepted: ["default"] };
 
-/** What both token sections have (reference 5.1 and 5.3). */
-const tokenKeys: UnsupportedKeys = {
-  hmac_secret_key: notYet,
-  hmac_previous_secret_key: notYet,
-  hmac_previous_secret_key_valid_until: notYet,
-  rsa_public_key: notYet,
-  ecdsa_public_key: notYet,
-  jwks_public_endpoint: notYet,
-  audience: notYet,
-  audience_regex: notYet,
-  issuer: notYet,
-  issuer_regex: notYet,
-  user_id_claim: notYet,
-};
-
 /** `client.*` (reference 4.5, 5.3, 5.7 and 7). */
 export const unsupportedClientKeys: UnsupportedKeys = {
-  token: {
-    ...notYet,
-    below: {
-      ...tokenKeys,
-      hmac_secret_key: { refusal: "is a secret: set TOKEN_HMAC_SECRET_KEY instead" },
-    },
-  },
-  subscription_token: { ...notYet, below: { enabled: notYet, ...tokenKeys } },
   proxy: notYet,
   insecure: notYet,
   insecure_skip_token_signature_verify: notYet,
-  // A connection has one channel.
-  channel_limit: { ...notYet, accepted: [128] },
   pong_timeout: {
     accepted: ["8s"],
     refusal:
@@ -142,21 +116,33 @@ export const unsupportedClientKeys: UnsupportedKeys = {
   },
   concurrency: notYet,
   presence_update_interval: { ...derivedPresence, accepted: ["27s"] },
-  // A position is never lost between a channel and its sockets: they are in one object.
+  // Nothing needs checking: a channel's own sockets are in its object, and what a gateway is told is numbered (rule L1).
   channel_position_check_delay: { ...notYet, accepted: ["40s"] },
   user_connection_limit: notYet,
-  connection_rate_limit: notYet,
-  subscribe_to_user_personal_channel: notYet,
   connect_code_to_unidirectional_disconnect: notYet,
   allowed_delta_types: notYet,
 };
+
+/**
+ * `client.token.*` and `client.subscription_token.*` (reference 5.3).
+ *
+ * @param secrets what the names of the section's secrets begin with
+ */
+export function unsupportedTokenKeys(secrets: "TOKEN" | "SUBSCRIPTION_TOKEN"): UnsupportedKeys {
+  return {
+    hmac_secret_key: { refusal: `is a secret: set ${secrets}_HMAC_SECRET_KEY instead` },
+    hmac_previous_secret_key: {
+      refusal: `is a secret: set ${secrets}_HMAC_PREVIOUS_SECRET_KEY instead`,
+    },
+    insecure_skip_jwks_endpoint_safety_check: notYet,
+  };
+}
 
 /** `channel.*` (reference 7). */
 export const unsupportedChannelKeys: UnsupportedKeys = { proxy: notYet };
 
 /** `channel.without_namespace.*` and each of `channel.namespaces` (reference 5.6, with PRO's). */
 export const unsupportedChannelOptions: UnsupportedKeys = {
-  auto_cache_recover: notYet,
   allowed_delta_types: notYet,
   delta_publish: notYet,
   allow_tags_filter: notYet,
@@ -188,6 +174,19 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   cache_empty_proxy_name: notYet,
   state_proxy_enabled: notYet,
   shared_position_sync: notYet,
+};
+
+/** `rpc.*` (reference 7): without a proxy there is no method for any of it to be about. */
+export const unsupportedRpcKeys: UnsupportedKeys = {
+  proxy: notYet,
+  without_namespace: { ...notYet, accepted: { proxy_name: ["default"] } },
+  namespaces: notYet,
+  namespace_boundary: { ...notYet, accepted: [":"] },
+};
+
+/** `rpc.ping.*` (reference 1.6). */
+export const unsupportedRpcPingKeys: UnsupportedKeys = {
+  method: { ...notYet, accepted: ["ping"] },
 };
 
 /** `http_api.*` (reference 6.1). */

@@ -54,12 +54,17 @@ export class Hub {
     this.#list = undefined;
   }
 
-  /** The recipient gets what was collected, and nothing after it. */
-  remove(recipient: Recipient): void {
-    if (!this.#recipients.has(recipient)) return;
+  /**
+   * The recipient gets what was collected, and nothing after it.
+   *
+   * @returns whether it was there
+   */
+  remove(recipient: Recipient): boolean {
+    if (!this.#recipients.has(recipient)) return false;
     this.flush();
     this.#recipients.delete(recipient);
     this.#list = undefined;
+    return true;
   }
 
   /** Puts a publication into the next frame. Follow it, in the same stretch, with {@link settle}. */
@@ -114,6 +119,14 @@ export class Hub {
     this.flush();
     if (this.recipients.some((recipient) => recipient.hearsJoinLeave)) {
       this.#send(this.#codec.encodePush({ type, channel: this.#channel, info }), true);
+    }
+  }
+
+  /** Of this user's connections one wants to be the only one (rule C10): the others are told, and disconnect meanwhile. */
+  sole(user: string, client: string): void {
+    // The list isn't touched when somebody leaves, but made anew.
+    for (const recipient of this.recipients) {
+      if (recipient.info.user === user) recipient.replacedBy(client);
     }
   }
 

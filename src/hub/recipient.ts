@@ -17,4 +17,6 @@ export interface Recipient {
   /** The collected publications went out; replies that had to come after them may go now. */
   flushed(): void;
   disconnect(code: DisconnectCode): void;
+  /** A connection of the same user wants to be the only one on the channel; it may be this one. */
+  replacedBy(client: string): void;
 }

@@ -45,13 +45,17 @@ export const disconnectCodes = {
   slow: { code: 3008, reason: "slow" },
   insufficientState: { code: 3010, reason: "insufficient state" },
   noPong: { code: 3012, reason: "no pong" },
+  tooManyRequests: { code: 3013, reason: "too many requests" },
   invalidToken: { code: 3500, reason: "invalid token" },
   badRequest: { code: 3501, reason: "bad request" },
   stale: { code: 3502, reason: "stale" },
+  connectionLimit: { code: 3504, reason: "connection limit" },
+  channelLimit: { code: 3505, reason: "channel limit" },
   permissionDenied: { code: 3507, reason: "permission denied" },
   notAvailable: { code: 3508, reason: "not available" },
 } as const satisfies Record<string, DisconnectCode>;
 
 export const unsubscribeCodes = {
+  insufficientState: { code: 2500, reason: "insufficient state" },
   subscriptionExpired: { code: 2501, reason: "subscription expired" },
 } as const satisfies Record<string, UnsubscribeCode>;

@@ -15,7 +15,7 @@ export type Command =
   | { readonly method: "history"; readonly id: number; readonly request: HistoryRequest }
   | { readonly method: "refresh"; readonly id: number; readonly request: RefreshRequest }
   | { readonly method: "sub_refresh"; readonly id: number; readonly request: SubRefreshRequest }
-  | { readonly method: "rpc"; readonly id: number }
+  | { readonly method: "rpc"; readonly id: number; readonly request: RpcRequest }
   | { readonly method: "send"; readonly id: number }
   | { readonly method: "ping"; readonly id: number }
   /** The empty message: the answer to our ping. */
@@ -23,10 +23,19 @@ export type Command =
 
 export type CommandMethod = Command["method"];
 
-interface ConnectRequest {
+export interface ConnectRequest {
   readonly token: string;
   /** The SDK's own name, such as "js"; for diagnosis only. */
   readonly name: string;
+  /** Where the client was in the subscriptions the server made for it, by channel. */
+  readonly subscriptions: ReadonlyMap<string, ServerSubscriptionRequest>;
+}
+
+/** How a client takes up a subscription that the server makes. */
+export interface ServerSubscriptionRequest {
+  readonly recover: boolean;
+  readonly epoch: string;
+  readonly offset: number;
 }
 
 export interface SubscribeRequest {
@@ -66,6 +75,11 @@ export interface HistoryRequest {
   readonly limit: number;
   readonly since?: StreamPosition;
   readonly reverse: boolean;
+}
+
+interface RpcRequest {
+  /** The backend's name for what is called. */
+  readonly method: string;
 }
 
 interface RefreshRequest {

@@ -1,4 +1,12 @@
-import type { Command, CommandMethod, HistoryRequest, SubscribeRequest } from "./command.ts";
+import { limits } from "../limits.ts";
+import type {
+  Command,
+  CommandMethod,
+  ConnectRequest,
+  HistoryRequest,
+  ServerSubscriptionRequest,
+  SubscribeRequest,
+} from "./command.ts";
 import { JsonFields } from "./json-fields.ts";
 import { isJsonObject, type JsonValue } from "./json-value.ts";
 import { memberText } from "./json-text.ts";
@@ -45,7 +53,7 @@ function decodeRequest(
 ): Command {
   switch (method) {
     case "connect":
-      return { method, id, request: { token: request.text("token"), name: request.text("name") } };
+      return { method, id, request: decodeConnect(request) };
     case "subscribe":
       return { method, id, request: decodeSubscribe(request) };
     case "unsubscribe":
@@ -73,12 +81,28 @@ function decodeRequest(
       return { method, id, request: { channel, token, type: decodeType(request) } };
     }
     case "rpc":
+      return { method, id, request: { method: request.text("method") } };
     case "send":
     case "ping":
       break;
   }
-  // Each of these is refused whatever it carries, so the rest of it isn't read.
+  // Both are refused whatever they carry, so the rest of them isn't read.
   return { method, id };
+}
+
+function decodeConnect(request: JsonFields): ConnectRequest {
+  const token = request.text("token");
+  const name = request.text("name");
+  const subscriptions = new Map<string, ServerSubscriptionRequest>();
+  // More subscriptions than anybody may have can't be recovered either.
+  for (const [channel, fields] of request.objects("subs", limits.channelLimitMax)) {
+    subscriptions.set(channel, {
+      recover: fields.flag("recover"),
+      epoch: fields.text("epoch"),
+      offset: fields.unsigned("offset", Number.MAX_SAFE_INTEGER),
+    });
+  }
+  return { token, name, subscriptions };
 }
 
 function decodeSubscribe(request: JsonFields): SubscribeRequest {

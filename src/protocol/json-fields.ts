@@ -59,6 +59,35 @@ export class JsonFields {
     return undefined;
   }
 
+  /**
+   * The objects within this one's object, by name; none when it is absent. A name comes from the sender, so it stands in
+   * no complaint: what is wrong with any of them is said of the same path.
+   *
+   * @param countMax how many are taken; more are a complaint
+   */
+  objects(field: string, countMax: number): ReadonlyMap<string, JsonFields> {
+    const objects = new Map<string, JsonFields>();
+    const value = this.#object[field] ?? null;
+    if (value === null) return objects;
+    if (!isJsonObject(value)) {
+      this.#complain(field, "is not an object");
+      return objects;
+    }
+    const entries = Object.entries(value);
+    if (entries.length > countMax) {
+      this.#complain(field, `has over ${countMax} entries`);
+      return objects;
+    }
+    for (const [name, entry] of entries) {
+      if (isJsonObject(entry)) {
+        objects.set(name, new JsonFields(entry, `${this.#prefix}${field}.`, this.#complaints));
+      } else if (entry !== null) {
+        this.#complain(field, "has an entry that is not an object");
+      }
+    }
+    return objects;
+  }
+
   #integer(field: string, min: number, max: number, complaint: string): number {
     const value = this.#object[field] ?? 0;
     if (typeof value !== "number" || !Number.isInteger(value) || (min === 0 && value < 0)) {

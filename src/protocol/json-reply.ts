@@ -39,6 +39,7 @@ function encodeResult(reply: Exclude<Reply, { readonly error: ErrorCode }>): str
       return braced(expiryFields(reply.result));
     case "unsubscribe":
     case "publish":
+    case "rpc":
       return "{}";
   }
 }
@@ -47,10 +48,21 @@ function encodeConnect(result: ConnectResult): string {
   let fields = `,"client":${JSON.stringify(result.client)}`;
   fields += `,"version":${JSON.stringify(result.version)}`;
   fields += expiryFields(result);
+  if (result.subscriptions !== undefined && result.subscriptions.size > 0) {
+    fields += `,"subs":${encodeSubscriptions(result.subscriptions)}`;
+  }
   if (result.pingSeconds > 0) fields += `,"ping":${result.pingSeconds}`;
   if (result.pong) fields += ',"pong":true';
   if (result.timeMs !== undefined) fields += `,"time":${result.timeMs}`;
   return braced(fields);
+}
+
+function encodeSubscriptions(subscriptions: ReadonlyMap<string, SubscribeResult>): string {
+  const members = Array.from(
+    subscriptions,
+    ([channel, result]) => `${JSON.stringify(channel)}:${encodeSubscribe(result)}`,
+  );
+  return `{${members.join(",")}}`;
 }
 
 function encodeSubscribe(result: SubscribeResult): string {

@@ -5,7 +5,8 @@ import type { HistoryResult, PresenceResult, PresenceStatsResult } from "./reply
 
 /**
  * Results that clients and the HTTP API are given alike, as JSON on one line. SDKs read these fields without asking
- * whether they are there, so all of them always are (reference 1.3).
+ * whether they are there, so all of them always are (reference 1.3). Only `incomplete`, which is ours, comes when it is
+ * true.
  */
 export function encodeHistory({ publications, position }: HistoryResult): JsonText {
   const epoch = JSON.stringify(position.epoch);
@@ -15,14 +16,17 @@ export function encodeHistory({ publications, position }: HistoryResult): JsonTe
 }
 
 /** Everybody present, by connection ID. */
-export function encodePresence({ clients }: PresenceResult): JsonText {
+export function encodePresence({ clients, incomplete }: PresenceResult): JsonText {
   const members = clients.map((info) => `${JSON.stringify(info.client)}:${encodeClientInfo(info)}`);
-  return trustedJsonText(`{"presence":{${members.join(",")}}}`);
+  return trustedJsonText(`{"presence":{${members.join(",")}}${incompleteField(incomplete)}}`);
 }
 
 /** How many are present. */
-export function encodePresenceStats({ clientCount, userCount }: PresenceStatsResult): JsonText {
-  return trustedJsonText(`{"num_clients":${clientCount},"num_users":${userCount}}`);
+export function encodePresenceStats(result: PresenceStatsResult): JsonText {
+  const { clientCount, userCount, incomplete } = result;
+  return trustedJsonText(
+    `{"num_clients":${clientCount},"num_users":${userCount}${incompleteField(incomplete)}}`,
+  );
 }
 
 /** Where a publication went; `{}` for one without history. Only the HTTP API tells. */
@@ -34,4 +38,8 @@ export function encodePosition(position: StreamPosition | undefined): JsonText {
 /** Publications in their order, as an array. */
 export function encodePublications(publications: readonly Publication[]): JsonText {
   return trustedJsonText(`[${publications.map(encodePublication).join(",")}]`);
+}
+
+function incompleteField(incomplete: boolean | undefined): string {
+  return incomplete === true ? ',"incomplete":true' : "";
 }

@@ -12,6 +12,7 @@ export type Reply =
   | { readonly id: number; readonly method: "presence"; readonly result: PresenceResult }
   | { readonly id: number; readonly method: "presence_stats"; readonly result: PresenceStatsResult }
   | { readonly id: number; readonly method: "history"; readonly result: HistoryResult }
+  | { readonly id: number; readonly method: "rpc" }
   | { readonly id: number; readonly method: "refresh"; readonly result: Expiry }
   | { readonly id: number; readonly method: "sub_refresh"; readonly result: Expiry };
 
@@ -36,6 +37,8 @@ export interface ConnectResult extends Expiry {
   readonly pong: boolean;
   /** Server time, ms since 1970; absent unless the configuration asks for it. */
   readonly timeMs?: number;
+  /** Subscriptions the server made, by channel; absent when there are none. */
+  readonly subscriptions?: ReadonlyMap<string, SubscribeResult>;
 }
 
 export interface SubscribeResult extends Expiry {
@@ -52,11 +55,15 @@ export interface SubscribeResult extends Expiry {
 
 export interface PresenceResult {
   readonly clients: readonly ClientInfo[];
+  /** Some gateway didn't answer in time: there may be more. */
+  readonly incomplete?: boolean;
 }
 
 export interface PresenceStatsResult {
   readonly clientCount: number;
   readonly userCount: number;
+  /** Some gateway didn't answer in time: there may be more. */
+  readonly incomplete?: boolean;
 }
 
 export interface HistoryResult {

@@ -1,61 +1,55 @@
 import { mayPublish, mayReadHistory, maySeePresence } from "../access/permissions.ts";
-import { type KnownChannel, resolveChannel } from "../channel/channel-name.ts";
-import type { Channel } from "../channel/channel.ts";
-import { presence, presenceStats } from "../channel/presence.ts";
-import type { ChannelConfig, Config } from "../config/config.ts";
+import type { KnownChannel } from "../channel/channel-name.ts";
+import { acceptsData } from "../channel/data-format.ts";
+import type { Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol/command.ts";
-import { acceptsData } from "../channel/data-format.ts";
+import type { Channels } from "./channels.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import type { SessionSnapshot } from "./snapshot.ts";
-import { clientInfo } from "./subscription.ts";
+import type { SessionIdentity } from "./snapshot.ts";
+import { clientInfo, type Subscription } from "./subscription.ts";
 
-/** What a subscribed or merely connected client may ask of the channel (reference 1.6). */
+/** What a client asks of a channel, whether it is subscribed to it or merely connected (reference 1.6). */
 export interface Asking {
   readonly id: number;
-  readonly snapshot: SessionSnapshot;
-  readonly channel: Channel;
+  readonly session: SessionIdentity;
+  readonly channels: Channels;
   readonly config: Config;
+  /** The client's own to the channel; absent when it has none. */
+  readonly subscription: Subscription | undefined;
   readonly nowMs: number;
 }
 
-/**
- * Finds the channel a command names, or else what the command comes to. This object serves one channel; any other one is
- * unknown here (rule C6).
- */
-export function named(
-  name: string,
-  channel: Channel,
-  config: ChannelConfig,
-): KnownChannel | Decision {
+/** Takes what the command came to, at once or when the channel's object has answered. */
+export type Decide = (decision: Decision) => void;
+
+/** Finds the channel a command names, or else what the command comes to. */
+export function named(name: string, channels: Channels): KnownChannel | Decision {
   if (name === "") return disconnectWith(disconnectCodes.badRequest);
-  const resolved = resolveChannel(name, config);
+  const resolved = channels.find(name);
   if (resolved.outcome === "bad-name") return failWith(errorCodes.badRequest);
-  if (resolved.outcome === "unknown-namespace" || name !== channel.name) {
-    return failWith(errorCodes.unknownChannel);
-  }
+  if (resolved.outcome === "unknown-namespace") return failWith(errorCodes.unknownChannel);
   return resolved;
 }
 
 /** Publishes for a client. The frame with the publication must reach the publisher before this reply does (rule O4). */
-export function publish(asking: Asking, request: PublishRequest): Decision {
-  const { id, snapshot, channel, config, nowMs } = asking;
-  const found = named(request.channel, channel, config.channel);
-  if (found.outcome !== "resolved") return found;
-  if (!mayPublish(found.options, callerOf(snapshot))) return failWith(errorCodes.permissionDenied);
-  const { data } = request;
-  if (data === undefined || request.type !== 0 || !acceptsData(found.options, data)) {
-    return failWith(errorCodes.badRequest);
+export function publish(asking: Asking, request: PublishRequest, decide: Decide): void {
+  const { id, session, channels, subscription, nowMs } = asking;
+  const found = named(request.channel, channels);
+  if (found.outcome !== "resolved") {
+    decide(found);
+    return;
   }
-  if (channel.hub.overloaded(nowMs)) return failWith(errorCodes.tooManyRequests);
-  const info = clientInfo(snapshot, snapshot.subscription);
-  const outcome = channel.publish({ ...plainPublication, data }, info, nowMs);
-  switch (outcome.outcome) {
-    case "published":
-    case "suppressed":
-      return { outcome: "reply", reply: { id, method: "publish" } };
-    case "too-many-keys":
-      return failWith(errorCodes.tooManyRequests);
+  const { data } = request;
+  if (!mayPublish(found.options, callerOf(asking))) decide(failWith(errorCodes.permissionDenied));
+  else if (data === undefined || request.type !== 0 || !acceptsData(found.options, data)) {
+    decide(failWith(errorCodes.badRequest));
+  } else {
+    const info = subscription?.info ?? clientInfo(session);
+    channels.publish(request.channel, data, info, subscription, nowMs, (answer) => {
+      if (answer.outcome === "failed") decide(failWith(answer.error));
+      else decide({ outcome: "reply", reply: { id, method: "publish" } });
+    });
   }
 }
 
@@ -64,60 +58,61 @@ export function seePresence(
   asking: Asking,
   request: ChannelRequest,
   method: "presence" | "presence_stats",
-): Decision {
-  const { id, snapshot, channel, config } = asking;
-  const found = named(request.channel, channel, config.channel);
-  if (found.outcome !== "resolved") return found;
-  if (!found.options.presence) return failWith(errorCodes.notAvailable);
-  if (!maySeePresence(found.options, callerOf(snapshot)))
-    return failWith(errorCodes.permissionDenied);
-  const { recipients } = channel.hub;
-  return method === "presence"
-    ? { outcome: "reply", reply: { id, method, result: presence(recipients) } }
-    : { outcome: "reply", reply: { id, method, result: presenceStats(recipients) } };
-}
-
-/** Reads the history, at most `client.history_max_publication_limit` publications at a time. */
-export function readHistory(asking: Asking, request: HistoryRequest): Decision {
-  const { id, snapshot, channel, config, nowMs } = asking;
-  const found = named(request.channel, channel, config.channel);
-  if (found.outcome !== "resolved") return found;
-  if (!channel.hasHistory) return failWith(errorCodes.notAvailable);
-  if (!mayReadHistory(found.options, callerOf(snapshot)))
-    return failWith(errorCodes.permissionDenied);
-  if (request.reverse && request.since?.offset === 0) return failWith(errorCodes.badRequest);
-  const most = config.client.historyMaxPublicationLimit;
-  const limit = request.limit < 0 ? most : Math.min(request.limit, most);
-  const outcome = channel.history({ ...request, limit }, nowMs, config.client.queueMaxSizeBytes);
-  switch (outcome.outcome) {
-    case "history": {
-      const { publications, position } = outcome;
-      return {
-        outcome: "reply",
-        reply: { id, method: "history", result: { publications, position } },
-      };
-    }
-    case "not-available":
-      return failWith(errorCodes.notAvailable);
-    case "unrecoverable-position":
-      return failWith(errorCodes.unrecoverablePosition);
-    case "too-large":
-      return failWith(errorCodes.limitExceeded);
+  decide: Decide,
+): void {
+  const { id, channels } = asking;
+  const found = named(request.channel, channels);
+  if (found.outcome !== "resolved") decide(found);
+  else if (!found.options.presence) decide(failWith(errorCodes.notAvailable));
+  else if (!maySeePresence(found.options, callerOf(asking))) {
+    decide(failWith(errorCodes.permissionDenied));
+  } else if (method === "presence") {
+    channels.presence(request.channel, (answer) => {
+      if (answer.outcome === "failed") decide(failWith(answer.error));
+      else decide({ outcome: "reply", reply: { id, method, result: answer.result } });
+    });
+  } else {
+    channels.presenceStats(request.channel, (answer) => {
+      if (answer.outcome === "failed") decide(failWith(answer.error));
+      else decide({ outcome: "reply", reply: { id, method, result: answer.result } });
+    });
   }
 }
 
-/** A client's publication carries data and nothing else. */
-const plainPublication = {
-  skipHistory: false,
-  idempotencyKey: "",
-  version: 0n,
-  versionEpoch: "",
-  delta: false,
-} as const;
+/** Reads the history, at most `client.history_max_publication_limit` publications at a time. */
+export function readHistory(asking: Asking, request: HistoryRequest, decide: Decide): void {
+  const { id, channels, config, nowMs } = asking;
+  const found = named(request.channel, channels);
+  if (found.outcome !== "resolved") {
+    decide(found);
+    return;
+  }
+  const { historySize, historyTtlMs } = found.options;
+  if (historySize === 0 || historyTtlMs === 0) decide(failWith(errorCodes.notAvailable));
+  else if (!mayReadHistory(found.options, callerOf(asking))) {
+    decide(failWith(errorCodes.permissionDenied));
+  } else if (request.reverse && request.since?.offset === 0) {
+    decide(failWith(errorCodes.badRequest));
+  } else {
+    const most = config.client.historyMaxPublicationLimit;
+    const limit = request.limit < 0 ? most : Math.min(request.limit, most);
+    const { since, reverse } = request;
+    const query = { limit, reverse, ...(since === undefined ? {} : { since }) };
+    const bytesMax = config.client.queueMaxSizeBytes;
+    channels.history(request.channel, query, bytesMax, nowMs, (answer) => {
+      if (answer.outcome === "failed") decide(failWith(answer.error));
+      else {
+        const { publications, position } = answer;
+        const result = { publications, position };
+        decide({ outcome: "reply", reply: { id, method: "history", result } });
+      }
+    });
+  }
+}
 
-function callerOf(snapshot: SessionSnapshot): {
+function callerOf({ session, subscription }: Asking): {
   readonly user: string;
   readonly subscribed: boolean;
 } {
-  return { user: snapshot.claims?.user ?? "", subscribed: snapshot.subscription !== undefined };
+  return { user: session.claims?.user ?? "", subscribed: subscription !== undefined };
 }

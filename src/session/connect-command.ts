@@ -1,59 +1,72 @@
 import type { ConnectionClaims, ConnectionVerdict } from "../access/claims.ts";
 import type { ClientConfig } from "../config/config.ts";
-import { limits } from "../limits.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { ConnectResult } from "../protocol/reply.ts";
+import { fitsAttachment } from "./attachment.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import type { SessionSnapshot } from "./snapshot.ts";
+import type { SessionIdentity } from "./snapshot.ts";
+
+/** Somebody may connect, as these claims say. */
+export interface Accepted {
+  readonly outcome: "accepted";
+  readonly claims: ConnectionClaims;
+}
 
 /**
  * Decides on a connect command (rules C1 to C5, reference 1.4 and 5.1).
  *
  * @param verdict what became of the command's token; absent when it carried none
- * @param version what the server calls itself
  */
 export function connect(
-  id: number,
-  snapshot: SessionSnapshot,
+  session: SessionIdentity,
   verdict: ConnectionVerdict | undefined,
+  config: ClientConfig,
+  nowMs: number,
+): Accepted | Decision {
+  if (session.phase !== "new") return disconnectWith(disconnectCodes.badRequest);
+  const credentials = credentialsOf(session, verdict, config, nowMs);
+  if (credentials.outcome === "error") return { ...credentials, changes: refused };
+  if (credentials.outcome !== "accepted") return credentials;
+  const { subscriptions: _, ...kept } = credentials.claims;
+  return fitsAttachment(kept) ? credentials : failWith(errorCodes.limitExceeded, refused);
+}
+
+/** What a session is after its connect was answered with an error (rule C4). */
+export const refused = { phase: "refused" } as const;
+
+/**
+ * The result of a connect that was accepted, but for the subscriptions.
+ *
+ * @param version what the server calls itself
+ */
+export function connectResult(
+  { client, keepalive }: SessionIdentity,
+  claims: ConnectionClaims,
   config: ClientConfig,
   version: string,
   nowMs: number,
-): Decision {
-  if (snapshot.phase !== "new") return disconnectWith(disconnectCodes.badRequest);
-  const credentials = credentialsOf(snapshot, verdict, config, nowMs);
-  if (credentials.outcome !== "accepted") {
-    if (credentials.outcome !== "error") return credentials;
-    return { ...credentials, snapshot: { ...snapshot, phase: "refused" } };
-  }
-  const { claims } = credentials;
-  const connected: SessionSnapshot = { ...snapshot, phase: "connected", claims };
-  if (!fitsSnapshot(connected)) {
-    return failWith(errorCodes.limitExceeded, { ...snapshot, phase: "refused" });
-  }
-  const result: ConnectResult = {
-    client: snapshot.client,
+): ConnectResult {
+  return {
+    client,
     version,
     ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs),
     pingSeconds: config.pingIntervalMs / 1000,
     // Whoever pings by itself must not answer ours: the answer would wake the object.
-    pong: snapshot.keepalive === "server",
+    pong: keepalive === "server",
     ...(config.connectIncludeServerTime ? { timeMs: nowMs } : {}),
   };
-  return { outcome: "reply", reply: { id, method: "connect", result }, snapshot: connected };
 }
 
-type Credentials = { readonly outcome: "accepted"; readonly claims: ConnectionClaims } | Decision;
-
 function credentialsOf(
-  snapshot: SessionSnapshot,
+  session: SessionIdentity,
   verdict: ConnectionVerdict | undefined,
   config: ClientConfig,
   nowMs: number,
-): Credentials {
-  const fromEdge = snapshot.claims;
+): Accepted | Decision {
+  const fromEdge = session.claims;
   if (verdict?.outcome === "invalid") return disconnectWith(disconnectCodes.invalidToken);
   if (verdict?.outcome === "expired") return failWith(errorCodes.tokenExpired);
+  if (verdict?.outcome === "unavailable") return failWith(errorCodes.internal);
   const claims = verdict?.claims ?? fromEdge;
   if (claims === undefined) {
     return config.allowAnonymousConnectWithoutToken
@@ -80,12 +93,6 @@ function credentialsOf(
 export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === 0) return 0;
   return Math.min(Math.max(1, Math.floor(expireAtSeconds - nowMs / 1000)), 2 ** 32 - 1);
-}
-
-/** Whether a snapshot fits into what survives sleep; what doesn't fit is refused, never cut (rule B2). */
-export function fitsSnapshot(snapshot: SessionSnapshot): boolean {
-  // Attachments store Latin-1 text in one byte a character and other text in two.
-  return JSON.stringify(snapshot).length <= limits.sessionSnapshotBytesMax / 2;
 }
 
 /** Whether a credential's end has passed; 0 is never. */

@@ -1,4 +1,8 @@
-import type { SubscriptionVerdict } from "../access/claims.ts";
+import type {
+  ServerSubscription,
+  SubscriptionOverride,
+  SubscriptionVerdict,
+} from "../access/claims.ts";
 import { mayReadHistory, maySeePresence, maySubscribe } from "../access/permissions.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
@@ -41,13 +45,15 @@ export function grantSubscription(
   if (request.filtered) return failWith(errorCodes.badRequest);
   if (verdict === undefined) {
     if (!maySubscribe(channel, applicant.user)) return failWith(errorCodes.permissionDenied);
-    return granted(request, channel, applicant, undefined);
+    return granted(request, channel, applicant, namespaceTerms);
   }
   switch (verdict.outcome) {
     case "invalid":
       return failWith(errorCodes.permissionDenied);
     case "expired":
       return failWith(errorCodes.tokenExpired);
+    case "unavailable":
+      return failWith(errorCodes.internal);
     case "verified": {
       const { user, client, channel: name } = verdict.claims;
       const bound = client === "" || client === applicant.client;
@@ -60,15 +66,37 @@ export function grantSubscription(
   }
 }
 
-type Claims = (SubscriptionVerdict & { outcome: "verified" })["claims"];
+/** What the server gives somebody whom it subscribes itself: nothing is asked for, and nothing refused. */
+export function grantServerSubscription(
+  subscription: ServerSubscription,
+  channel: KnownChannel,
+  applicant: Applicant,
+): Grant {
+  const wishes = { channel: subscription.channel, ...noWishes };
+  const grant = granted(wishes, channel, applicant, { ...subscription, expireAtSeconds: 0 });
+  return { ...grant, subscription: { ...grant.subscription, serverSide: true } };
+}
+
+/** What a token says of a subscription. */
+interface Terms {
+  readonly expireAtSeconds: number;
+  readonly info?: JsonText;
+  readonly data?: JsonText;
+  readonly override: SubscriptionOverride;
+}
+
+const namespaceTerms: Terms = { expireAtSeconds: 0, override: {} };
+
+const noWishes = { positioned: false, recoverable: false, joinLeave: false };
+
+type Wishes = Pick<SubscribeRequest, "channel" | "positioned" | "recoverable" | "joinLeave">;
 
 function granted(
-  request: SubscribeRequest,
+  request: Wishes,
   { options }: KnownChannel,
   applicant: Applicant,
-  claims: Claims | undefined,
+  { expireAtSeconds, info, data, override }: Terms,
 ): Grant {
-  const override = claims?.override ?? {};
   // Whoever is granted the subscription asks as a subscriber for what goes with it.
   const caller = { user: applicant.user, subscribed: true };
   const readsHistory = mayReadHistory(options, caller);
@@ -86,17 +114,17 @@ function granted(
   const forced = override.forcePushJoinLeave ?? options.forcePushJoinLeave;
   const subscription: SubscriptionSnapshot = {
     channel: request.channel,
-    expireAtSeconds: claims?.expireAtSeconds ?? 0,
+    expireAtSeconds,
     present: override.presence ?? options.presence,
     announced,
     hearsJoinLeave: announced && (forced || (request.joinLeave && maySeePresence(options, caller))),
-    ...(claims?.info === undefined ? {} : { chanInfo: claims.info }),
+    ...(info === undefined ? {} : { chanInfo: info }),
   };
   return {
     outcome: "granted",
     subscription,
     positioned,
     recoverable,
-    ...(claims?.data === undefined ? {} : { data: claims.data }),
+    ...(data === undefined ? {} : { data }),
   };
 }

@@ -1,4 +1,4 @@
-import type { SessionSnapshot } from "./snapshot.ts";
+import type { SessionIdentity } from "./snapshot.ts";
 
 /**
  * When to ask a client whether it is there, and when to give it up (rules K1 to K5).
@@ -8,7 +8,7 @@ import type { SessionSnapshot } from "./snapshot.ts";
  */
 
 /** When this session's next ping is due, ms since 1970; Infinity for never. */
-export function pingDueAtMs(session: SessionSnapshot, intervalMs: number): number {
+export function pingDueAtMs(session: SessionIdentity, intervalMs: number): number {
   if (session.phase !== "connected" || session.keepalive === "client")
     return Number.POSITIVE_INFINITY;
   return (session.pingedAtMs ?? session.openedAtMs) + intervalMs;
@@ -23,7 +23,7 @@ export type Heartbeat = "nothing" | "ping" | "no-pong" | "gone";
  * @param lastHeardMs when the runtime last answered this client's own ping; undefined when it never did
  */
 export function heartbeat(
-  session: SessionSnapshot,
+  session: SessionIdentity,
   intervalMs: number,
   tick: boolean,
   lastHeardMs: number | undefined,

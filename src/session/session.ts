@@ -1,116 +1,110 @@
-import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
-import type { Channel } from "../channel/channel.ts";
-import type { Config } from "../config/config.ts";
+import { limits } from "../limits.ts";
 import {
   type DisconnectCode,
   disconnectCodes,
   errorCodes,
+  type UnsubscribeCode,
   unsubscribeCodes,
 } from "../protocol/codes.ts";
-import type { Codec, Message } from "../protocol/codec.ts";
-import {
-  type Command,
-  flagErrorOnUnrecoverable,
-  type SubscribeRequest,
-} from "../protocol/command.ts";
-import type { Reply, SubscribeResult } from "../protocol/reply.ts";
-import { type Asking, named, publish, readHistory, seePresence } from "./channel-commands.ts";
-import { connect, fitsSnapshot, ttlSeconds } from "./connect-command.ts";
+import type { Command } from "../protocol/command.ts";
+import { Allowance } from "./allowance.ts";
+import { type Asking, publish, readHistory, seePresence } from "./channel-commands.ts";
+import { carryOutConnect } from "./connecting.ts";
 import type { Connection } from "./connection.ts";
+import type { SessionContext } from "./context.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import { grantSubscription } from "./grant.ts";
 import { heartbeat, pingDueAtMs } from "./heartbeat.ts";
-import { refresh, subRefresh } from "./refresh-commands.ts";
-import type { SessionSnapshot } from "./snapshot.ts";
-import { clientInfo, Subscription } from "./subscription.ts";
-
-/** What all sessions of an object share. */
-export interface SessionContext {
-  readonly config: Config;
-  readonly channel: Channel;
-  readonly codec: Codec;
-  /** What the server calls itself to clients; never empty. */
-  readonly version: string;
-}
-
-/** What became of the token that came with a command, already verified: that takes time, and a session takes none. */
-export interface Verdicts {
-  readonly connection?: ConnectionVerdict;
-  readonly subscription?: SubscriptionVerdict;
-}
+import { carryOutRefresh, carryOutSubRefresh } from "./refreshing.ts";
+import { SessionState } from "./session-state.ts";
+import type { KeptPosition, SessionSnapshot } from "./snapshot.ts";
+import { carryOutSubscribe } from "./subscribing.ts";
+import type { Subscriber } from "./subscription.ts";
+import type { Verdicts } from "./verdicts.ts";
+import { type ReceivedCommand, WaitingCommands } from "./waiting-commands.ts";
 
 /**
- * One client's connection to one channel, from its first command to its last (rules C1 to C8).
- * It holds nothing that its snapshot doesn't hold: thrown away and made again from the snapshot it goes on as if nothing
- * had happened.
+ * One client's connection, from its first command to its last (rules C1 to C10).
+ * What it holds beyond its snapshot belongs to commands under way, and an object with any of those doesn't sleep: so a
+ * session thrown away and made again from the snapshot goes on as if nothing had happened.
  */
-export class Session {
+export class Session implements Subscriber {
   readonly #context: SessionContext;
-  readonly #connection: Connection;
-  #snapshot: SessionSnapshot;
-  #subscription: Subscription | undefined;
-  /** Replies that must not overtake a publication that is still being collected; absent when none must wait. */
-  #held: Message[] | undefined;
-  #heldBytes = 0;
+  readonly #state: SessionState;
+  readonly #waiting = new WaitingCommands();
+  readonly #commands = new Allowance(limits.commandsBurst, limits.commandsPerSecond);
+  readonly #subscribes = new Allowance(limits.subscribesBurst, limits.subscribesPerSecond);
 
   /** Also takes up a session that slept: a subscription in the snapshot is a subscription again. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
-    this.#snapshot = snapshot;
-    this.#connection = connection;
     this.#context = context;
-    if (snapshot.phase === "connected" && snapshot.subscription !== undefined) {
-      const info = clientInfo(snapshot, snapshot.subscription);
-      this.#subscription = new Subscription(info, snapshot.subscription, connection, this);
-      context.channel.hub.add(this.#subscription);
+    this.#state = new SessionState(snapshot, connection, context);
+    if (snapshot.phase !== "connected") return;
+    for (const granted of snapshot.subscriptions) {
+      const kept = snapshot.kept?.get(granted.channel);
+      const subscription = this.#state.newSubscription(granted, this, kept);
+      subscription.restored();
+      this.#state.subscriptions.add(subscription, granted, true);
+      context.channels.restore(subscription);
     }
   }
 
   get closed(): boolean {
-    return this.#snapshot.phase === "closed";
+    return this.#state.closed;
+  }
+
+  /** The connection's ID. */
+  get client(): string {
+    return this.#state.identity.client;
   }
 
   /**
-   * Carries out one command. What it published is sent when the hub settles; its reply waits for that.
+   * Carries out one command, or lets it wait for an earlier one. What it published is sent when the hub settles; its reply
+   * waits for that.
    *
    * @param busy too much waits already: a publish is refused (rule B6)
    */
   receive(command: Command, verdicts: Verdicts, nowMs: number, busy = false): void {
-    const { phase } = this.#snapshot;
+    const { phase } = this.#state.identity;
     if (phase === "closed" || phase === "refused") return;
-    if (phase === "new" && command.method !== "connect") {
+    const expectsConnect = phase === "new" && !this.#state.connecting;
+    if ((command.method === "connect") !== expectsConnect) {
       this.disconnect(disconnectCodes.badRequest);
       return;
     }
-    const refused = busy && command.method === "publish";
-    const decision = refused
-      ? failWith(errorCodes.tooManyRequests)
-      : this.#decide(command, verdicts, nowMs);
-    this.#apply(command, decision);
+    switch (this.#take(command, nowMs)) {
+      case "granted":
+        this.#enter({ command, verdicts, nowMs, busy });
+        return;
+      case "over":
+        this.#apply(command, failWith(errorCodes.tooManyRequests));
+        return;
+      case "far-over":
+        this.disconnect(disconnectCodes.tooManyRequests);
+    }
   }
 
   /** Does what is due: gives up who is stale, expired or gone, and pings. */
   tick(pingTick: boolean, nowMs: number): void {
-    const { phase, claims, subscription } = this.#snapshot;
+    const { identity, connecting, subscriptions } = this.#state;
     const { client } = this.#context.config;
-    if (phase === "closed") return;
-    if (phase !== "connected") {
+    if (identity.phase === "closed" || connecting) return;
+    if (identity.phase !== "connected") {
       if (nowMs >= this.#staleAtMs()) this.disconnect(disconnectCodes.stale);
       return;
     }
-    if (nowMs >= endMs(claims?.expireAtSeconds, client.expiredCloseDelayMs)) {
+    if (nowMs >= endMs(identity.claims?.expireAtSeconds, client.expiredCloseDelayMs)) {
       this.disconnect(disconnectCodes.connectionExpired);
       return;
     }
-    if (nowMs >= endMs(subscription?.expireAtSeconds, client.expiredSubCloseDelayMs)) {
-      this.#unsubscribeExpired();
+    if (nowMs >= endMs(subscriptions.expireAtSeconds, client.expiredSubCloseDelayMs)) {
+      this.#endExpired(nowMs);
     }
-    const lastHeardMs = this.#connection.lastHeardMs();
-    switch (heartbeat(this.#snapshot, client.pingIntervalMs, pingTick, lastHeardMs, nowMs)) {
+    const { lastHeardMs } = this.#state;
+    switch (heartbeat(identity, client.pingIntervalMs, pingTick, lastHeardMs, nowMs)) {
       case "nothing":
         return;
       case "ping":
-        this.#save({ ...this.#snapshot, pingedAtMs: nowMs, awaitingPong: true });
-        this.#connection.send(this.#context.codec.ping);
+        this.#state.ping(nowMs);
         return;
       case "no-pong":
       case "gone":
@@ -120,247 +114,268 @@ export class Session {
 
   /** When the next ping is due, ms since 1970; Infinity for never. */
   get pingDueAtMs(): number {
-    return pingDueAtMs(this.#snapshot, this.#context.config.client.pingIntervalMs);
+    return pingDueAtMs(this.#state.identity, this.#context.config.client.pingIntervalMs);
   }
 
   /** When {@link tick} has something to do, ms since 1970; Infinity for never. */
   get dueAtMs(): number {
-    const { phase, claims, subscription } = this.#snapshot;
+    const { identity, subscriptions } = this.#state;
     const { client } = this.#context.config;
-    if (phase === "closed") return Number.POSITIVE_INFINITY;
-    if (phase !== "connected") return this.#staleAtMs();
+    if (identity.phase === "closed") return Number.POSITIVE_INFINITY;
+    if (identity.phase !== "connected") return this.#staleAtMs();
     return Math.min(
       this.pingDueAtMs,
-      endMs(claims?.expireAtSeconds, client.expiredCloseDelayMs),
-      endMs(subscription?.expireAtSeconds, client.expiredSubCloseDelayMs),
+      endMs(identity.claims?.expireAtSeconds, client.expiredCloseDelayMs),
+      endMs(subscriptions.expireAtSeconds, client.expiredSubCloseDelayMs),
     );
   }
 
   /** Closes the connection from our side. */
   disconnect(code: DisconnectCode): void {
-    if (this.closed) return;
-    this.#end();
-    this.#connection.close(code);
+    this.#waiting.clear();
+    this.#state.disconnect(code);
   }
 
   /** The socket is gone, whoever closed it. */
   ended(): void {
-    if (!this.closed) this.#end();
+    this.#waiting.clear();
+    this.#state.end();
   }
 
-  /** The publications that replies had to wait for went out. */
-  flushed(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    this.#heldBytes = 0;
-    for (const message of held) this.#connection.send(message);
+  flushed(channel: string): void {
+    this.#state.flushed(channel);
   }
 
-  #decide(command: Command, verdicts: Verdicts, nowMs: number): Decision {
-    const { config, channel, version } = this.#context;
-    const snapshot = this.#snapshot;
-    if (command.method === "pong") return pong(snapshot);
-    const { id } = command;
-    const asking: Asking = { id, snapshot, channel, config, nowMs };
-    switch (command.method) {
-      case "connect":
-        return connect(id, snapshot, verdicts.connection, config.client, version, nowMs);
-      case "subscribe":
-        return this.#subscribe(id, command.request, verdicts.subscription, nowMs);
-      case "unsubscribe": {
-        if (command.request.channel === "") return disconnectWith(disconnectCodes.badRequest);
-        const reply = { id, method: "unsubscribe" } as const;
-        if (command.request.channel !== snapshot.subscription?.channel)
-          return { outcome: "reply", reply };
-        return { outcome: "left", reply, snapshot: withoutSubscription(snapshot) };
-      }
-      case "publish":
-        return publish(asking, command.request);
-      case "presence":
-      case "presence_stats":
-        return seePresence(asking, command.request, command.method);
-      case "history":
-        return readHistory(asking, command.request);
-      case "refresh":
-        return refresh(id, snapshot, verdicts.connection, nowMs);
-      case "sub_refresh":
-        return subRefresh(id, command.request, snapshot, verdicts.subscription, nowMs);
-      case "rpc":
-        return failWith(errorCodes.notAvailable);
-      case "send":
-        return disconnectWith(disconnectCodes.notAvailable);
-      case "ping":
-        return disconnectWith(disconnectCodes.badRequest);
+  lost(channel: string): void {
+    const granted = this.#state.subscriptions.list.find((one) => one.channel === channel);
+    // A subscription that the server made can only be made anew by connecting anew (reference 2.6).
+    if (this.#state.connecting || granted?.serverSide === true) {
+      this.disconnect(disconnectCodes.insufficientState);
+    } else if (granted !== undefined) {
+      this.#unsubscribe(channel, unsubscribeCodes.insufficientState);
     }
   }
 
-  #subscribe(
-    id: number,
-    request: SubscribeRequest,
-    verdict: SubscriptionVerdict | undefined,
-    nowMs: number,
-  ): Decision {
-    const { config, channel } = this.#context;
-    const found = named(request.channel, channel, config.channel);
-    if (found.outcome !== "resolved") return found;
-    if (this.#subscription !== undefined) return failWith(errorCodes.alreadySubscribed);
-    const { client, claims } = this.#snapshot;
-    const grant = grantSubscription(
-      request,
-      found,
-      { client, user: claims?.user ?? "" },
-      verdict,
-      nowMs,
-    );
-    if (grant.outcome !== "granted") return grant;
-    const snapshot: SessionSnapshot = { ...this.#snapshot, subscription: grant.subscription };
-    if (!fitsSnapshot(snapshot)) return failWith(errorCodes.limitExceeded);
-    const info = clientInfo(snapshot, grant.subscription);
-    const subscription = new Subscription(info, grant.subscription, this.#connection, this);
-    const recovering = grant.recoverable && request.recover;
-    const joined = channel.join(
-      subscription,
-      {
-        positioned: grant.positioned,
-        orFail: (request.flag & flagErrorOnUnrecoverable) !== 0,
-        ...(recovering ? { since: { offset: request.offset, epoch: request.epoch } } : {}),
-      },
-      nowMs,
-    );
-    if (joined.outcome !== "joined") return failWith(errorCodes.unrecoverablePosition);
-    this.#subscription = subscription;
-    const { position, recovered, publications } = joined;
-    const result: SubscribeResult = {
-      ttlSeconds: ttlSeconds(grant.subscription.expireAtSeconds, nowMs),
-      recoverable: grant.recoverable,
-      positioned: grant.positioned,
-      wasRecovering: recovering,
-      recovered,
-      publications,
-      // A client that recovered walks from where it was through the publications to the top (reference 2.2).
-      ...(position === undefined
-        ? {}
-        : { position: recovered ? { ...position, offset: request.offset } : position }),
-      ...(grant.data === undefined ? {} : { data: grant.data }),
+  keep(channel: string, position: KeptPosition): boolean {
+    return this.#state.keep(channel, position);
+  }
+
+  #take(command: Command, nowMs: number): ReturnType<Allowance["take"]> {
+    // Pongs are answers: each was asked for, or closes the connection.
+    if (command.method === "pong") return "granted";
+    const taken = this.#commands.take(nowMs);
+    if (taken !== "granted" || command.method !== "subscribe") return taken;
+    return this.#subscribes.take(nowMs);
+  }
+
+  #enter(received: ReceivedCommand): void {
+    const { command } = received;
+    const key = this.#state.connecting ? connectKey : channelOf(command);
+    if (key === undefined || !this.#waiting.isOpen(key)) {
+      this.#carryOut(received);
+    } else if (!this.#waiting.add(key, received)) {
+      this.#apply(command, failWith(errorCodes.tooManyRequests));
+    }
+  }
+
+  /** Carries out what waited, in order; the first of it may make the rest wait again. After a refused connect nothing is. */
+  #resume(key: string): void {
+    for (const received of this.#waiting.close(key)) {
+      if (this.#state.identity.phase === "connected") this.#enter(received);
+    }
+  }
+
+  #carryOut(received: ReceivedCommand): void {
+    const { command, nowMs } = received;
+    const decide = (decision: Decision): void => {
+      this.#apply(command, decision);
     };
-    return { outcome: "joined", reply: { id, method: "subscribe", result }, snapshot };
+    switch (command.method) {
+      case "connect":
+      case "subscribe":
+      case "unsubscribe":
+      case "refresh":
+      case "sub_refresh":
+        this.#carryOutOwn(received, command, decide);
+        return;
+      case "publish":
+        if (received.busy) decide(failWith(errorCodes.tooManyRequests));
+        else publish(this.#asking(command, nowMs), command.request, decide);
+        return;
+      case "presence":
+      case "presence_stats":
+        seePresence(this.#asking(command, nowMs), command.request, command.method, decide);
+        return;
+      case "history":
+        readHistory(this.#asking(command, nowMs), command.request, decide);
+        return;
+      case "rpc":
+        decide(
+          this.#context.config.rpc.pingEnabled && command.request.method === "ping"
+            ? { outcome: "reply", reply: { id: command.id, method: "rpc" } }
+            : failWith(errorCodes.notAvailable),
+        );
+        return;
+      case "send":
+        decide(disconnectWith(disconnectCodes.notAvailable));
+        return;
+      case "ping":
+        decide(disconnectWith(disconnectCodes.badRequest));
+        return;
+      case "pong":
+        decide(pong(this.#state.identity.awaitingPong));
+    }
+  }
+
+  /** What changes the session itself. */
+  #carryOutOwn(
+    { verdicts, nowMs }: ReceivedCommand,
+    command: OwnCommand,
+    decide: (decision: Decision) => void,
+  ): void {
+    const state = this.#state;
+    const { id } = command;
+    /** What waits for this command is carried out after it, whatever it came to. */
+    const finish =
+      (key: string) =>
+      (failure?: Decision): void => {
+        if (failure !== undefined) decide(failure);
+        this.#resume(key);
+      };
+    switch (command.method) {
+      case "connect": {
+        const { connection } = verdicts;
+        this.#waiting.open(connectKey);
+        carryOutConnect(state, this, id, command.request, connection, nowMs, finish(connectKey));
+        return;
+      }
+      case "subscribe": {
+        const { channel } = command.request;
+        const { subscription } = verdicts;
+        this.#waiting.open(channel);
+        carryOutSubscribe(state, this, id, command.request, subscription, nowMs, finish(channel));
+        return;
+      }
+      case "unsubscribe": {
+        const { channel } = command.request;
+        if (channel !== "") this.#leave(channel);
+        const reply = { id, method: "unsubscribe" } as const;
+        decide(
+          channel === "" ? disconnectWith(disconnectCodes.badRequest) : { outcome: "reply", reply },
+        );
+        return;
+      }
+      case "refresh":
+        decide(carryOutRefresh(state, id, verdicts.connection, nowMs));
+        return;
+      case "sub_refresh":
+        decide(carryOutSubRefresh(state, id, command.request, verdicts.subscription, nowMs));
+    }
+  }
+
+  #asking(
+    { id, request }: { readonly id: number; readonly request: { readonly channel: string } },
+    nowMs: number,
+  ): Asking {
+    const { channels, config } = this.#context;
+    const subscription = this.#state.subscriptions.get(request.channel);
+    return { id, session: this.#state.identity, channels, config, subscription, nowMs };
   }
 
   #apply(command: Command, decision: Decision): void {
-    const { channel, codec } = this.#context;
+    const state = this.#state;
+    if (state.closed) return;
     switch (decision.outcome) {
       case "disconnect":
         this.disconnect(decision.code);
         return;
       case "silent":
-        this.#save(decision.snapshot);
+        state.change(decision.changes);
         return;
       case "error":
-        this.#save(decision.snapshot);
-        if (command.method !== "pong") this.#reply({ id: command.id, error: decision.error });
+        state.change(decision.changes);
+        // It has no number that an error could be for, and comes to this anyway.
+        if (command.method === "send") this.disconnect(disconnectCodes.notAvailable);
+        else if (command.method !== "pong") state.reply({ id: command.id, error: decision.error });
         return;
       case "reply":
-        this.#save(decision.snapshot);
-        if (command.method.endsWith("refresh")) this.#showRefreshed();
-        if (command.method === "publish") this.#holdUntilFlushed();
-        this.#reply(decision.reply);
-        return;
-      case "joined":
-        this.#save(decision.snapshot);
-        // Never too large: the channel measured what is recovered.
-        this.#send(codec.encodeReply(decision.reply));
-        if (this.#subscription?.announced === true)
-          channel.hub.announce("join", this.#subscription.info);
-        return;
-      case "left":
-        this.#save(decision.snapshot);
-        this.#leave();
-        this.#reply(decision.reply);
+        state.change(decision.changes);
+        state.reply(
+          decision.reply,
+          command.method === "publish" ? this.#collecting(command.request.channel) : undefined,
+        );
     }
   }
 
-  /** Holds back what follows a publication that is still to be sent, until it is (rule O4). */
-  #holdUntilFlushed(): void {
-    const { hub } = this.#context.channel;
-    if (!hub.collecting || this.#subscription === undefined || this.#held !== undefined) return;
-    this.#held = [];
-    hub.callAfterFlush(this.#subscription);
+  /** The channel, if a publication that its subscriber must get before a reply is still being collected (rule O4). */
+  #collecting(channel: string): string | undefined {
+    const subscription = this.#state.subscriptions.get(channel);
+    if (subscription === undefined) return undefined;
+    return this.#context.channels.awaitFlush(subscription) ? channel : undefined;
   }
 
-  /** A reply that is larger than all that may wait for the client is an error instead (rule B1). */
-  #reply(reply: Reply): void {
-    const { codec, config } = this.#context;
-    const message = codec.encodeReply(reply);
-    const fits = message.length <= config.client.queueMaxSizeBytes;
-    const refusal: Reply = { id: reply.id, error: errorCodes.limitExceeded };
-    this.#send(fits ? message : codec.encodeReply(refusal));
-  }
-
-  #send(message: Message): void {
-    // Carrying out a command can cut its own sender as too slow; a closed socket is sent nothing (rule S4).
-    if (this.closed) return;
-    // One small frame can ask for much: who doesn't take the answers gets no more of them (rule F4).
-    const behindBytes = this.#connection.backlogBytes() + this.#heldBytes;
-    if (behindBytes > this.#context.config.client.queueMaxSizeBytes) {
-      this.disconnect(disconnectCodes.slow);
-      return;
-    }
-    if (this.#held === undefined) this.#connection.send(message);
-    else {
-      this.#held.push(message);
-      this.#heldBytes += message.length;
+  #endExpired(nowMs: number): void {
+    const { expiredSubCloseDelayMs } = this.#context.config.client;
+    for (const { channel, expireAtSeconds } of this.#state.subscriptions.list) {
+      if (nowMs < endMs(expireAtSeconds, expiredSubCloseDelayMs)) continue;
+      this.#unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
     }
   }
 
-  #unsubscribeExpired(): void {
-    const { channel, codec } = this.#context;
-    this.#save(withoutSubscription(this.#snapshot));
-    this.#leave();
-    const code = unsubscribeCodes.subscriptionExpired;
-    this.#send(codec.encodePush({ type: "unsubscribe", channel: channel.name, code }));
+  #unsubscribe(channel: string, code: UnsubscribeCode): void {
+    this.#leave(channel);
+    this.#state.send(this.#context.codec.encodePush({ type: "unsubscribe", channel, code }));
   }
 
-  #end(): void {
-    this.#save({ ...withoutSubscription(this.#snapshot), phase: "closed" });
-    this.#leave();
-    this.#held = undefined;
-  }
-
-  /** The new token's info is what others see from now on, as they would after sleep (rule S2). */
-  #showRefreshed(): void {
-    if (this.#subscription === undefined) return;
-    this.#subscription.info = clientInfo(this.#snapshot, this.#snapshot.subscription);
-  }
-
-  #leave(): void {
-    const subscription = this.#subscription;
-    this.#subscription = undefined;
-    if (subscription !== undefined) this.#context.channel.leave(subscription);
-  }
-
-  #save(snapshot: SessionSnapshot | undefined): void {
-    if (snapshot === undefined) return;
-    this.#snapshot = snapshot;
-    this.#connection.save(snapshot);
+  #leave(channel: string): void {
+    const subscription = this.#state.subscriptions.get(channel);
+    if (subscription === undefined) return;
+    this.#state.subscriptions.remove(channel);
+    this.#state.save();
+    this.#context.channels.leave(subscription);
   }
 
   #staleAtMs(): number {
-    return this.#snapshot.openedAtMs + this.#context.config.client.staleCloseDelayMs;
+    return this.#state.identity.openedAtMs + this.#context.config.client.staleCloseDelayMs;
   }
 }
 
-function pong(snapshot: SessionSnapshot): Decision {
-  // An answer nobody asked for keeps a dead connection looking alive (reference 1.4, item 7).
-  if (snapshot.awaitingPong !== true) return disconnectWith(disconnectCodes.badRequest);
-  return { outcome: "silent", snapshot: { ...snapshot, awaitingPong: false } };
+type OwnCommand = Extract<
+  Command,
+  { readonly method: "connect" | "subscribe" | "unsubscribe" | "refresh" | "sub_refresh" }
+>;
+
+/** What a command has to wait for: a subscribe to its channel; undefined when for nothing. */
+function channelOf(command: Command): string | undefined {
+  switch (command.method) {
+    case "subscribe":
+    case "unsubscribe":
+    case "publish":
+    case "presence":
+    case "presence_stats":
+    case "history":
+    case "sub_refresh":
+      return command.request.channel;
+    case "connect":
+    case "refresh":
+    case "rpc":
+    case "send":
+    case "ping":
+    case "pong":
+      return undefined;
+  }
 }
 
-function withoutSubscription(snapshot: SessionSnapshot): SessionSnapshot {
-  const { subscription: _, ...rest } = snapshot;
-  return rest;
+function pong(awaitingPong: boolean | undefined): Decision {
+  // An answer nobody asked for keeps a dead connection looking alive (reference 1.4, item 7).
+  if (awaitingPong !== true) return disconnectWith(disconnectCodes.badRequest);
+  return { outcome: "silent", changes: { awaitingPong: false } };
 }
 
 function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
   if (expireAtSeconds === undefined || expireAtSeconds === 0) return Number.POSITIVE_INFINITY;
   return expireAtSeconds * 1000 + delayMs;
 }
+
+/** No channel has this name. */
+const connectKey = "";

@@ -1,13 +1,8 @@
 import type { ConnectionClaims } from "../access/claims.ts";
 import type { JsonText } from "../protocol/json-text.ts";
 
-/**
- * What must be known of a session after its object slept: kept in the socket's attachment (rule S1).
- * During a deploy the next release reads what this one wrote and the other way round: fields are only added, and absent
- * ones have a meaning (rule V1).
- */
-export interface SessionSnapshot {
-  readonly v: 1;
+/** Who a client is and where its connection stands. */
+export interface SessionIdentity {
   /**
    * new: no connect yet. refused: connect was answered with an error, nothing else is.
    * closed: we closed the socket; it may still be listed, and must not be sent to.
@@ -18,12 +13,19 @@ export interface SessionSnapshot {
   readonly openedAtMs: number;
   /** Who sends the pings that show that the other side is there. */
   readonly keepalive: "client" | "server";
-  /** Until connect: the claims of a token verified at the edge. Then: the connection's own. */
+  /** Until connect: the claims of a token verified at the edge. Then: the connection's own, without the subscriptions. */
   readonly claims?: ConnectionClaims;
   /** When the last ping was sent; absent before the first. */
   readonly pingedAtMs?: number;
   readonly awaitingPong?: boolean;
-  readonly subscription?: SubscriptionSnapshot;
+}
+
+/** What must be known of a session after its object slept (rule S1). How it is written down: `attachment.ts`. */
+export interface SessionSnapshot extends SessionIdentity {
+  /** In the order in which they were made. */
+  readonly subscriptions: readonly SubscriptionSnapshot[];
+  /** On a gateway: how far it is with those channels for which this session has to remember it (rule L7). */
+  readonly kept?: ReadonlyMap<string, KeptPosition>;
 }
 
 /** A subscription as it was granted: namespace options and the token's override are already weighed in. */
@@ -35,19 +37,18 @@ export interface SubscriptionSnapshot {
   readonly present: boolean;
   readonly announced: boolean;
   readonly hearsJoinLeave: boolean;
+  /** The server made it: when it can't go on, the connection can't. */
+  readonly serverSide?: boolean;
+  /** The user's other connections on this channel give way to this one. */
+  readonly sole?: boolean;
 }
 
-/**
- * Reads an attachment.
- *
- * @returns undefined for one that no release of ours wrote, or one too new to be understood
- */
-export function parseSnapshot(attachment: unknown): SessionSnapshot | undefined {
-  const isObject = typeof attachment === "object" && attachment !== null;
-  return isObject && isSnapshot(attachment) ? attachment : undefined;
-}
-
-/** The version vouches for the rest: only we write attachments. */
-function isSnapshot(attachment: object): attachment is SessionSnapshot {
-  return "v" in attachment && attachment.v === 1;
+/** Up to where a gateway has passed a channel on to its subscribers. */
+export interface KeptPosition {
+  /** "" and 0 on a channel without history. */
+  readonly epoch: string;
+  readonly offset: number;
+  /** The channel's instance, and the number of the last entry taken from it. */
+  readonly instance: number;
+  readonly sequence: number;
 }

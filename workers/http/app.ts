@@ -4,12 +4,14 @@ import { authenticate } from "./authenticate.ts";
 import { batch } from "./batch.ts";
 import { broadcast } from "./broadcast.ts";
 import { type Served, configure } from "./configure.ts";
+import { connect } from "./connect.ts";
 import { keepaliveScript } from "./keepalive-script.ts";
 import { legacy } from "./legacy.ts";
 import { onlyPost } from "./only-post.ts";
+import { onlyUpgrade } from "./only-upgrade.ts";
 import { publish } from "./publish.ts";
 import { jsonBody } from "./request-body.ts";
-import { respondHealthy, respondNotFound, respondText } from "./respond.ts";
+import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
 import { singleChannel } from "./single-channel.ts";
 import { upgrade } from "./upgrade.ts";
 
@@ -28,7 +30,8 @@ export function createApp(): Hono<Served> {
   app.all("/api/presence", onlyPost, jsonBody, singleChannel("presence"));
   app.all("/api/presence_stats", onlyPost, jsonBody, singleChannel("presence_stats"));
 
-  app.get("/channel/:name{[^/]*}/websocket", upgrade);
+  app.all("/connection/websocket", onlyUpgrade, connect());
+  app.all("/channel/:name{[^/]*}/websocket", onlyUpgrade, upgrade());
 
   app.get("/health", respondHealthy);
   app.get("/keepalive-websocket.js", keepaliveScript);
@@ -36,7 +39,7 @@ export function createApp(): Hono<Served> {
   app.notFound(respondNotFound);
   app.onError((error) => {
     console.error(`request failed: ${parseCallFailure(error).summary}`);
-    return respondText(500, "Internal Server Error");
+    return respondInternalError();
   });
   return app;
 }

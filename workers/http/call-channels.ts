@@ -6,7 +6,7 @@ import type { ChannelCommand } from "../../src/api/channel-command.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure } from "../platform/call-failure.ts";
 import type { Env } from "../platform/env.ts";
-import { inTime } from "./in-time.ts";
+import { inTime } from "../platform/in-time.ts";
 
 /** What a request's calls came to, or why none was made. */
 export type Called = { readonly outcome: "called"; readonly sheet: AnswerSheet } | Refused;

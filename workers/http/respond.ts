@@ -76,9 +76,24 @@ export function respondNotFound(): Response {
   return respondText(404, "Not Found");
 }
 
-/** 503, for an object that can't take a connection now. */
+/** 426, for what only a WebSocket can be opened on. */
+export function respondUpgradeRequired(): Response {
+  return respondText(426, "Upgrade Required", { Upgrade: "websocket", Connection: "Upgrade" });
+}
+
+/** 503, for a connection that can't be taken now. */
 export function respondBusy(retrySeconds: number): Response {
   return respondText(503, "Service Unavailable", retry(retrySeconds));
+}
+
+/** When clients that were refused together are to come again: 2 to 10 s, so that they don't come together. */
+export function busyRetrySeconds(): number {
+  return 2 + Math.floor(Math.random() * 9);
+}
+
+/** 500, with nothing of what happened. */
+export function respondInternalError(): Response {
+  return respondText(500, "Internal Server Error");
 }
 
 /** 503 to every request, with what the operator has to do. Nobody but an operator can have caused it. */

@@ -1,27 +1,29 @@
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
-import { verifyConnectionToken } from "../platform/token-verifier.ts";
 import type { Served } from "./configure.ts";
 
 /** What the token at an upgrade came to. `problem` is what the client is told; it quotes nothing. */
 export type UpgradeToken =
   | { readonly outcome: "verified"; readonly claims: ConnectionClaims }
   | { readonly outcome: "absent" }
+  /** Whether it is good can't be told now. */
+  | { readonly outcome: "unavailable" }
   | { readonly outcome: "refused"; readonly problem: string };
 
 /** Finds and verifies the token of an upgrade, so that a stranger costs no object anything. */
 export async function checkUpgradeToken(context: Context<Served>): Promise<UpgradeToken> {
-  const { config, secrets } = context.var.configured;
+  const { config, verifier } = context.var.configured;
   const token = offeredToken(context, config.client.tokenCookie);
   if (token === "") {
     return config.client.requireEdgeToken
       ? { outcome: "refused", problem: "token required" }
       : { outcome: "absent" };
   }
-  const verdict = await verifyConnectionToken(token, secrets.tokenHmacSecretKey, Date.now());
+  const verdict = await verifier.connection(token, Date.now());
   switch (verdict.outcome) {
     case "verified":
+    case "unavailable":
       return verdict;
     case "expired":
       return { outcome: "refused", problem: "token expired" };

@@ -1,59 +1,31 @@
-import type { Context } from "hono";
-import { originAllowed } from "../../src/access/origin.ts";
+import type { Handler } from "hono";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
+import { Pools } from "../../src/gateway/pool.ts";
 import { limits } from "../../src/limits.ts";
-import { overloadedRetrySeconds, parseCallFailure } from "../platform/call-failure.ts";
-import { type Handover, encodeHandover, handoverHeader } from "../platform/handover.ts";
+import type { Env } from "../platform/env.ts";
+import { gatewayName } from "../platform/gateway-name.ts";
+import { admit } from "./admit.ts";
 import type { Served } from "./configure.ts";
-import { inTime } from "./in-time.ts";
-import { respondBusy, respondMalformed, respondText } from "./respond.ts";
-import { checkUpgradeToken } from "./upgrade-token.ts";
+import { findRoom, type Pool } from "./find-room.ts";
+import { respondMalformed } from "./respond.ts";
 
 /**
- * `GET /channel/<name>/websocket`: hands a socket over to the object of one channel. A malformed request, a name that no
- * channel can have, a foreign origin and a bad token are refused here, before any object is touched. A namespace that
- * isn't configured is not: its object answers subscribe with 102, on which clients give up, whereas they would repeat a
- * failed handshake for ever (rule C6).
+ * `GET /channel/<name>/websocket`: hands a socket over to the object of one channel or, when that is full, to a gateway
+ * that serves this channel alone (rule G4). A name that no channel can have is refused here, before any object is touched.
+ * A namespace that isn't configured is not: its object answers subscribe with 102, on which clients give up, whereas they
+ * would repeat a failed handshake for ever (rule C6).
  */
-export async function upgrade(context: Context<Served>): Promise<Response> {
-  const request = context.req.raw;
-  const { client, channel: channelConfig } = context.var.configured.config;
-  if (!isUpgrade(request)) {
-    return respondText(426, "Upgrade Required", { Upgrade: "websocket", Connection: "Upgrade" });
-  }
-  const channel = channelOf(request);
-  if (channel === undefined) return respondMalformed("the path has a malformed channel name");
-  const resolved = resolveChannel(channel, channelConfig);
-  if (resolved.outcome === "bad-name") return respondMalformed(resolved.reason);
-  if (!originAllowed(request.headers.get("Origin"), client.allowedOrigins)) {
-    return respondText(403, "Forbidden");
-  }
-  if (asksForProtobuf(context)) {
-    return respondText(400, "Protobuf is not supported yet: connect with the JSON protocol");
-  }
-  const token = await checkUpgradeToken(context);
-  if (token.outcome === "refused") return respondText(401, token.problem);
-  const handover: Handover = {
-    v: 1,
-    keepalive: context.req.query("keepalive") === "client" ? "client" : "server",
-    ...(token.outcome === "verified" && { claims: token.claims }),
+export function upgrade(): Handler<Served> {
+  const pools = new Pools(1 + limits.relayGatewaysMax);
+  return async (context) => {
+    const channel = channelOf(context.req.raw);
+    if (channel === undefined) return respondMalformed("the path has a malformed channel name");
+    const resolved = resolveChannel(channel, context.var.configured.config.channel);
+    if (resolved.outcome === "bad-name") return respondMalformed(resolved.reason);
+    const admission = await admit(context);
+    if (admission.outcome === "refused") return admission.response;
+    return findRoom(poolOf(channel, pools, context.env), admission.handover);
   };
-  try {
-    const object = context.env.CHANNELS.getByName(channel);
-    const answer = object.fetch(handoverRequest(request, handover));
-    const response = await inTime<Response | undefined>(answer, limits.objectAnswerMs, undefined);
-    return response ?? respondBusy(overloadedRetrySeconds);
-  } catch (error) {
-    const failure = parseCallFailure(error);
-    if (failure.overloaded) return respondBusy(overloadedRetrySeconds);
-    console.error(`upgrade failed: ${failure.summary}`);
-    return respondText(500, "Internal Server Error");
-  }
-}
-
-/** A HEAD request gets here as well. */
-function isUpgrade(request: Request): boolean {
-  return request.method === "GET" && request.headers.get("Upgrade")?.toLowerCase() === "websocket";
 }
 
 /** The router's own decoding lets malformed escapes pass, so the name is taken from the URL. */
@@ -66,29 +38,16 @@ function channelOf(request: Request): string | undefined {
   }
 }
 
-/** Clients ask by subprotocol or, in the SDKs' two spellings, by query. */
-function asksForProtobuf(context: Context<Served>): boolean {
-  const header = context.req.header("Sec-WebSocket-Protocol") ?? "";
-  const protocols = new Set(header.split(",").map((protocol) => protocol.trim()));
-  return (
-    (protocols.has("centrifuge-protobuf") && !protocols.has("centrifuge-json")) ||
-    context.req.query("format") === "protobuf" ||
-    context.req.query("cf_protocol") === "protobuf"
-  );
-}
-
 /**
- * The request that the object sees, built from scratch: the handshake's headers and our own one. So a client can't
- * forge what the edge decided, and neither its token nor its cookies travel further.
+ * The channel's own object has the first place in its pool, and its gateways the others. So it is asked first, is left
+ * alone for a while once it is full, and is preferred again when there is room. It isn't avoided when it fails: its
+ * gateways couldn't do without it.
  */
-function handoverRequest(request: Request, handover: Handover): Request {
-  const headers = new Headers({ [handoverHeader]: encodeHandover(handover) });
-  for (const [name, value] of request.headers) {
-    if (isHandshakeHeader(name.toLowerCase())) headers.set(name, value);
-  }
-  return new Request("https://channel/websocket", { headers });
-}
-
-function isHandshakeHeader(name: string): boolean {
-  return name === "upgrade" || name === "connection" || name.startsWith("sec-websocket-");
+function poolOf(channel: string, pools: Pools, { CHANNELS, GATEWAYS }: Env): Pool {
+  const objectAt = (place: number) => {
+    if (place === 0) return { object: CHANNELS.getByName(channel), avoidWhenBroken: false };
+    const name = gatewayName({ kind: "channel", channel, index: place - 1 });
+    return { object: GATEWAYS.getByName(name), avoidWhenBroken: true };
+  };
+  return { pools, name: channel, objectAt };
 }

@@ -4,31 +4,28 @@ import { commandBytes } from "../../src/api/command-bytes.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
+import { OwnChannel } from "../../src/channel/own-channel.ts";
+import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
 import type { Sql } from "../../src/channel/sql.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import type { Config } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
-import { disconnectCodes, errorCodes } from "../../src/protocol/codes.ts";
+import { errorCodes } from "../../src/protocol/codes.ts";
 import { jsonCodec } from "../../src/protocol/json-codec.ts";
-import { fitsSnapshot } from "../../src/session/connect-command.ts";
-import { Session, type Verdicts } from "../../src/session/session.ts";
-import { parseSnapshot, type SessionSnapshot } from "../../src/session/snapshot.ts";
+import { answerQuestions } from "../../src/relay/answer-questions.ts";
+import type { Delivery } from "../../src/relay/pipe.ts";
+import { questionBytes } from "../../src/relay/question-bytes.ts";
+import type { Answers, PresenceAnswers, Question } from "../../src/relay/question.ts";
+import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
+import { NextTimer } from "../platform/next-timer.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
-import { handoverHeader, parseHandover } from "../platform/handover.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
-import { SocketConnection } from "../platform/socket-connection.ts";
+import { ClientSockets } from "./client-sockets.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { commandVerdicts } from "./command-verdicts.ts";
-import { readFrame } from "./read-frame.ts";
-
-/** One socket and the session on it. */
-interface Client {
-  readonly session: Session;
-  readonly connection: SocketConnection;
-}
+import { deliver, gatherPresence } from "./gateway-calls.ts";
 
 /**
  * The object of one channel, named by it. It owns nothing but what the platform gives it (storage, sockets, alarm, time)
@@ -37,16 +34,20 @@ interface Client {
  */
 export class ChannelObject extends DurableObject<Env> {
   readonly #config: Config;
-  readonly #tokenSecret: string;
   readonly #channel: Channel;
   readonly #known: boolean;
-  readonly #clients = new Map<WebSocket, Client>();
+  readonly #sockets: ClientSockets;
   readonly #alarms: AlarmSchedule;
   readonly #queue: CommitQueue;
   /** Rows written since the object woke, for whoever watches the cost. */
   readonly sql: ObjectSql;
-  #flushTimer: ReturnType<typeof setTimeout> | undefined;
-  #sweptAtMs = 0;
+  /** Calls made to gateways since the object woke, for whoever watches the cost. */
+  callsMade = 0;
+  readonly #flushTimer = new NextTimer(() => this.#settle(Date.now()));
+  readonly #retryTimer = new NextTimer(() => {
+    this.#settle(Date.now());
+    void this.#schedule(Date.now());
+  });
   #allScheduled = false;
   /** Whether there may be something to delete once nothing is stored any more. */
   #hadStorage: boolean;
@@ -56,8 +57,8 @@ export class ChannelObject extends DurableObject<Env> {
     const configuration = configurationOf(env);
     if (configuration.outcome === "unconfigured")
       throw new Error(configuration.problems.join("\n"));
-    this.#config = configuration.config;
-    this.#tokenSecret = configuration.secrets.tokenHmacSecretKey;
+    const { config, verifier } = configuration;
+    this.#config = config;
     this.#alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
     this.#queue = new CommitQueue({
@@ -65,216 +66,186 @@ export class ChannelObject extends DurableObject<Env> {
       committed: () => context.storage.sync(),
     });
     const name = context.id.name ?? "";
-    const resolved = resolveChannel(name, this.#config.channel);
+    const resolved = resolveChannel(name, config.channel);
     this.#known = resolved.outcome === "resolved";
     this.#hadStorage = storedTables(this.sql).size > 0;
-    this.#channel = new Channel({
+    const nowMs = Date.now();
+    const channel = new Channel({
       name,
-      options:
-        resolved.outcome === "resolved" ? resolved.options : this.#config.channel.withoutNamespace,
-      client: this.#config.client,
+      options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
+      client: config.client,
       codec: jsonCodec,
       // A namespace that left the configuration may come back: what it stored is left alone.
       sql: this.#known ? this.sql : noStorage,
       newEpoch,
-      nowMs: Date.now(),
+      nowMs,
+      instance: nowMs,
     });
-    // The client's own pings are answered without waking the object.
-    context.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
-    for (const socket of context.getWebSockets()) this.#restore(socket);
+    this.#channel = channel;
+    const channels = new OwnChannel(channel, config.channel, (answered) => {
+      void this.#gather().then(answered);
+    });
+    const sessions = {
+      config,
+      channels,
+      codec: jsonCodec,
+      version,
+      serverSubscriptions: false,
+      storesRows: false,
+    };
+    this.#sockets = new ClientSockets({
+      context,
+      config,
+      verifier,
+      serverSubscriptions: false,
+      newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
+      commit: async (bytes, carryOut) => {
+        const carriedOut = await this.#queue.add(bytes, () => carryOut(false));
+        if (carriedOut.outcome === "overloaded") carryOut(true);
+      },
+      acted: async (actedAtMs, session) => {
+        this.#settle(actedAtMs);
+        await this.#schedule(actedAtMs, session);
+      },
+    });
   }
 
   /** Carries out commands of the HTTP API, in order, and answers when what they wrote is durable. */
   async execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers> {
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
-    const carriedOut = await this.#queue.add(bytes, () => this.#carryOut(commands));
+    const others = commands.some(asksPresence) ? await this.#gather() : undefined;
+    const carriedOut = await this.#queue.add(bytes, () => this.#carryOut(commands, others));
     await this.#schedule(Date.now());
     return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
 
-  /** Takes over a socket that the edge let through. */
-  override async fetch(request: Request): Promise<Response> {
-    const { keepalive, claims } = parseHandover(request.headers.get(handoverHeader) ?? "");
-    const nowMs = Date.now();
-    this.#sweep(nowMs, false);
-    if (!this.#hasRoom()) {
-      return new Response("This channel has no room for another connection", {
-        status: 503,
-        headers: { "Retry-After": "5" },
-      });
-    }
-    const snapshot: SessionSnapshot = {
-      v: 1,
-      phase: "new",
-      client: crypto.randomUUID(),
-      openedAtMs: nowMs,
-      keepalive,
-      ...(claims === undefined ? {} : { claims }),
-    };
-    if (!fitsSnapshot(snapshot)) {
-      return new Response("The token says more than a session can keep", { status: 413 });
-    }
-    const { 0: theirs, 1: ours } = new WebSocketPair();
-    this.ctx.acceptWebSocket(ours);
-    const { session, connection } = this.#add(ours, snapshot);
-    connection.save(snapshot);
-    await this.#schedule(nowMs, session);
-    const offered = (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",");
-    const agreed = offered.some((protocol) => protocol.trim() === jsonProtocol);
-    return new Response(null, {
-      status: 101,
-      webSocket: theirs,
-      headers: agreed ? { "Sec-WebSocket-Protocol": jsonProtocol } : {},
+  /** Answers what a gateway asks for its clients, in order, when what that wrote is durable. */
+  async ask(gateway: string, questions: readonly Question[]): Promise<Answers> {
+    const bytes = questions.reduce((sum, question) => sum + questionBytes(question), 0);
+    const answered = await this.#queue.add(bytes, (): Answers => {
+      const nowMs = Date.now();
+      if (!this.#known) {
+        const unknown = { outcome: "error", error: errorCodes.unknownChannel } as const;
+        return { outcome: "answers", answers: questions.map(() => unknown) };
+      }
+      if (questions.some(publishes) && this.#channel.hub.overloaded(nowMs)) {
+        return { outcome: "overloaded", retryAfterSeconds: 1 };
+      }
+      return {
+        outcome: "answers",
+        answers: answerQuestions(this.#channel, gateway, questions, nowMs),
+      };
     });
+    await this.#schedule(Date.now());
+    return answered.outcome === "done" ? answered.result : answered;
   }
 
-  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    const client = this.#clients.get(socket);
-    if (client === undefined) return;
-    const { session, connection } = client;
-    const nowMs = Date.now();
-    connection.heard(nowMs);
-    this.#sweep(nowMs, false);
-    try {
-      await this.#receive(session, message);
-    } catch (error) {
-      // A bug of ours must not strand the client: this code makes it come back.
-      console.error(`A frame failed: ${error instanceof Error ? error.name : "unknown error"}`);
-      session.disconnect(disconnectCodes.internalServerError);
-    }
-    this.#settle(Date.now());
-    await this.#schedule(Date.now(), session);
+  /** Who is present, on this object's sockets and on those of its gateways (rule G6). */
+  async present(): Promise<PresenceAnswers> {
+    if (!this.#known) return { outcome: "error", error: errorCodes.unknownChannel };
+    const others = await this.#gather();
+    this.#sockets.sweep(Date.now(), true);
+    const { clients } = presence(this.#channel.hub.recipients, others);
+    return { outcome: "present", clients, complete: others.complete };
   }
 
-  override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
-    answerClose(socket, code, reason);
-    await this.#ended(socket);
+  /** Takes over a socket that the edge let through. */
+  override fetch(request: Request): Promise<Response> {
+    return this.#sockets.accept(request);
   }
 
-  override async webSocketError(socket: WebSocket): Promise<void> {
-    await this.#ended(socket);
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    return this.#sockets.message(socket, message);
+  }
+
+  override webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
+    return this.#sockets.closed(socket, code, reason);
+  }
+
+  override webSocketError(socket: WebSocket): Promise<void> {
+    return this.#sockets.failed(socket);
   }
 
   override async alarm(): Promise<void> {
     this.#alarms.rang();
     const nowMs = Date.now();
-    const clients = [...this.#clients.values()];
-    const pingTick = clients.some(({ session }) => session.pingDueAtMs <= nowMs);
-    for (const { session } of clients) session.tick(pingTick, nowMs);
-    this.#settle(nowMs);
+    this.#sockets.tick(nowMs);
+    const newestMs = this.#channel.newestMs ?? 0;
+    // Whoever set this alarm may have crashed before the gateways had its last publications (rule L4).
+    if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
     this.#channel.forgetWhatEnded(nowMs);
+    this.#settle(nowMs);
     if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
     this.#allScheduled = false;
     await this.#schedule(nowMs);
   }
 
-  #carryOut(commands: readonly ChannelCommand[]): ChannelAnswers {
+  #carryOut(
+    commands: readonly ChannelCommand[],
+    others: GatheredPresence | undefined,
+  ): ChannelAnswers {
     const nowMs = Date.now();
     if (!this.#known) {
       const unknown = { error: errorCodes.unknownChannel };
       return { outcome: "answers", answers: commands.map(() => unknown) };
     }
-    this.#sweep(nowMs, commands.some(asksPresence));
+    this.#sockets.sweep(nowMs, others !== undefined);
     if (commands.some(publishes) && this.#channel.hub.overloaded(nowMs)) {
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     }
-    return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs) };
+    return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, others) };
   }
 
-  async #receive(session: Session, message: string | ArrayBuffer): Promise<void> {
-    const frame = readFrame(message);
-    switch (frame.outcome) {
-      case "too-large":
-        session.disconnect(disconnectCodes.messageSizeLimit);
-        return;
-      case "malformed":
-        session.disconnect(disconnectCodes.badRequest);
-        return;
-      case "frame":
-        break;
-    }
-    const { commands, malformed } = jsonCodec.decodeFrame(frame.text);
-    const verdicts: Verdicts[] = [];
-    for (const command of commands) {
-      const verdict = commandVerdicts(command, this.#tokenSecret, Date.now());
-      verdicts.push(verdict === undefined ? {} : await verdict);
-    }
-    // From here on nothing comes between the commands of a frame.
-    const carryOut = (busy: boolean): void => {
-      const nowMs = Date.now();
-      for (const [index, command] of commands.entries()) {
-        session.receive(command, verdicts[index] ?? {}, nowMs, busy);
-      }
-      if (malformed !== undefined) session.disconnect(disconnectCodes.badRequest);
-    };
-    if (!commands.some(publishes)) {
-      carryOut(false);
-      return;
-    }
-    const carriedOut = await this.#queue.add(frame.text.length, () => carryOut(false));
-    if (carriedOut.outcome === "overloaded") carryOut(true);
+  #gather(): Promise<GatheredPresence> {
+    const { gateways } = this.#channel.relay;
+    this.callsMade += gateways.length;
+    return gatherPresence(this.env.GATEWAYS, gateways, this.#channel.name);
   }
 
-  async #ended(socket: WebSocket): Promise<void> {
-    // An object that this close woke was not given the socket any more; its attachment tells who left (rule S2).
-    if (!this.#clients.has(socket)) this.#restore(socket);
-    const client = this.#clients.get(socket);
-    this.#clients.delete(socket);
-    client?.session.ended();
-    this.#settle(Date.now());
-    await this.#schedule(Date.now());
-  }
-
-  #restore(socket: WebSocket): void {
-    const snapshot = parseSnapshot(socket.deserializeAttachment());
-    if (snapshot !== undefined) {
-      this.#add(socket, snapshot);
-      return;
-    }
-    // Another release wrote something this one can't read. The client comes back and recovers.
-    new SocketConnection(socket, this.ctx).close(disconnectCodes.insufficientState);
-  }
-
-  #add(socket: WebSocket, snapshot: SessionSnapshot): Client {
-    const connection = new SocketConnection(socket, this.ctx);
-    const session = new Session(snapshot, connection, {
-      config: this.#config,
-      channel: this.#channel,
-      codec: jsonCodec,
-      version,
-    });
-    const client = { session, connection };
-    this.#clients.set(socket, client);
-    return client;
-  }
-
-  /** Sends what was collected, now or by a timer; a pending timer also keeps the object from falling asleep on it. */
+  /**
+   * Sends what was collected, to sockets now or by a timer, and to gateways that have taken what they were sent before. A
+   * pending timer also keeps the object from falling asleep on it.
+   */
   #settle(nowMs: number): void {
-    const waitMs = this.#channel.hub.settle(nowMs);
-    if (waitMs === undefined || this.#flushTimer !== undefined) return;
-    this.#flushTimer = setTimeout(() => {
-      this.#flushTimer = undefined;
-      this.#settle(Date.now());
-    }, waitMs);
+    const { relay, top } = this.#channel;
+    for (const delivery of relay.deliveries(top, nowMs)) void this.#deliver(delivery);
+    this.#flushTimer.set(this.#channel.hub.settle(nowMs), nowMs);
   }
 
-  /** Finds the sockets whose client fell silent: no alarm does, where clients do the pinging (rule K4). */
-  #sweep(nowMs: number, exactly: boolean): void {
-    if (!exactly && nowMs - this.#sweptAtMs < this.#config.client.pingIntervalMs) return;
-    this.#sweptAtMs = nowMs;
-    for (const { session } of this.#clients.values()) session.tick(false, nowMs);
+  async #deliver(delivery: Delivery): Promise<void> {
+    this.callsMade++;
+    const answer = await deliver(this.env.GATEWAYS, delivery);
+    const nowMs = Date.now();
+    this.#channel.relay.answered(delivery, answer, nowMs);
+    this.#settle(nowMs);
+    await this.#schedule(nowMs);
   }
 
   /** Sets the alarm for what is due next: in a fresh instance for everybody, afterwards for whoever changed. */
   async #schedule(nowMs: number, changed?: Session): Promise<void> {
     this.#hadStorage ||= !this.#channel.storesNothing;
     let dueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    dueMs = Math.min(dueMs, this.#retrySoon(nowMs));
     if (changed !== undefined) dueMs = Math.min(dueMs, changed.dueAtMs);
     if (!this.#allScheduled) {
       this.#allScheduled = true;
-      for (const { session } of this.#clients.values()) dueMs = Math.min(dueMs, session.dueAtMs);
+      dueMs = Math.min(dueMs, this.#sockets.dueAtMs);
     }
     if (!this.#alarms.covers(dueMs)) await this.#alarms.atMost(dueMs);
+  }
+
+  /**
+   * Sees to what the relay has yet to do: what is due soon by a timer, and in any case by an alarm, which also rings after
+   * a crash (rule L4).
+   *
+   * @returns when the alarm has to ring, ms since 1970; Infinity for never
+   */
+  #retrySoon(nowMs: number): number {
+    const dueMs = this.#channel.relay.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    const soon = dueMs - nowMs < limits.crashAlarmMs;
+    this.#retryTimer.set(soon ? dueMs - nowMs : undefined, nowMs);
+    if (!soon) return dueMs;
+    return nowMs + limits.crashAlarmMs;
   }
 
   /**
@@ -292,33 +263,7 @@ export class ChannelObject extends DurableObject<Env> {
     await this.ctx.storage.deleteAll();
     this.#hadStorage = false;
   }
-
-  /** A socket that we closed makes room at once; one whose client never answers the close still takes memory (rule B5). */
-  #hasRoom(): boolean {
-    const { connectionLimit } = this.#config.client;
-    const socketsMax = Math.min(
-      connectionLimit * limits.socketsPerConnection,
-      limits.connectionsMax,
-    );
-    if (this.#clients.size >= socketsMax) return false;
-    let open = 0;
-    for (const { session } of this.#clients.values()) if (!session.closed) open++;
-    return open < connectionLimit;
-  }
 }
-
-/** A hibernatable socket's close frame is ours to answer; unanswered, the client waits and then reports 1006. */
-function answerClose(socket: WebSocket, code: number, reason: string): void {
-  try {
-    // 1005 stands for a frame without a code and 1006 for no frame at all; neither can be sent.
-    if (code === 1005 || code === 1006) socket.close();
-    else socket.close(code, reason);
-  } catch {
-    // We closed it first, or the connection is gone.
-  }
-}
-
-const jsonProtocol = "centrifuge-json";
 
 const publishes = ({ method }: { readonly method: string }): boolean => method === "publish";
 const asksPresence = ({ method }: ChannelCommand): boolean => method.startsWith("presence");

@@ -1,6 +1,6 @@
 import type { Command } from "../../src/protocol/command.ts";
-import type { Verdicts } from "../../src/session/session.ts";
-import { verifyConnectionToken, verifySubscriptionToken } from "../platform/token-verifier.ts";
+import type { Verdicts } from "../../src/session/verdicts.ts";
+import type { TokenVerifier } from "../platform/token-verifier.ts";
 
 /**
  * Verifies the token a command carries, before the session sees the command: verifying takes time and a session takes
@@ -10,7 +10,7 @@ import { verifyConnectionToken, verifySubscriptionToken } from "../platform/toke
  */
 export function commandVerdicts(
   command: Command,
-  secret: string,
+  verifier: TokenVerifier,
   nowMs: number,
 ): Promise<Verdicts> | undefined {
   switch (command.method) {
@@ -18,12 +18,12 @@ export function commandVerdicts(
     case "refresh":
       return command.request.token === ""
         ? undefined
-        : connection(command.request.token, secret, nowMs);
+        : connection(command.request.token, verifier, nowMs);
     case "subscribe":
     case "sub_refresh":
       return command.request.token === ""
         ? undefined
-        : subscription(command.request.token, secret, nowMs);
+        : subscription(command.request.token, verifier, nowMs);
     case "unsubscribe":
     case "publish":
     case "presence":
@@ -37,10 +37,18 @@ export function commandVerdicts(
   }
 }
 
-async function connection(token: string, secret: string, nowMs: number): Promise<Verdicts> {
-  return { connection: await verifyConnectionToken(token, secret, nowMs) };
+async function connection(
+  token: string,
+  verifier: TokenVerifier,
+  nowMs: number,
+): Promise<Verdicts> {
+  return { connection: await verifier.connection(token, nowMs) };
 }
 
-async function subscription(token: string, secret: string, nowMs: number): Promise<Verdicts> {
-  return { subscription: await verifySubscriptionToken(token, secret, nowMs) };
+async function subscription(
+  token: string,
+  verifier: TokenVerifier,
+  nowMs: number,
+): Promise<Verdicts> {
+  return { subscription: await verifier.subscription(token, nowMs) };
 }

@@ -1,5 +1,7 @@
-import type { Config } from "../../src/config/config.ts";
+import type { Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
+import type { TokenSecrets } from "./static-keys.ts";
+import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
 
 /** The Worker's settings, or everything that is wrong with them: a sentence each, without any secret's value. */
 export type Configuration = Configured | Unconfigured;
@@ -8,6 +10,8 @@ export interface Configured {
   readonly outcome: "configured";
   readonly config: Config;
   readonly secrets: Secrets;
+  /** Made once with all this, because of the keys it keeps. */
+  readonly verifier: TokenVerifier;
 }
 
 interface Unconfigured {
@@ -17,15 +21,19 @@ interface Unconfigured {
 
 interface Secrets {
   readonly apiKey: string;
-  readonly tokenHmacSecretKey: string;
 }
 
 /** The part of the environment that says how the Worker should behave; the edge and the objects alike have it. */
 export interface Settings {
   /** Secret: what a backend must know to use the HTTP API. */
   readonly API_KEY?: string;
-  /** Secret: what signs connection and subscription tokens. */
+  /** Secret: what signs connection and subscription tokens, unless public keys verify them. */
   readonly TOKEN_HMAC_SECRET_KEY?: string;
+  /** Secret: what signed them before, as long as it counts. */
+  readonly TOKEN_HMAC_PREVIOUS_SECRET_KEY?: string;
+  /** Secrets: the same two for subscription tokens, where `client.subscription_token` is enabled. */
+  readonly SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY?: string;
+  readonly SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY?: string;
   /** The configuration, as TOML under `[vars.config]` or as JSON text. */
   readonly config?: string | { readonly [section: string]: ConfigVariable };
   /** Origins that are allowed besides the configured ones, separated by commas; for development only. */
@@ -51,19 +59,54 @@ export function configurationOf(env: Settings): Configuration {
 const configurations = new WeakMap<Settings, Configuration>();
 
 function readConfiguration(env: Settings): Configuration {
-  const { API_KEY: apiKey = "", TOKEN_HMAC_SECRET_KEY: tokenHmacSecretKey = "" } = env;
+  const { API_KEY: apiKey = "" } = env;
+  const secrets = verifierSecrets(env);
+  const parsed = parseConfig(env.config);
+  const client = parsed.outcome === "config" ? parsed.config.client : undefined;
   const problems = [
     ...missingSecret("API_KEY", apiKey),
-    ...missingSecret("TOKEN_HMAC_SECRET_KEY", tokenHmacSecretKey),
+    ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, client?.token),
+    ...(client?.subscriptionToken === undefined
+      ? []
+      : missingKeys(
+          "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
+          secrets.subscriptionToken,
+          client.subscriptionToken,
+        )),
   ];
-  const parsed = parseConfig(env.config);
   if (parsed.outcome === "bad") problems.push(...parsed.problems);
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
   return {
     outcome: "configured",
     config: withOrigins(parsed.config, env.DEVELOPMENT_ORIGINS ?? ""),
-    secrets: { apiKey, tokenHmacSecretKey },
+    secrets: { apiKey },
+    verifier: new TokenVerifier(parsed.config.client, secrets),
   };
+}
+
+function verifierSecrets(env: Settings): VerifierSecrets {
+  return {
+    token: {
+      current: env.TOKEN_HMAC_SECRET_KEY ?? "",
+      previous: env.TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
+    },
+    subscriptionToken: {
+      current: env.SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY ?? "",
+      previous: env.SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
+    },
+  };
+}
+
+/** Tokens can be verified with the secret or with public keys; where there are neither, mostly the secret was forgotten. */
+function missingKeys(
+  name: string,
+  { current }: TokenSecrets,
+  config: TokenConfig | undefined,
+): readonly string[] {
+  const hasPublicKeys =
+    config !== undefined &&
+    (config.publicKeys.length > 0 || config.jwksPublicEndpoint !== undefined);
+  return hasPublicKeys ? [] : missingSecret(name, current);
 }
 
 function missingSecret(name: string, value: string): readonly string[] {

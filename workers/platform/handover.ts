@@ -15,6 +15,9 @@ export interface Handover {
 /** The header that carries it. The edge builds the object's request from scratch, so no client can set it. */
 export const handoverHeader = "Dormouse-Session";
 
+/** The header, with the value 1, by which an object says that it refuses a socket for want of room. Clients don't see it. */
+export const fullHeader = "Dormouse-Full";
+
 /** A handover as the value of a header: ASCII, whatever the claims say. */
 export function encodeHandover(handover: Handover): string {
   return encodeURIComponent(JSON.stringify(handover));

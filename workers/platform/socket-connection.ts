@@ -1,8 +1,10 @@
 import { limits } from "../../src/limits.ts";
 import type { Message } from "../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../src/protocol/codes.ts";
+import { writeSession } from "../../src/session/attachment.ts";
 import type { Connection } from "../../src/session/connection.ts";
 import type { SessionSnapshot } from "../../src/session/snapshot.ts";
+import type { SessionRows } from "./session-rows.ts";
 
 /** A hibernatable socket as a session wants it. A socket that died meanwhile is no error: its close event is on the way. */
 export class SocketConnection implements Connection {
@@ -14,9 +16,13 @@ export class SocketConnection implements Connection {
   /** When a frame of the peer's last came, in this instance. */
   #frameAtMs: number | undefined;
 
-  constructor(socket: WebSocket, context: DurableObjectState) {
+  readonly #rows: SessionRows | undefined;
+
+  /** @param rows where sessions lie that are too large for an attachment; absent where none may be */
+  constructor(socket: WebSocket, context: DurableObjectState, rows?: SessionRows) {
     this.#socket = socket;
     this.#context = context;
+    this.#rows = rows;
   }
 
   send(frame: Message): void {
@@ -37,7 +43,9 @@ export class SocketConnection implements Connection {
   }
 
   save(snapshot: SessionSnapshot): void {
-    this.#socket.serializeAttachment(snapshot);
+    const { attachment, row } = writeSession(snapshot);
+    this.#rows?.store(snapshot.client, row);
+    this.#socket.serializeAttachment(attachment);
   }
 
   backlogBytes(): number {

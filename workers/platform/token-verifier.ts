@@ -1,52 +1,126 @@
-import { compactVerify, errors } from "jose";
+import {
+  compactVerify,
+  type CompactVerifyResult,
+  decodeProtectedHeader,
+  errors,
+  type ProtectedHeaderParameters,
+} from "jose";
 import type { ConnectionVerdict, SubscriptionVerdict, Verdict } from "../../src/access/claims.ts";
 import { parseConnectionClaims, parseSubscriptionClaims } from "../../src/access/parse-claims.ts";
+import { parseTokenAlgorithm, type TokenAlgorithm } from "../../src/access/token-algorithm.ts";
+import type { ClientConfig, TokenConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
+import { fetchKeySet } from "./fetch-key-set.ts";
+import { KeySet } from "./key-set.ts";
+import { StaticKeys, type TokenSecrets } from "./static-keys.ts";
+import { algorithmNotAllowed, type TokenKeys } from "./token-keys.ts";
 
-/**
- * The one place where tokens are believed, used by the edge and by the objects alike.
- * The algorithm is taken from this list and never from the token, so neither `none` nor a public key used as an HMAC
- * secret gets through.
- */
-const algorithms = ["HS256", "HS384", "HS512"];
-
-/** Verifies a connection token's signature and reads its claims (reference 5.1). */
-export function verifyConnectionToken(
-  token: string,
-  secret: string,
-  nowMs: number,
-): Promise<ConnectionVerdict> {
-  return verify(token, secret, (payload) => parseConnectionClaims(payload, nowMs));
+/** The secrets of both kinds of token; a subscription's count only where it has a section of its own. */
+export interface VerifierSecrets {
+  readonly token: TokenSecrets;
+  readonly subscriptionToken: TokenSecrets;
 }
 
-/** Verifies a subscription token's signature and reads its claims (reference 5.2). */
-export function verifySubscriptionToken(
-  token: string,
-  secret: string,
-  nowMs: number,
-): Promise<SubscriptionVerdict> {
-  return verify(token, secret, (payload) => parseSubscriptionClaims(payload, nowMs));
+/** The one place where tokens are believed, used by the edge and by the objects alike. It keeps the keys it fetches. */
+export class TokenVerifier {
+  readonly #connection: Believed;
+  readonly #subscription: Believed;
+
+  constructor(client: Pick<ClientConfig, "token" | "subscriptionToken">, secrets: VerifierSecrets) {
+    const { token, subscriptionToken } = client;
+    this.#connection = believed(token, secrets.token);
+    this.#subscription =
+      subscriptionToken === undefined
+        ? this.#connection
+        : believed(subscriptionToken, secrets.subscriptionToken);
+  }
+
+  /**
+   * Verifies a connection token's signature and reads its claims (reference 5.1).
+   *
+   * @param nowMs milliseconds since 1970
+   */
+  connection(token: string, nowMs: number): Promise<ConnectionVerdict> {
+    const { keys, rules } = this.#connection;
+    return verify(token, keys, nowMs, (payload) => parseConnectionClaims(payload, rules, nowMs));
+  }
+
+  /** Verifies a subscription token's signature and reads its claims (reference 5.2). */
+  subscription(token: string, nowMs: number): Promise<SubscriptionVerdict> {
+    const { keys, rules } = this.#subscription;
+    return verify(token, keys, nowMs, (payload) => parseSubscriptionClaims(payload, rules, nowMs));
+  }
+}
+
+interface Believed {
+  readonly keys: TokenKeys;
+  readonly rules: TokenConfig;
+}
+
+function believed(rules: TokenConfig, secrets: TokenSecrets): Believed {
+  const { jwksPublicEndpoint: url } = rules;
+  const keys =
+    url === undefined ? new StaticKeys(rules, secrets) : new KeySet(() => fetchKeySet(url));
+  return { keys, rules };
 }
 
 async function verify<Claims>(
   token: string,
-  secret: string,
+  keys: TokenKeys,
+  nowMs: number,
   parse: (payload: string) => Verdict<Claims>,
 ): Promise<Verdict<Claims>> {
-  if (token.length > limits.tokenBytesMax)
-    return { outcome: "invalid", reason: "the token is too long" };
-  // Some runtimes throw at an empty key and others take it: without a secret nobody is believed.
-  if (secret === "") return { outcome: "invalid", reason: "there is no secret" };
+  if (token.length > limits.tokenBytesMax) return invalid("the token is too long");
+  const header = readHeader(token);
+  if (header === undefined) return invalid("the token is malformed");
+  const algorithm = parseTokenAlgorithm(header.alg);
+  if (algorithm === undefined) return invalid(algorithmNotAllowed.reason);
+  const kid = typeof header.kid === "string" && header.kid !== "" ? header.kid : undefined;
+  const found = await keys.find(algorithm, kid, nowMs);
+  if (found.outcome === "unavailable") return found;
+  if (found.outcome === "unknown") return invalid(found.reason);
   try {
-    const key = new TextEncoder().encode(secret);
-    const { payload, protectedHeader } = await compactVerify(token, key, { algorithms });
+    const { payload, protectedHeader } = await verifyWith(token, algorithm, found.keys);
     // RFC 7797 section 7: a payload that isn't encoded makes no JWT.
-    if (protectedHeader.b64 === false)
-      return { outcome: "invalid", reason: "the payload is not encoded" };
+    if (protectedHeader.b64 === false) return invalid("the payload is not encoded");
     return parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload));
   } catch (error) {
-    if (error instanceof errors.JOSEError) return { outcome: "invalid", reason: error.code };
-    if (error instanceof TypeError) return { outcome: "invalid", reason: "the token is malformed" };
+    if (error instanceof errors.JOSEError) return invalid(error.code);
+    if (error instanceof TypeError) return invalid("the token is malformed");
     throw error;
   }
+}
+
+/** What a token says of itself; undefined when it is no token. */
+function readHeader(token: string): ProtectedHeaderParameters | undefined {
+  try {
+    return decodeProtectedHeader(token);
+  } catch {
+    return undefined; // Its only error says that the token is malformed.
+  }
+}
+
+/**
+ * Tries one key after the other. The algorithm is the one for which they were found, and jose is held to it: so neither
+ * `none` nor a public key used as an HMAC secret gets through (rule A2).
+ */
+async function verifyWith(
+  token: string,
+  algorithm: TokenAlgorithm,
+  keys: readonly (CryptoKey | Uint8Array)[],
+): Promise<CompactVerifyResult> {
+  let failure = new errors.JWSSignatureVerificationFailed();
+  for (const key of keys) {
+    try {
+      return await compactVerify(token, key, { algorithms: [algorithm] });
+    } catch (error) {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+function invalid(reason: string): { readonly outcome: "invalid"; readonly reason: string } {
+  return { outcome: "invalid", reason };
 }

@@ -1,0 +1,249 @@
+import type { HistoryQuery } from "../api/channel-command.ts";
+import { type ResolvedChannel, resolveChannel } from "../channel/channel-name.ts";
+import type { JoinWish } from "../channel/channel.ts";
+import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
+import type { Config } from "../config/config.ts";
+import { limits } from "../limits.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { Codec } from "../protocol/codec.ts";
+import type { JsonText } from "../protocol/json-text.ts";
+import type { ClientInfo } from "../protocol/publication.ts";
+import type { Batch, BatchAnswer, RelayEntry } from "../relay/batch.ts";
+import { Follower } from "../relay/follower.ts";
+import type { Answer, GatewayPresence, Question } from "../relay/question.ts";
+import { type Asked, Upstream, type UpstreamPort } from "../relay/upstream.ts";
+import type {
+  Channels,
+  HistoryAnswer,
+  JoinAnswer,
+  PresenceAnswer,
+  PresenceStatsAnswer,
+  PublishAnswer,
+} from "../session/channels.ts";
+import type { Subscription } from "../session/subscription.ts";
+import { Windows } from "./windows.ts";
+
+/** How a gateway reaches the channels' objects. */
+export interface GatewayPorts extends UpstreamPort {
+  /**
+   * Asks a channel's object who is present; it asks all gateways, this one too (rule G6).
+   *
+   * @param answered called once, later or at once
+   */
+  presence(
+    channel: string,
+    answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
+  ): void;
+}
+
+/** What a gateway is made of. */
+export interface GatewaySetup {
+  readonly config: Config;
+  readonly codec: Codec;
+  readonly ports: GatewayPorts;
+  /** The one channel that a gateway serves to which a full channel's object spills (rule G4); absent on all others. */
+  readonly only?: string;
+}
+
+/**
+ * The channels of an object whose sockets have many of them each. It owns no channel: it follows each once, for all its
+ * subscribers (rule L6), and asks the channels' objects. It holds nothing of a channel that nobody here wants.
+ */
+export class Gateway implements Channels {
+  readonly #setup: GatewaySetup;
+  readonly #followers = new Map<string, Follower>();
+  readonly #upstreams = new Map<string, Upstream>();
+  /** Whose coming was told to others, and whose going must be. */
+  readonly #announced = new Set<Subscription>();
+  readonly #unsettled = new Set<Follower>();
+  readonly #windows = new Windows();
+
+  constructor(setup: GatewaySetup) {
+    this.#setup = setup;
+  }
+
+  /** How many channels somebody here wants. */
+  get channelCount(): number {
+    return this.#followers.size;
+  }
+
+  /** Takes what a channel's object tells. Follow it, in the same stretch, with {@link settle}. */
+  take(batch: Batch, nowMs: number): BatchAnswer {
+    return this.#followers.get(batch.channel)?.take(batch, nowMs) ?? { outcome: "left" };
+  }
+
+  /**
+   * Sends what was collected, and gives up what has waited too long. It belongs behind every {@link take}, every answer of
+   * a port and every command.
+   *
+   * @returns in how many ms this must be called again; undefined when there is nothing to wait for
+   */
+  settle(nowMs: number): number | undefined {
+    this.#windows.expire(nowMs);
+    let settleInMs: number | undefined;
+    for (const follower of this.#unsettled) {
+      const ms = follower.settle(nowMs);
+      if (!follower.unsettled) this.#unsettled.delete(follower);
+      if (ms !== undefined) settleInMs = Math.min(settleInMs ?? ms, ms);
+    }
+    return settleInMs;
+  }
+
+  /** Who of this gateway's clients is present on a channel. */
+  present(channel: string): GatewayPresence {
+    return presence([...(this.#followers.get(channel)?.subscriptions ?? [])]);
+  }
+
+  find(name: string): ResolvedChannel {
+    const { config, only } = this.#setup;
+    // A client must not see that it isn't in the channel's own object, which has no other channel either (rule C6).
+    if (only !== undefined && name !== only) return { outcome: "unknown-namespace" };
+    return resolveChannel(name, config.channel);
+  }
+
+  join(
+    subscription: Subscription,
+    wish: JoinWish,
+    nowMs: number,
+    answer: (outcome: JoinAnswer) => void,
+  ): void {
+    this.#follower(subscription.channel).join(subscription, wish, nowMs, answer);
+  }
+
+  restore(subscription: Subscription): void {
+    if (subscription.announced) this.#announced.add(subscription);
+    this.#follower(subscription.channel).restore(subscription);
+  }
+
+  announce(subscription: Subscription): void {
+    const { info, announced, sole, channel } = subscription;
+    const entries: RelayEntry[] = [];
+    if (announced) {
+      this.#announced.add(subscription);
+      entries.push({ type: "join", info });
+    }
+    if (sole) entries.push({ type: "sole", user: info.user, client: info.client });
+    if (entries.length > 0) this.#announce(channel, entries);
+  }
+
+  leave(subscription: Subscription): void {
+    const { channel, info } = subscription;
+    this.#followers.get(channel)?.leave(subscription);
+    if (this.#announced.delete(subscription)) this.#announce(channel, [{ type: "leave", info }]);
+  }
+
+  publish(
+    channel: string,
+    data: JsonText,
+    info: ClientInfo,
+    subscription: Subscription | undefined,
+    nowMs: number,
+    answer: (outcome: PublishAnswer) => void,
+  ): void {
+    this.#ask(channel, { method: "publish", data, info }, (answered) => {
+      if (answered.outcome !== "published") {
+        answer(failed(answered));
+        return;
+      }
+      const follower = this.#followers.get(channel);
+      if (subscription === undefined || follower === undefined) {
+        answer({ outcome: "published" });
+        return;
+      }
+      follower.awaitPublication({
+        subscription,
+        instance: answered.instance,
+        sequence: answered.sequence,
+        dueAtMs: nowMs + limits.objectAnswerMs,
+        answer: () => answer({ outcome: "published" }),
+      });
+    });
+  }
+
+  history(
+    channel: string,
+    query: HistoryQuery,
+    bytesMax: number,
+    _nowMs: number,
+    answer: (outcome: HistoryAnswer) => void,
+  ): void {
+    this.#ask(channel, { method: "history", query, bytesMax }, (answered) => {
+      if (answered.outcome === "history") answer(answered);
+      else answer(failed(answered));
+    });
+  }
+
+  presence(channel: string, answer: (outcome: PresenceAnswer) => void): void {
+    this.#setup.ports.presence(channel, (gathered) => {
+      if ("error" in gathered) answer({ outcome: "failed", error: gathered.error });
+      else answer({ outcome: "presence", result: presence([], gathered) });
+    });
+  }
+
+  presenceStats(channel: string, answer: (outcome: PresenceStatsAnswer) => void): void {
+    this.#setup.ports.presence(channel, (gathered) => {
+      if ("error" in gathered) answer({ outcome: "failed", error: gathered.error });
+      else answer({ outcome: "presence-stats", result: presenceStats([], gathered) });
+    });
+  }
+
+  awaitFlush(subscription: Subscription): boolean {
+    return this.#followers.get(subscription.channel)?.awaitFlush(subscription) ?? false;
+  }
+
+  #announce(channel: string, entries: readonly RelayEntry[]): void {
+    this.#ask(channel, { method: "announce", entries }, nobodyWaits);
+  }
+
+  #ask(channel: string, question: Question, answered: (answer: Answer) => void): void {
+    this.#askAll(channel, [{ question, answered }]);
+  }
+
+  #askAll(channel: string, asked: readonly Asked[]): void {
+    let upstream = this.#upstreams.get(channel);
+    if (upstream === undefined) {
+      const emptied = (): void => {
+        this.#upstreams.delete(channel);
+      };
+      upstream = new Upstream(channel, this.#setup.ports, emptied);
+      this.#upstreams.set(channel, upstream);
+    }
+    upstream.ask(asked);
+  }
+
+  #follower(channel: string): Follower {
+    const followed = this.#followers.get(channel);
+    if (followed !== undefined) return followed;
+    const follower = new Follower({
+      channel,
+      client: this.#setup.config.client,
+      codec: this.#setup.codec,
+      ask: (asked) => this.#askAll(channel, asked),
+      changed: () => this.#changed(channel, follower),
+    });
+    this.#followers.set(channel, follower);
+    return follower;
+  }
+
+  #changed(channel: string, follower: Follower): void {
+    // An answer came for one that nobody wanted any more.
+    if (this.#followers.get(channel) !== follower) return;
+    if (follower.idle) {
+      this.#followers.delete(channel);
+      this.#unsettled.delete(follower);
+      this.#windows.forget(follower);
+      return;
+    }
+    if (follower.unsettled) this.#unsettled.add(follower);
+    this.#windows.note(follower);
+  }
+}
+
+function failed(answer: Answer): { readonly outcome: "failed"; readonly error: ErrorCode } {
+  const error = answer.outcome === "error" ? answer.error : errorCodes.internal;
+  return { outcome: "failed", error };
+}
+
+function nobodyWaits(): void {
+  // Joins and leaves are told to the others; who comes or goes hears of them as one of the others, if at all.
+}

@@ -1,0 +1,366 @@
+import type { JoinWish } from "../channel/channel.ts";
+import type { ClientConfig } from "../config/config.ts";
+import { errorCodes } from "../protocol/codes.ts";
+import type { Codec } from "../protocol/codec.ts";
+import type { Publication } from "../protocol/publication.ts";
+import type { JoinAnswer } from "../session/channels.ts";
+import type { Subscription } from "../session/subscription.ts";
+import { Audience } from "./audience.ts";
+import { BatchBuffer } from "./batch-buffer.ts";
+import type { Batch, BatchAnswer, RelayEntry } from "./batch.ts";
+import { Joins } from "./joins.ts";
+import type { PublishWait } from "./publish-waits.ts";
+import type { Answer } from "./question.ts";
+import { type Reached, reachedBefore, sameStream } from "./reached.ts";
+import { sortBatch } from "./sorted-batch.ts";
+import type { Asked } from "./upstream.ts";
+import { Window } from "./window.ts";
+
+/** What a follower is made of. */
+export interface FollowerSetup {
+  readonly channel: string;
+  readonly client: ClientConfig;
+  readonly codec: Codec;
+  /** Asks the channel's object, in order. */
+  readonly ask: (asked: readonly Asked[]) => void;
+  /** Called at the end of whatever happened here: the follower may be idle now, or have something to settle. */
+  readonly changed: () => void;
+}
+
+/**
+ * One channel as a gateway follows it, for all its subscribers here (rules L1, L3, L6 and L7).
+ *
+ * It stands somewhere: everything up to there is with its subscribers. What comes next is passed on; when something between
+ * is missing, what came waits until that was read. Where it stands is unknown at first, until the channel's object answers
+ * `follow`, and after a sleep of which nothing was noted. Then a batch that is known to follow on what was taken tells it.
+ * Any other might repeat what the subscribers have, or leave something out: they are told that they lost the stream, which
+ * is never a gap and never anything twice, with history and without.
+ */
+export class Follower {
+  readonly #setup: FollowerSetup;
+  readonly #audience: Audience;
+  readonly #window = new Window();
+  readonly #joins: Joins;
+  readonly #buffer = new BatchBuffer();
+  /** Where it stands; undefined while that is unknown. */
+  #reached: Reached | undefined;
+  /** `follow` is under way. */
+  #following = false;
+  /** What is missing is being read. An object of its own for each time, so that an answer that came too late is known. */
+  #catchingUp: object | undefined;
+  /** The offset after which something was missing the last time; undefined when nothing is any more. */
+  #missedAfter: number | undefined;
+  #nowMs = 0;
+  #working = false;
+
+  constructor(setup: FollowerSetup) {
+    const { channel, client, codec, ask } = setup;
+    this.#setup = setup;
+    this.#audience = new Audience(channel, codec, client);
+    this.#joins = new Joins(client, {
+      window: this.#window,
+      position: () => this.#reached?.position,
+      ask,
+      run: (work) => this.#run(work),
+      advance: (publications) => this.#advance(publications),
+      begin: (subscription) => this.#audience.add(subscription),
+    });
+  }
+
+  /** Nobody here wants the channel, or is about to. */
+  get idle(): boolean {
+    return this.subscriptions.size === 0 && this.#joins.size === 0;
+  }
+
+  /** Whether {@link settle} has something to do. */
+  get unsettled(): boolean {
+    return this.#audience.unsettled;
+  }
+
+  /** The subscribers here. */
+  get subscriptions(): ReadonlySet<Subscription> {
+    return this.#audience.subscriptions;
+  }
+
+  /** What it holds for clients that recover together. */
+  get windowBytes(): number {
+    return this.#window.bytes;
+  }
+
+  /** Takes what the channel's object tells. Follow it, in the same stretch, with {@link settle}. */
+  take(batch: Batch, nowMs: number): BatchAnswer {
+    // It cuts those who are too far behind, and may leave nobody.
+    const overloaded = this.#audience.overloaded(nowMs);
+    if (this.idle) return { outcome: "left" };
+    if (overloaded) return { outcome: "busy" };
+    this.#nowMs = nowMs;
+    this.#run(() => this.#take(batch));
+    return { outcome: "taken" };
+  }
+
+  /** Makes somebody a subscriber; `answer` may be called at once. */
+  join(
+    subscription: Subscription,
+    wish: JoinWish,
+    nowMs: number,
+    answer: (outcome: JoinAnswer) => void,
+  ): void {
+    this.#nowMs = nowMs;
+    this.#run(() => {
+      this.expireWindow(nowMs);
+      this.#joins.add({ subscription, wish, nowMs, answer });
+    });
+  }
+
+  /** Ends a subscription, or the wish for one, which then isn't answered any more (rule G5). */
+  leave(subscription: Subscription): void {
+    this.#run(() => {
+      this.#joins.cancel(subscription);
+      this.#audience.remove(subscription);
+    });
+  }
+
+  /** Takes up a subscription that slept, and where it noted that the gateway stands. */
+  restore(subscription: Subscription): void {
+    this.#run(() => {
+      this.#reached = this.#audience.restore(subscription, this.#reached);
+    });
+  }
+
+  /** Answers a publisher once its publication has reached the hub (rule O4): at once, unless it is a subscriber here. */
+  awaitPublication(wait: PublishWait): void {
+    this.#run(() => this.#audience.awaitPublication(wait));
+  }
+
+  /** Whether publications are being collected; then the subscription's `flushed` is called once they went out. */
+  awaitFlush(subscription: Subscription): boolean {
+    return this.#audience.awaitFlush(subscription);
+  }
+
+  /**
+   * Sends what was collected and gives up what has waited too long.
+   *
+   * @returns in how many ms this must be called again; undefined when there is nothing to wait for
+   */
+  settle(nowMs: number): number | undefined {
+    let settleInMs: number | undefined;
+    this.#run(() => {
+      settleInMs = this.#audience.settle(nowMs);
+    });
+    return settleInMs;
+  }
+
+  /** Lets go of what was held for clients that recover together, if that was long ago. */
+  expireWindow(nowMs: number): void {
+    if (!this.#joins.reading) this.#window.expire(nowMs);
+  }
+
+  /** The same, however long ago it was. */
+  dropWindow(): void {
+    if (!this.#joins.reading) this.#window.close();
+  }
+
+  /**
+   * Whatever happens here happens inside of this. Sending makes sessions go on with other commands, and they come back here
+   * in the middle of something: a subscriber that began between two publications of a batch would see a gap, or one twice.
+   * So what follows from all of it comes last.
+   */
+  #run(work: () => void): void {
+    if (this.#working) {
+      work();
+      return;
+    }
+    this.#working = true;
+    try {
+      work();
+      while (this.#goOn());
+      if (this.#reached !== undefined) this.#audience.keep(this.#reached);
+    } finally {
+      this.#working = false;
+    }
+    this.#setup.changed();
+  }
+
+  /** @returns whether something was done, from which more may follow */
+  #goOn(): boolean {
+    const reached = this.#reached;
+    if (reached !== undefined && this.#audience.release(reached)) return true;
+    if (!this.#joins.waiting || this.#catchingUp !== undefined) return false;
+    if (reached !== undefined) {
+      this.#joins.decide();
+      return true;
+    }
+    if (this.#following) return false;
+    this.#follow();
+    return true;
+  }
+
+  #take(batch: Batch): void {
+    if (this.#catchingUp !== undefined) {
+      this.#buffer.add(batch);
+      return;
+    }
+    if (this.#reached === undefined && !this.#standBefore(batch)) {
+      // Whoever joins needs what is told after the answer to `follow`, which may come later than this.
+      if (this.#joins.size > 0) this.#buffer.add(batch);
+      return;
+    }
+    if (this.#reached === undefined) return;
+    const sorted = sortBatch(batch, this.#reached);
+    if (sorted.outcome === "lost") {
+      this.#lose();
+      return;
+    }
+    if (sorted.skipped) this.#forgetWindow();
+    this.#reached = sorted.reached;
+    for (const entry of sorted.entries) this.#deliver(entry);
+    if (sorted.rest !== undefined) this.#catchUp(sorted.rest);
+  }
+
+  /** @returns whether it is known now where the subscribers stood before the batch */
+  #standBefore(batch: Batch): boolean {
+    if (this.subscriptions.size === 0) return false;
+    const { certain, first, entries, top } = batch;
+    // The first word of an instance that has nothing to tell repeats nothing and leaves nothing out.
+    const saysNothing = first === 1 && entries.length === 0 && top === undefined;
+    if (certain || saysNothing) this.#standAt(reachedBefore(batch));
+    else this.#lose();
+    return certain || saysNothing;
+  }
+
+  #standAt(reached: Reached): void {
+    const { position } = reached;
+    this.#reached = reached;
+    this.#joins.settleAhead(position);
+    // What was asked ahead needs what comes before its answer.
+    if (position === undefined || !this.#joins.reading) return;
+    this.#window.open(position.offset, this.#nowMs);
+  }
+
+  #follow(): void {
+    this.#following = true;
+    // They slept, and nobody knows what they have. The channel's object begins anew with this gateway: what it tells from
+    // then on follows on what joins now, not on what they have, and nothing shows from when on that is so.
+    this.#audience.lose();
+    this.#setup.ask([
+      {
+        question: { method: "follow" },
+        answered: (answer) => this.#run(() => this.#followed(answer)),
+      },
+      ...this.#joins.askAhead(),
+    ]);
+  }
+
+  #followed(answer: Answer): void {
+    this.#following = false;
+    if (answer.outcome !== "following") {
+      this.#buffer.takeAll();
+      this.#joins.fail(answer.outcome === "error" ? answer.error : errorCodes.internal);
+      return;
+    }
+    const { instance, sequence, position } = answer;
+    this.#standAt({ instance, sequence, ...(position === undefined ? {} : { position }) });
+    this.#takeBuffered();
+  }
+
+  #takeBuffered(): void {
+    for (const batch of this.#buffer.takeAll()) this.#take(batch);
+  }
+
+  /** Reads what is missing (rule L3). What came after it waits, with everything that comes meanwhile. */
+  #catchUp(rest: Batch): void {
+    const since = this.#reached?.position;
+    // It was read just now, and wasn't there.
+    if (since === undefined || since.offset === this.#missedAfter) {
+      this.#lose();
+      return;
+    }
+    const catchingUp = {};
+    this.#missedAfter = since.offset;
+    this.#catchingUp = catchingUp;
+    this.#buffer.add(rest);
+    this.#setup.ask([
+      {
+        question: { method: "recover", since },
+        answered: (answer) => {
+          this.#run(() => {
+            if (this.#catchingUp === catchingUp) this.#caughtUp(answer);
+          });
+        },
+      },
+    ]);
+  }
+
+  #caughtUp(answer: Answer): void {
+    this.#catchingUp = undefined;
+    const position = this.#reached?.position;
+    if (
+      answer.outcome !== "recovered" ||
+      position === undefined ||
+      !sameStream(answer.position, position) ||
+      this.#advance(answer.publications) < answer.position.offset
+    ) {
+      this.#lose();
+      return;
+    }
+    this.#takeBuffered();
+    if (this.#catchingUp === undefined) this.#missedAfter = undefined;
+  }
+
+  /**
+   * Passes on publications that were read, as far as they follow on where it stands.
+   *
+   * @returns the offset at which it stands then
+   */
+  #advance(publications: readonly Publication[]): number {
+    for (const publication of publications) {
+      const reached = this.#reached;
+      if (reached?.position === undefined) break;
+      const { offset } = publication;
+      if (offset !== reached.position.offset + 1) continue;
+      this.#reached = { ...reached, position: { ...reached.position, offset } };
+      this.#deliver({
+        type: "publication",
+        publication: asLive(publication, reached.position.epoch),
+      });
+    }
+    return this.#reached?.position?.offset ?? 0;
+  }
+
+  #deliver(entry: RelayEntry): void {
+    if (entry.type === "removed") this.#forgetWindow();
+    if (entry.type === "publication" && entry.publication.offset > 0) {
+      this.#window.append(asInHistory(entry.publication));
+    }
+    this.#audience.deliver(entry);
+  }
+
+  /** What is being read still needs what comes meanwhile. */
+  #forgetWindow(): void {
+    if (this.#joins.reading) this.#window.empty();
+    else this.#window.close();
+  }
+
+  /** Something is missing and can't be had. Everybody is told, and whoever wants to join begins anew. */
+  #lose(): void {
+    this.#reached = undefined;
+    this.#catchingUp = undefined;
+    this.#missedAfter = undefined;
+    this.#buffer.takeAll();
+    this.#window.close();
+    this.#joins.restart();
+    this.#audience.lose();
+  }
+}
+
+/** The history doesn't say the epoch again that clients are told with the first publication. */
+function asInHistory(publication: Publication): Publication {
+  if (publication.epoch === undefined) return publication;
+  const { epoch: _, ...rest } = publication;
+  return rest;
+}
+
+/** The other way round (reference 2.6). */
+function asLive(publication: Publication, epoch: string): Publication {
+  return publication.offset === 1 ? { ...publication, epoch } : publication;
+}

@@ -1,0 +1,198 @@
+import type { ConnectionClaims } from "../access/claims.ts";
+import { limits } from "../limits.ts";
+import type { JsonText } from "../protocol/json-text.ts";
+import type {
+  KeptPosition,
+  SessionIdentity,
+  SessionSnapshot,
+  SubscriptionSnapshot,
+} from "./snapshot.ts";
+
+/**
+ * What a socket carries of its session while the object sleeps. During a deploy the next release reads what this one wrote
+ * and the other way round: fields are only added, and absent ones have a meaning (rule V1).
+ */
+export interface Attachment extends SessionIdentity {
+  readonly v: 1;
+  /** The only subscription there is. */
+  readonly subscription?: SubscriptionSnapshot;
+  /** All subscriptions, when there are several: JSON text, see {@link pack}. */
+  readonly packed?: string;
+  /** The text of `packed` lies in a row instead: it is too large to be here. */
+  readonly stored?: true;
+  /** How far the gateway is with channels: each one's place among the subscriptions, epoch, offset, instance, number. */
+  readonly kept?: readonly KeptTuple[];
+}
+
+type KeptTuple = readonly [number, string, number, number, number];
+
+/** A session written down: what the socket carries, and what has to lie in a row. */
+export interface WrittenSession {
+  readonly attachment: Attachment;
+  readonly row?: string;
+}
+
+/** Writes a session down. That it fits was asked before: {@link fitsAttachment} for whatever may grow. */
+export function writeSession(snapshot: SessionSnapshot): WrittenSession {
+  const { subscriptions, kept: _, ...identity } = snapshot;
+  const positions = keptTuples(snapshot);
+  const attachment: Attachment = { v: 1, ...identity, ...positions };
+  const [first, second] = subscriptions;
+  if (first === undefined) return { attachment };
+  if (second === undefined && fitsInside(snapshot)) {
+    return { attachment: { ...attachment, subscription: first } };
+  }
+  const packed = pack(subscriptions);
+  return fitsInside(snapshot)
+    ? { attachment: { ...attachment, packed } }
+    : { attachment: { ...attachment, stored: true }, row: packed };
+}
+
+/**
+ * Reads what {@link writeSession} wrote.
+ *
+ * @param row finds the session's row by the connection's ID; undefined when there is none
+ * @returns undefined for what no release of ours wrote, or one too new to be understood
+ */
+export function parseAttachment(
+  attachment: unknown,
+  row: (client: string) => string | undefined = () => undefined,
+): SessionSnapshot | undefined {
+  const isObject = typeof attachment === "object" && attachment !== null;
+  if (!isObject || !isAttachment(attachment)) return undefined;
+  const { v: _, subscription, packed, stored, kept, ...identity } = attachment;
+  const text = stored === true ? row(identity.client) : packed;
+  if (stored === true && text === undefined) return undefined;
+  const one = subscription === undefined ? [] : [subscription];
+  const subscriptions = text === undefined ? one : unpack(text);
+  const positions = new Map<string, KeptPosition>();
+  for (const [place, epoch, offset, instance, sequence] of kept ?? []) {
+    const channel = subscriptions[place]?.channel;
+    if (channel !== undefined) positions.set(channel, { epoch, offset, instance, sequence });
+  }
+  return { ...identity, subscriptions, ...(positions.size === 0 ? {} : { kept: positions }) };
+}
+
+/** Whether who the client is fits into what a socket carries; what doesn't is refused, never cut (rule B2). */
+export function fitsAttachment(claims: ConnectionClaims | undefined): boolean {
+  return claims === undefined || claimsBytes(claims) <= limits.sessionClaimsBytesMax;
+}
+
+/** Whether the subscriptions fit into what a session may have of a row; one alone also fits into the attachment then. */
+export function fitsRow(subscriptions: readonly SubscriptionSnapshot[]): boolean {
+  return textBytes(pack(subscriptions)) <= limits.sessionRowBytesMax;
+}
+
+/** Whether the subscriptions fit into the attachment, beside the claims. */
+export function fitsInside({ claims, subscriptions }: SessionSnapshot): boolean {
+  const packedBytes = textBytes(pack(subscriptions));
+  return packedBytes + keptBytesMax * subscriptions.length <= roomBytes(claims);
+}
+
+/** Whether so many positions fit into the attachment, wherever the subscriptions are. */
+export function fitsKept(claims: ConnectionClaims | undefined, count: number): boolean {
+  return keptBytesMax * count <= roomBytes(claims);
+}
+
+/** The version vouches for the rest: only we write attachments. */
+function isAttachment(attachment: object): attachment is Attachment {
+  return "v" in attachment && attachment.v === 1;
+}
+
+/** Positions are a help, not a need: should claims have grown so that they don't fit, they are left out (rule L7). */
+function keptTuples({ claims, subscriptions, kept }: SessionSnapshot): {
+  readonly kept?: readonly KeptTuple[];
+} {
+  if (kept === undefined || kept.size === 0 || !fitsKept(claims, kept.size)) return {};
+  const tuples: KeptTuple[] = [];
+  for (const [place, { channel }] of subscriptions.entries()) {
+    const position = kept.get(channel);
+    if (position === undefined) continue;
+    const { epoch, offset, instance, sequence } = position;
+    tuples.push([place, epoch, offset, instance, sequence]);
+  }
+  return { kept: tuples };
+}
+
+/** Name, flags, end, and what others are shown, for each subscription. */
+type PackedSubscription = readonly [string, number, number, JsonText?];
+
+/** Made anew only when a subscription comes or goes, though a session is written down with every ping. */
+function pack(subscriptions: readonly SubscriptionSnapshot[]): string {
+  const known = packs.get(subscriptions);
+  if (known !== undefined) return known;
+  const packed = JSON.stringify(
+    subscriptions.map((subscription): PackedSubscription => {
+      const { channel, expireAtSeconds, chanInfo } = subscription;
+      const flags = flagNames.reduce(
+        (sum, name, index) => sum + (subscription[name] === true ? 2 ** index : 0),
+        0,
+      );
+      return chanInfo === undefined
+        ? [channel, flags, expireAtSeconds]
+        : [channel, flags, expireAtSeconds, chanInfo];
+    }),
+  );
+  packs.set(subscriptions, packed);
+  return packed;
+}
+
+const packs = new WeakMap<readonly SubscriptionSnapshot[], string>();
+
+function unpack(text: string): readonly SubscriptionSnapshot[] {
+  const packed: readonly PackedSubscription[] = JSON.parse(text);
+  return packed.map(unpackOne);
+}
+
+function unpackOne([
+  channel,
+  flags,
+  expireAtSeconds,
+  chanInfo,
+]: PackedSubscription): SubscriptionSnapshot {
+  const isSet = (name: FlagName): boolean =>
+    Math.floor(flags / 2 ** flagNames.indexOf(name)) % 2 === 1;
+  return {
+    channel,
+    expireAtSeconds,
+    present: isSet("present"),
+    announced: isSet("announced"),
+    hearsJoinLeave: isSet("hearsJoinLeave"),
+    ...(isSet("serverSide") ? { serverSide: true } : {}),
+    ...(isSet("sole") ? { sole: true } : {}),
+    ...(chanInfo === undefined ? {} : { chanInfo }),
+  };
+}
+
+type FlagName = (typeof flagNames)[number];
+
+/** Their order is what is written: only ever add at the end. */
+const flagNames = ["present", "announced", "hearsJoinLeave", "serverSide", "sole"] as const;
+
+function roomBytes(claims: ConnectionClaims | undefined): number {
+  const rest = claims === undefined ? 0 : claimsBytes(claims);
+  return limits.attachmentBytesMax - identityBytes - rest;
+}
+
+function claimsBytes(claims: ConnectionClaims): number {
+  const known = claimSizes.get(claims);
+  if (known !== undefined) return known;
+  const bytes = textBytes(JSON.stringify(claims));
+  claimSizes.set(claims, bytes);
+  return bytes;
+}
+
+const claimSizes = new WeakMap<ConnectionClaims, number>();
+
+/** Attachments store Latin-1 text in one byte a character and other text in two. */
+function textBytes(text: string): number {
+  for (let index = 0; index < text.length; index++) {
+    if (text.charCodeAt(index) > 255) return text.length * 2;
+  }
+  return text.length;
+}
+
+/** The fields of fixed size, with their names and what the platform adds to each. */
+const identityBytes = 512;
+/** One position: five values, an epoch of ours, and what the platform adds to each. */
+const keptBytesMax = 64;

@@ -1,0 +1,69 @@
+import type { ConnectionClaims, ServerSubscription } from "../access/claims.ts";
+import type { KnownChannel } from "../channel/channel-name.ts";
+import type { Config } from "../config/config.ts";
+import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
+import type { Channels } from "./channels.ts";
+import { type Decision, disconnectWith, failWith } from "./decision.ts";
+import { type Applicant, type Grant, grantServerSubscription } from "./grant.ts";
+
+/** A subscription that the server is about to make for a connection. */
+export interface GrantedChannel {
+  readonly known: KnownChannel;
+  readonly grant: Grant;
+}
+
+/**
+ * Which subscriptions the server makes for a connection: those its token names, and the user's personal channel (rule C9,
+ * reference 2.7).
+ *
+ * @returns what the connect comes to instead, when one of them can't be
+ */
+export function grantServerSubscriptions(
+  claims: ConnectionClaims,
+  applicant: Applicant,
+  config: Config,
+  channels: Channels,
+): { readonly outcome: "granted"; readonly granted: readonly GrantedChannel[] } | Decision {
+  const wanted = serverSubscriptions(claims, config);
+  if (wanted.length > config.client.channelLimit)
+    return disconnectWith(disconnectCodes.channelLimit);
+  const personal = personalChannel(claims.user, config);
+  const { singleConnection } = config.client.personalChannel;
+  const granted: GrantedChannel[] = [];
+  for (const subscription of wanted) {
+    const known = channels.find(subscription.channel);
+    if (known.outcome === "unknown-namespace") return failWith(errorCodes.unknownChannel);
+    if (known.outcome === "bad-name") return failWith(errorCodes.badRequest);
+    const grant = grantServerSubscription(subscription, known, applicant);
+    const sole = singleConnection && subscription.channel === personal;
+    granted.push({
+      known,
+      grant: sole ? { ...grant, subscription: { ...grant.subscription, sole } } : grant,
+    });
+  }
+  return { outcome: "granted", granted };
+}
+
+/** The channels of {@link grantServerSubscriptions}, by their names alone. */
+export function serverChannels(claims: ConnectionClaims, config: Config): ReadonlySet<string> {
+  return new Set(serverSubscriptions(claims, config).map(({ channel }) => channel));
+}
+
+function serverSubscriptions(
+  { user, subscriptions = [] }: ConnectionClaims,
+  config: Config,
+): readonly ServerSubscription[] {
+  const personal = personalChannel(user, config);
+  if (personal === undefined || subscriptions.some(({ channel }) => channel === personal)) {
+    return subscriptions;
+  }
+  return [...subscriptions, { channel: personal, override: {} }];
+}
+
+/** Nobody's personal channel is that of those who have no name. */
+function personalChannel(user: string, { client, channel }: Config): string | undefined {
+  const { enabled, namespace } = client.personalChannel;
+  if (!enabled || user === "") return undefined;
+  const { namespaceBoundary, userBoundary } = channel;
+  return `${namespace === "" ? "" : namespace + namespaceBoundary}${userBoundary}${user}`;
+}

@@ -1,0 +1,87 @@
+import type { SubscriptionVerdict } from "../access/claims.ts";
+import type { ChannelOptions } from "../config/config.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { SubscribeRequest } from "../protocol/command.ts";
+import { named } from "./channel-commands.ts";
+import { type Decision, failWith } from "./decision.ts";
+import { type Grant, grantSubscription } from "./grant.ts";
+import type { SessionState } from "./session-state.ts";
+import { joinWish, subscribeResult } from "./subscribe-command.ts";
+import type { Subscriber } from "./subscription.ts";
+
+/**
+ * Carries out a client's subscribe: the reply comes before any push of the channel, the own join after it (rules O3, O5).
+ *
+ * @param verdict what became of the subscription token; absent when none came
+ * @param done takes what the subscribe comes to when it failed; it is given nothing once the client was told of its success
+ */
+export function carryOutSubscribe(
+  state: SessionState,
+  subscriber: Subscriber,
+  id: number,
+  request: SubscribeRequest,
+  verdict: SubscriptionVerdict | undefined,
+  nowMs: number,
+  done: (failure?: Decision) => void,
+): void {
+  const { channels } = state.context;
+  const { channel } = request;
+  const allowed = allow(state, request, verdict, nowMs);
+  if (allowed.outcome !== "allowed") {
+    done(allowed);
+    return;
+  }
+  const { grant, options } = allowed;
+  const subscription = state.newSubscription(grant.subscription, subscriber);
+  state.subscriptions.add(subscription, grant.subscription, false);
+  const fail = (error: ErrorCode): void => {
+    state.subscriptions.remove(channel);
+    done(failWith(error));
+  };
+  channels.join(subscription, joinWish(grant, options, request), nowMs, (answer) => {
+    if (answer.outcome === "failed") {
+      fail(answer.error);
+      return;
+    }
+    const result = subscribeResult(grant, request, answer, nowMs);
+    const message = state.context.codec.encodeReply({ id, method: "subscribe", result });
+    if (state.mustWait(message)) {
+      // Several large recoveries at once would be reason to cut the client as slow, again and again.
+      channels.leave(subscription);
+      fail(errorCodes.tooManyRequests);
+      return;
+    }
+    state.subscriptions.begin(channel);
+    state.save();
+    // The reply may have to wait for others, and what the channel tells then waits for the reply (rule O3).
+    subscription.hold();
+    // Never too large: the channel measured what is recovered.
+    state.send(message, undefined, () => subscription.release());
+    if (!state.closed) channels.announce(subscription);
+    done();
+  });
+}
+
+type Allowed =
+  | { readonly outcome: "allowed"; readonly grant: Grant; readonly options: ChannelOptions }
+  | Decision;
+
+function allow(
+  state: SessionState,
+  request: SubscribeRequest,
+  verdict: SubscriptionVerdict | undefined,
+  nowMs: number,
+): Allowed {
+  const { channels, config } = state.context;
+  const { subscriptions } = state;
+  const found = named(request.channel, channels);
+  if (found.outcome !== "resolved") return found;
+  if (subscriptions.has(request.channel)) return failWith(errorCodes.alreadySubscribed);
+  if (subscriptions.size >= config.client.channelLimit) return failWith(errorCodes.limitExceeded);
+  const applicant = { client: state.identity.client, user: state.user };
+  const grant = grantSubscription(request, found, applicant, verdict, nowMs);
+  if (grant.outcome !== "granted") return grant;
+  return state.hasRoom([...subscriptions.granted, grant.subscription])
+    ? { outcome: "allowed", grant, options: found.options }
+    : failWith(errorCodes.limitExceeded);
+}

@@ -1,0 +1,279 @@
+import type { ConnectionClaims } from "../../src/access/claims.ts";
+import type { Config } from "../../src/config/config.ts";
+import { Backlog } from "../../src/hub/backlog.ts";
+import { limits } from "../../src/limits.ts";
+import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
+import type { Command } from "../../src/protocol/command.ts";
+import { jsonCodec } from "../../src/protocol/json-codec.ts";
+import { Allowance } from "../../src/session/allowance.ts";
+import { fitsAttachment, parseAttachment } from "../../src/session/attachment.ts";
+import type { Connection } from "../../src/session/connection.ts";
+import type { Session } from "../../src/session/session.ts";
+import type { SessionSnapshot } from "../../src/session/snapshot.ts";
+import type { Verdicts } from "../../src/session/verdicts.ts";
+import { fullHeader, handoverHeader, parseHandover } from "../platform/handover.ts";
+import type { SessionRows } from "../platform/session-rows.ts";
+import { SocketConnection } from "../platform/socket-connection.ts";
+import type { TokenVerifier } from "../platform/token-verifier.ts";
+import { commandVerdicts } from "./command-verdicts.ts";
+import { readFrame } from "./read-frame.ts";
+
+/** What the object around the sockets is and does. */
+export interface ClientSocketsSetup {
+  readonly context: DurableObjectState;
+  readonly config: Config;
+  readonly verifier: TokenVerifier;
+  readonly newSession: (snapshot: SessionSnapshot, connection: Connection) => Session;
+  /** Whether the server makes subscriptions of its own here, which an upgrade's token may name. */
+  readonly serverSubscriptions: boolean;
+  /** Where sessions lie that are too large for an attachment; absent where none may be. */
+  readonly rows?: SessionRows;
+  /**
+   * Carries out a frame that publishes; `busy` says that too much waits already. Absent where publications go elsewhere:
+   * then frames are carried out at once.
+   */
+  readonly commit?: (bytes: number, carryOut: (busy: boolean) => void) => Promise<void>;
+  /** Is called after everything a client did: what it caused goes out, and alarms are set. */
+  readonly acted: (nowMs: number, session?: Session) => Promise<void>;
+}
+
+/** One socket and the session on it. */
+class Client {
+  readonly session: Session;
+  readonly connection: SocketConnection;
+
+  constructor(session: Session, connection: SocketConnection) {
+    this.session = session;
+    this.connection = connection;
+  }
+
+  backlogBytes(): number {
+    return this.session.closed ? 0 : this.connection.backlogBytes();
+  }
+
+  disconnect(code: DisconnectCode): void {
+    this.session.disconnect(code);
+  }
+}
+
+/**
+ * The sockets of one object, of either kind, and the sessions on them. All of it may be thrown away between two events: the
+ * constructor makes it again from the sockets' attachments (rules S1 to S4).
+ */
+export class ClientSockets {
+  readonly #setup: ClientSocketsSetup;
+  readonly #clients = new Map<WebSocket, Client>();
+  readonly #admissions: Allowance | undefined;
+  readonly #backlog = new Backlog();
+  #sweptAtMs = 0;
+
+  constructor(setup: ClientSocketsSetup) {
+    this.#setup = setup;
+    const { connectionRateLimit } = setup.config.client;
+    if (connectionRateLimit > 0) {
+      this.#admissions = new Allowance(connectionRateLimit, connectionRateLimit);
+    }
+    // The client's own pings are answered without waking the object.
+    setup.context.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
+    for (const socket of setup.context.getWebSockets()) this.#restore(socket);
+  }
+
+  /** When {@link tick} has something to do for anybody, ms since 1970; Infinity for never. */
+  get dueAtMs(): number {
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const { session } of this.#clients.values()) dueMs = Math.min(dueMs, session.dueAtMs);
+    return dueMs;
+  }
+
+  /** Whether the sockets together hold as much as memory bears: then no more is to be sent, and no socket is taken. */
+  overloaded(nowMs: number): boolean {
+    return this.#backlog.overloaded(() => [...this.#clients.values()], nowMs);
+  }
+
+  /** Takes over a socket that the edge let through, or says why not. */
+  async accept(request: Request): Promise<Response> {
+    const { context, acted, serverSubscriptions } = this.#setup;
+    const { keepalive, claims: verified } = parseHandover(
+      request.headers.get(handoverHeader) ?? "",
+    );
+    const nowMs = Date.now();
+    this.sweep(nowMs, false);
+    if (!this.#hasRoom(nowMs)) return refuse();
+    const claims = claimsOf(verified, serverSubscriptions);
+    if (!fitsAttachment(claims)) {
+      return new Response("The token is too large for an upgrade: offer it with connect", {
+        status: 413,
+      });
+    }
+    const snapshot: SessionSnapshot = {
+      phase: "new",
+      client: crypto.randomUUID(),
+      openedAtMs: nowMs,
+      keepalive,
+      ...(claims === undefined ? {} : { claims }),
+      subscriptions: [],
+    };
+    const { 0: theirs, 1: ours } = new WebSocketPair();
+    context.acceptWebSocket(ours);
+    const { session, connection } = this.#add(ours, snapshot);
+    connection.save(snapshot);
+    await acted(nowMs, session);
+    const offered = (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",");
+    const agreed = offered.some((protocol) => protocol.trim() === jsonProtocol);
+    return new Response(null, {
+      status: 101,
+      webSocket: theirs,
+      headers: agreed ? { "Sec-WebSocket-Protocol": jsonProtocol } : {},
+    });
+  }
+
+  /** A frame came. */
+  async message(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    const client = this.#clients.get(socket);
+    if (client === undefined) return;
+    const { session, connection } = client;
+    const nowMs = Date.now();
+    connection.heard(nowMs);
+    this.sweep(nowMs, false);
+    try {
+      await this.#receive(session, message);
+    } catch (error) {
+      // A bug of ours must not strand the client: this code makes it come back.
+      console.error(`A frame failed: ${error instanceof Error ? error.name : "unknown error"}`);
+      session.disconnect(disconnectCodes.internalServerError);
+    }
+    await this.#setup.acted(Date.now(), session);
+  }
+
+  /** The other side closed the socket. */
+  async closed(socket: WebSocket, code: number, reason: string): Promise<void> {
+    answerClose(socket, code, reason);
+    await this.failed(socket);
+  }
+
+  /** The socket is gone. */
+  async failed(socket: WebSocket): Promise<void> {
+    // An object that this close woke was not given the socket any more; its attachment tells who left (rule S2).
+    if (!this.#clients.has(socket)) this.#restore(socket);
+    const client = this.#clients.get(socket);
+    this.#clients.delete(socket);
+    client?.session.ended();
+    await this.#setup.acted(Date.now());
+  }
+
+  /** Does what is due of pings, expiries and stale connections. */
+  tick(nowMs: number): void {
+    const clients = [...this.#clients.values()];
+    const pingTick = clients.some(({ session }) => session.pingDueAtMs <= nowMs);
+    for (const { session } of clients) session.tick(pingTick, nowMs);
+    this.#setup.rows?.keepOnly(new Set(clients.map(({ session }) => session.client)));
+  }
+
+  /** Finds the sockets whose client fell silent: no alarm does, where clients do the pinging (rule K4). */
+  sweep(nowMs: number, exactly: boolean): void {
+    if (!exactly && nowMs - this.#sweptAtMs < this.#setup.config.client.pingIntervalMs) return;
+    this.#sweptAtMs = nowMs;
+    for (const { session } of this.#clients.values()) session.tick(false, nowMs);
+  }
+
+  async #receive(session: Session, message: string | ArrayBuffer): Promise<void> {
+    const frame = readFrame(message);
+    switch (frame.outcome) {
+      case "too-large":
+        session.disconnect(disconnectCodes.messageSizeLimit);
+        return;
+      case "malformed":
+        session.disconnect(disconnectCodes.badRequest);
+        return;
+      case "frame":
+        break;
+    }
+    const { commands, malformed } = jsonCodec.decodeFrame(frame.text);
+    const verdicts = await this.#verify(commands);
+    // From here on nothing comes between the commands of a frame.
+    const carryOut = (busy: boolean): void => {
+      const nowMs = Date.now();
+      for (const [index, command] of commands.entries()) {
+        session.receive(command, verdicts[index] ?? {}, nowMs, busy);
+      }
+      if (malformed !== undefined) session.disconnect(disconnectCodes.badRequest);
+    };
+    const { commit } = this.#setup;
+    const publishes = commands.some(({ method }) => method === "publish");
+    if (commit === undefined || !publishes) carryOut(false);
+    else await commit(frame.text.length, carryOut);
+  }
+
+  async #verify(commands: readonly Command[]): Promise<readonly Verdicts[]> {
+    const verdicts: Verdicts[] = [];
+    for (const command of commands) {
+      const verdict = commandVerdicts(command, this.#setup.verifier, Date.now());
+      verdicts.push(verdict === undefined ? {} : await verdict);
+    }
+    return verdicts;
+  }
+
+  #restore(socket: WebSocket): void {
+    const { context, rows } = this.#setup;
+    const attachment: unknown = socket.deserializeAttachment();
+    const snapshot = parseAttachment(attachment, (client) => rows?.find(client));
+    if (snapshot !== undefined) {
+      this.#add(socket, snapshot);
+      return;
+    }
+    // Another release wrote something this one can't read. The client comes back and recovers.
+    new SocketConnection(socket, context).close(disconnectCodes.insufficientState);
+  }
+
+  #add(socket: WebSocket, snapshot: SessionSnapshot): Client {
+    const connection = new SocketConnection(socket, this.#setup.context, this.#setup.rows);
+    const client = new Client(this.#setup.newSession(snapshot, connection), connection);
+    this.#clients.set(socket, client);
+    return client;
+  }
+
+  /** A socket that we closed makes room at once; one whose client never answers the close still takes memory (rule B5). */
+  #hasRoom(nowMs: number): boolean {
+    const { connectionLimit } = this.#setup.config.client;
+    const socketsMax = Math.min(
+      connectionLimit * limits.socketsPerConnection,
+      limits.connectionsMax,
+    );
+    if (this.#clients.size >= socketsMax || this.overloaded(nowMs)) return false;
+    let open = 0;
+    for (const { session } of this.#clients.values()) if (!session.closed) open++;
+    if (open >= connectionLimit) return false;
+    return this.#admissions === undefined || this.#admissions.take(nowMs) === "granted";
+  }
+}
+
+/** What has to be remembered until connect. */
+function claimsOf(
+  claims: ConnectionClaims | undefined,
+  serverSubscriptions: boolean,
+): ConnectionClaims | undefined {
+  if (claims === undefined || serverSubscriptions) return claims;
+  const { subscriptions: _, ...kept } = claims;
+  return kept;
+}
+
+/** The edge tries another object (rules G3, G4). */
+function refuse(): Response {
+  return new Response("No room for another connection", {
+    status: 503,
+    headers: { "Retry-After": "5", [fullHeader]: "1" },
+  });
+}
+
+/** A hibernatable socket's close frame is ours to answer; unanswered, the client waits and then reports 1006. */
+function answerClose(socket: WebSocket, code: number, reason: string): void {
+  try {
+    // 1005 stands for a frame without a code and 1006 for no frame at all; neither can be sent.
+    if (code === 1005 || code === 1006) socket.close();
+    else socket.close(code, reason);
+  } catch {
+    // We closed it first, or the connection is gone.
+  }
+}
+
+const jsonProtocol = "centrifuge-json";

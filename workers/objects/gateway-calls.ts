@@ -1,0 +1,54 @@
+import type { GatheredPresence } from "../../src/channel/presence.ts";
+import { limits } from "../../src/limits.ts";
+import type { BatchAnswer } from "../../src/relay/batch.ts";
+import type { Delivery } from "../../src/relay/pipe.ts";
+import type { GatewayPresence } from "../../src/relay/question.ts";
+import { parseCallFailure } from "../platform/call-failure.ts";
+import type { Env } from "../platform/env.ts";
+import { inTime } from "../platform/in-time.ts";
+
+/**
+ * Tells a gateway what happened, once. What a call came to that failed or took too long nobody knows; to repeat it is the
+ * relay's decision, and harmless (rule L1). That what it tells is durable is the output gate's doing (rule O2).
+ */
+export async function deliver(
+  gateways: Env["GATEWAYS"],
+  { gateway, batch }: Delivery,
+): Promise<BatchAnswer | "failed"> {
+  try {
+    const answer = gateways.getByName(gateway).deliver(batch);
+    return await inTime<BatchAnswer | "failed">(answer, limits.objectAnswerMs, "failed");
+  } catch (error) {
+    const failure = parseCallFailure(error);
+    if (failure.overloaded) return { outcome: "busy" };
+    console.warn(`call to a gateway failed: ${failure.summary}`);
+    return "failed";
+  }
+}
+
+/** Asks all gateways at once who of their clients is present on the channel, for `limits.presenceGatherMs` (rule G6). */
+export async function gatherPresence(
+  gateways: Env["GATEWAYS"],
+  names: readonly string[],
+  channel: string,
+): Promise<GatheredPresence> {
+  const answers = await Promise.all(
+    names.map(async (name): Promise<GatewayPresence | undefined> => {
+      try {
+        const answer = gateways.getByName(name).present(channel);
+        return await inTime<GatewayPresence | undefined>(
+          answer,
+          limits.presenceGatherMs,
+          undefined,
+        );
+      } catch (error) {
+        console.warn(`a gateway didn't say who is present: ${parseCallFailure(error).summary}`);
+        return undefined;
+      }
+    }),
+  );
+  return {
+    clients: answers.flatMap((answer) => answer?.clients ?? []),
+    complete: answers.every((answer) => answer !== undefined),
+  };
+}

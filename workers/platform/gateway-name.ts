@@ -1,0 +1,34 @@
+/** Whom a gateway serves: a region's clients, or those that the object of one channel has no room for (rule G4). */
+export type Gateway =
+  | { readonly kind: "pool"; readonly region: string; readonly index: number }
+  | { readonly kind: "channel"; readonly channel: string; readonly index: number };
+
+/** A gateway's name: `<region>/<index>` or `channel/<channel>/<index>`. At most 1,024 bytes, or its object isn't told it. */
+export function gatewayName(gateway: Gateway): string {
+  const { kind, index } = gateway;
+  return kind === "pool"
+    ? `${gateway.region}/${index}`
+    : `${channelPrefix}${gateway.channel}/${index}`;
+}
+
+/**
+ * The reverse of {@link gatewayName}.
+ *
+ * @param name of the object; a channel's name may have slashes of its own
+ * @throws when it is the name of no gateway: then a request came past the edge
+ */
+export function parseGatewayName(name: string): Gateway {
+  const slash = name.lastIndexOf("/");
+  const before = name.slice(0, Math.max(slash, 0));
+  const digits = name.slice(slash + 1);
+  if (before === "" || !/^(?:0|[1-9]\d{0,5})$/.test(digits)) throw new Error(noGateway);
+  const index = Number(digits);
+  if (before.startsWith(channelPrefix) && before.length > channelPrefix.length) {
+    return { kind: "channel", channel: before.slice(channelPrefix.length), index };
+  }
+  if (before.includes("/")) throw new Error(noGateway);
+  return { kind: "pool", region: before, index };
+}
+
+const channelPrefix = "channel/";
+const noGateway = "A gateway was reached by a name that the edge doesn't give";

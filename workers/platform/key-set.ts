@@ -1,0 +1,121 @@
+import { importJWK } from "jose";
+import type { ParsedKeySet, SetKey } from "../../src/access/parse-key-set.ts";
+import { isSecretAlgorithm, type TokenAlgorithm } from "../../src/access/token-algorithm.ts";
+import { limits } from "../../src/limits.ts";
+import { algorithmNotAllowed, type FoundKeys, type TokenKeys } from "./token-keys.ts";
+import { UsableKey } from "./usable-key.ts";
+
+/**
+ * The keys of a JWKS, fetched when they are needed (rule A9). One instance serves all requests and objects of an isolate.
+ *
+ * The platform ties what is under way to the request that began it, and ends it when that request goes, as when its
+ * client does. So no request awaits another's fetch. Whoever finds one under way waits with a promise and a timer of its
+ * own. The one that fetches resolves it, which the platform allows from anywhere since compatibility date 2024-10-14;
+ * should that one be gone, the timer does, and the next one fetches. All they have in common is what came of it.
+ */
+export class KeySet implements TokenKeys {
+  readonly #fetch: () => Promise<ParsedKeySet>;
+  #known: KnownKeys = { keys: [], fetchedAtMs: Number.NEGATIVE_INFINITY };
+  #underWay: FetchUnderWay | undefined;
+  #attemptedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** @param fetch fetches the JWKS; it is called as seldom as the limits say, and never throws */
+  constructor(fetch: () => Promise<ParsedKeySet>) {
+    this.#fetch = fetch;
+  }
+
+  async find(
+    algorithm: TokenAlgorithm,
+    kid: string | undefined,
+    nowMs: number,
+  ): Promise<FoundKeys> {
+    // A secret in a JWKS would be one that everybody knows.
+    if (isSecretAlgorithm(algorithm)) return algorithmNotAllowed;
+    if (kid === undefined) return { outcome: "unknown", reason: "kid is missing" };
+    let fetched = false;
+    // A second time only if the request that fetched has gone.
+    for (let round = 0; round < 2 && !fetched && this.#asksForFetch(kid, nowMs); round++) {
+      fetched = await (this.#underWay === undefined ? this.#fetchAt(nowMs) : this.#awaitOther());
+    }
+    const keys = this.#believed(kid, nowMs);
+    // Without having looked just now nobody can say that there is no such key: it may be a new one.
+    if (keys.length === 0)
+      return fetched ? { outcome: "unknown", reason: "the key is unknown" } : unavailable;
+    const known = keys.find(({ algorithms }) => algorithms.has(algorithm));
+    if (known === undefined) return algorithmNotAllowed;
+    const key = await known.usable.for(algorithm);
+    return key === undefined ? unavailable : { outcome: "found", keys: [key] };
+  }
+
+  #believed(kid: string, nowMs: number): readonly KnownKey[] {
+    const { keys, fetchedAtMs } = this.#known;
+    if (nowMs - fetchedAtMs >= limits.keySetStaleMs) return [];
+    return keys.filter((key) => key.kid === kid);
+  }
+
+  #asksForFetch(kid: string, nowMs: number): boolean {
+    const isFresh = nowMs - this.#known.fetchedAtMs < limits.keySetFreshMs;
+    if (isFresh && this.#believed(kid, nowMs).length > 0) return false;
+    const pauseMs = isFresh ? limits.keySetRefetchMs : limits.keySetRetryMs;
+    return this.#underWay !== undefined || nowMs - this.#attemptedAtMs >= pauseMs;
+  }
+
+  /** Fetches for everybody, and gives whether that succeeded. */
+  async #fetchAt(nowMs: number): Promise<boolean> {
+    const underWay: FetchUnderWay = { waiting: [] };
+    this.#underWay = underWay;
+    this.#attemptedAtMs = nowMs;
+    const fetched = await this.#fetch();
+    if (fetched.outcome === "keys") {
+      this.#known = { keys: fetched.keys.map(toKnownKey), fetchedAtMs: nowMs };
+    } else {
+      console.error(`the keys of tokens can't be fetched: ${fetched.reason}`);
+    }
+    if (this.#underWay === underWay) this.#underWay = undefined;
+    for (const wake of underWay.waiting) wake(fetched.outcome === "keys");
+    return fetched.outcome === "keys";
+  }
+
+  /** Waits for what another one fetches, and gives whether that succeeded. */
+  async #awaitOther(): Promise<boolean> {
+    const underWay = this.#underWay;
+    if (underWay === undefined) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean | "overdue">();
+    underWay.waiting.push(resolve);
+    const timer = setTimeout(() => resolve("overdue"), limits.keySetWaitMs);
+    const fetched = await promise;
+    clearTimeout(timer);
+    if (fetched !== "overdue") return fetched;
+    if (this.#underWay === underWay) {
+      this.#underWay = undefined;
+      this.#attemptedAtMs = Number.NEGATIVE_INFINITY;
+    }
+    return false;
+  }
+}
+
+interface KnownKeys {
+  readonly keys: readonly KnownKey[];
+  readonly fetchedAtMs: number;
+}
+
+interface KnownKey {
+  readonly kid: string;
+  readonly algorithms: ReadonlySet<TokenAlgorithm>;
+  readonly usable: UsableKey;
+}
+
+interface FetchUnderWay {
+  /** Wake those who wait, and tell them whether the fetch succeeded. */
+  readonly waiting: ((fetched: boolean) => void)[];
+}
+
+function toKnownKey({ kid, algorithms, jwk }: SetKey): KnownKey {
+  return {
+    kid,
+    algorithms: new Set(algorithms),
+    usable: new UsableKey("a key of the JWKS", (algorithm) => importJWK({ ...jwk }, algorithm)),
+  };
+}
+
+const unavailable: FoundKeys = { outcome: "unavailable" };
