@@ -13,8 +13,8 @@ const stops = [
 ].map(([, file = ""]) => file);
 
 describe("a publication's journey", () => {
-  it("[W1] names the twelve stops from the route table to the socket", () => {
-    expect(stops).toHaveLength(12);
+  it("[W1] names the eighteen stops from the route table to the socket", () => {
+    expect(stops).toHaveLength(18);
     expect(stops[0]).toBe("workers/http/app.ts");
     expect(stops.at(-1)).toBe("workers/platform/socket-connection.ts");
   });

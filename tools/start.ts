@@ -132,25 +132,29 @@ async function healthOf(address: string, server: ChildProcess): Promise<Health> 
 
 async function welcome(address: string, file: string): Promise<string> {
   const secrets = parseEnv(readFileSync(file, "utf8"));
-  const key = new TextEncoder().encode(secrets["TOKEN_HMAC_SECRET_KEY"]);
+  return `
+Dormouse serves ${address}
+
+Connect any Centrifugo client, such as npm's centrifuge, and subscribe to "news":
+  ${address.replace("http", "ws")}/connection/websocket
+
+${await credentials(secrets["TOKEN_HMAC_SECRET_KEY"] ?? "")}
+
+Publish to it:
+  curl -X POST ${address}/api/publish -H "X-API-Key: ${secrets["API_KEY"] ?? ""}" -d '{"channel":"news","data":{"text":"hello"}}'
+`;
+}
+
+/** Only whoever has the private key of a public one can make a token; then this machine can't. */
+async function credentials(secret: string): Promise<string> {
+  if (secret === "") return "with a token that your own issuer signs";
   const token = await new SignJWT({})
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
     .setSubject("newcomer")
     .setIssuedAt()
     .setExpirationTime("7d")
-    .sign(key);
-  return `
-Dormouse serves ${address}
-
-Listen to the channel "news", in any WebSocket client or with npm's centrifuge:
-  ${address.replace("http", "ws")}/channel/news/websocket
-
-with this token, good for 7 days:
-  ${token}
-
-Publish to it:
-  curl -X POST ${address}/api/publish -H "X-API-Key: ${secrets["API_KEY"] ?? ""}" -d '{"channel":"news","data":{"text":"hello"}}'
-`;
+    .sign(new TextEncoder().encode(secret));
+  return `with this token, good for 7 days:\n  ${token}`;
 }
 
 process.exitCode = await start(process.argv.slice(2));

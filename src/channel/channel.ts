@@ -202,6 +202,7 @@ export class Channel {
    *
    * @param mode     as a {@link JoinWish} has it
    * @param bytesMax how much the asker can take, if that is less than a client can
+   * @param limit    so many missed publications are already too many
    * @returns undefined on a channel without history
    */
   recover(
@@ -209,19 +210,20 @@ export class Channel {
     mode: JoinWish["mode"],
     nowMs: number,
     bytesMax = this.#answerBytesMax,
+    limit = this.#recoveryLimit,
   ): (Recovery & { readonly position: StreamPosition }) | undefined {
     const position = this.position(nowMs);
     if (position === undefined) return undefined;
     const range: HistoryRange =
       mode === "cache"
         ? { limit: 1, reverse: true }
-        : { limit: this.#recoveryLimit, reverse: false, sinceOffset: since.offset };
+        : { limit, reverse: false, sinceOffset: since.offset };
     const read = this.#history.read(range, Math.min(bytesMax, this.#answerBytesMax), nowMs);
     const found = read.outcome === "read" ? read.publications : undefined;
     const recovery =
       mode === "cache"
         ? recoverNewest(since, position, found?.[0])
-        : recover(since, position, found, this.#recoveryLimit);
+        : recover(since, position, found, limit);
     return { ...recovery, position };
   }
 

@@ -230,7 +230,6 @@ export class Gateway implements Channels {
     if (this.#followers.get(channel) !== follower) return;
     if (follower.idle) {
       this.#followers.delete(channel);
-      this.#unsettled.delete(follower);
       this.#windows.forget(follower);
       return;
     }

@@ -42,7 +42,9 @@ function answerOne(
     case "follow":
       return follow(channel, gateway, nowMs);
     case "recover":
-      return recover(channel, question.since, "stream", roomBytes, nowMs);
+      return question.whole === true
+        ? recoverWhole(channel, question.since, roomBytes, nowMs)
+        : recover(channel, question.since, "stream", roomBytes, nowMs);
     case "newest":
       return recover(channel, nowhere, "cache", roomBytes, nowMs);
     case "publish": {
@@ -82,6 +84,17 @@ function recover(
   nowMs: number,
 ): Answer {
   return channel.recover(since, mode, nowMs, roomBytes) ?? failed(errorCodes.notAvailable);
+}
+
+function recoverWhole(
+  channel: Channel,
+  since: StreamPosition,
+  roomBytes: number,
+  nowMs: number,
+): Answer {
+  const most = limits.historySizeMax + 1;
+  const recovered = channel.recover(since, "stream", nowMs, roomBytes, most);
+  return recovered ?? failed(errorCodes.notAvailable);
 }
 
 function announce(channel: Channel, entry: RelayEntry): void {

@@ -65,8 +65,9 @@ export class Audience {
     this.#subscriptions.clear();
     this.#keeper.clear();
     for (const subscription of lost) this.#hub.remove(subscription);
-    this.#waits.releaseAll();
     for (const subscription of lost) subscription.lost();
+    // Their publications are among what they lost: that they were published they hear after that (rule O4).
+    this.#waits.releaseAll();
   }
 
   /** Sends, or collects, what the channel told. */

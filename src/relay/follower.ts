@@ -46,9 +46,9 @@ export class Follower {
   #reached: Reached | undefined;
   /** `follow` is under way. */
   #following = false;
-  /** What is missing is being read. An object of its own for each time, so that an answer that came too late is known. */
-  #catchingUp: object | undefined;
-  /** The offset after which something was missing the last time; undefined when nothing is any more. */
+  /** What is missing is being read. */
+  #catchingUp = false;
+  /** The offset after which something was missing the last time. */
   #missedAfter: number | undefined;
   #nowMs = 0;
   #working = false;
@@ -185,7 +185,7 @@ export class Follower {
   #goOn(): boolean {
     const reached = this.#reached;
     if (reached !== undefined && this.#audience.release(reached)) return true;
-    if (!this.#joins.waiting || this.#catchingUp !== undefined) return false;
+    if (!this.#joins.waiting || this.#catchingUp) return false;
     if (reached !== undefined) {
       this.#joins.decide();
       return true;
@@ -196,7 +196,7 @@ export class Follower {
   }
 
   #take(batch: Batch): void {
-    if (this.#catchingUp !== undefined) {
+    if (this.#catchingUp) {
       this.#buffer.add(batch);
       return;
     }
@@ -231,10 +231,10 @@ export class Follower {
   #standAt(reached: Reached): void {
     const { position } = reached;
     this.#reached = reached;
+    if (position === undefined) return;
     this.#joins.settleAhead(position);
     // What was asked ahead needs what comes before its answer.
-    if (position === undefined || !this.#joins.reading) return;
-    this.#window.open(position.offset, this.#nowMs);
+    if (this.#joins.reading) this.#window.open(position.offset, this.#nowMs);
   }
 
   #follow(): void {
@@ -254,7 +254,6 @@ export class Follower {
   #followed(answer: Answer): void {
     this.#following = false;
     if (answer.outcome !== "following") {
-      this.#buffer.takeAll();
       this.#joins.fail(answer.outcome === "error" ? answer.error : errorCodes.internal);
       return;
     }
@@ -275,24 +274,19 @@ export class Follower {
       this.#lose();
       return;
     }
-    const catchingUp = {};
     this.#missedAfter = since.offset;
-    this.#catchingUp = catchingUp;
+    this.#catchingUp = true;
     this.#buffer.add(rest);
     this.#setup.ask([
       {
-        question: { method: "recover", since },
-        answered: (answer) => {
-          this.#run(() => {
-            if (this.#catchingUp === catchingUp) this.#caughtUp(answer);
-          });
-        },
+        question: { method: "recover", since, whole: true },
+        answered: (answer) => this.#run(() => this.#caughtUp(answer)),
       },
     ]);
   }
 
   #caughtUp(answer: Answer): void {
-    this.#catchingUp = undefined;
+    this.#catchingUp = false;
     const position = this.#reached?.position;
     if (
       answer.outcome !== "recovered" ||
@@ -304,7 +298,6 @@ export class Follower {
       return;
     }
     this.#takeBuffered();
-    if (this.#catchingUp === undefined) this.#missedAfter = undefined;
   }
 
   /**
@@ -344,7 +337,6 @@ export class Follower {
   /** Something is missing and can't be had. Everybody is told, and whoever wants to join begins anew. */
   #lose(): void {
     this.#reached = undefined;
-    this.#catchingUp = undefined;
     this.#missedAfter = undefined;
     this.#buffer.takeAll();
     this.#window.close();

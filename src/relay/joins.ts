@@ -102,11 +102,9 @@ export class Joins {
   }
 
   /** The gateway stands somewhere: reads that were asked ahead are of use only if they are of its stream. */
-  settleAhead(position: StreamPosition | undefined): void {
-    for (const [key, read] of this.#reads) {
-      if (position === undefined || (key !== newestKey && !sameStream(read.since, position))) {
-        this.#reads.delete(key);
-      }
+  settleAhead(position: StreamPosition): void {
+    for (const [key, { since }] of this.#reads) {
+      if (key !== newestKey && !sameStream(since, position)) this.#reads.delete(key);
     }
   }
 
@@ -170,15 +168,14 @@ export class Joins {
     };
   }
 
-  #answered(key: string, { joins, since }: Read, answer: Answer): void {
-    const pending = joins.filter((join) => this.#isPending(join));
+  #answered(key: string, { joins }: Read, answer: Answer): void {
     const position = this.#host.position();
     if (answer.outcome === "recovered") {
       // Of another stream it is of no use; the gateway will hear of that stream, too.
       const fits = position !== undefined && sameStream(answer.position, position);
-      this.#finish(key, pending, fits && sameStream(since, answer.position) ? answer : undefined);
-    } else if (answer.outcome === "unrecoverable") this.#finish(key, pending, undefined);
-    else this.#failAll(pending, answer.outcome === "error" ? answer.error : errorCodes.internal);
+      this.#finish(key, joins, fits ? answer : undefined);
+    } else if (answer.outcome === "unrecoverable") this.#finish(key, joins, undefined);
+    else this.#failAll(joins, answer.outcome === "error" ? answer.error : errorCodes.internal);
   }
 
   /** @param read undefined when it can't be had */
@@ -195,7 +192,7 @@ export class Joins {
     }
     const position = this.#host.position();
     if (position === undefined) return;
-    const missed = read && window.merge(read.publications, read.position.offset);
+    const missed = read && window.merge(read.publications);
     const isBehind = read !== undefined && read.position.offset > position.offset;
     for (const join of joins) {
       if (!this.#isPending(join)) continue;
@@ -207,7 +204,7 @@ export class Joins {
   }
 
   #catchUp(join: PendingJoin, position: StreamPosition): void {
-    this.#read(topKey, { method: "recover", since: position }, position, join);
+    this.#read(topKey, { method: "recover", since: position, whole: true }, position, join);
   }
 
   #answerStream(

@@ -13,7 +13,7 @@ export class Pipe {
   next: number;
   /** It has taken everything before `next`, and nothing from there on. */
   certain: boolean;
-  /** It followed, or took something, in this instance. */
+  /** It registered, or took something, in this instance. */
   heard: boolean;
   /** It is to be called even when there is nothing new: to tell it where the stream stands, or to see if it still follows. */
   owed = false;
@@ -34,9 +34,10 @@ export class Pipe {
 
   /** It asked to follow, again: what came before it reads from the history, if it wants to. */
   follow(next: number): void {
+    // Should this be an old question that came late, the gateway still waits for what it hasn't taken: it has to hear of it.
+    if (next > this.next) this.owed = true;
     this.next = next;
     this.certain = true;
-    this.heard = true;
     this.#failures = 0;
     this.#followedMeanwhile = true;
   }
@@ -70,13 +71,14 @@ export class Pipe {
 
   /** The gateway has everything before this number. */
   took(next: number): void {
-    // What it followed from meanwhile may be further.
-    this.next = Math.max(this.next, next);
-    this.certain = true;
     this.heard = true;
-    this.owed = false;
     this.asked = false;
     this.#failures = 0;
+    this.certain = true;
+    // What it followed from meanwhile may be further; then nobody knows whether it has what lies between.
+    if (next < this.next) return;
+    this.next = next;
+    this.owed = false;
   }
 
   /** The call came to nothing; the next one waits. */

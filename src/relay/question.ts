@@ -11,8 +11,11 @@ import type { RelayEntry } from "./batch.ts";
 export type Question =
   /** Registers the gateway: from the answer's number on it is sent everything. */
   | { readonly method: "follow" }
-  /** What came after a position, if all of it is still there. */
-  | { readonly method: "recover"; readonly since: StreamPosition }
+  /**
+   * What came after a position, if all of it is still there, and no more than a client may recover. `whole`: the gateway
+   * itself has missed it, and needs it however much it is.
+   */
+  | { readonly method: "recover"; readonly since: StreamPosition; readonly whole?: boolean }
   /** The newest publication, if it is still there: all that matters on a channel with cache recovery. */
   | { readonly method: "newest" }
   /** A client's publication. Its right to publish, and the data, were checked by the gateway. */

@@ -67,12 +67,12 @@ export class Window {
   /**
    * Joins what was read with what came meanwhile, and keeps as much of it as there is room for.
    *
-   * @param read publications without a hole, oldest first, up to the offset `top`
+   * @param read publications that follow on each other, oldest first
    * @returns everything from the first one read to where the gateway stands; undefined when something between is missing
    */
-  merge(read: readonly Publication[], top: number): readonly Publication[] | undefined {
+  merge(read: readonly Publication[]): readonly Publication[] | undefined {
     const start = this.#start;
-    if (start === undefined || top < start) return undefined;
+    if (start === undefined) return undefined;
     const before = read.filter(({ offset }) => offset <= start);
     const first = before[0];
     if (first === undefined) return this.#publications;

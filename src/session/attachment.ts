@@ -78,7 +78,7 @@ export function fitsAttachment(claims: ConnectionClaims | undefined): boolean {
   return claims === undefined || claimsBytes(claims) <= limits.sessionClaimsBytesMax;
 }
 
-/** Whether the subscriptions fit into what a session may have of a row; one alone also fits into the attachment then. */
+/** Whether the subscriptions fit into what a session may have of a row. */
 export function fitsRow(subscriptions: readonly SubscriptionSnapshot[]): boolean {
   return textBytes(pack(subscriptions)) <= limits.sessionRowBytesMax;
 }

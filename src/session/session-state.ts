@@ -66,10 +66,12 @@ export class SessionState {
   keep(channel: string, position: KeptPosition): boolean {
     const { kept } = this.subscriptions;
     const count = kept.has(channel) ? kept.size : kept.size + 1;
-    if (!fitsKept(this.identity.claims, count)) return false;
-    this.subscriptions.keep(channel, position);
+    const fits = fitsKept(this.identity.claims, count);
+    // An older position must not be left behind: what came after it would be passed on again.
+    if (fits) this.subscriptions.keep(channel, position);
+    else this.subscriptions.forgetKept(channel);
     if (!this.connecting) this.save();
-    return true;
+    return fits;
   }
 
   /** Whether a session with these subscriptions, or claims, could be remembered (rules S1, G2). */

@@ -11,6 +11,7 @@ import { Allowance } from "./allowance.ts";
 import { type Asking, publish, readHistory, seePresence } from "./channel-commands.ts";
 import { carryOutConnect } from "./connecting.ts";
 import type { Connection } from "./connection.ts";
+import { AnswerOrder } from "./answer-order.ts";
 import type { SessionContext } from "./context.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import { heartbeat, pingDueAtMs } from "./heartbeat.ts";
@@ -31,6 +32,7 @@ export class Session implements Subscriber {
   readonly #context: SessionContext;
   readonly #state: SessionState;
   readonly #waiting = new WaitingCommands();
+  readonly #order = new AnswerOrder();
   readonly #commands = new Allowance(limits.commandsBurst, limits.commandsPerSecond);
   readonly #subscribes = new Allowance(limits.subscribesBurst, limits.subscribesPerSecond);
 
@@ -119,9 +121,9 @@ export class Session implements Subscriber {
 
   /** When {@link tick} has something to do, ms since 1970; Infinity for never. */
   get dueAtMs(): number {
-    const { identity, subscriptions } = this.#state;
+    const { identity, connecting, subscriptions } = this.#state;
     const { client } = this.#context.config;
-    if (identity.phase === "closed") return Number.POSITIVE_INFINITY;
+    if (identity.phase === "closed" || connecting) return Number.POSITIVE_INFINITY;
     if (identity.phase !== "connected") return this.#staleAtMs();
     return Math.min(
       this.pingDueAtMs,
@@ -133,12 +135,14 @@ export class Session implements Subscriber {
   /** Closes the connection from our side. */
   disconnect(code: DisconnectCode): void {
     this.#waiting.clear();
+    this.#order.clear();
     this.#state.disconnect(code);
   }
 
   /** The socket is gone, whoever closed it. */
   ended(): void {
     this.#waiting.clear();
+    this.#order.clear();
     this.#state.end();
   }
 
@@ -187,8 +191,14 @@ export class Session implements Subscriber {
 
   #carryOut(received: ReceivedCommand): void {
     const { command, nowMs } = received;
-    const decide = (decision: Decision): void => {
+    const apply = (decision: Decision): void => {
       this.#apply(command, decision);
+    };
+    const channel = orderedBy(command);
+    const answer = channel === undefined ? apply : this.#order.reserve(channel, apply);
+    const decide = (decision: Decision): void => {
+      if (decision.outcome === "disconnect") apply(decision);
+      else answer(decision);
     };
     switch (command.method) {
       case "connect":
@@ -239,7 +249,7 @@ export class Session implements Subscriber {
     const finish =
       (key: string) =>
       (failure?: Decision): void => {
-        if (failure !== undefined) decide(failure);
+        decide(failure ?? { outcome: "silent" });
         this.#resume(key);
       };
     switch (command.method) {
@@ -364,6 +374,12 @@ function channelOf(command: Command): string | undefined {
     case "pong":
       return undefined;
   }
+}
+
+/** The channel among whose answers a command's has its place; presence may take its time, and nobody waits for it. */
+function orderedBy(command: Command): string | undefined {
+  const isPresence = command.method === "presence" || command.method === "presence_stats";
+  return isPresence ? undefined : channelOf(command);
 }
 
 function pong(awaitingPong: boolean | undefined): Decision {

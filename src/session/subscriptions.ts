@@ -77,6 +77,11 @@ export class Subscriptions {
     this.#kept.set(channel, position);
   }
 
+  /** What was noted isn't true any more. */
+  forgetKept(channel: string): void {
+    this.#kept.delete(channel);
+  }
+
   remove(channel: string): void {
     this.#entries.delete(channel);
     this.#kept.delete(channel);

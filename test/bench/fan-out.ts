@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: how fast publications reach everybody, against what the platform itself can do.
- * Dormouse (history on, one durable row a publication) and a bare object (no history, no order, no batching) take turns on
- * the same machine in the same run; the ratio is what counts, not the figures. Nothing else should run meanwhile.
+ * Dormouse (history on, one durable row a publication), with the sockets on the channel's object and on a gateway, and a
+ * bare object (no history, no order, no batching) take turns on the same machine in the same run; the ratio is what counts,
+ * not the figures. Nothing else should run meanwhile.
  */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
@@ -21,6 +22,9 @@ const data = JSON.stringify({ text: "x".repeat(117) });
 interface Contender {
   readonly name: string;
   readonly setup: WorkerdSetup;
+  /** Where subscribers connect. */
+  readonly socketPath: string;
+  /** Where publications are posted. */
   readonly path: string;
   readonly body: string;
   /** What a subscriber sends first. */
@@ -38,7 +42,7 @@ async function run(contender: Contender, subscribers: number, publishers: number
     const all = Promise.withResolvers<void>();
     const sockets: WebSocket[] = [];
     for (let index = 0; index < subscribers; index++) {
-      const socket = new WebSocket(`ws://127.0.0.1:${server.port}/channel/bench/websocket`);
+      const socket = new WebSocket(`ws://127.0.0.1:${server.port}${contender.socketPath}`);
       sockets.push(socket);
       await once(socket, "open");
       if (contender.hello !== undefined) await greet(socket, contender.hello);
@@ -108,13 +112,14 @@ function dormouse(): Contender {
     name: "dormouse",
     setup: {
       module,
-      className: "ChannelObject",
+      classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject" },
       variables: {
         API_KEY: "bench",
         TOKEN_HMAC_SECRET_KEY: "bench",
         config: JSON.stringify(config),
       },
     },
+    socketPath: "/channel/bench/websocket",
     path: "/api/publish",
     body: `{"channel":"bench","data":${data}}`,
     hello: '{"id":1,"connect":{}}\n{"id":2,"subscribe":{"channel":"bench"}}',
@@ -126,7 +131,8 @@ function bare(): Contender {
   const module = readFileSync(new URL("./bare-object.js", import.meta.url), "utf8");
   return {
     name: "bare",
-    setup: { module, className: "BareObject", variables: {} },
+    setup: { module, classNames: { CHANNELS: "BareObject" }, variables: {} },
+    socketPath: "/channel/bench/websocket",
     path: "/publish",
     body: `{"push":{"channel":"bench","pub":{"data":${data},"offset":1}}}`,
     count: () => 1,
@@ -143,27 +149,23 @@ function median(figures: readonly number[]): number {
   return [...figures].sort((left, right) => left - right)[Math.floor(figures.length / 2)] ?? 0;
 }
 
-const [ours, theirs] = [dormouse(), bare()];
+const channel = dormouse();
+const gateway: Contender = { ...channel, name: "gateway", socketPath: "/connection/websocket" };
+const contenders = [channel, gateway, bare()];
 console.log(
-  "deliveries a second, median of",
-  rounds,
-  "rounds, 128 bytes, history on / bare object",
+  `deliveries a second, median of ${rounds} rounds, 128 bytes, history on: channel socket / gateway / bare object`,
 );
-const [subscriberCounts, publisherCounts] = [
-  argument(2, [1, 100, 1_000]),
-  argument(3, [1, 16, 64]),
-];
-for (const subscribers of subscriberCounts) {
-  for (const publishers of publisherCounts) {
-    const figures: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
+for (const subscribers of argument(2, [1, 100, 1_000])) {
+  for (const publishers of argument(3, [1, 16, 64])) {
+    const figures = contenders.map((): number[] => []);
     for (let round = 0; round < rounds; round++) {
-      figures.ours.push(await run(ours, subscribers, publishers));
-      figures.theirs.push(await run(theirs, subscribers, publishers));
+      for (const [index, contender] of contenders.entries()) {
+        figures[index]?.push(await run(contender, subscribers, publishers));
+      }
     }
-    const [left, right] = [median(figures.ours), median(figures.theirs)];
-    const ratio = (left / right).toFixed(2);
-    console.log(
-      `${subscribers} subscribers, ${publishers} publishers: ${Math.round(left)} / ${Math.round(right)} = ${ratio}`,
-    );
+    const [ours = 0, relayed = 0, theirs = 1] = figures.map(median);
+    const rates = [ours, relayed, theirs].map(Math.round).join(" / ");
+    const ratios = [ours / theirs, relayed / theirs].map((ratio) => ratio.toFixed(2)).join(" and ");
+    console.log(`${subscribers} subscribers, ${publishers} publishers: ${rates} = ${ratios}`);
   }
 }

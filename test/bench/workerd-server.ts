@@ -6,11 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** One Worker with one class of objects, run by workerd itself: `wrangler dev` would put a proxy before it. */
+/** One Worker with its classes of objects, run by workerd itself: `wrangler dev` would put a proxy before it. */
 export interface WorkerdSetup {
   /** The Worker's only module, as text. */
   readonly module: string;
-  readonly className: string;
+  /** Its classes of objects, by the names of their bindings. */
+  readonly classNames: Readonly<Record<string, string>>;
   /** Text bindings. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -43,8 +44,15 @@ export async function startWorkerd(setup: WorkerdSetup): Promise<WorkerdServer> 
   };
 }
 
-function capnpConfig({ className, variables }: WorkerdSetup, port: number): string {
-  const bindings = Object.entries(variables).map(
+function capnpConfig({ classNames, variables }: WorkerdSetup, port: number): string {
+  const namespaces = Object.values(classNames).map(
+    (name) => `(className = "${name}", uniqueKey = "${name}", enableSql = true)`,
+  );
+  const objects = Object.entries(classNames).map(
+    ([name, className]) =>
+      `(name = "${name}", durableObjectNamespace = (className = "${className}"))`,
+  );
+  const texts = Object.entries(variables).map(
     ([name, text]) => `(name = ${JSON.stringify(name)}, text = ${JSON.stringify(text)})`,
   );
   return `using Workerd = import "/workerd/workerd.capnp";
@@ -60,12 +68,11 @@ const worker :Workerd.Worker = (
   compatibilityDate = "2026-11-02",
   compatibilityFlags = ["no_web_socket_compression"],
   durableObjectNamespaces = [
-    (className = "${className}", uniqueKey = "bench", enableSql = true),
+    ${namespaces.join(",\n    ")}
   ],
   durableObjectStorage = (localDisk = "storage"),
   bindings = [
-    (name = "CHANNELS", durableObjectNamespace = (className = "${className}")),
-    ${bindings.join(",\n    ")}
+    ${[...objects, ...texts].join(",\n    ")}
   ],
 );
 `;

@@ -1,13 +1,13 @@
 import type { Options, SubscriptionOptions } from "centrifuge";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { endpoints } from "../support/endpoint.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
+import { situations } from "../support/situation.ts";
 import { TestServer } from "../support/test-server.ts";
 import { secondsFromNow, signToken } from "../support/test-tokens.ts";
-import { wakefulness } from "../support/wakefulness.ts";
 
 const config = {
-  client: { expired_close_delay: "1s", expired_sub_close_delay: "1s" },
   channel: {
     without_namespace: { allow_subscribe_for_client: true, allow_user_limited_channels: true },
     namespaces: [
@@ -25,37 +25,31 @@ const config = {
 };
 
 let server: TestServer;
-const open: { close: () => void }[] = [];
+const opened: { close: () => void }[] = [];
 
 beforeAll(async () => {
   server = await TestServer.start({ config });
 });
 afterEach(() => {
-  for (const client of open.splice(0)) client.close();
+  for (const client of opened.splice(0)) client.close();
 });
 afterAll(() => server.close());
 
-function connect(channel: string, options: Partial<Options>): SdkClient {
-  const client = new SdkClient(server.socketAddress(channel), options);
-  open.push(client);
+function open(address: string, options: Partial<Options>): SdkClient {
+  const client = new SdkClient(address, options);
+  opened.push(client);
   return client;
 }
 
-function connectAs(channel: string, user: string): SdkClient {
-  return connect(channel, { token: signToken({ sub: user }) });
+function openAs(address: string, user: string): SdkClient {
+  return open(address, { token: signToken({ sub: user }) });
 }
 
-/** Subscribes where that is refused, and gives the code it is refused with. */
-async function refusal(channel: string, user: string, options: Partial<SubscriptionOptions> = {}) {
-  const { unsubscribed } = connectAs(channel, user).subscribe(channel, options);
-  return (await unsubscribed.next()).code;
-}
-
-describe.each(wakefulness)("[S2] with its object $name between all steps", ({ name, pause }) => {
+describe.each(situations)("[S2] in the situation $name", ({ name, endpoint, pause }) => {
   it("[C3] a client whose token has expired is told so, fetches another and connects", async () => {
     const channel = `${name}-expired`;
     let fetched = 0;
-    const client = connect(channel, {
+    const client = open(endpoint.address(server, channel), {
       token: signToken({ sub: "alice", exp: secondsFromNow(-60) }),
       getToken: async () => {
         fetched++;
@@ -68,59 +62,9 @@ describe.each(wakefulness)("[S2] with its object $name between all steps", ({ na
     expect(client.disconnected.all).toEqual([]);
   });
 
-  it("[C5] a client that refreshes its token in time stays, one that doesn't is closed 3005", async () => {
-    const channel = `${name}-refresh`;
-    const exp = secondsFromNow(3);
-    let fetched = 0;
-    const client = connect(channel, {
-      getToken: () => {
-        fetched++;
-        const ends = fetched === 1 ? exp : secondsFromNow(60);
-        return Promise.resolve(signToken({ sub: "alice", exp: ends }));
-      },
-    });
-    const subscription = await client.subscribed(channel);
-    const idle = await RawSocket.connect(
-      server.socketAddress(channel),
-      signToken({ sub: "bob", exp }),
-    );
-    await pause(server, channel);
-    expect((await idle.closed).code).toBe(3005);
-    expect(fetched).toBe(2);
-    await server.backend.publish(channel, "still here");
-    await subscription.publications.count(1);
-    expect(client.reconnects).toBe(0);
-  });
-
-  it("[C5] a subscription whose token is refreshed in time stays, another one ends with 2501", async () => {
-    const channel = `$${name}-refresh`;
-    const subscriptionToken = (user: string, exp: number) => signToken({ sub: user, channel, exp });
-    const exp = secondsFromNow(3);
-    let fetched = 0;
-    const client = connectAs(channel, "alice");
-    const subscription = await client.subscribed(channel, {
-      getToken: () => {
-        fetched++;
-        const ends = fetched === 1 ? exp : secondsFromNow(60);
-        return Promise.resolve(subscriptionToken("alice", ends));
-      },
-    });
-    const idle = await RawSocket.connect(server.socketAddress(channel), signToken({ sub: "bob" }));
-    const token = subscriptionToken("bob", exp);
-    await idle.ask({ id: 2, subscribe: { channel, token } });
-    await pause(server, channel);
-    const line = await idle.lines.first((sent) => sent.includes("push"));
-    expect(JSON.parse(line)).toMatchObject({ push: { channel, unsubscribe: { code: 2501 } } });
-    idle.close();
-    expect(fetched).toBe(2);
-    await server.backend.publish(channel, "still here");
-    await subscription.publications.count(1);
-    expect(subscription.subscribing.all).toHaveLength(1);
-  });
-
   it("[A4] a subscription token opens a private channel, with what it says of the subscriber", async () => {
     const channel = `$${name}-private`;
-    const client = connectAs(channel, "alice");
+    const client = openAs(endpoint.address(server, channel), "alice");
     await client.connected.count(1);
     await pause(server, channel);
     const { subscribed } = await client.subscribed(channel, {
@@ -130,77 +74,89 @@ describe.each(wakefulness)("[S2] with its object $name between all steps", ({ na
   });
 });
 
-it("[A5] a private channel stays closed without a token, whatever the namespace opens", async () => {
-  expect(await refusal("$private", "alice")).toBe(103);
-});
+describe.each(endpoints)("at the endpoint of a $name", ({ name, address }) => {
+  const connectAs = (channel: string, user: string) => openAs(address(server, channel), user);
 
-it("[A5] a user-limited channel opens to its users and to nobody else", async () => {
-  const channel = "talk#alice,bob";
-  await connectAs(channel, "alice").subscribed(channel);
-  await connectAs(channel, "bob").subscribed(channel);
-  expect(await refusal(channel, "carol")).toBe(103);
-  const token = signToken({ sub: "carol", channel });
-  await connectAs(channel, "carol").subscribed(channel, { token });
-});
+  /** Subscribes where that is refused, and gives the code it is refused with. */
+  const refusal = async (
+    channel: string,
+    user: string,
+    options: Partial<SubscriptionOptions> = {},
+  ) => {
+    const { unsubscribed } = connectAs(channel, user).subscribe(channel, options);
+    return (await unsubscribed.next()).code;
+  };
 
-it("[A1] a namespace that opens nothing refuses a subscription with 103", async () => {
-  expect(await refusal("closed:news", "alice")).toBe(103);
-});
+  it("[A5] a private channel stays closed without a token, whatever the namespace opens", async () => {
+    expect(await refusal("$private", "alice")).toBe(103);
+  });
 
-it("[A1] what a subscriber may not do is refused with 103, and 108 where there is nothing to do", async () => {
-  const guarded = (await connectAs("guarded:news", "alice").subscribed("guarded:news"))
-    .subscription;
-  await expect(guarded.publish("x")).rejects.toMatchObject({ code: 103 });
-  await expect(guarded.history({ limit: 1 })).rejects.toMatchObject({ code: 103 });
-  await expect(guarded.presence()).rejects.toMatchObject({ code: 103 });
-  const quiet = (await connectAs("quiet:news", "alice").subscribed("quiet:news")).subscription;
-  await expect(quiet.history({ limit: 1 })).rejects.toMatchObject({ code: 108 });
-  await expect(quiet.presenceStats()).rejects.toMatchObject({ code: 108 });
-});
+  it("[A5] a user-limited channel opens to its users and to nobody else", async () => {
+    const channel = "talk#alice,bob";
+    await connectAs(channel, "alice").subscribed(channel);
+    await connectAs(channel, "bob").subscribed(channel);
+    expect(await refusal(channel, "carol")).toBe(103);
+    const token = signToken({ sub: "carol", channel });
+    await connectAs(channel, "carol").subscribed(channel, { token });
+  });
 
-it("[A1] nothing is published by a publish that is refused", async () => {
-  const channel = "guarded:silence";
-  const { subscription, publications } = await connectAs(channel, "alice").subscribed(channel);
-  await expect(subscription.publish("refused")).rejects.toMatchObject({ code: 103 });
-  await server.backend.publish(channel, "allowed");
-  expect(await publications.next()).toMatchObject({ data: "allowed", offset: 1 });
-});
+  it("[A1] a namespace that opens nothing refuses a subscription with 103", async () => {
+    expect(await refusal("closed:news", "alice")).toBe(103);
+  });
 
-it("[W1] a second subscription of the same connection is answered 105", async () => {
-  const socket = await RawSocket.connect(
-    server.socketAddress("twice"),
-    signToken({ sub: "alice" }),
-  );
-  await socket.ask({ id: 2, subscribe: { channel: "twice" } });
-  const answer = await socket.ask({ id: 3, subscribe: { channel: "twice" } });
-  expect(answer).toEqual({ id: 3, error: { code: 105, message: "already subscribed" } });
-  socket.close();
+  it("[A1] what a subscriber may not do is refused with 103, and 108 where there is nothing to do", async () => {
+    const guarded = (await connectAs("guarded:news", "alice").subscribed("guarded:news"))
+      .subscription;
+    await expect(guarded.publish("x")).rejects.toMatchObject({ code: 103 });
+    await expect(guarded.history({ limit: 1 })).rejects.toMatchObject({ code: 103 });
+    await expect(guarded.presence()).rejects.toMatchObject({ code: 103 });
+    const quiet = (await connectAs("quiet:news", "alice").subscribed("quiet:news")).subscription;
+    await expect(quiet.history({ limit: 1 })).rejects.toMatchObject({ code: 108 });
+    await expect(quiet.presenceStats()).rejects.toMatchObject({ code: 108 });
+  });
+
+  it("[A1] nothing is published by a publish that is refused", async () => {
+    const channel = `guarded:silence-${name}`;
+    const { subscription, publications } = await connectAs(channel, "alice").subscribed(channel);
+    await expect(subscription.publish("refused")).rejects.toMatchObject({ code: 103 });
+    await server.backend.publish(channel, "allowed");
+    expect(await publications.next()).toMatchObject({ data: "allowed", offset: 1 });
+  });
+
+  it("[W1] a second subscription of the same connection is answered 105", async () => {
+    const socket = await RawSocket.connect(address(server, "twice"), signToken({ sub: "alice" }));
+    await socket.ask({ id: 2, subscribe: { channel: "twice" } });
+    const answer = await socket.ask({ id: 3, subscribe: { channel: "twice" } });
+    expect(answer).toEqual({ id: 3, error: { code: 105, message: "already subscribed" } });
+    socket.close();
+  });
+
+  it("[C6] a namespace nobody configured is unknown", async () => {
+    expect(await refusal("nowhere:news", "alice")).toBe(102);
+  });
+
+  it("[C3] a client without a token is turned away for good", async () => {
+    const client = open(address(server, "news"), {});
+    expect(await client.disconnected.next()).toMatchObject({ code: 3501 });
+  });
+
+  it("[C3] a client with an invalid token is turned away for good", async () => {
+    const client = open(address(server, "news"), {
+      token: signToken({ sub: "alice" }, "another secret"),
+    });
+    expect(await client.disconnected.next()).toMatchObject({ code: 3500 });
+  });
+
+  it("[C3] a token at the upgrade is enough for a client that sends none itself", async () => {
+    const token = signToken({ sub: "alice" });
+    const client = open(`${address(server, "news")}?token=${token}`, {});
+    const { subscribed } = await client.subscribed("news");
+    expect(subscribed.all).toHaveLength(1);
+  });
 });
 
 it("[C6] a connection to one channel finds no other", async () => {
-  const client = connectAs("one", "alice");
+  const client = openAs(server.socketAddress("one"), "alice");
   expect((await client.subscribe("another").unsubscribed.next()).code).toBe(102);
   await client.subscribed("one");
-});
-
-it("[C6] a namespace nobody configured is unknown", async () => {
-  expect(await refusal("nowhere:news", "alice")).toBe(102);
-});
-
-it("[C3] a client without a token is turned away for good", async () => {
-  const client = connect("news", {});
-  expect(await client.disconnected.next()).toMatchObject({ code: 3501 });
-});
-
-it("[C3] a client with an invalid token is turned away for good", async () => {
-  const client = connect("news", { token: signToken({ sub: "alice" }, "another secret") });
-  expect(await client.disconnected.next()).toMatchObject({ code: 3500 });
-});
-
-it("[C3] a token at the upgrade is enough for a client that sends none itself", async () => {
-  const token = signToken({ sub: "alice" });
-  const client = new SdkClient(`${server.socketAddress("news")}?token=${token}`, {});
-  open.push(client);
-  const { subscribed } = await client.subscribed("news");
-  expect(subscribed.all).toHaveLength(1);
 });

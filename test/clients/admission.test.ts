@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { handoverHeader } from "../../workers/platform/handover.ts";
+import { endpoints } from "../support/endpoint.ts";
 import {
   type Asked,
   type Closing,
@@ -17,11 +18,9 @@ const config = {
 const channel = "$private";
 
 let server: TestServer;
-let address: string;
 
 beforeAll(async () => {
   server = await TestServer.start({ config });
-  address = server.socketAddress(channel);
 });
 afterAll(() => server.close());
 
@@ -45,137 +44,140 @@ async function outcome(socket: RawSocket, command: Asked): Promise<Received | Cl
   return ended;
 }
 
-async function connect(token: string): Promise<Received | Closing> {
-  return outcome(await RawSocket.open(address), { id: 1, connect: { token } });
-}
+describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
+  const address = () => endpoint.address(server, channel);
 
-/** Once connected as alice. */
-async function subscribe(token: string): Promise<Received | Closing> {
-  const socket = await RawSocket.connect(address, signToken({ sub: "alice" }));
-  return outcome(socket, { id: 2, subscribe: { channel, token } });
-}
+  const connect = async (token: string) =>
+    outcome(await RawSocket.open(address()), { id: 1, connect: { token } });
 
-/** Once connected as alice. */
-async function refresh(token: string): Promise<Received | Closing> {
-  const socket = await RawSocket.connect(address, signToken({ sub: "alice" }));
-  return outcome(socket, { id: 2, refresh: { token } });
-}
+  /** Once connected as alice. */
+  const subscribe = async (token: string) => {
+    const socket = await RawSocket.connect(address(), signToken({ sub: "alice" }));
+    return outcome(socket, { id: 2, subscribe: { channel, token } });
+  };
 
-describe("an upgrade", () => {
-  it.each([
-    ["none, as from everything but a browser", {}, 101],
-    ["an allowed one", { Origin: "https://app.example.com" }, 101],
-    ["a foreign one", { Origin: "https://app.example.com.evil.test" }, 403],
-    ["the null of a sandboxed page", { Origin: "null" }, 403],
-    ["this machine's", { Origin: "http://localhost:3000" }, 403],
-  ] as const)("[A6] with an origin: %s", async (_, headers, status) => {
-    expect((await handshake(address, headers)).status).toBe(status);
-  });
+  /** Once connected as alice. */
+  const refresh = async (token: string) => {
+    const socket = await RawSocket.connect(address(), signToken({ sub: "alice" }));
+    return outcome(socket, { id: 2, refresh: { token } });
+  };
 
-  describe.each(places)("with a token in the $place", ({ offer }) => {
-    it("[A3] connects as the token's user", async () => {
-      const { query, headers } = offer(signToken({ sub: "alice" }));
-      const socket = await RawSocket.open(`${address}${query}`, headers);
-      const token = signToken({ sub: "alice", channel });
-      expect(await socket.ask({ id: 1, connect: {} })).toHaveProperty("connect.client");
-      expect(await outcome(socket, { id: 2, subscribe: { channel, token } })).toHaveProperty(
-        "subscribe",
-      );
+  describe("an upgrade", () => {
+    it.each([
+      ["none, as from everything but a browser", {}, 101],
+      ["an allowed one", { Origin: "https://app.example.com" }, 101],
+      ["a foreign one", { Origin: "https://app.example.com.evil.test" }, 403],
+      ["the null of a sandboxed page", { Origin: "null" }, 403],
+      ["this machine's", { Origin: "http://localhost:3000" }, 403],
+    ] as const)("[A6] with an origin: %s", async (_, headers, status) => {
+      expect((await handshake(address(), headers)).status).toBe(status);
     });
 
-    it.each(forgeries)("[A2] [A3] is refused with 401: $name", async ({ forge }) => {
-      const token = forge({ sub: "alice" });
-      const { query, headers } = offer(token);
-      const answer = await handshake(`${address}${query}`, headers);
-      expect(answer).toEqual({ status: 401, text: "invalid token" });
+    describe.each(places)("with a token in the $place", ({ offer }) => {
+      it("[A3] connects as the token's user", async () => {
+        const { query, headers } = offer(signToken({ sub: "alice" }));
+        const socket = await RawSocket.open(`${address()}${query}`, headers);
+        const token = signToken({ sub: "alice", channel });
+        expect(await socket.ask({ id: 1, connect: {} })).toHaveProperty("connect.client");
+        expect(await outcome(socket, { id: 2, subscribe: { channel, token } })).toHaveProperty(
+          "subscribe",
+        );
+      });
+
+      it.each(forgeries)("[A2] [A3] is refused with 401: $name", async ({ forge }) => {
+        const token = forge({ sub: "alice" });
+        const { query, headers } = offer(token);
+        const answer = await handshake(`${address()}${query}`, headers);
+        expect(answer).toEqual({ status: 401, text: "invalid token" });
+      });
+
+      it("[A3] is refused with 401 once it has expired", async () => {
+        const { query, headers } = offer(signToken({ sub: "alice", exp: secondsFromNow(-1) }));
+        const answer = await handshake(`${address()}${query}`, headers);
+        expect(answer).toEqual({ status: 401, text: "token expired" });
+      });
+
+      it("[A3] is refused with 401 when it is a subscription's", async () => {
+        const { query, headers } = offer(signToken({ sub: "alice", channel }));
+        expect((await handshake(`${address()}${query}`, headers)).status).toBe(401);
+      });
     });
 
-    it("[A3] is refused with 401 once it has expired", async () => {
-      const { query, headers } = offer(signToken({ sub: "alice", exp: secondsFromNow(-1) }));
-      const answer = await handshake(`${address}${query}`, headers);
-      expect(answer).toEqual({ status: 401, text: "token expired" });
+    it("[A3] doesn't believe a client that forges what the edge decided", async () => {
+      const claims = { user: "root", expireAtSeconds: 0 };
+      const forged = encodeURIComponent(JSON.stringify({ v: 1, keepalive: "server", claims }));
+      const socket = await RawSocket.open(address(), { [handoverHeader]: forged });
+      expect(await outcome(socket, { id: 1, connect: {} })).toMatchObject({ code: 3501 });
     });
 
-    it("[A3] is refused with 401 when it is a subscription's", async () => {
-      const { query, headers } = offer(signToken({ sub: "alice", channel }));
-      expect((await handshake(`${address}${query}`, headers)).status).toBe(401);
+    it("[A3] refuses a connect as somebody else than the token at the upgrade", async () => {
+      const socket = await RawSocket.open(`${address()}?token=${signToken({ sub: "alice" })}`);
+      const command = { id: 1, connect: { token: signToken({ sub: "bob" }) } };
+      expect(await outcome(socket, command)).toMatchObject({ code: 3500 });
     });
   });
 
-  it("[A3] doesn't believe a client that forges what the edge decided", async () => {
-    const claims = { user: "root", expireAtSeconds: 0 };
-    const forged = encodeURIComponent(JSON.stringify({ v: 1, keepalive: "server", claims }));
-    const socket = await RawSocket.open(address, { [handoverHeader]: forged });
-    expect(await outcome(socket, { id: 1, connect: {} })).toMatchObject({ code: 3501 });
+  describe("a connect", () => {
+    it.each(forgeries)("[A2] closes 3500: $name", async ({ forge }) => {
+      expect(await connect(forge({ sub: "alice" }))).toEqual({ code: 3500, reason: "invalid token" });
+    });
+
+    it("[A2] closes 3500 with a subscription's token", async () => {
+      expect(await connect(signToken({ sub: "alice", channel }))).toMatchObject({ code: 3500 });
+    });
+
+    it("[C3] is answered 109 with an expired token", async () => {
+      const answer = await connect(signToken({ sub: "alice", exp: secondsFromNow(-1) }));
+      expect(answer).toMatchObject({ error: { code: 109 } });
+    });
+
+    it("[C3] is answered 109 with a token that isn't valid yet", async () => {
+      const answer = await connect(signToken({ sub: "alice", nbf: secondsFromNow(60) }));
+      expect(answer).toMatchObject({ error: { code: 109 } });
+    });
   });
 
-  it("[A3] refuses a connect as somebody else than the token at the upgrade", async () => {
-    const socket = await RawSocket.open(`${address}?token=${signToken({ sub: "alice" })}`);
-    const command = { id: 1, connect: { token: signToken({ sub: "bob" }) } };
-    expect(await outcome(socket, command)).toMatchObject({ code: 3500 });
-  });
-});
+  describe("a subscribe", () => {
+    it("[A4] succeeds with a token for this user and this channel", async () => {
+      expect(await subscribe(signToken({ sub: "alice", channel }))).toHaveProperty("subscribe");
+    });
 
-describe("a connect", () => {
-  it.each(forgeries)("[A2] closes 3500: $name", async ({ forge }) => {
-    expect(await connect(forge({ sub: "alice" }))).toEqual({ code: 3500, reason: "invalid token" });
-  });
+    it.each(forgeries)("[A2] is answered 103: $name", async ({ forge }) => {
+      const answer = await subscribe(forge({ sub: "alice", channel }));
+      expect(answer).toMatchObject({ error: { code: 103 } });
+    });
 
-  it("[A2] closes 3500 with a subscription's token", async () => {
-    expect(await connect(signToken({ sub: "alice", channel }))).toMatchObject({ code: 3500 });
-  });
+    it.each([
+      ["another channel's", { sub: "alice", channel: "$other" }],
+      ["another user's", { sub: "bob", channel }],
+      ["an anonymous one", { channel }],
+      ["another connection's", { sub: "alice", channel, client: "somebody-else" }],
+    ])("[A4] closes 3500 with a token that is %s", async (_, claims) => {
+      expect(await subscribe(signToken(claims))).toEqual({ code: 3500, reason: "invalid token" });
+    });
 
-  it("[C3] is answered 109 with an expired token", async () => {
-    const answer = await connect(signToken({ sub: "alice", exp: secondsFromNow(-1) }));
-    expect(answer).toMatchObject({ error: { code: 109 } });
-  });
+    it("[A4] is answered 103 with a connection's token", async () => {
+      expect(await subscribe(signToken({ sub: "alice" }))).toMatchObject({ error: { code: 103 } });
+    });
 
-  it("[C3] is answered 109 with a token that isn't valid yet", async () => {
-    const answer = await connect(signToken({ sub: "alice", nbf: secondsFromNow(60) }));
-    expect(answer).toMatchObject({ error: { code: 109 } });
-  });
-});
-
-describe("a subscribe", () => {
-  it("[A4] succeeds with a token for this user and this channel", async () => {
-    expect(await subscribe(signToken({ sub: "alice", channel }))).toHaveProperty("subscribe");
+    it("[A4] is answered 109 with an expired token", async () => {
+      const answer = await subscribe(signToken({ sub: "alice", channel, exp: secondsFromNow(-1) }));
+      expect(answer).toMatchObject({ error: { code: 109 } });
+    });
   });
 
-  it.each(forgeries)("[A2] is answered 103: $name", async ({ forge }) => {
-    const answer = await subscribe(forge({ sub: "alice", channel }));
-    expect(answer).toMatchObject({ error: { code: 103 } });
-  });
+  describe("a refresh", () => {
+    it.each(forgeries)("[A2] [C7] closes 3500: $name", async ({ forge }) => {
+      expect(await refresh(forge({ sub: "alice" }))).toMatchObject({ code: 3500 });
+    });
 
-  it.each([
-    ["another channel's", { sub: "alice", channel: "$other" }],
-    ["another user's", { sub: "bob", channel }],
-    ["an anonymous one", { channel }],
-    ["another connection's", { sub: "alice", channel, client: "somebody-else" }],
-  ])("[A4] closes 3500 with a token that is %s", async (_, claims) => {
-    expect(await subscribe(signToken(claims))).toEqual({ code: 3500, reason: "invalid token" });
-  });
+    it("[C7] closes 3500 with another user's token", async () => {
+      expect(await refresh(signToken({ sub: "bob" }))).toMatchObject({ code: 3500 });
+    });
 
-  it("[A4] is answered 103 with a connection's token", async () => {
-    expect(await subscribe(signToken({ sub: "alice" }))).toMatchObject({ error: { code: 103 } });
-  });
-
-  it("[A4] is answered 109 with an expired token", async () => {
-    const answer = await subscribe(signToken({ sub: "alice", channel, exp: secondsFromNow(-1) }));
-    expect(answer).toMatchObject({ error: { code: 109 } });
-  });
-});
-
-describe("a refresh", () => {
-  it.each(forgeries)("[A2] [C7] closes 3500: $name", async ({ forge }) => {
-    expect(await refresh(forge({ sub: "alice" }))).toMatchObject({ code: 3500 });
-  });
-
-  it("[C7] closes 3500 with another user's token", async () => {
-    expect(await refresh(signToken({ sub: "bob" }))).toMatchObject({ code: 3500 });
-  });
-
-  it("[C7] closes 3005 with an expired token", async () => {
-    const token = signToken({ sub: "alice", exp: secondsFromNow(-1) });
-    expect(await refresh(token)).toMatchObject({ code: 3005 });
+    it("[C7] closes 3005 with an expired token", async () => {
+      const token = signToken({ sub: "alice", exp: secondsFromNow(-1) });
+      expect(await refresh(token)).toMatchObject({ code: 3005 });
+    });
   });
 });

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
+import { firstGateway, situations } from "../support/situation.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
-import { wakefulness } from "../support/wakefulness.ts";
 
 const config = {
   channel: {
@@ -22,21 +22,21 @@ const config = {
 };
 
 let server: TestServer;
-const open: { close: () => void }[] = [];
+const opened: { close: () => void }[] = [];
 
 beforeAll(async () => {
   server = await TestServer.start({ config });
 });
 afterEach(() => {
-  for (const client of open.splice(0)) client.close();
+  for (const client of opened.splice(0)) client.close();
 });
 afterAll(() => server.close());
 
-function connect(channel: string, user: string): SdkClient {
-  const client = new SdkClient(server.socketAddress(channel), {
+function open(address: string, user: string): SdkClient {
+  const client = new SdkClient(address, {
     token: signToken({ sub: user, info: { name: user } }),
   });
-  open.push(client);
+  opened.push(client);
   return client;
 }
 
@@ -48,7 +48,21 @@ it("[S2] an eviction here leaves the next event to another instance", async () =
   expect(await server.rowsChanged("instances")).toBeLessThan(before);
 });
 
-describe.each(wakefulness)("[S2] with its object $name between all steps", ({ name, pause }) => {
+it("[S2] so does one of a gateway, whose sockets stay", async () => {
+  const client = open(server.gatewayAddress(), "alice");
+  const subscription = await client.subscribed("instances");
+  await server.evictGateway(firstGateway);
+  expect(await server.gatewayAsleep(firstGateway)).toBe(true);
+  await server.backend.publish("instances", "heard");
+  await subscription.publications.count(1);
+  expect(await server.gatewayAsleep(firstGateway)).toBe(false);
+  expect(client.reconnects).toBe(0);
+});
+
+describe.each(situations)("[S2] in the situation $name", ({ name, endpoint, pause }) => {
+  const addressOf = (channel: string) => endpoint.address(server, channel);
+  const connect = (channel: string, user: string) => open(addressOf(channel), user);
+
   it("[W1] a client connects, subscribes and is told where the channel stands", async () => {
     const channel = `${name}-subscribe`;
     const position = await server.backend.publish(channel, "before");
@@ -151,8 +165,7 @@ describe.each(wakefulness)("[S2] with its object $name between all steps", ({ na
     client.close();
     await alice.leaves.count(2);
     await pause(server, channel);
-    const address = server.socketAddress(channel);
-    const raw = await RawSocket.connect(address, signToken({ sub: "carol" }));
+    const raw = await RawSocket.connect(addressOf(channel), signToken({ sub: "carol" }));
     await raw.ask({ id: 2, subscribe: { channel } });
     await alice.joins.count(4);
     await pause(server, channel);
@@ -163,8 +176,7 @@ describe.each(wakefulness)("[S2] with its object $name between all steps", ({ na
 
   it("[O3] nothing comes after the answer to an unsubscribe", async () => {
     const channel = `${name}-unsubscribe`;
-    const address = server.socketAddress(channel);
-    const socket = await RawSocket.connect(address, signToken({ sub: "alice" }));
+    const socket = await RawSocket.connect(addressOf(channel), signToken({ sub: "alice" }));
     await socket.ask({ id: 2, subscribe: { channel } });
     await server.backend.publish(channel, "heard");
     await socket.lines.first((line) => line.includes("heard"));
@@ -201,7 +213,7 @@ describe.each(wakefulness)("[S2] with its object $name between all steps", ({ na
 
   it("[W1] a client that closes is answered with its own close code", async () => {
     const channel = `${name}-close`;
-    const socket = await RawSocket.open(server.socketAddress(channel));
+    const socket = await RawSocket.open(addressOf(channel));
     await pause(server, channel);
     socket.close(4321);
     expect(await socket.closed).toEqual({ code: 4321, reason: "" });

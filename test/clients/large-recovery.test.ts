@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { BreakableNetwork } from "../support/breakable-network.ts";
+import { type Endpoint, endpoints } from "../support/endpoint.ts";
 import { SdkClient } from "../support/sdk-client.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
@@ -21,7 +22,7 @@ afterEach(async () => {
 });
 
 /** A subscriber that has received one publication, misses twenty large ones, and comes back. */
-async function comeBack(clientSection: object) {
+async function comeBack(endpoint: Endpoint, clientSection: object) {
   const options = {
     allow_subscribe_for_client: true,
     allow_history_for_client: true,
@@ -34,7 +35,7 @@ async function comeBack(clientSection: object) {
     config: { client: clientSection, channel: { without_namespace: options } },
   });
   network = await BreakableNetwork.to(server.address);
-  client = new SdkClient(server.socketAddress(channel, network.address), {
+  client = new SdkClient(endpoint.address(server, channel, network.address), {
     token: signToken({ sub: "alice" }),
   });
   const subscription = await client.subscribed(channel);
@@ -51,9 +52,9 @@ async function comeBack(clientSection: object) {
   return { subscription, position, again };
 }
 
-describe("who missed more than may wait for a client", () => {
+describe.each(endpoints)("who missed more than may wait, at the endpoint of a $name,", (endpoint) => {
   it("[R4] [R5] isn't brought up to date but told where the channel stands, once", async () => {
-    const { subscription, position, again } = await comeBack({});
+    const { subscription, position, again } = await comeBack(endpoint, {});
     expect(again).toMatchObject({
       wasRecovering: true,
       recovered: false,
@@ -68,7 +69,7 @@ describe("who missed more than may wait for a client", () => {
   });
 
   it("[F4] [H2] is answered 106 when it asks for all of it, and reads it in pages", async () => {
-    const { subscription: lost, position } = await comeBack({});
+    const { subscription: lost, position } = await comeBack(endpoint, {});
     const { subscription } = lost;
     await expect(subscription.history({ limit: -1 })).rejects.toMatchObject({ code: 106 });
     const read: (number | undefined)[] = [];
@@ -85,7 +86,7 @@ describe("who missed more than may wait for a client", () => {
   });
 
   it("[R2] [R4] is brought up to date where more may wait", async () => {
-    const { subscription, again } = await comeBack({ queue_max_size: 4_194_304 });
+    const { subscription, again } = await comeBack(endpoint, { queue_max_size: 4_194_304 });
     expect(again).toMatchObject({ wasRecovering: true, recovered: true });
     await server.backend.publish(channel, "after");
     await subscription.publications.count(missed + 2);

@@ -2,9 +2,9 @@ import type { StreamPosition, SubscriptionOptions } from "centrifuge";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { BreakableNetwork } from "../support/breakable-network.ts";
 import { SdkClient, type SdkSubscription } from "../support/sdk-client.ts";
+import { situations } from "../support/situation.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
-import { wakefulness } from "../support/wakefulness.ts";
 
 const recoveryLimit = 10;
 const options = {
@@ -39,10 +39,12 @@ afterEach(async () => {
 afterAll(() => server.close());
 
 /** A subscriber that has received two publications. */
-async function subscribe(channel: string, wishes: Partial<SubscriptionOptions> = {}) {
-  client = new SdkClient(server.socketAddress(channel, network.address), {
-    token: signToken({ sub: "alice" }),
-  });
+async function subscribeAt(
+  address: string,
+  channel: string,
+  wishes: Partial<SubscriptionOptions> = {},
+) {
+  client = new SdkClient(address, { token: signToken({ sub: "alice" }) });
   const subscription = await client.subscribed(channel, wishes);
   await server.backend.publishAll(channel, [1, 2]);
   await subscription.publications.count(2);
@@ -59,7 +61,10 @@ function dataOf(subscription: SdkSubscription): readonly number[] {
   return subscription.publications.all.map(({ data }) => Number(data));
 }
 
-describe.each(wakefulness)("[S2] with its object $name between all steps", ({ name, pause }) => {
+describe.each(situations)("[S2] in the situation $name", ({ name, endpoint, pause }) => {
+  const subscribe = (channel: string, wishes: Partial<SubscriptionOptions> = {}) =>
+    subscribeAt(endpoint.address(server, channel, network.address), channel, wishes);
+
   it("[R2] a client that was away gets exactly what it missed, in order, and then what follows", async () => {
     const channel = `${name}-missed`;
     const subscription = await subscribe(channel);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { endpoints } from "../support/endpoint.ts";
 import { handshake } from "../support/raw-socket.ts";
 import { TestServer } from "../support/test-server.ts";
 import { testSecrets } from "../support/test-tokens.ts";
@@ -9,6 +10,7 @@ const paths = [
   "/keepalive-websocket.js",
   "/api",
   "/api/publish",
+  "/connection/websocket",
   "/channel/news/websocket",
   "/no/such/path",
 ];
@@ -48,8 +50,8 @@ describe.each([
     }
   });
 
-  it("[A8] answers an upgrade with 503", async () => {
-    const { status, text } = await handshake(server.socketAddress("news"));
+  it.each(endpoints)("[A8] answers an upgrade with 503 at the endpoint of a $name", async (endpoint) => {
+    const { status, text } = await handshake(endpoint.address(server, "news"));
     expect(status).toBe(503);
     expect(text).toContain(named[0]);
     expect(text).not.toContain(testSecrets.TOKEN_HMAC_SECRET_KEY);

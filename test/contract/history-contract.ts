@@ -6,19 +6,21 @@ import { idempotencyContract } from "./idempotency-contract.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
   openChannel,
+  positioned,
   positionOf,
   publishing,
   publishNumbers,
   readable,
   withHistory,
 } from "./open-channel.ts";
+import { registryContract } from "./registry-contract.ts";
 import { reopeningContract } from "./reopening-contract.ts";
 import { tableNames } from "./stored-tables.ts";
 import { streamLifeContract } from "./stream-life-contract.ts";
 import { versionContract } from "./version-contract.ts";
 
 /**
- * What a channel keeps, on any implementation of the `Sql` port: rules H1 to H10 and I1 to I4. Channels are opened on
+ * What a channel keeps, on any implementation of the `Sql` port: rules H1 to H10, I1 to I4 and L5. Channels are opened on
  * the same storage again and again, as an object that sleeps does.
  */
 export function historyContract(onFreshStorage: OnFreshStorage): void {
@@ -39,6 +41,9 @@ export function historyContract(onFreshStorage: OnFreshStorage): void {
   });
   describe("idempotency keys", () => {
     idempotencyContract(onFreshStorage);
+  });
+  describe("the gateways that follow", () => {
+    registryContract(onFreshStorage);
   });
   describe("opening again", () => {
     reopeningContract(onFreshStorage);
@@ -349,8 +354,6 @@ function everyReadOf(kept: readonly string[], top: number): string[] {
 function lastNumbers(count: number, top: number): string[] {
   return numbers(Math.max(1, top - count + 1), top);
 }
-
-const positioned = { positioned: true, orFail: false };
 
 function numbers(first: number, last: number): string[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => String(first + index));

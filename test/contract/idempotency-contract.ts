@@ -7,6 +7,7 @@ import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
   openChannel,
+  positioned,
   positionOf,
   publishing,
   publishNumbers,
@@ -254,7 +255,7 @@ function limitContract(onFreshStorage: OnFreshStorage): void {
     await onFreshStorage((sql) => {
       const reader = new RecordingRecipient("reader");
       const channel = openChannel(sql, { options: withHistory });
-      channel.join(reader, { positioned: true, orFail: false }, 0);
+      channel.join(reader, positioned, 0);
       fillWithKeys(channel, sql);
       const position = positionOf(channel);
       reader.frames.length = 0;
@@ -288,7 +289,7 @@ function limitContract(onFreshStorage: OnFreshStorage): void {
       const reader = new RecordingRecipient("reader");
       const options = { ...withHistory, historySize: 2 };
       const channel = openChannel(sql, { options });
-      channel.join(reader, { positioned: true, orFail: false }, 0);
+      channel.join(reader, positioned, 0);
       const position = positionIn(keyed(channel, "a", 1));
       publishNumbers(channel, 2, 2, 1);
       fillWithKeys(channel, sql);

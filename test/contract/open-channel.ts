@@ -1,5 +1,5 @@
 import type { PublicationRequest } from "../../src/api/channel-command.ts";
-import { Channel } from "../../src/channel/channel.ts";
+import { Channel, type JoinWish } from "../../src/channel/channel.ts";
 import type { Sql } from "../../src/channel/sql.ts";
 import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";
 import type { Codec } from "../../src/protocol/codec.ts";
@@ -14,6 +14,8 @@ export interface Opening {
   readonly client?: Partial<ClientConfig>;
   readonly codec?: Codec;
   readonly newEpoch?: () => string;
+  /** When the instance began; the millisecond after anything stored, unless said otherwise. */
+  readonly instance?: number;
   readonly nowMs?: number;
 }
 
@@ -30,9 +32,14 @@ export function openChannel(sql: Sql, opening: Opening = {}): Channel {
     codec: opening.codec ?? jsonCodec,
     sql,
     newEpoch: opening.newEpoch ?? nextEpoch,
+    instance: opening.instance ?? 0,
     nowMs: opening.nowMs ?? 0,
   });
 }
+
+/** Wants publications from now on, with or without a position. */
+export const unpositioned: JoinWish = { positioned: false, mode: "stream", orFail: false };
+export const positioned: JoinWish = { ...unpositioned, positioned: true };
 
 /** A request to publish this JSON. */
 export function publishing(

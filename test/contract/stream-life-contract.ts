@@ -3,6 +3,7 @@ import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
   openChannel,
+  positioned,
   positionOf,
   publishing,
   publishNumbers,
@@ -116,11 +117,7 @@ function positionContract(onFreshStorage: OnFreshStorage): void {
   it("[H5] keeps the position that a subscriber was given before anything was published", async () => {
     await onFreshStorage((sql) => {
       const reader = new RecordingRecipient("reader");
-      const joined = openChannel(sql, { options }).join(
-        reader,
-        { positioned: true, orFail: false },
-        0,
-      );
+      const joined = openChannel(sql, { options }).join(reader, positioned, 0);
       const reopened = openChannel(sql, { options });
       const position = positionOf(reopened);
       expect(joined).toEqual({
@@ -159,8 +156,7 @@ function endContract(onFreshStorage: OnFreshStorage): void {
     publish: (channel) => channel.publish(publishing(3), undefined, 10_000),
     history: (channel) => channel.history({ limit: -1, reverse: false }, 10_000),
     removeHistory: (channel) => channel.removeHistory(10_000),
-    join: (channel) =>
-      channel.join(new RecordingRecipient("late"), { positioned: true, orFail: false }, 10_000),
+    join: (channel) => channel.join(new RecordingRecipient("late"), positioned, 10_000),
   } satisfies Record<string, (channel: ReturnType<typeof openChannel>) => object | string>;
 
   it.each(Object.entries(asks))(
@@ -181,7 +177,7 @@ function endContract(onFreshStorage: OnFreshStorage): void {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options });
       const reader = new RecordingRecipient("reader");
-      channel.join(reader, { positioned: true, orFail: false }, 0);
+      channel.join(reader, positioned, 0);
       publishNumbers(channel, 1, 2);
       const position = positionOf(channel);
       expect(channel.cleanupDueAtMs(0)).toBe(10_000);

@@ -1,3 +1,4 @@
+import diagnosticsChannel from "node:diagnostics_channel";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -57,29 +58,53 @@ export class TestServer {
     this.#folder = folder;
   }
 
-  /** Where a client of the channel connects. */
+  /** Where a client of one channel connects. */
   socketAddress(channel: string, address = this.address): string {
     return `${address.replace("http", "ws")}/channel/${encodeURIComponent(channel)}/websocket`;
+  }
+
+  /** Where a client of many channels connects. */
+  gatewayAddress(address = this.address): string {
+    return `${address.replace("http", "ws")}/connection/websocket`;
+  }
+
+  /**
+   * Where the runtime itself listens. The harness's proxy takes four file descriptors for each socket, and the runtime
+   * behind it two more: for thousands of sockets there are enough of them only without the proxy.
+   */
+  async runtimeAddress(): Promise<string> {
+    const origins = new Set<string>();
+    // The harness asks the runtime directly, but doesn't say where it is; its HTTP client does.
+    const listen = (message: unknown): void => void origins.add(parseOrigin(message));
+    diagnosticsChannel.subscribe(requestMade, listen);
+    await this.#worker.fetch("/health");
+    diagnosticsChannel.unsubscribe(requestMade, listen);
+    const [origin, ...others] = origins;
+    if (origin === undefined || others.length > 0) throw new Error("Nobody knows where it listens");
+    return origin;
   }
 
   /**
    * Throws the channel's object away and keeps its sockets. Rejects unless an instance was running, and returns when none
    * is: whatever happens next happens to another one.
    */
-  async evict(channel: string): Promise<void> {
-    await this.#evict(channel);
-    while (!(await this.asleep(channel)));
+  evict(channel: string): Promise<void> {
+    return this.#evictUntilAsleep("CHANNELS", channel);
+  }
+
+  /** {@link evict} for a gateway, by its name such as `na/0`. */
+  evictGateway(gateway: string): Promise<void> {
+    return this.#evictUntilAsleep("GATEWAYS", gateway);
   }
 
   /** Whether no instance of the channel's object is running. If one was, it isn't any more. */
-  async asleep(channel: string): Promise<boolean> {
-    try {
-      await this.#evict(channel);
-      return false;
-    } catch (error) {
-      if (error instanceof Error && error.message.includes("not currently running")) return true;
-      throw error;
-    }
+  asleep(channel: string): Promise<boolean> {
+    return this.#asleep("CHANNELS", channel);
+  }
+
+  /** {@link asleep} for a gateway, by its name such as `na/0`. */
+  gatewayAsleep(gateway: string): Promise<boolean> {
+    return this.#asleep("GATEWAYS", gateway);
   }
 
   /**
@@ -94,20 +119,12 @@ export class TestServer {
 
   /** When the channel's alarm goes off, in ns since 1970; undefined when none is set. Read from disk: nothing wakes. */
   alarm(channel: string): bigint | undefined {
-    const files = readdirSync(this.#folder, { recursive: true, encoding: "utf8" });
-    const file = files.find((name) =>
-      name.endsWith(join("dormouse-ChannelObject", "metadata.sqlite")),
-    );
-    if (file === undefined) throw new Error("the runtime's own database of alarms isn't there");
-    const database = new DatabaseSync(join(this.#folder, file), { readOnly: true });
-    try {
-      const query = database.prepare("SELECT scheduled_time FROM _cf_ALARM WHERE actor_name = ?");
-      query.setReadBigInts(true);
-      const time = query.get(channel)?.["scheduled_time"];
-      return typeof time === "bigint" ? time : undefined;
-    } finally {
-      database.close();
-    }
+    return this.#alarm("dormouse-ChannelObject", channel);
+  }
+
+  /** {@link alarm} for a gateway, by its name such as `na/0`. */
+  gatewayAlarm(gateway: string): bigint | undefined {
+    return this.#alarm("dormouse-GatewayObject", gateway);
   }
 
   /** Ends the server. Rejects when the Worker or an object has logged an error: no test means to cause one. */
@@ -122,9 +139,54 @@ export class TestServer {
     return this.#harness.getWorker("dormouse");
   }
 
-  #evict(channel: string): Promise<void> {
-    return this.#worker.evictDurableObject("CHANNELS", { name: channel, webSockets: "hibernate" });
+  async #evictUntilAsleep(binding: Binding, name: string): Promise<void> {
+    await this.#evict(binding, name);
+    while (!(await this.#asleep(binding, name)));
   }
+
+  async #asleep(binding: Binding, name: string): Promise<boolean> {
+    try {
+      await this.#evict(binding, name);
+      return false;
+    } catch (error) {
+      if (error instanceof Error && error.message.includes("not currently running")) return true;
+      throw error;
+    }
+  }
+
+  #evict(binding: Binding, name: string): Promise<void> {
+    return this.#worker.evictDurableObject(binding, { name, webSockets: "hibernate" });
+  }
+
+  #alarm(objects: string, name: string): bigint | undefined {
+    const files = readdirSync(this.#folder, { recursive: true, encoding: "utf8" });
+    const file = files.find((path) => path.endsWith(join(objects, "metadata.sqlite")));
+    if (file === undefined) throw new Error("the runtime's own database of alarms isn't there");
+    const database = new DatabaseSync(join(this.#folder, file), { readOnly: true });
+    try {
+      const query = database.prepare("SELECT scheduled_time FROM _cf_ALARM WHERE actor_name = ?");
+      query.setReadBigInts(true);
+      const time = query.get(name)?.["scheduled_time"];
+      return typeof time === "bigint" ? time : undefined;
+    } finally {
+      database.close();
+    }
+  }
+}
+
+/** What the Worker calls the two kinds of objects. */
+type Binding = "CHANNELS" | "GATEWAYS";
+
+/** Documented by undici, which is the harness's HTTP client. */
+const requestMade = "undici:request:create";
+
+interface RequestMade {
+  readonly request: { readonly origin: string };
+}
+
+function parseOrigin(message: unknown): string {
+  const { request } = message as RequestMade;
+  return String(request.origin);
 }
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");

@@ -7,7 +7,7 @@ declare global {
     interface Env extends WorkerEnv {}
     interface GlobalProps {
       mainModule: typeof edge;
-      durableNamespaces: "ChannelObject";
+      durableNamespaces: "ChannelObject" | "GatewayObject";
     }
   }
 }

@@ -68,6 +68,32 @@ describe("the rows written in a Durable Object", () => {
     });
   });
 
+  it("[L5] are one for a gateway that registers and one when it is forgotten, none for what it is told", async () => {
+    await onFreshObject((sql) => {
+      const channel = openChannel(sql, { options: withHistory });
+      publish(channel, {}, 0);
+      // The first gateway brings its table.
+      channel.relay.follow("eu/0", 0);
+      const rows = (work: () => void) => rowsOf(sql, work);
+      expect(rows(() => channel.relay.follow("eu/1", 0))).toBe(1);
+      expect(rows(() => channel.relay.follow("eu/1", 0))).toBe(0);
+      expect(rows(() => publish(channel, {}, 0))).toBe(1);
+      expect(rows(() => publish(channel, { skipHistory: true }, 0))).toBe(0);
+      const deliveries = channel.relay.deliveries(channel.top, 0);
+      const answers = deliveries.map((delivery) =>
+        rows(() => channel.relay.answered(delivery, { outcome: "taken" }, 0)),
+      );
+      expect(answers).toEqual([0, 0]);
+      publish(channel, {}, 0);
+      const leaves = channel.relay
+        .deliveries(channel.top, 0)
+        .map((delivery) => rows(() => channel.relay.answered(delivery, { outcome: "left" }, 0)));
+      expect(leaves).toEqual([1, 1]);
+      // The table has stayed, and finding that out costs nothing.
+      expect(rows(() => channel.relay.follow("eu/2", 0))).toBe(1);
+    });
+  });
+
   it("[H1] are none for reading, joining and opening again", async () => {
     await onFreshObject((sql) => {
       const channel = openChannel(sql, { options: withHistory });

@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { call, keptData } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
+import { relayTraffic } from "./relay-traffic.ts";
+import { settings } from "./setting.ts";
 import { TestSocket } from "./test-socket.ts";
 import { token } from "./token.ts";
-import { wakefulness } from "./wakefulness.ts";
 
 const badRequest = { code: 3501, reason: "bad request" };
 const tooLarge = { code: 1009, reason: "message size limit exceeded" };
@@ -16,36 +17,42 @@ function paddedCommand(bytes: number): string {
   return head + "x".repeat(bytes - head.length - tail.length) + tail;
 }
 
-describe.each(wakefulness)("a frame to an object $name", ({ pause }) => {
-  it("[O6] carries its commands out in order, the first ones being connect and subscribe", async () => {
+describe.each(settings)("a frame on $name", (setting) => {
+  it("[O6][O4] carries its commands out in order, the first ones being connect and subscribe", async () => {
     const channel = newChannel("room");
-    const socket = await TestSocket.open(channel);
-    await pause(channel);
+    const socket = await setting.open(channel);
+    await setting.pause(channel);
     socket.send(
       { id: 1, connect: { token: await token({ sub: "ada" }) } },
       { id: 2, subscribe: { channel } },
       { id: 3, publish: { channel, data: "a" } },
-      { id: 4, presence_stats: { channel } },
-      { id: 5, unsubscribe: { channel } },
-      { id: 6, publish: { channel, data: "b" } },
+      { id: 4, publish: { channel, data: "b" } },
     );
-    const kinds = [];
-    for (let count = 0; count < 8; count++) {
-      const { id, error, push } = await socket.next();
-      kinds.push(push === undefined ? [id, error?.code ?? "ok"] : Object.keys(push)[1]);
+    const lines: string[] = [];
+    for (let count = 0; count < 7; count++) lines.push(await socket.line());
+    const order = (...parts: string[]) =>
+      parts.map((part) => lines.findIndex((line) => line.includes(part)));
+    const commands = order('"id":1,', '"id":2,', '"join"', '"id":3,', '"id":4,');
+    expect(commands).toStrictEqual(commands.toSorted((one, other) => one - other));
+    for (const [data, id] of [
+      ["a", 3],
+      ["b", 4],
+    ] as const) {
+      const [publication = -1, reply] = order(`"data":"${data}"`, `"id":${id},`);
+      expect(publication).toBeGreaterThan(0);
+      expect(publication).toBeLessThan(reply ?? 0);
     }
-    const [one, two, three, four] = [1, 2, 3, 4].map((id) => [id, "ok"]);
-    expect(kinds).toStrictEqual([one, two, "join", "pub", three, four, [5, "ok"], [6, 103]]);
-    expect(await keptData(channel)).toHaveLength(1);
-    await pause(channel);
+    const kept = await keptData(channel);
+    expect(kept.map((data) => data.slice(0, 3))).toStrictEqual(['"a"', '"b"']);
+    await setting.pause(channel);
   });
 
   it("[O6] waits for the one before it, though a token takes time to verify", async () => {
     const channel = newChannel("closed");
     const claims = { sub: "ada", channel };
     const [connection, subscription] = [await token({ sub: "ada" }), await token(claims)];
-    const socket = await TestSocket.open(channel);
-    await pause(channel);
+    const socket = await setting.open(channel);
+    await setting.pause(channel);
     socket.send({ id: 1, connect: { token: connection } });
     socket.send({ id: 2, subscribe: { channel, token: subscription } });
     socket.send({ id: 3, unsubscribe: { channel } });
@@ -58,17 +65,17 @@ describe.each(wakefulness)("a frame to an object $name", ({ pause }) => {
         }),
       );
     }
-    await pause(channel);
+    await setting.pause(channel);
   });
 
   it("[W1] may be binary, and may end with a line break", async () => {
     const channel = newChannel("room");
-    const socket = await TestSocket.open(channel);
-    await pause(channel);
+    const socket = await setting.open(channel);
+    await setting.pause(channel);
     const connect = { id: 1, connect: { token: await token({ sub: "ada" }) } };
     socket.sendFrame(bytesOf(`${JSON.stringify(connect)}\n`));
     expect((await socket.next()).id).toBe(1);
-    await pause(channel);
+    await setting.pause(channel);
     socket.sendFrame(
       bytesOf(
         `{"id":2,"subscribe":{"channel":"${channel}"}}\n{"id":3,"publish":{"channel":"${channel}","data":"é"}}`,
@@ -77,7 +84,7 @@ describe.each(wakefulness)("a frame to an object $name", ({ pause }) => {
     expect((await socket.next()).id).toBe(2);
     await socket.line(); // its own join
     expect(await socket.line()).toContain('"data":"é"');
-    await pause(channel);
+    await setting.pause(channel);
   });
 
   it.each<[string, string | Uint8Array]>([
@@ -95,32 +102,32 @@ describe.each(wakefulness)("a frame to an object $name", ({ pause }) => {
     ["with a field of another type", '{"id":3,"unsubscribe":{"channel":1}}'],
   ])("[C8] that is malformed closes 3501: %s", async (_, frame) => {
     const channel = newChannel("room");
-    const socket = await TestSocket.connect(channel, "ada");
-    await pause(channel);
+    const socket = await setting.connect(channel, "ada");
+    await setting.pause(channel);
     socket.sendFrame(frame);
     expect(await socket.closed).toStrictEqual(badRequest);
     expect(await socket.rest()).toStrictEqual([]);
-    await pause(channel);
+    await setting.pause(channel);
   });
 
   it.each(['{"id":', "", '{"id":0,"rpc":{}}'])(
     "[C8] is carried out up to its fault: %j",
     async (fault) => {
       const channel = newChannel("room");
-      const socket = await TestSocket.subscribe(channel, "ada");
+      const socket = await setting.subscribe(channel, "ada");
       await socket.line(); // its own join
-      await pause(channel);
+      await setting.pause(channel);
       const publish = (id: number, data: string) =>
         `{"id":${id},"publish":{"channel":"${channel}","data":"${data}"}}`;
-      socket.sendFrame([publish(3, "before"), fault, publish(4, "after")].join("\n"));
+      const answered = '{"id":3,"unsubscribe":{"channel":"nothing-here"}}';
+      socket.sendFrame([answered, publish(4, "before"), fault, publish(5, "after")].join("\n"));
       expect(await socket.closed).toStrictEqual(badRequest);
-      expect(await socket.rest()).toStrictEqual([
-        expect.stringContaining('"data":"before"'),
-        '{"id":3,"publish":{}}',
-      ]);
-      expect(await keptData(channel)).toHaveLength(1);
+      // What takes time to answer, as a publish on a gateway does, is carried out and not answered any more.
+      expect((await socket.rest())[0]).toBe('{"id":3,"unsubscribe":{}}');
+      await relayTraffic.quiet();
+      expect(await keptData(channel)).toStrictEqual([expect.stringContaining('"before"')]);
       expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
-      await pause(channel);
+      await setting.pause(channel);
     },
   );
 
@@ -128,34 +135,34 @@ describe.each(wakefulness)("a frame to an object $name", ({ pause }) => {
     const channel = newChannel("room");
     const fitting = paddedCommand(limits.frameBytesMax);
     for (const make of [(text: string) => text, bytesOf]) {
-      const socket = await TestSocket.connect(channel, "ada");
-      await pause(channel);
+      const socket = await setting.connect(channel, "ada");
+      await setting.pause(channel);
       socket.sendFrame(make(fitting));
       expect(await socket.line()).toBe('{"id":7,"unsubscribe":{}}');
-      await pause(channel);
+      await setting.pause(channel);
       socket.sendFrame(make(paddedCommand(limits.frameBytesMax + 1)));
       expect(await socket.closed).toStrictEqual(tooLarge);
       expect(await socket.rest()).toStrictEqual([]);
-      await pause(channel);
+      await setting.pause(channel);
     }
   });
 
   it("[C8][B2] is measured in bytes and not in characters", async () => {
     const channel = newChannel("room");
-    const socket = await TestSocket.connect(channel, "ada");
-    await pause(channel);
+    const socket = await setting.connect(channel, "ada");
+    await setting.pause(channel);
     const frame = paddedCommand(limits.frameBytesMax).replace("xx", "é");
     socket.sendFrame(frame);
     expect(await socket.line()).toBe('{"id":7,"unsubscribe":{}}');
     socket.sendFrame(frame.replace("x", "é"));
     expect(await socket.closed).toStrictEqual(tooLarge);
-    await pause(channel);
+    await setting.pause(channel);
   });
 
   it("[B1] may be full of the smallest commands there are", async () => {
     const channel = newChannel("room");
-    const socket = await TestSocket.connect(channel, "ada");
-    await pause(channel);
+    const socket = await setting.connect(channel, "ada");
+    await setting.pause(channel);
     const command = '{"id":7,"rpc":{}}';
     const count = Math.floor((limits.frameBytesMax + 1) / (command.length + 1));
     expect(count).toBeLessThan(limits.frameCommandsMax);
@@ -163,13 +170,13 @@ describe.each(wakefulness)("a frame to an object $name", ({ pause }) => {
     for (let reply = 0; reply < count; reply++) {
       expect(await socket.next()).toMatchObject({ id: 7, error: { code: 108 } });
     }
-    await pause(channel);
+    await setting.pause(channel);
   });
 
   it("[F2] carries the publications of one call together", async () => {
     const channel = newChannel("plain");
-    const socket = await TestSocket.subscribe(channel, "ada");
-    await pause(channel);
+    const socket = await setting.subscribe(channel, "ada");
+    await setting.pause(channel);
     const commands = [1, 2, 3].map((data) => ({ publish: { channel, data } }));
     await call("batch", { commands });
     expect(await socket.frame()).toBe(
@@ -177,6 +184,41 @@ describe.each(wakefulness)("a frame to an object $name", ({ pause }) => {
         .map((data) => `{"push":{"channel":"${channel}","pub":{"data":${data}}}}`)
         .join("\n"),
     );
-    await pause(channel);
+    await setting.pause(channel);
+  });
+});
+
+describe("a frame on a channel's socket", () => {
+  it("[O6] carries its commands out in order, the first ones being connect and subscribe", async () => {
+    const channel = newChannel("room");
+    const socket = await TestSocket.open(channel);
+    socket.send(
+      { id: 1, connect: { token: await token({ sub: "ada" }) } },
+      { id: 2, subscribe: { channel } },
+      { id: 3, publish: { channel, data: "a" } },
+      { id: 4, presence_stats: { channel } },
+      { id: 5, unsubscribe: { channel } },
+      { id: 6, publish: { channel, data: "b" } },
+    );
+    const kinds = [];
+    for (let count = 0; count < 8; count++) {
+      const { id, error, push } = await socket.next();
+      kinds.push(push === undefined ? [id, error?.code ?? "ok"] : Object.keys(push)[1]);
+    }
+    const [one, two, three, four] = [1, 2, 3, 4].map((id) => [id, "ok"]);
+    expect(kinds).toStrictEqual([one, two, "join", "pub", three, four, [5, "ok"], [6, 103]]);
+    expect(await keptData(channel)).toHaveLength(1);
+  });
+
+  it("[C8] has what is before its fault answered, publications too", async () => {
+    const channel = newChannel("room");
+    const socket = await TestSocket.subscribe(channel, "ada");
+    await socket.line(); // its own join
+    socket.sendFrame(`{"id":3,"publish":{"channel":"${channel}","data":1}}\nno command`);
+    expect(await socket.closed).toStrictEqual(badRequest);
+    expect(await socket.rest()).toStrictEqual([
+      expect.stringContaining('"data":1'),
+      '{"id":3,"publish":{}}',
+    ]);
   });
 });

@@ -2,20 +2,16 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { encodeHandover, handoverHeader } from "../../workers/platform/handover.ts";
-import type { Env } from "../../workers/platform/env.ts";
 import { address, answerOf, call, fetchWith } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { testConfig } from "./test-config.ts";
+import { knock, places } from "./place.ts";
+import { settings } from "./setting.ts";
 import { TestSocket, upgrade } from "./test-socket.ts";
 import { secondsFromNow, token } from "./token.ts";
-import { wakefulness } from "./wakefulness.ts";
+import { untouchable } from "./watched-upgrades.ts";
 
-/** A namespace that no request may reach. */
-const untouchable: Env["CHANNELS"] = new Proxy(env.CHANNELS, {
-  get: () => {
-    throw new Error("an object was touched");
-  },
-});
+const noChannel = untouchable(env.CHANNELS);
 
 function upgradeRequest(path: string, headers: object = {}): Request {
   return new Request(address(path), { headers: { Upgrade: "websocket", ...headers } });
@@ -40,10 +36,10 @@ describe("an upgrade that the edge refuses, touching no object", () => {
     ["Protobuf by query", 400, "/channel/news/websocket?format=protobuf", {}],
     ["Protobuf by another query", 400, "/channel/news/websocket?cf_protocol=protobuf", {}],
     ["another origin", 403, "/channel/news/websocket", { Origin: "https://evil.example.com" }],
-    ["another path", 404, "/connection/websocket", {}],
+    ["another path", 404, "/channel/news/websocket/more", {}],
   ])("[A6][B1] %s", async (_, status, path, headers) => {
     const request = upgradeRequest(path, headers);
-    const response = await fetchWith({ CHANNELS: untouchable }, request);
+    const response = await fetchWith({ CHANNELS: noChannel }, request);
     expect(response.status).toBe(status);
     expect(response.webSocket).toBeNull();
   });
@@ -67,14 +63,14 @@ describe("an upgrade that the edge refuses, touching no object", () => {
   ])("[A2][A3] a token that isn't good is answered 401: %s", async (problem, make) => {
     const [query, headers] = await make();
     const request = upgradeRequest(`/channel/news/websocket${query}`, headers);
-    const response = await fetchWith({ CHANNELS: untouchable }, request);
+    const response = await fetchWith({ CHANNELS: noChannel }, request);
     expect(await answerOf(response)).toStrictEqual({ status: 401, body: problem });
   });
 
   it("[A3] no token, where the configuration requires one", async () => {
     const config = { ...testConfig, client: { ...testConfig.client, require_edge_token: true } };
     const request = upgradeRequest("/channel/news/websocket");
-    const response = await fetchWith({ config, CHANNELS: untouchable }, request);
+    const response = await fetchWith({ config, CHANNELS: noChannel }, request);
     expect(await answerOf(response)).toStrictEqual({ status: 401, body: "token required" });
   });
 });
@@ -108,27 +104,30 @@ describe("an upgrade", () => {
     expect((await upgrade(newChannel("room"), "", headers)).status).toBe(101);
     expect((await upgrade(newChannel("room"))).status).toBe(101);
   });
+});
 
-  it("[B5] beyond the connection limit is answered 503, until somebody leaves", async () => {
+describe.each(places)("an object full of $name", (place) => {
+  it("[B5] refuses the next one with 503, until somebody leaves", async () => {
     const channel = newChannel("room");
     const sockets: TestSocket[] = [];
     for (let count = 0; count < testConfig.client.connection_limit; count++) {
-      sockets.push(await TestSocket.open(channel));
+      sockets.push(TestSocket.on(await place.upgrade(channel)));
     }
-    const refused = await upgrade(channel);
+    const holder = place.holder(channel);
+    const refused = await knock(holder);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("Retry-After")).toBe("5");
     const [first] = sockets;
     first?.send({});
     await first?.closed;
     // Held on to: a socket that nobody holds is closed when the garbage is collected.
-    sockets.push(await TestSocket.open(channel));
-    expect((await upgrade(channel)).status).toBe(503);
+    sockets.push(TestSocket.on(await knock(holder)));
+    expect((await knock(holder)).status).toBe(503);
     expect(sockets).toHaveLength(testConfig.client.connection_limit + 1);
   });
 });
 
-describe.each(wakefulness)("a token at the upgrade to an object $name", ({ pause }) => {
+describe.each(settings)("a token at the upgrade to $name", (setting) => {
   it.each<[string, (token: string) => [string, object]]>([
     ["query", (value) => [`?token=${value}`, {}]],
     ["header", (value) => ["", { Authorization: `Bearer ${value}` }]],
@@ -136,11 +135,11 @@ describe.each(wakefulness)("a token at the upgrade to an object $name", ({ pause
   ])("[A3] makes a connect without one good, with its claims: %s", async (_, place) => {
     const channel = newChannel("plain");
     const claims = { sub: "Zoë", info: { "b\n": "é😀" }, exp: secondsFromNow(100) };
-    const socket = await TestSocket.open(channel, ...place(await token(claims)));
-    await pause(channel);
+    const socket = await setting.open(channel, ...place(await token(claims)));
+    await setting.pause(channel);
     const { connect } = await socket.ask({ id: 1, connect: {} });
     expect(connect).toMatchObject({ expires: true });
-    await pause(channel);
+    await setting.pause(channel);
     await socket.ask({ id: 2, subscribe: { channel } });
     const { client } = socket;
     expect(JSON.parse((await call("presence", { channel })).body)).toStrictEqual({
@@ -148,16 +147,16 @@ describe.each(wakefulness)("a token at the upgrade to an object $name", ({ pause
         presence: { [client]: { user: "Zoë", client, conn_info: { "b\n": "é😀" } } },
       },
     });
-    await pause(channel);
+    await setting.pause(channel);
   });
 
   it("[A3] isn't the user's whose token the connect brings: 3500", async () => {
     const channel = newChannel("plain");
-    const socket = await TestSocket.open(channel, `?token=${await token({ sub: "ada" })}`);
-    await pause(channel);
+    const socket = await setting.open(channel, `?token=${await token({ sub: "ada" })}`);
+    await setting.pause(channel);
     socket.send({ id: 1, connect: { token: await token({ sub: "eve" }) } });
     expect(await socket.closed).toStrictEqual({ code: 3500, reason: "invalid token" });
-    await pause(channel);
+    await setting.pause(channel);
   });
 
   it("[A3] can't be forged with the header that the edge itself uses", async () => {
@@ -168,17 +167,17 @@ describe.each(wakefulness)("a token at the upgrade to an object $name", ({ pause
       claims: { user: "admin", expireAtSeconds: 0 },
     });
     const headers = { [handoverHeader]: forged, [handoverHeader.toLowerCase()]: forged };
-    const stranger = await TestSocket.open(channel, "", headers);
-    await pause(channel);
+    const stranger = await setting.open(channel, "", headers);
+    await setting.pause(channel);
     stranger.send({ id: 1, connect: {} });
     expect(await stranger.closed).toStrictEqual({ code: 3501, reason: "bad request" });
     const query = `?token=${await token({ sub: "ada" })}`;
-    const ada = await TestSocket.open(channel, query, headers);
-    await pause(channel);
+    const ada = await setting.open(channel, query, headers);
+    await setting.pause(channel);
     expect((await ada.ask({ id: 1, connect: {} })).connect).toMatchObject({ pong: true });
     await ada.ask({ id: 2, subscribe: { channel } });
     expect((await call("presence", { channel })).body).toContain('"user":"ada"');
-    await pause(channel);
+    await setting.pause(channel);
   });
 });
 

@@ -53,6 +53,24 @@ export const testConfig = {
         history_meta_ttl: "1m",
         force_recovery: true,
       },
+      // Only the newest publication matters: to those who ask for it, and to everybody.
+      {
+        name: "cache",
+        allow_subscribe_for_client: true,
+        history_size: 3,
+        history_ttl: "5m",
+        force_recovery: true,
+        force_recovery_mode: "cache",
+      },
+      {
+        name: "latest",
+        allow_subscribe_for_client: true,
+        history_size: 1,
+        history_ttl: "5m",
+        force_recovery: true,
+        force_recovery_mode: "cache",
+        auto_cache_recover: true,
+      },
       { name: "objects", publication_data_format: "json_object" },
       { name: "digits", channel_regex: "^[0-9]+$" },
       // Open to nobody without a subscription token.

@@ -1,5 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { address } from "./api-request.ts";
+import { relayTraffic } from "./relay-traffic.ts";
 import { token } from "./token.ts";
 
 /** How a socket ended. */
@@ -12,7 +13,7 @@ export interface Closing {
 export interface Received {
   readonly id?: number;
   readonly error?: { readonly code: number };
-  readonly connect?: { readonly client: string };
+  readonly connect?: { readonly client: string; readonly subs?: object };
   readonly subscribe?: { readonly epoch?: string; readonly offset?: number };
   readonly push?: object;
 }
@@ -43,9 +44,13 @@ export class TestSocket {
 
   /** Opens a socket; throws when the upgrade is refused. */
   static async open(channel: string, query = "", headers: object = {}): Promise<TestSocket> {
-    const response = await upgrade(channel, query, headers);
-    if (response.webSocket === null) throw new Error(`no upgrade: ${response.status}`);
-    return new TestSocket(response.webSocket);
+    return TestSocket.on(await upgrade(channel, query, headers));
+  }
+
+  /** Takes the socket that an upgrade brought; throws when it was refused. */
+  static on({ webSocket, status }: Response): TestSocket {
+    if (webSocket === null) throw new Error(`no upgrade: ${status}`);
+    return new TestSocket(webSocket);
   }
 
   /** Opens a socket and connects as a user, with whatever else the token claims. */
@@ -119,18 +124,13 @@ export class TestSocket {
   }
 
   /**
-   * Everything that came and wasn't read, after the server answered one more command: so it is all that came of what
-   * was done before.
+   * Everything that came and wasn't read, when the server has carried out all that was sent to it, and what its objects
+   * tell each other: so it is all that came of what was done before.
    */
   async unread(): Promise<readonly string[]> {
-    const fence = 4_000_000_000;
-    this.send({ id: fence, unsubscribe: { channel: "nothing-here" } });
-    const lines: string[] = [];
-    for (;;) {
-      const line = await this.line();
-      if (line === `{"id":${fence},"unsubscribe":{}}`) return lines;
-      lines.push(line);
-    }
+    const lines = await this.#beforeFence();
+    await relayTraffic.quiet();
+    return [...lines, ...(await this.#beforeFence())];
   }
 
   /** What came before the socket closed and wasn't read. */
@@ -141,6 +141,18 @@ export class TestSocket {
 
   close(code = 1000): void {
     this.#socket.close(code);
+  }
+
+  /** What comes before the answer to one more command. */
+  async #beforeFence(): Promise<readonly string[]> {
+    const fence = 4_000_000_000;
+    this.send({ id: fence, unsubscribe: { channel: "nothing-here" } });
+    const lines: string[] = [];
+    for (;;) {
+      const line = await this.line();
+      if (line === `{"id":${fence},"unsubscribe":{}}`) return lines;
+      lines.push(line);
+    }
   }
 
   #take(frame: string): void {

@@ -1,34 +1,41 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
-import { expect } from "vitest";
-import type { ChannelObject } from "../../workers/objects/channel-object.ts";
+import { expect, vi } from "vitest";
+import type { Holder } from "./place.ts";
 
-/** What happens to a channel's object between two steps of a test (rule S2): nothing must be seen of it from outside. */
+/** What happens to objects between two steps of a test (rule S2): nothing must be seen of it from outside. */
 export interface Wakefulness {
   readonly name: "awake" | "evicted";
-  /** Between two steps. Fails when what should have become of the instance at the last call did not. */
-  readonly pause: (channel: string) => Promise<void>;
+  /** Between two steps. Fails when what should have become of the instances at the last call did not. */
+  readonly pause: (objects: readonly Holder[]) => Promise<void>;
 }
 
-/** For `describe.each`: the same test with an object that stays in memory, and with one that is thrown away all the time. */
-export const wakefulness: readonly Wakefulness[] = [
-  { name: "awake", pause: (channel) => checkInstance(channel, "same") },
-  {
-    name: "evicted",
-    pause: async (channel) => {
-      await checkInstance(channel, "another");
-      await evictDurableObject(env.CHANNELS.getByName(channel), { webSockets: "hibernate" });
-    },
+/** The objects stay in memory. */
+export const awake: Wakefulness = {
+  name: "awake",
+  pause: async (objects) => {
+    for (const object of objects) await checkInstance(object, "same");
   },
-];
+};
 
-/** Instances by channel, as they were at the last look. */
-const instances = new Map<string, ChannelObject>();
+/** The objects are thrown away all the time. */
+export const evicted: Wakefulness = {
+  name: "evicted",
+  pause: async (objects) => {
+    for (const object of objects) await checkInstance(object, "another");
+    for (const object of objects) await evictDurableObject(object, { webSockets: "hibernate" });
+    // No two instances of an object begin in the same millisecond, unless a test's clock stands still.
+    if (vi.isFakeTimers()) vi.setSystemTime(Date.now() + 1);
+  },
+};
 
-async function checkInstance(channel: string, expected: "same" | "another"): Promise<void> {
-  await runInDurableObject(env.CHANNELS.getByName(channel), (instance: ChannelObject) => {
-    const before = instances.get(channel);
-    instances.set(channel, instance);
+/** Instances by their object's ID, as they were at the last look. */
+const instances = new Map<string, DurableObject>();
+
+async function checkInstance(object: Holder, expected: "same" | "another"): Promise<void> {
+  const id = object.id.toString();
+  await runInDurableObject<DurableObject, void>(object, (instance) => {
+    const before = instances.get(id);
+    instances.set(id, instance);
     if (before !== undefined) expect(before === instance).toBe(expected === "same");
   });
 }

@@ -48,7 +48,6 @@ export class ChannelObject extends DurableObject<Env> {
     this.#settle(Date.now());
     void this.#schedule(Date.now());
   });
-  #allScheduled = false;
   /** Whether there may be something to delete once nothing is stored any more. */
   #hadStorage: boolean;
 
@@ -103,9 +102,9 @@ export class ChannelObject extends DurableObject<Env> {
         const carriedOut = await this.#queue.add(bytes, () => carryOut(false));
         if (carriedOut.outcome === "overloaded") carryOut(true);
       },
-      acted: async (actedAtMs, session) => {
+      acted: async (actedAtMs) => {
         this.#settle(actedAtMs);
-        await this.#schedule(actedAtMs, session);
+        await this.#schedule(actedAtMs);
       },
     });
   }
@@ -176,7 +175,6 @@ export class ChannelObject extends DurableObject<Env> {
     this.#channel.forgetWhatEnded(nowMs);
     this.#settle(nowMs);
     if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
-    this.#allScheduled = false;
     await this.#schedule(nowMs);
   }
 
@@ -222,15 +220,10 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** Sets the alarm for what is due next: in a fresh instance for everybody, afterwards for whoever changed. */
-  async #schedule(nowMs: number, changed?: Session): Promise<void> {
+  async #schedule(nowMs: number): Promise<void> {
     this.#hadStorage ||= !this.#channel.storesNothing;
     let dueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    dueMs = Math.min(dueMs, this.#retrySoon(nowMs));
-    if (changed !== undefined) dueMs = Math.min(dueMs, changed.dueAtMs);
-    if (!this.#allScheduled) {
-      this.#allScheduled = true;
-      dueMs = Math.min(dueMs, this.#sockets.dueAtMs);
-    }
+    dueMs = Math.min(dueMs, this.#retrySoon(nowMs), this.#sockets.takeDueAtMs());
     if (!this.#alarms.covers(dueMs)) await this.#alarms.atMost(dueMs);
   }
 

@@ -34,7 +34,7 @@ export interface ClientSocketsSetup {
    */
   readonly commit?: (bytes: number, carryOut: (busy: boolean) => void) => Promise<void>;
   /** Is called after everything a client did: what it caused goes out, and alarms are set. */
-  readonly acted: (nowMs: number, session?: Session) => Promise<void>;
+  readonly acted: (nowMs: number) => Promise<void>;
 }
 
 /** One socket and the session on it. */
@@ -65,6 +65,8 @@ export class ClientSockets {
   readonly #clients = new Map<WebSocket, Client>();
   readonly #admissions: Allowance | undefined;
   readonly #backlog = new Backlog();
+  /** Whose state changed since {@link takeDueAtMs} was asked; all of them, in a fresh instance. */
+  readonly #changed = new Set<Client>();
   #sweptAtMs = 0;
 
   constructor(setup: ClientSocketsSetup) {
@@ -78,10 +80,11 @@ export class ClientSockets {
     for (const socket of setup.context.getWebSockets()) this.#restore(socket);
   }
 
-  /** When {@link tick} has something to do for anybody, ms since 1970; Infinity for never. */
-  get dueAtMs(): number {
+  /** When {@link tick} has something to do for those who changed since this was asked, ms since 1970; Infinity for never. */
+  takeDueAtMs(): number {
     let dueMs = Number.POSITIVE_INFINITY;
-    for (const { session } of this.#clients.values()) dueMs = Math.min(dueMs, session.dueAtMs);
+    for (const { session } of this.#changed) dueMs = Math.min(dueMs, session.dueAtMs);
+    this.#changed.clear();
     return dueMs;
   }
 
@@ -115,9 +118,8 @@ export class ClientSockets {
     };
     const { 0: theirs, 1: ours } = new WebSocketPair();
     context.acceptWebSocket(ours);
-    const { session, connection } = this.#add(ours, snapshot);
-    connection.save(snapshot);
-    await acted(nowMs, session);
+    this.#add(ours, snapshot).connection.save(snapshot);
+    await acted(nowMs);
     const offered = (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",");
     const agreed = offered.some((protocol) => protocol.trim() === jsonProtocol);
     return new Response(null, {
@@ -142,7 +144,7 @@ export class ClientSockets {
       console.error(`A frame failed: ${error instanceof Error ? error.name : "unknown error"}`);
       session.disconnect(disconnectCodes.internalServerError);
     }
-    await this.#setup.acted(Date.now(), session);
+    await this.#setup.acted(Date.now());
   }
 
   /** The other side closed the socket. */
@@ -158,6 +160,7 @@ export class ClientSockets {
     const client = this.#clients.get(socket);
     this.#clients.delete(socket);
     client?.session.ended();
+    if (client !== undefined) this.#changed.delete(client);
     await this.#setup.acted(Date.now());
   }
 
@@ -165,7 +168,10 @@ export class ClientSockets {
   tick(nowMs: number): void {
     const clients = [...this.#clients.values()];
     const pingTick = clients.some(({ session }) => session.pingDueAtMs <= nowMs);
-    for (const { session } of clients) session.tick(pingTick, nowMs);
+    for (const client of clients) {
+      client.session.tick(pingTick, nowMs);
+      this.#changed.add(client);
+    }
     this.#setup.rows?.keepOnly(new Set(clients.map(({ session }) => session.client)));
   }
 
@@ -226,9 +232,11 @@ export class ClientSockets {
   }
 
   #add(socket: WebSocket, snapshot: SessionSnapshot): Client {
-    const connection = new SocketConnection(socket, this.#setup.context, this.#setup.rows);
-    const client = new Client(this.#setup.newSession(snapshot, connection), connection);
+    const { context, rows, newSession } = this.#setup;
+    const connection = new SocketConnection(socket, context, rows, () => this.#changed.add(client));
+    const client: Client = new Client(newSession(snapshot, connection), connection);
     this.#clients.set(socket, client);
+    this.#changed.add(client);
     return client;
   }
 

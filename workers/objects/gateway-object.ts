@@ -28,7 +28,6 @@ export class GatewayObject extends DurableObject<Env> {
   /** Calls made to channels since the object woke, for whoever watches the cost. */
   callsMade = 0;
   readonly #flushTimer = new NextTimer(() => this.#settle(Date.now()));
-  #allScheduled = false;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
@@ -71,7 +70,7 @@ export class GatewayObject extends DurableObject<Env> {
       serverSubscriptions: sessions.serverSubscriptions,
       rows: new SessionRows(this.sql),
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
-      acted: (nowMs, session) => this.#acted(nowMs, session),
+      acted: (nowMs) => this.#acted(nowMs),
     });
   }
 
@@ -111,7 +110,6 @@ export class GatewayObject extends DurableObject<Env> {
     this.#alarms.rang();
     const nowMs = Date.now();
     this.#sockets.tick(nowMs);
-    this.#allScheduled = false;
     await this.#acted(nowMs);
   }
 
@@ -121,13 +119,9 @@ export class GatewayObject extends DurableObject<Env> {
     await this.#acted(Date.now());
   }
 
-  async #acted(nowMs: number, changed?: Session): Promise<void> {
+  async #acted(nowMs: number): Promise<void> {
     this.#settle(nowMs);
-    let dueMs = changed?.dueAtMs ?? Number.POSITIVE_INFINITY;
-    if (!this.#allScheduled) {
-      this.#allScheduled = true;
-      dueMs = this.#sockets.dueAtMs;
-    }
+    const dueMs = this.#sockets.takeDueAtMs();
     if (!this.#alarms.covers(dueMs)) await this.#alarms.atMost(dueMs);
   }
 

@@ -17,12 +17,22 @@ export class SocketConnection implements Connection {
   #frameAtMs: number | undefined;
 
   readonly #rows: SessionRows | undefined;
+  readonly #saved: () => void;
 
-  /** @param rows where sessions lie that are too large for an attachment; absent where none may be */
-  constructor(socket: WebSocket, context: DurableObjectState, rows?: SessionRows) {
+  /**
+   * @param rows where sessions lie that are too large for an attachment; absent where none may be
+   * @param saved is called after each {@link save}: something about the session is different
+   */
+  constructor(
+    socket: WebSocket,
+    context: DurableObjectState,
+    rows?: SessionRows,
+    saved: () => void = () => undefined,
+  ) {
     this.#socket = socket;
     this.#context = context;
     this.#rows = rows;
+    this.#saved = saved;
   }
 
   send(frame: Message): void {
@@ -46,6 +56,7 @@ export class SocketConnection implements Connection {
     const { attachment, row } = writeSession(snapshot);
     this.#rows?.store(snapshot.client, row);
     this.#socket.serializeAttachment(attachment);
+    this.#saved();
   }
 
   backlogBytes(): number {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChannelCommand, HistoryQuery } from "../../../src/api/channel-command.ts";
-import { execute } from "../../../src/api/execute.ts";
+import { execute, executeAll } from "../../../src/api/execute.ts";
 import type { Channel } from "../../../src/channel/channel.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
@@ -8,6 +8,7 @@ import {
   openChannel,
   publishing,
   publishNumbers,
+  unpositioned,
   withHistory,
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -136,6 +137,20 @@ describe("presence", () => {
     });
   });
 
+  it("[G6] answers with who is on gateways, too", () => {
+    const channel = openChannel(new NodeSql(), { options: { presence: true } });
+    listening(channel, "alice");
+    const others = { clients: [{ user: "bob", client: "c2" }], complete: true };
+    const commands = [{ method: "presence" }, { method: "presence_stats" }] as const;
+    const [all, stats] = executeAll(channel, commands, 0, others);
+    expect(all).toEqual({
+      result:
+        '{"presence":{"client-of-alice":{"user":"alice","client":"client-of-alice"},' +
+        '"c2":{"user":"bob","client":"c2"}}}',
+    });
+    expect(stats).toEqual({ result: '{"num_clients":2,"num_users":2}' });
+  });
+
   it("[W1] is refused with 108 where it is off", () => {
     const channel = kept();
     listening(channel, "alice");
@@ -154,7 +169,7 @@ function kept(): Channel {
 
 function listening(channel: Channel, user: string): RecordingRecipient {
   const recipient = new RecordingRecipient(user);
-  channel.join(recipient, { positioned: false, orFail: false }, 0);
+  channel.join(recipient, unpositioned, 0);
   return recipient;
 }
 

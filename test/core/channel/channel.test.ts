@@ -2,9 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Channel, JoinOutcome } from "../../../src/channel/channel.ts";
 import type { Recipient } from "../../../src/hub/recipient.ts";
+import type { RelayEntry } from "../../../src/relay/batch.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import {
   openChannel,
+  positioned,
   positionOf,
   publishing,
   publishNumbers,
@@ -122,6 +124,71 @@ describe("a publication", () => {
   });
 });
 
+describe("what gateways are told", () => {
+  it("[F1] is the publication that subscribers here get, made once", () => {
+    const channel = openChannel(new NodeSql(), { options: withHistory, newEpoch: () => "abcd" });
+    channel.relay.follow("eu/1", 0);
+    const tags = { kind: "score" };
+    const info = { user: "42", client: "c1" };
+    channel.publish(publishing(1, { tags, idempotencyKey: "key" }), info, 0);
+    channel.publish(publishing(1, { idempotencyKey: "key" }), info, 0);
+    channel.publish(publishing(2, { skipHistory: true }), undefined, 0);
+    const [delivery] = channel.relay.deliveries(channel.top, 0);
+    expect(delivery?.batch.top).toEqual({ offset: 1, epoch: "abcd" });
+    expect(delivery?.batch.entries).toEqual([
+      { type: "publication", publication: { data: "1", offset: 1, epoch: "abcd", info, tags } },
+      { type: "publication", publication: { data: "2", offset: 0 } },
+    ]);
+  });
+
+  it("[O5] is every join and leave, but no leave of somebody who wasn't there", () => {
+    const channel = openChannel(new NodeSql());
+    channel.relay.follow("eu/1", 0);
+    const [coming, silent] = [
+      new RecordingRecipient("coming", { announced: true }),
+      new RecordingRecipient("silent"),
+    ];
+    for (const recipient of [coming, silent]) join(channel, recipient);
+    channel.announce("join", coming.info);
+    for (const recipient of [coming, silent, coming]) channel.leave(recipient);
+    expect(toldGateways(channel)).toEqual([
+      { type: "join", info: coming.info },
+      { type: "leave", info: coming.info },
+    ]);
+  });
+
+  it("[C10] is which connection wants to be a user's only one", () => {
+    const channel = openChannel(new NodeSql());
+    channel.relay.follow("eu/1", 0);
+    const older = new RecordingRecipient("42");
+    join(channel, older);
+    channel.sole("42", "c2");
+    expect(older.replacements).toEqual(["c2"]);
+    expect(toldGateways(channel)).toEqual([{ type: "sole", user: "42", client: "c2" }]);
+  });
+
+  it("[H10] is that the history was removed, if there was any", () => {
+    const channel = openChannel(new NodeSql(), { options: withHistory });
+    channel.relay.follow("eu/1", 0);
+    channel.removeHistory(0);
+    expect(toldGateways(channel)).toEqual([]);
+    publishNumbers(channel, 1, 1);
+    channel.removeHistory(0);
+    expect(toldGateways(channel).map(({ type }) => type)).toEqual(["publication", "removed"]);
+  });
+
+  it("[L4] can be told apart from what is long ago", () => {
+    const sql = new NodeSql();
+    const channel = openChannel(sql, { options: withHistory });
+    expect([channel.newestMs, channel.top]).toEqual([undefined, undefined]);
+    publishNumbers(channel, 1, 2, 5_000);
+    for (const opened of [channel, openChannel(sql, { options: withHistory })]) {
+      expect([opened.newestMs, opened.top?.offset]).toEqual([5_000, 2]);
+    }
+    expect(openChannel(new NodeSql()).position(0)).toBeUndefined();
+  });
+});
+
 type Scene =
   | { readonly scene: "publish"; readonly skipHistory: boolean }
   | { readonly scene: "join"; readonly who: number; readonly back: number }
@@ -217,11 +284,16 @@ function play(keeps: boolean, listeners: number, played: readonly Scene[]) {
   return { heard, expected };
 }
 
+/** What gateways are told next. */
+function toldGateways(channel: Channel): readonly RelayEntry[] {
+  return channel.relay.deliveries(channel.top, 0).flatMap(({ batch }) => batch.entries);
+}
+
 function recovered(joined: JoinOutcome): readonly string[] {
   return joined.outcome === "joined" ? joined.publications.map(({ data }) => data) : [];
 }
 
 function join(channel: Channel, recipient: Recipient, since?: StreamPosition): JoinOutcome {
-  const wish = { positioned: true, orFail: false, ...(since === undefined ? {} : { since }) };
+  const wish = { ...positioned, ...(since === undefined ? {} : { since }) };
   return channel.join(recipient, wish, 0);
 }

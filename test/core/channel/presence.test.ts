@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { presence, presenceStats } from "../../../src/channel/presence.ts";
-import { openChannel } from "../../contract/open-channel.ts";
+import { openChannel, unpositioned } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { RecordingRecipient } from "../hub/recording-recipient.ts";
-
-const unwished = { positioned: false, orFail: false };
 
 describe("presence", () => {
   it("[P1] is who listens at this moment, without a row written", () => {
@@ -12,8 +10,8 @@ describe("presence", () => {
     const channel = openChannel(sql, { options: { presence: true } });
     const [alice, bob] = [new RecordingRecipient("alice"), new RecordingRecipient("bob")];
     expect(presence(channel.hub.recipients)).toEqual({ clients: [] });
-    channel.join(alice, unwished, 0);
-    channel.join(bob, unwished, 0);
+    channel.join(alice, unpositioned, 0);
+    channel.join(bob, unpositioned, 0);
     expect(presence(channel.hub.recipients)).toEqual({ clients: [alice.info, bob.info] });
     channel.leave(alice);
     expect(presence(channel.hub.recipients)).toEqual({ clients: [bob.info] });
@@ -25,6 +23,21 @@ describe("presence", () => {
     const seen = new RecordingRecipient("seen");
     expect(presence([hidden, seen])).toEqual({ clients: [seen.info] });
     expect(presenceStats([hidden, seen])).toEqual({ clientCount: 1, userCount: 1 });
+  });
+
+  it("[P1] has everybody once, here or on a gateway", () => {
+    const [alice, bob] = [new RecordingRecipient("alice"), new RecordingRecipient("bob")];
+    const moved = { ...alice.info, user: "as it was before" };
+    const carol = { user: "carol", client: "c3" };
+    const others = { clients: [carol, moved, carol], complete: true };
+    expect(presence([alice, bob], others)).toEqual({ clients: [alice.info, bob.info, carol] });
+    expect(presenceStats([alice, bob], others)).toEqual({ clientCount: 3, userCount: 3 });
+  });
+
+  it("[G6] is incomplete when a gateway didn't answer", () => {
+    const others = { clients: [], complete: false };
+    expect(presence([], others)).toEqual({ clients: [], incomplete: true });
+    expect(presenceStats([], others)).toEqual({ clientCount: 0, userCount: 0, incomplete: true });
   });
 
   it("[P1] counts connections and different users", () => {

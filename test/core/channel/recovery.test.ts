@@ -1,15 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recover } from "../../../src/channel/recovery.ts";
+import { recover, recoverNewest } from "../../../src/channel/recovery.ts";
 import type { Channel, JoinWish } from "../../../src/channel/channel.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import {
   openChannel,
+  positioned,
   positionOf,
   publishing,
   publishNumbers,
+  unpositioned,
   withHistory,
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -56,6 +58,29 @@ describe("the recovery decision", () => {
   });
 });
 
+describe("the recovery decision where only the newest publication matters", () => {
+  it.each([
+    // what, asked epoch, asked offset, top, offset of the newest that can be read, offsets recovered
+    ["something missed", "e", 2, 5, 5, [5]],
+    ["nothing missed", "e", 5, 5, 5, []],
+    ["nowhere before", "", 0, 5, 5, [5]],
+    ["the same offset, no epoch", "", 5, 5, 5, [5]],
+    ["the same offset, another epoch", "x", 5, 5, 5, [5]],
+    ["another epoch", "x", 2, 5, 5, [5]],
+    ["beyond the top", "e", 9, 5, 5, [5]],
+    ["nothing ever published", "e", 0, 0, undefined, undefined],
+    ["nothing can be read any more", "e", 5, 5, undefined, undefined],
+    ["the newest can't be read any more", "e", 2, 5, 4, undefined],
+  ])("[R2] decides on %s", (_case, epoch, offset, top, newest, recovered) => {
+    const read = newest === undefined ? [] : publications(newest);
+    expect(recoverNewest({ epoch, offset }, { epoch: "e", offset: top }, read[0])).toEqual(
+      recovered === undefined
+        ? { outcome: "unrecoverable" }
+        : { outcome: "recovered", publications: publications(...recovered) },
+    );
+  });
+});
+
 describe("joining with a position", () => {
   it("[R2] recovers exactly when an array of all publications shows nothing missing", () => {
     fc.assert(
@@ -88,7 +113,7 @@ describe("joining with a position", () => {
             offset <= published &&
             missed.length < recoveryLimit &&
             missed.every((each) => each.offset > gone);
-          const joined = join(channel, { positioned: true, since: asked, orFail });
+          const joined = join(channel, { ...positioned, since: asked, orFail });
           const expected = recovered
             ? { outcome: "joined", position, recovered, publications: missed }
             : { outcome: "joined", position, recovered, publications: [] };
@@ -104,7 +129,7 @@ describe("joining with a position", () => {
   it("[R5] creates no subscription when it fails instead", () => {
     const channel = opened(withHistory, 300);
     publishNumbers(channel, 1, 9);
-    const wish = { positioned: true, since: { offset: 2, epoch: "" } };
+    const wish = { ...positioned, since: { offset: 2, epoch: "" } };
     expect(join(channel, { ...wish, orFail: true }).outcome).toBe("unrecoverable-position");
     expect(channel.hub.size).toBe(0);
     expect(join(channel, { ...wish, orFail: false })).toEqual({
@@ -123,7 +148,7 @@ describe("joining with a position", () => {
     const fitting = Math.floor((1_048_576 - limits.answerRestBytes) / rowBytes);
     for (let count = 0; count <= fitting; count++) channel.publish(publishing(data), undefined, 0);
     const since = (offset: number) =>
-      join(channel, { positioned: true, since: { offset, epoch: "" }, orFail: false });
+      join(channel, { ...positioned, since: { offset, epoch: "" } });
     expect(since(0)).toMatchObject({ recovered: false, publications: [] });
     expect(since(1)).toMatchObject({ recovered: true, publications: { length: fitting } });
   });
@@ -132,7 +157,7 @@ describe("joining with a position", () => {
     const channel = opened({ historySize: 5, historyTtlMs: 1_000 }, 300);
     publishNumbers(channel, 1, 3);
     const since = (offset: number, nowMs: number) =>
-      join(channel, { positioned: true, since: { offset, epoch: "" }, orFail: false }, nowMs);
+      join(channel, { ...positioned, since: { offset, epoch: "" } }, nowMs);
     expect(since(2, 999)).toMatchObject({ recovered: true, publications: [{ offset: 3 }] });
     expect(since(2, 1_000)).toMatchObject({ recovered: false, position: { offset: 3 } });
     expect(since(3, 1_000)).toMatchObject({ recovered: true, publications: [] });
@@ -143,15 +168,63 @@ describe("joining with a position", () => {
     const since = { offset: 0, epoch: "" };
     const unkept = opened(withHistory, 300);
     publishNumbers(unkept, 1, 3);
-    expect(join(unkept, { positioned: false, since, orFail: true })).toEqual(plain);
+    expect(join(unkept, { ...unpositioned, since, orFail: true })).toEqual(plain);
     const without = opened({}, 300);
-    expect(join(without, { positioned: true, since, orFail: true })).toEqual(plain);
+    expect(join(without, { ...positioned, since, orFail: true })).toEqual(plain);
     expect([unkept.hub.size, without.hub.size]).toEqual([1, 1]);
+  });
+});
+
+describe("joining where only the newest publication matters", () => {
+  it("[R2] gives the newest publication to whoever hasn't it, and echoes where the stream stands", () => {
+    const channel = opened(withHistory, 300);
+    publishNumbers(channel, 1, 3);
+    const position = positionOf(channel);
+    const joined = { outcome: "joined", position, recovered: true };
+    const newest = { ...joined, publications: publications(3) };
+    expect(join(channel, wanting("", 0))).toEqual(newest);
+    expect(join(channel, wanting("other", 3))).toEqual(newest);
+    expect(join(channel, wanting(position.epoch, 1))).toEqual(newest);
+    expect(join(channel, wanting(position.epoch, 3))).toEqual({ ...joined, publications: [] });
+  });
+
+  it("[R5] recovers nothing when nothing was published, or nothing can be read any more", () => {
+    const channel = opened({ historySize: 5, historyTtlMs: 1_000 }, 300);
+    const missing = { outcome: "joined", recovered: false, publications: [] };
+    expect(join(channel, wanting("", 0))).toMatchObject(missing);
+    publishNumbers(channel, 1, 3);
+    expect(join(channel, wanting("", 0), 999)).toMatchObject({ recovered: true });
+    expect(join(channel, wanting("", 0), 1_000)).toMatchObject(missing);
+    publishNumbers(channel, 4, 4, 1_000);
+    channel.removeHistory(1_000);
+    const { epoch } = positionOf(channel, 1_000);
+    expect(join(channel, wanting(epoch, 4), 1_000)).toMatchObject(missing);
+    expect(join(channel, wanting(epoch, 4, true), 1_000)).toEqual({
+      outcome: "unrecoverable-position",
+    });
+  });
+
+  it("[F4] recovers nothing when the newest publication is more than a subscriber can take", () => {
+    const channel = opened(withHistory, 300);
+    const data = JSON.stringify("x".repeat(limits.publicationBytesMax - 2));
+    channel.publish(publishing(data), undefined, 0);
+    expect(join(channel, wanting("", 0))).toMatchObject({ recovered: false, publications: [] });
+  });
+
+  it("[R2] takes no notice of how much was missed", () => {
+    const channel = opened(withHistory, 1);
+    publishNumbers(channel, 1, 9);
+    expect(join(channel, wanting("", 2))).toMatchObject({ recovered: true });
   });
 });
 
 function opened(options: Partial<ChannelOptions>, recoveryMaxPublicationLimit: number): Channel {
   return openChannel(new NodeSql(), { options, client: { recoveryMaxPublicationLimit } });
+}
+
+/** Was at a position, and wants the newest publication unless it has it. */
+function wanting(epoch: string, offset: number, orFail = false): JoinWish {
+  return { positioned: true, since: { epoch, offset }, mode: "cache", orFail };
 }
 
 function join(channel: Channel, wish: JoinWish, nowMs = 0) {

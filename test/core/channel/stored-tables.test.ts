@@ -20,3 +20,9 @@ it("[H6] finds keys that have nothing but a row of their own", () => {
   channel.publish({ ...publishing(1), idempotencyKey: "key" }, undefined, 3_000);
   expect([storedTables(sql).size > 0, storedAtMs(sql)]).toEqual([true, 3_000]);
 });
+
+it("[H6] finds gateways that follow a channel without history", () => {
+  const sql = new NodeSql();
+  openChannel(sql, { options: {} }).relay.follow("eu/1", 2_000);
+  expect([[...storedTables(sql)], storedAtMs(sql)]).toEqual([["gateway"], 2_000]);
+});

@@ -15,6 +15,8 @@ describe("options that must go together", () => {
     ["join_leave without presence", { join_leave: true }],
     ["join_leave that is pushed", { join_leave: true, force_push_join_leave: true }],
     ["a position that lives as long as its history", { ...history, history_meta_ttl: "1h" }],
+    ["cache recovery", { ...history, force_recovery_mode: "cache", auto_cache_recover: true }],
+    ["stream recovery in words", { force_recovery_mode: "stream", auto_cache_recover: false }],
     ["history as long as the default history_meta_ttl", { ...history, history_ttl: "720h" }],
   ])("takes %s", (_, options) => {
     expect(problemsOfOptions(options)).toEqual([]);
@@ -22,6 +24,18 @@ describe("options that must go together", () => {
 
   it.each([
     [{ force_push_join_leave: true }, [`${path}.force_push_join_leave needs join_leave`]],
+    [
+      { force_recovery_mode: "cache" },
+      [`${path}.force_recovery_mode needs history: set history_size and history_ttl`],
+    ],
+    [
+      { ...history, auto_cache_recover: true },
+      [`${path}.auto_cache_recover needs force_recovery_mode "cache"`],
+    ],
+    [
+      { ...history, force_recovery_mode: "stream", auto_cache_recover: true },
+      [`${path}.auto_cache_recover needs force_recovery_mode "cache"`],
+    ],
     [{ history_size: 1 }, [`${path}.history_size needs history_ttl`]],
     [{ history_size: 1, history_ttl: "0s" }, [`${path}.history_size needs history_ttl`]],
     [{ history_ttl: "1s" }, [`${path}.history_ttl needs history_size`]],
@@ -72,6 +86,8 @@ describe("options that must go together", () => {
     [{ history_size: "10", history_ttl: "1h", allow_recovery: true }, "history_size must be"],
     [{ history_size: 10, history_ttl: "1", force_recovery: true }, "history_ttl: "],
     [{ ...history, history_ttl: "999h", history_meta_ttl: 5 }, "history_meta_ttl must be"],
+    [{ ...history, force_recovery_mode: 1, auto_cache_recover: true }, "force_recovery_mode must"],
+    [{ history_size: -1, history_ttl: "1h", force_recovery_mode: "cache" }, "history_size: -1"],
     [{ join_leave: 1, force_push_join_leave: true }, "join_leave must be"],
   ])("does not complain about what follows from a bad value: %j", (options, start) => {
     const problems = problemsOfOptions(options);

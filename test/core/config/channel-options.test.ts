@@ -14,6 +14,8 @@ const everyOption: Required<ChannelOptions> = {
   forcePositioning: true,
   allowPositioning: true,
   forceRecovery: true,
+  recoveryMode: "cache",
+  autoCacheRecover: true,
   allowRecovery: true,
   allowSubscribeForClient: true,
   allowSubscribeForAnonymous: true,
@@ -41,6 +43,8 @@ const companions: Record<string, object> = {
   forcePositioning: history,
   allowPositioning: history,
   forceRecovery: history,
+  recoveryMode: history,
+  autoCacheRecover: { ...history, force_recovery_mode: "cache" },
   allowRecovery: history,
 };
 
@@ -96,15 +100,16 @@ describe("channel options", () => {
     ["publication_data_format", "binary", ': "binary" is not supported by Dormouse yet'],
     ["publication_data_format", "xml", ': "xml" is not one of "", "json", "json_object"'],
     ["publication_data_format", 1, ' must be one of "", "json", "json_object", found a number'],
-    ["force_recovery_mode", "cache", ': "cache" is not supported by Dormouse yet'],
-    ["force_recovery_mode", "map", ': "map" is not one of "", "stream"'],
+    ["force_recovery_mode", "map", ': "map" is not one of "", "stream", "cache"'],
+    ["force_recovery_mode", true, ' must be one of "", "stream", "cache", found a boolean'],
+    ["auto_cache_recover", "true", " must be true or false, found a string"],
     ["allow_publish_for_clients", true, " is unknown; did you mean allow_publish_for_client?"],
   ];
   it.each(refused)("refuses %s: %j", (key, value, predicate) => {
     expect(optionProblems({ [key]: value })).toEqual([`${path}.${key}${predicate}`]);
   });
 
-  it.each(["", "stream"])("takes %j for a recovery mode, which changes nothing", (mode) => {
+  it.each(["", "stream"])("takes %j for recovery from the stream, the default", (mode) => {
     expect(optionsOf({ force_recovery_mode: mode })).toStrictEqual(optionsOf({}));
   });
 
@@ -140,7 +145,9 @@ function metaTtlMs(options: object): number | undefined {
 /** `{historyTtlMs: 60000}` as the operator writes it: `{history_ttl: "60s"}`. */
 function snakeCase(property: string, value: ChannelOptions[keyof ChannelOptions]): object {
   const isDuration = property.endsWith("Ms");
+  // The one option that has another name here.
   const name = property
+    .replace("recoveryMode", "forceRecoveryMode")
     .replace(/Ms$/, "")
     .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   if (isDuration) return { [name]: `${Number(value) / 1_000}s` };

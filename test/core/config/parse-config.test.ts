@@ -22,9 +22,17 @@ describe("parseConfig", () => {
         historyMaxPublicationLimit: 300,
         recoveryMaxPublicationLimit: 300,
         connectionLimit: limits.connectionsDefault,
+        connectionRateLimit: 0,
+        channelLimit: 128,
         connectIncludeServerTime: false,
+        personalChannel: { enabled: false, namespace: "", singleConnection: false },
         requireEdgeToken: false,
         tokenCookie: "",
+        token: {
+          publicKeys: [],
+          hmacPreviousSecretKeyValidUntilSeconds: 0,
+          userIdClaim: "sub",
+        },
       },
       channel: {
         maxLengthBytes: 255,
@@ -42,6 +50,8 @@ describe("parseConfig", () => {
           forcePositioning: false,
           allowPositioning: false,
           forceRecovery: false,
+          recoveryMode: "stream",
+          autoCacheRecover: false,
           allowRecovery: false,
           allowSubscribeForClient: false,
           allowSubscribeForAnonymous: false,
@@ -60,6 +70,7 @@ describe("parseConfig", () => {
         namespaces: new Map(),
       },
       httpApi: { errorMode: "" },
+      rpc: { pingEnabled: false },
     };
     expect(parseConfig(undefined)).toStrictEqual({ outcome: "config", config: defaults });
     expect(parseConfig({})).toStrictEqual({ outcome: "config", config: defaults });
@@ -83,6 +94,7 @@ describe("parseConfig", () => {
           namespaces: [{ name: "news" }, { name: "chat", histry_size: 5 }],
         },
         http_api: { error_mode: "loud" },
+        rpc: { ping: { enabled: 1 } },
         engine: { type: "redis" },
         clients: {},
       }),
@@ -93,16 +105,20 @@ describe("parseConfig", () => {
       "channel.without_namespace.presence must be true or false, found a string",
       'channel.namespaces[1] ("chat").histry_size is unknown; did you mean history_size?',
       'http_api.error_mode: "loud" is not one of "", "transport"',
+      "rpc.ping.enabled must be true or false, found a number",
       "engine is not supported by Dormouse yet",
       "clients is unknown; did you mean client?",
     ]);
   });
 
-  it.each(["client", "channel", "http_api"])("refuses a %s that is not an object", (name) => {
-    expect(problemsOf({ [name]: [] })).toEqual([`${name} must be an object, found an array`]);
-    expect(problemsOf({ [name]: null })).toEqual([`${name} must be an object, found null`]);
-    expect(problemsOf({ [name]: "" })).toEqual([`${name} must be an object, found a string`]);
-  });
+  it.each(["client", "channel", "http_api", "rpc"])(
+    "refuses a %s that is not an object",
+    (name) => {
+      expect(problemsOf({ [name]: [] })).toEqual([`${name} must be an object, found an array`]);
+      expect(problemsOf({ [name]: null })).toEqual([`${name} must be an object, found null`]);
+      expect(problemsOf({ [name]: "" })).toEqual([`${name} must be an object, found a string`]);
+    },
+  );
 
   it("reports a string that is not JSON as one problem", () => {
     expect(problemsOf("client = {}")).toEqual(["config is a string that is not valid JSON"]);
@@ -129,7 +145,16 @@ describe("parseConfig", () => {
   });
 
   it("never throws, whatever JSON says", () => {
-    const names = ["client", "channel", "http_api", "without_namespace", "namespaces", "engine"];
+    const names = [
+      "client",
+      "channel",
+      "http_api",
+      "rpc",
+      "ping",
+      "without_namespace",
+      "namespaces",
+      "engine",
+    ];
     const anyKey = fc.oneof(fc.string(), fc.constantFrom(...names, "name", "token", "__proto__"));
     const { node } = fc.letrec((tie) => ({
       node: fc.oneof({ depthSize: "small", withCrossShrink: true }, fc.jsonValue(), tie("object")),

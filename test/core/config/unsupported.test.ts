@@ -4,13 +4,15 @@ import {
   unsupportedChannelOptions,
   unsupportedClientKeys,
   unsupportedHttpApiKeys,
+  unsupportedRpcKeys,
+  unsupportedRpcPingKeys,
   unsupportedTopLevelKeys,
 } from "../../../src/config/unsupported.ts";
 import { problemsOf } from "./parsed.ts";
 
 const yet = "is not supported by Dormouse yet";
 
-/** The configuration with one value at a path such as "client.token.audience". */
+/** The configuration with one value at a path such as "client.token.hmac_secret_key". */
 function configWith(path: string, value: unknown): unknown {
   let nested = value;
   for (const name of path.split(".").toReversed()) nested = { [name]: nested };
@@ -23,6 +25,8 @@ const everyPath = [
   ...Object.keys(unsupportedChannelKeys).map((name) => `channel.${name}`),
   ...Object.keys(unsupportedChannelOptions).map((name) => `channel.without_namespace.${name}`),
   ...Object.keys(unsupportedHttpApiKeys).map((name) => `http_api.${name}`),
+  ...Object.keys(unsupportedRpcKeys).map((name) => `rpc.${name}`),
+  ...Object.keys(unsupportedRpcPingKeys).map((name) => `rpc.ping.${name}`),
 ];
 
 describe("a key of Centrifugo's that Dormouse does not have", () => {
@@ -42,10 +46,13 @@ describe("a key of Centrifugo's that Dormouse does not have", () => {
     ["engine", "memory", yet],
     ["proxies", [false], yet],
     ["pid_file", "0", yet],
-    ["client.channel_limit", 129, yet],
-    ["client.channel_limit", "128", yet],
     ["client.channel_position_check_delay", "41s", yet],
     ["client.concurrency", 2, yet],
+    ["client.user_connection_limit", 1, yet],
+    ["rpc.without_namespace", { proxy_enabled: true, proxy_name: "default" }, yet],
+    ["rpc.namespaces", [{ name: "chat" }], yet],
+    ["rpc.namespace_boundary", "/", yet],
+    ["rpc.ping.method", "pong", yet],
     ["http_api.handler_prefix", "/v1", yet],
     ["websocket", { message_size_limit: 65_537 }, yet],
     ["websocket", { compression: true, compression_level: 1 }, yet],
@@ -54,14 +61,8 @@ describe("a key of Centrifugo's that Dormouse does not have", () => {
     ["websocket", { constructor: 1 }, yet],
     ["shutdown", { timeout: { timeout: "30s" } }, yet],
     ["client.insecure", true, yet],
+    ["client.token.insecure_skip_jwks_endpoint_safety_check", true, yet],
     ["client.proxy", { connect: { enabled: true } }, yet],
-    ["client.token", "text", yet],
-    ["client.token.audience", "somebody", yet],
-    ["client.token.audiense", "", "is unknown; did you mean audience?"],
-    ["client.token.jwks_public_endpoint", "https://example.com", yet],
-    ["client.subscription_token.enabled", true, yet],
-    ["client.subscription_token.hmac_secret_key", "hunter2", yet],
-    ["client.token.hmac_secret_key", "hunter2", "is a secret: set TOKEN_HMAC_SECRET_KEY instead"],
     ["http_api.key", "hunter2", "is a secret: set API_KEY instead"],
     [
       "client.pong_timeout",
@@ -82,7 +83,9 @@ describe("a key of Centrifugo's that Dormouse does not have", () => {
   it.each([
     ["channel.without_namespace.subscription_type", "stream"],
     ["channel.without_namespace.subscribe_proxy_name", "default"],
-    ["client.channel_limit", 128],
+    ["rpc.without_namespace", { proxy_enabled: false, proxy_name: "default" }],
+    ["rpc.namespace_boundary", ":"],
+    ["rpc.ping.method", "ping"],
     ["client.pong_timeout", "8s"],
     ["client.presence_update_interval", "27s"],
     ["client.channel_position_check_delay", "40s"],
@@ -119,6 +122,8 @@ describe("a value that may be a secret", () => {
     { client: { token_hmac_secret_key: "hunter2" } },
     { client: { token: { hmac_secret_key: "hunter2", hmac_previous_secret_key: "hunter2" } } },
     { client: { token: "hunter2" } },
+    { client: { token: { rsa_public_key: "hunter2" } } },
+    { client: { token: { jwks_public_endpoint: "https://user:hunter2@example.com" } } },
     { client: { token: { secret: { of: "hunter2" } } } },
     { client: { token_cookie: "hunter2=" } },
     { client: { require_edge_token: "hunter2" } },

@@ -4,22 +4,51 @@ import { configured } from "../../support/configured.ts";
 
 /** The documentation is held against the parsed configuration, in which every option there is has a field. */
 const documentation = readFileSync("docs/configuration.md", "utf8");
-const { client, channel, httpApi } = configured();
-const fields = [client, channel, channel.withoutNamespace, httpApi].flatMap((section) =>
-  Object.keys(section),
-);
+const { client, channel, httpApi, rpc } = configured();
+const fields = [
+  client,
+  channel,
+  channel.withoutNamespace,
+  httpApi,
+  rpc,
+  client.personalChannel,
+  client.token,
+].flatMap((section) => Object.keys(section));
 
 it.each(fields)("[B1] docs/configuration.md explains the option behind %s", (field) => {
   expect(documentation).toContain(`\`${optionName(field)}\``);
 });
 
-it("[B1] docs/configuration.md explains channel_regex, which has no default", () => {
-  expect(documentation).toContain("`channel_regex`");
+const withoutDefault = [
+  "channel_regex",
+  "ecdsa_public_key",
+  "eddsa_public_key",
+  "jwks_public_endpoint",
+  "audience",
+  "audience_regex",
+  "issuer",
+  "issuer_regex",
+  "subscription_token",
+];
+it.each(withoutDefault)("[B1] docs/configuration.md explains %s, which has no default", (name) => {
+  expect(documentation).toContain(`\`${name}\``);
 });
 
 /** Units are part of a field's name here, and of the value in the configuration. */
 function optionName(field: string): string {
-  return field
-    .replace(/(Ms|Bytes)$/, "")
+  const ownName = field
+    .replace(/(Ms|Seconds|Bytes)$/, "")
     .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return otherNames.get(field) ?? ownName;
 }
+
+/** Fields of sections within sections, whose names alone would say too little, and the one that is named otherwise. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ["personalChannel", "subscribe_to_user_personal_channel.enabled"],
+  ["enabled", "subscribe_to_user_personal_channel.enabled"],
+  ["namespace", "subscribe_to_user_personal_channel.personal_channel_namespace"],
+  ["singleConnection", "subscribe_to_user_personal_channel.single_connection"],
+  ["pingEnabled", "ping.enabled"],
+  ["recoveryMode", "force_recovery_mode"],
+  ["publicKeys", "rsa_public_key"],
+]);

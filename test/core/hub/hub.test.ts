@@ -204,6 +204,22 @@ describe("coming and going while publications are collected", () => {
   });
 });
 
+describe("a user's only connection", () => {
+  it("[C10] is told to all connections of the user, and they may leave meanwhile", () => {
+    const { hub, listeners } = opened(2);
+    const first = new RecordingRecipient("42");
+    const second = new RecordingRecipient("42");
+    for (const recipient of [first, second]) {
+      recipient.onReplaced = () => hub.remove(recipient);
+      hub.add(recipient);
+    }
+    hub.sole("42", "c9");
+    expect([first.replacements, second.replacements]).toEqual([["c9"], ["c9"]]);
+    expect(listeners.map(({ replacements }) => replacements)).toEqual([[], []]);
+    expect(hub.size).toBe(2);
+  });
+});
+
 function opened(size: number, codec: Codec = jsonCodec) {
   const hub = new Hub("room", codec, 1_048_576);
   const listeners = crowd(size);

@@ -12,6 +12,8 @@ export class RecordingRecipient implements Recipient {
   readonly hearsJoinLeave: boolean;
   readonly frames: Message[] = [];
   readonly disconnects: DisconnectCode[] = [];
+  /** The connections it may have to give way to. */
+  readonly replacements: string[] = [];
   flushes = 0;
   /** How far behind it says it is. */
   behindBytes = 0;
@@ -19,6 +21,7 @@ export class RecordingRecipient implements Recipient {
   onSend: (frame: Message) => void = doNothing;
   onDisconnect: () => void = doNothing;
   onFlushed: () => void = doNothing;
+  onReplaced: () => void = doNothing;
 
   constructor(
     user: string,
@@ -47,6 +50,11 @@ export class RecordingRecipient implements Recipient {
   disconnect(code: DisconnectCode): void {
     this.disconnects.push(code);
     this.onDisconnect();
+  }
+
+  replacedBy(client: string): void {
+    this.replacements.push(client);
+    this.onReplaced();
   }
 
   /** What it heard, in order: a publication's data, or `join` or `leave` and who. */

@@ -1,5 +1,7 @@
+import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { configurationOf } from "../../../workers/platform/configuration.ts";
+import { configurationOf, type Settings } from "../../../workers/platform/configuration.ts";
+import { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
 
 const secrets = { API_KEY: "key", TOKEN_HMAC_SECRET_KEY: "hmac" };
 
@@ -12,7 +14,8 @@ describe("the configuration of an environment", () => {
     expect(configuration).toMatchObject({
       outcome: "configured",
       config: { httpApi: { errorMode: "transport" } },
-      secrets: { apiKey: "key", tokenHmacSecretKey: "hmac" },
+      secrets: { apiKey: "key" },
+      verifier: expect.any(TokenVerifier),
     });
   });
 
@@ -45,6 +48,49 @@ describe("the configuration of an environment", () => {
           allowedOrigins: ["https://example.com", "http://localhost:5173", "http://127.0.0.1:*"],
         },
       },
+    });
+  });
+
+  const { publicKey } = generateKeyPairSync("ed25519");
+  const pem = publicKey.export({ type: "spki", format: "pem" });
+  const eddsa = { eddsa_public_key: pem };
+  const jwks = { jwks_public_endpoint: "https://example.com/keys" };
+  const previous = { TOKEN_HMAC_PREVIOUS_SECRET_KEY: "previous" };
+  const both = {
+    ...secrets,
+    SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY: "hmac",
+    config: { client: { subscription_token: { enabled: true } } },
+  };
+
+  it.each<[string, Settings]>([
+    ["a public key", { API_KEY: "key", config: { client: { token: eddsa } } }],
+    ["a JWKS", { API_KEY: "key", config: { client: { token: jwks } } }],
+    ["secrets for both kinds of token", both],
+    [
+      "a secret, and a JWKS for subscription tokens",
+      { ...secrets, config: { client: { subscription_token: { enabled: true, ...jwks } } } },
+    ],
+  ])("[A8] can do with %s to verify tokens with", (_, env) => {
+    expect(configurationOf(env).outcome).toBe("configured");
+  });
+
+  it.each<[string, string, Settings]>([
+    ["TOKEN_HMAC_SECRET_KEY", "nothing", { API_KEY: "key" }],
+    ["TOKEN_HMAC_SECRET_KEY", "the previous secret alone", { API_KEY: "key", ...previous }],
+    [
+      "TOKEN_HMAC_SECRET_KEY",
+      "a public key for subscription tokens alone",
+      { API_KEY: "key", config: { client: { subscription_token: { enabled: true, ...eddsa } } } },
+    ],
+    [
+      "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
+      "nothing for subscription tokens",
+      { ...both, SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY: "" },
+    ],
+  ])("[A8] lacks %s with %s to verify tokens with", (name, _, env) => {
+    expect(configurationOf(env)).toStrictEqual({
+      outcome: "unconfigured",
+      problems: [`secret ${name} is missing: set it with "wrangler secret put ${name}"`],
     });
   });
 });

@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import type { Command } from "../../../src/protocol/command.ts";
+import { limits } from "../../../src/limits.ts";
+import type { Command, ConnectRequest } from "../../../src/protocol/command.ts";
 import { decodeCommand } from "../../../src/protocol/json-command.ts";
 import { valid } from "./valid-json-text.ts";
+
+const absentConnect: ConnectRequest = { token: "", name: "", subscriptions: new Map() };
+const absentServerSubscription = { recover: false, epoch: "", offset: 0 };
 
 const absentSubscribe = {
   channel: "",
@@ -25,10 +29,20 @@ describe("decoding a command", () => {
     ['{"id":0}', { method: "pong" }],
     ['{"id":null,"connect":null}', { method: "pong" }],
     ['{"unknown":1}', { method: "pong" }],
-    ['{"id":1,"connect":{}}', { method: "connect", id: 1, request: { token: "", name: "" } }],
+    ['{"id":1,"connect":{}}', { method: "connect", id: 1, request: absentConnect }],
     [
-      '{"id":4294967295,"connect":{"token":"t","name":"js","version":"5.8.0","data":{"a":[1]},"subs":{"x":{"recover":true}},"headers":{"h":"v"},"flag":1}}',
-      { method: "connect", id: 4_294_967_295, request: { token: "t", name: "js" } },
+      '{"id":4294967295,"connect":{"token":"t","name":"js","version":"5.8.0","data":{"a":[1]},"subs":{"x":{"recover":true,"offset":9007199254740991,"epoch":"e","channel":"y"}},"headers":{"h":"v"},"flag":1}}',
+      {
+        method: "connect",
+        id: 4_294_967_295,
+        request: {
+          token: "t",
+          name: "js",
+          subscriptions: new Map([
+            ["x", { recover: true, epoch: "e", offset: 9_007_199_254_740_991 }],
+          ]),
+        },
+      },
     ],
     ['{"id":1,"subscribe":{}}', { method: "subscribe", id: 1, request: absentSubscribe }],
     [
@@ -114,7 +128,11 @@ describe("decoding a command", () => {
       '{"id":9,"sub_refresh":{"channel":"x","token":"t","type":2,"untrack":["k"]}}',
       { method: "sub_refresh", id: 9, request: { channel: "x", token: "t", type: 2 } },
     ],
-    ['{"id":10,"rpc":{"method":"m","data":{}}}', { method: "rpc", id: 10 }],
+    [
+      '{"id":10,"rpc":{"method":"m","data":{}}}',
+      { method: "rpc", id: 10, request: { method: "m" } },
+    ],
+    ['{"id":10,"rpc":{}}', { method: "rpc", id: 10, request: { method: "" } }],
     ['{"id":11,"ping":{}}', { method: "ping", id: 11 }],
     ['{"send":{"data":1}}', { method: "send", id: 0 }],
     ['{"id":12,"send":{}}', { method: "send", id: 12 }],
@@ -190,6 +208,8 @@ describe("decoding a command", () => {
   it.each([
     ["connect.token", "is not a string", ["1", "true", "{}", "[]"]],
     ["connect.name", "is not a string", ["1"]],
+    ["connect.subs", "is not an object", ["1", '""', "[]", "true"]],
+    ["rpc.method", "is not a string", ["1", "{}"]],
     ["subscribe.channel", "is not a string", ["1", "false", '["x"]']],
     ["subscribe.token", "is not a string", ["0"]],
     ["subscribe.recover", "is not a boolean", ["0", "1", '"true"', "{}"]],
@@ -239,6 +259,73 @@ describe("decoding a command", () => {
     });
   });
 
+  it.each<[string, ConnectRequest["subscriptions"]]>([
+    ["null", new Map()],
+    ["{}", new Map()],
+    ['{"x":{}}', new Map([["x", absentServerSubscription]])],
+    ['{"x":null}', new Map()],
+    [
+      '{"x":{"recover":null,"epoch":null,"offset":null}}',
+      new Map([["x", absentServerSubscription]]),
+    ],
+    [
+      '{"a":{"recover":true,"epoch":"e","offset":7},"b":{"offset":1}}',
+      new Map([
+        ["a", { recover: true, epoch: "e", offset: 7 }],
+        ["b", { recover: false, epoch: "", offset: 1 }],
+      ]),
+    ],
+    [
+      '{"x":{"recover":true},"x":{"epoch":"e"}}',
+      new Map([["x", { ...absentServerSubscription, epoch: "e" }]]),
+    ],
+    [
+      '{"__proto__":{"recover":true,"offset":3},"constructor":{"epoch":"e"},"":{}}',
+      new Map([
+        ["__proto__", { recover: true, epoch: "", offset: 3 }],
+        ["constructor", { recover: false, epoch: "e", offset: 0 }],
+        ["", absentServerSubscription],
+      ]),
+    ],
+    [
+      '{"x":{"__proto__":{"recover":true,"epoch":"e","offset":1}}}',
+      new Map([["x", absentServerSubscription]]),
+    ],
+  ])("reads the subscriptions %s of a connect", (subs, subscriptions) => {
+    expect(decodeCommand(`{"id":1,"connect":{"subs":${subs}}}`)).toStrictEqual({
+      outcome: "command",
+      command: { method: "connect", id: 1, request: { ...absentConnect, subscriptions } },
+    });
+    expect({}).not.toHaveProperty("recover");
+  });
+
+  it.each([
+    ['{"secret":1}', "connect.subs has an entry that is not an object"],
+    ['{"secret":[]}', "connect.subs has an entry that is not an object"],
+    ['{"secret":{"recover":1}}', "connect.subs.recover is not a boolean"],
+    ['{"a":{},"secret":{"epoch":{}}}', "connect.subs.epoch is not a string"],
+    ['{"secret":{"offset":-1}}', "connect.subs.offset is not an unsigned integer"],
+    ['{"secret":{"offset":9007199254740992}}', "connect.subs.offset is out of range"],
+    ['{"__proto__":{"recover":1}}', "connect.subs.recover is not a boolean"],
+  ])("refuses the subscriptions %s of a connect, and names no channel", (subs, reason) => {
+    expect(decodeCommand(`{"id":1,"connect":{"subs":${subs}}}`)).toStrictEqual({
+      outcome: "malformed",
+      reason,
+    });
+  });
+
+  it("[B1] takes as many subscriptions as a connection can have, and no more", () => {
+    const most = decodeConnectWith(limits.channelLimitMax);
+    if (most.outcome !== "command" || most.command.method !== "connect") {
+      throw new Error("the connect was not read");
+    }
+    expect(most.command.request.subscriptions.size).toBe(limits.channelLimitMax);
+    expect(decodeConnectWith(limits.channelLimitMax + 1)).toStrictEqual({
+      outcome: "malformed",
+      reason: `connect.subs has over ${limits.channelLimitMax} entries`,
+    });
+  });
+
   it("names the first of several bad fields and quotes no value", () => {
     const line = '{"id":1,"connect":{"token":["secret"],"name":7}}';
     expect(decodeCommand(line)).toStrictEqual({
@@ -260,3 +347,9 @@ describe("decoding a command", () => {
     expect(decodeCommand(line)).toStrictEqual({ outcome: "command", command: { method: "pong" } });
   });
 });
+
+/** A connect with so many subscriptions, decoded. */
+function decodeConnectWith(count: number) {
+  const members = Array.from({ length: count }, (_, index) => `"c${index}":{}`);
+  return decodeCommand(`{"id":1,"connect":{"subs":{${members.join(",")}}}}`);
+}

@@ -42,6 +42,40 @@ describe("encoding a reply", () => {
       '{"id":1,"connect":{"client":"c1","version":"1.0.0"}}',
       { id: 1, method: "connect", result: { ...connected, pingSeconds: 0, pong: false } },
     ],
+    [
+      '{"id":1,"connect":{"client":"c1","version":"1.0.0","ping":25,"pong":true}}',
+      { id: 1, method: "connect", result: { ...connected, subscriptions: new Map() } },
+    ],
+    [
+      '{"id":1,"connect":{"client":"c1","version":"1.0.0","expires":true,"ttl":60,"subs":{"#42":{},"__proto__":{"expires":true,"ttl":9,"recoverable":true,"epoch":"e","publications":[{"data":1,"offset":6}],"recovered":true,"offset":5,"positioned":true,"data":{"d":1},"was_recovering":true},"\\"\\n":{"data":null}},"ping":25,"pong":true,"time":1700000000123}}',
+      {
+        id: 1,
+        method: "connect",
+        result: {
+          ...connected,
+          ttlSeconds: 60,
+          timeMs: 1_700_000_000_123,
+          subscriptions: new Map<string, SubscribeResult>([
+            ["#42", nothing],
+            [
+              "__proto__",
+              {
+                ttlSeconds: 9,
+                recoverable: true,
+                positioned: true,
+                wasRecovering: true,
+                recovered: true,
+                publications: [{ data: valid("1"), offset: 6 }],
+                position: { offset: 5, epoch: "e" },
+                data: valid('{"d":1}'),
+              },
+            ],
+            ['"\n', { ...nothing, data: valid("null") }],
+          ]),
+        },
+      },
+    ],
+    ['{"id":2,"rpc":{}}', { id: 2, method: "rpc" }],
     ['{"id":2,"unsubscribe":{}}', { id: 2, method: "unsubscribe" }],
     ['{"id":2,"publish":{}}', { id: 2, method: "publish" }],
     ['{"id":2,"presence":{"presence":{}}}', { id: 2, method: "presence", result: { clients: [] } }],
@@ -59,12 +93,40 @@ describe("encoding a reply", () => {
       },
     ],
     [
+      '{"id":2,"presence":{"presence":{},"incomplete":true}}',
+      { id: 2, method: "presence", result: { clients: [], incomplete: true } },
+    ],
+    [
+      '{"id":2,"presence":{"presence":{"c2":{"user":"","client":"c2"}}}}',
+      {
+        id: 2,
+        method: "presence",
+        result: { clients: [{ user: "", client: "c2" }], incomplete: false },
+      },
+    ],
+    [
       '{"id":2,"presence_stats":{"num_clients":0,"num_users":0}}',
       { id: 2, method: "presence_stats", result: { clientCount: 0, userCount: 0 } },
     ],
     [
       '{"id":2,"presence_stats":{"num_clients":3,"num_users":2}}',
       { id: 2, method: "presence_stats", result: { clientCount: 3, userCount: 2 } },
+    ],
+    [
+      '{"id":2,"presence_stats":{"num_clients":3,"num_users":2,"incomplete":true}}',
+      {
+        id: 2,
+        method: "presence_stats",
+        result: { clientCount: 3, userCount: 2, incomplete: true },
+      },
+    ],
+    [
+      '{"id":2,"presence_stats":{"num_clients":1,"num_users":1}}',
+      {
+        id: 2,
+        method: "presence_stats",
+        result: { clientCount: 1, userCount: 1, incomplete: false },
+      },
     ],
     [
       '{"id":2,"history":{"publications":[],"epoch":"","offset":0}}',

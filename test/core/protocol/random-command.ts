@@ -16,9 +16,26 @@ const anyId = fc.integer({ min: 1, max: 0xffff_ffff });
 
 const pong = fc.constant<SentCommand>({ wire: {}, command: { method: "pong" } });
 
-const connect = record({ token: anyText, name: anyText }, (id, request) => {
-  return { wire: { id, connect: request }, command: { method: "connect", id, request } };
-});
+const anyChannel = fc.oneof(anyText, fc.constantFrom("__proto__", "constructor", "toString"));
+
+const serverSubscription = fc.record(
+  { recover: fc.boolean(), epoch: anyText, offset: anyOffset },
+  { noNullPrototype: true },
+);
+
+const connect = record(
+  {
+    token: anyText,
+    name: anyText,
+    data: fc.jsonValue(),
+    subscriptions: fc.array(fc.tuple(anyChannel, serverSubscription), { maxLength: 4 }),
+  },
+  (id, { subscriptions, data, ...same }) => {
+    const request = { ...same, subscriptions: new Map(subscriptions) };
+    const wire = { ...same, data, subs: Object.fromEntries(subscriptions) };
+    return { wire: { id, connect: wire }, command: { method: "connect", id, request } };
+  },
+);
 
 const subscribe = record(
   {
@@ -81,10 +98,17 @@ const subRefresh = record({ channel: anyText, token: anyText, type: anyInt32 }, 
   return { wire: { id, sub_refresh: request }, command: { method: "sub_refresh", id, request } };
 });
 
-const withoutFields = record(
-  { method: fc.constantFrom("rpc", "send", "ping") },
-  (id, { method }) => ({ wire: { id, [method]: {} }, command: { method, id } }),
-);
+const rpc = record({ method: anyText, data: fc.jsonValue() }, (id, { method, data }) => {
+  return {
+    wire: { id, rpc: { method, data } },
+    command: { method: "rpc", id, request: { method } },
+  };
+});
+
+const withoutFields = record({ method: fc.constantFrom("send", "ping") }, (id, { method }) => ({
+  wire: { id, [method]: {} },
+  command: { method, id },
+}));
 
 /** Any command, with every field that we read. */
 export const sentCommand: fc.Arbitrary<SentCommand> = fc.oneof(
@@ -96,6 +120,7 @@ export const sentCommand: fc.Arbitrary<SentCommand> = fc.oneof(
   history,
   refresh,
   subRefresh,
+  rpc,
   withoutFields,
 );
 

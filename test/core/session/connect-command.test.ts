@@ -208,16 +208,16 @@ describe("a connect whose claims don't fit what survives sleep", () => {
   it("[B2] is answered 106 and keeps nothing of them", () => {
     const room = new Room();
     const peer = room.open();
-    const info = json(`"${"x".repeat(limits.sessionSnapshotBytesMax)}"`);
+    const info = json(`"${"x".repeat(limits.sessionClaimsBytesMax)}"`);
     expect(room.ask(peer, connect, connectionToken("42", { info }))).toStrictEqual([
       `{"id":1,"error":{"code":106,"message":"limit exceeded"}}`,
     ]);
     expect(peer.saved).toStrictEqual({
-      v: 1,
       phase: "refused",
       client: "c1",
       openedAtMs: startMs,
       keepalive: "server",
+      subscriptions: [],
     });
   });
 });

@@ -83,7 +83,7 @@ describe("a subscription whose token ends", () => {
       room.publish("1");
       room.pass(1_000);
       expect(peer.hears()).toStrictEqual([]);
-      expect(peer.saved.subscription).toBeUndefined();
+      expect(peer.saved.subscriptions).toStrictEqual([]);
       expect(room.ask(peer, `{"id":3,"subscribe":{"channel":"room"}}`)).toStrictEqual([
         `{"id":3,"subscribe":{}}`,
       ]);

@@ -19,7 +19,7 @@ describe("a subscribe", () => {
     const room = new Room();
     const peer = room.connected();
     expect(room.ask(peer, subscribe(`"channel":"room"`))).toStrictEqual([denied]);
-    expect(peer.saved.subscription).toBeUndefined();
+    expect(peer.saved.subscriptions).toStrictEqual([]);
     expect(room.channel.hub.size).toBe(0);
   });
 
@@ -27,7 +27,7 @@ describe("a subscribe", () => {
     const room = new Room({ options: open });
     const peer = room.connected();
     expect(room.ask(peer, subscribe(`"channel":"room"`))).toStrictEqual([granted]);
-    expect(peer.saved.subscription).toStrictEqual({
+    expect(peer.saved.subscriptions[0]).toStrictEqual({
       channel: "room",
       expireAtSeconds: 0,
       present: false,
@@ -183,11 +183,11 @@ describe("a subscription token", () => {
     const witness = room.connected("7");
     room.ask(witness, request, subscriptionToken({ user: "7" }));
     const peer = room.connected();
-    const info = json(`"${"x".repeat(limits.sessionSnapshotBytesMax)}"`);
+    const info = json(`"${"x".repeat(limits.attachmentBytesMax)}"`);
     expect(room.ask(peer, request, subscriptionToken({ info }))).toStrictEqual([
       `{"id":2,"error":{"code":106,"message":"limit exceeded"}}`,
     ]);
-    expect(peer.saved.subscription).toBeUndefined();
+    expect(peer.saved.subscriptions).toStrictEqual([]);
     expect(witness.hears()).toStrictEqual([]);
     expect(room.ask(peer, request, subscriptionToken())[0]).toBe(granted);
   });
@@ -232,7 +232,7 @@ describe("a token's override", () => {
     const room = new Room({ options });
     const peer = room.connected();
     room.say(peer, request, subscriptionToken({ override }));
-    expect(peer.saved.subscription).toMatchObject(subscription);
+    expect(peer.saved.subscriptions).toMatchObject([subscription]);
   });
 });
 
@@ -299,7 +299,7 @@ describe("an unsubscribe", () => {
     ]);
     room.publish("1");
     expect(peer.hears()).toStrictEqual([]);
-    expect(peer.saved.subscription).toBeUndefined();
+    expect(peer.saved.subscriptions).toStrictEqual([]);
     expect(room.ask(peer, subscribe(`"channel":"room"`))).toStrictEqual([granted]);
   });
 

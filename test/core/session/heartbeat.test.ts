@@ -1,20 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { type Heartbeat, heartbeat, pingDueAtMs } from "../../../src/session/heartbeat.ts";
-import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
+import type { SessionIdentity } from "../../../src/session/snapshot.ts";
 import { Room, startMs } from "./room.ts";
 
-const session: SessionSnapshot = {
-  v: 1,
+const session: SessionIdentity = {
   phase: "connected",
   client: "c1",
   openedAtMs: startMs,
   keepalive: "server",
 };
-const pinged: Partial<SessionSnapshot> = { pingedAtMs: startMs, awaitingPong: true };
-const answered: Partial<SessionSnapshot> = { pingedAtMs: startMs, awaitingPong: false };
+const pinged: Partial<SessionIdentity> = { pingedAtMs: startMs, awaitingPong: true };
+const answered: Partial<SessionIdentity> = { pingedAtMs: startMs, awaitingPong: false };
 
 describe("what to do with a session that we ping", () => {
-  it.each<[string, Partial<SessionSnapshot>, number, boolean, number, Heartbeat]>([
+  it.each<[string, Partial<SessionIdentity>, number, boolean, number, Heartbeat]>([
     ["before the first ping is due", {}, 25_000, false, 24_999, "nothing"],
     ["when the first ping is due", {}, 25_000, true, 25_000, "ping"],
     ["when another's is due, past half the interval", {}, 25_000, true, 12_500, "ping"],
@@ -59,20 +58,20 @@ describe("what to do with a session that pings by itself", () => {
     ],
     ["heard a moment ago", startMs + 999_999, 1_000_000, "nothing"],
   ])("[K4] %s", (_, lastHeardMs, afterMs, expected) => {
-    const client: SessionSnapshot = { ...session, keepalive: "client" };
+    const client: SessionIdentity = { ...session, keepalive: "client" };
     for (const tick of [true, false]) {
       expect(heartbeat(client, 25_000, tick, lastHeardMs, startMs + afterMs)).toBe(expected);
     }
   });
 
   it("[K4] that hasn't connected is left to the stale delay", () => {
-    const client: SessionSnapshot = { ...session, keepalive: "client", phase: "new" };
+    const client: SessionIdentity = { ...session, keepalive: "client", phase: "new" };
     expect(heartbeat(client, 25_000, true, undefined, startMs + 999_999)).toBe("nothing");
   });
 });
 
 describe("when the next ping is due", () => {
-  it.each<[string, Partial<SessionSnapshot>, number]>([
+  it.each<[string, Partial<SessionIdentity>, number]>([
     ["an interval after the socket opened", {}, startMs + 25_000],
     ["an interval after the last ping", { pingedAtMs: startMs + 7 }, startMs + 25_007],
     ["never before the connect", { phase: "new" }, Number.POSITIVE_INFINITY],

@@ -21,12 +21,42 @@ describe("what a client is sent", () => {
     const peer = room.connected();
     // As a socket does whose other end doesn't read.
     peer.send = (frame) => void (peer.backlog += frame.length);
-    const again = `{"id":2,"subscribe":{"channel":"room","recover":true}}
-{"id":3,"unsubscribe":{"channel":"room"}}`;
+    const again = `{"id":3,"history":{"channel":"room","limit":-1}}`;
     room.say(peer, Array.from({ length: 40 }, () => again).join("\n"));
     expect(peer.session.closed).toBe(true);
     expect(peer.hears()).toStrictEqual(["close 3008 slow"]);
     expect(peer.backlog).toBeLessThan(2 * queueBytes);
+  });
+
+  it("[F4] ends with 3008 when it comes back again and again and takes nothing", () => {
+    const room = new Room({ options, client: { queue_max_size: 65_536 } });
+    for (let number = 0; number < 3; number++) room.publish(`"${"x".repeat(10_000)}"`);
+    const peer = room.connected();
+    peer.send = (frame) => void (peer.backlog += frame.length);
+    const again = `{"id":2,"subscribe":{"channel":"room","recover":true}}
+{"id":3,"unsubscribe":{"channel":"room"}}`;
+    for (let second = 0; second < 10; second++) {
+      room.nowMs += 1_000;
+      room.say(peer, Array.from({ length: 40 }, () => again).join("\n"));
+    }
+    expect(peer.hears()).toStrictEqual(["close 3008 slow"]);
+    expect(peer.backlog).toBeLessThan(66_000);
+    expect(room.channel.hub.size).toBe(0);
+  });
+
+  it("[F4] isn't a recovery for which it would be cut: error 111, and later it gets it", () => {
+    const room = new Room({ options });
+    for (let number = 0; number < 9; number++) room.publish(large);
+    const peer = room.connected();
+    const subscribe = `{"id":2,"subscribe":{"channel":"room","recover":true}}`;
+    peer.backlog = 200_000;
+    expect(room.ask(peer, subscribe)).toStrictEqual([
+      `{"id":2,"error":{"code":111,"message":"too many requests","temporary":true}}`,
+    ]);
+    expect(peer.saved.subscriptions).toStrictEqual([]);
+    expect(room.channel.hub.size).toBe(0);
+    peer.backlog = 0;
+    expect(room.ask(peer, subscribe)[0]).toContain('"recovered":true');
   });
 
   it("[F4] ends with 3008 also when the answers have to wait for a publication", () => {
@@ -112,7 +142,7 @@ describe("a publish while too much waits", () => {
       `{"id":4,"error":{"code":108,"message":"not available"}}`,
       `{"id":5,"unsubscribe":{}}`,
     ]);
-    expect(peer.saved.subscription).toBeUndefined();
+    expect(peer.saved.subscriptions).toStrictEqual([]);
   });
 
   it("[C1] closes 3501 all the same before connect", () => {

@@ -1,29 +1,54 @@
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import {
+  type Attachment,
+  parseAttachment,
+  writeSession,
+  type WrittenSession,
+} from "../../../src/session/attachment.ts";
 import type { Connection } from "../../../src/session/connection.ts";
-import { Session, type SessionContext, type Verdicts } from "../../../src/session/session.ts";
+import type { SessionContext } from "../../../src/session/context.ts";
+import { Session } from "../../../src/session/session.ts";
 import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
+import type { Verdicts } from "../../../src/session/verdicts.ts";
 
 /** The other end of a socket: it says frames, and writes down what it is told. */
 export class Peer implements Connection {
-  /** What the socket's attachment holds. */
-  saved: SessionSnapshot;
   backlog = 0;
   autoResponseMs: number | undefined;
   /** The socket is gone: nothing wakes for it any more. */
   gone = false;
   session: Session;
+  #written: WrittenSession;
   #heard: string[] = [];
 
   constructor(snapshot: SessionSnapshot, context: SessionContext) {
-    this.saved = structuredClone(snapshot);
+    this.#written = structuredClone(writeSession(snapshot));
     this.session = new Session(snapshot, this, context);
+  }
+
+  /** What was saved of the session, as one that wakes reads it. */
+  get saved(): SessionSnapshot {
+    const { row } = this.#written;
+    const snapshot = parseAttachment(structuredClone(this.attachment), () => row);
+    if (snapshot === undefined) throw new Error("what was saved can't be read");
+    return snapshot;
+  }
+
+  /** What the socket carries. */
+  get attachment(): Attachment {
+    return this.#written.attachment;
+  }
+
+  /** What lies in a row instead. */
+  get row(): string | undefined {
+    return this.#written.row;
   }
 
   /** Throws the session away and makes it again from what was saved. */
   wake(context: SessionContext): void {
-    this.session = new Session(structuredClone(this.saved), this, context);
+    this.session = new Session(this.saved, this, context);
   }
 
   /** Everything sent since the last call, in order: frames as they are, and a close as `close <code> <reason>`. */
@@ -52,7 +77,7 @@ export class Peer implements Connection {
   }
 
   save(snapshot: SessionSnapshot): void {
-    this.saved = structuredClone(snapshot);
+    this.#written = structuredClone(writeSession(snapshot));
   }
 
   backlogBytes(): number {

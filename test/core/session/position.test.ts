@@ -144,7 +144,7 @@ describe("a recovering subscribe", () => {
       expect(room.ask(peer, ask)).toStrictEqual([
         `{"id":2,"error":{"code":112,"message":"unrecoverable position"}}`,
       ]);
-      expect(peer.saved.subscription).toBeUndefined();
+      expect(peer.saved.subscriptions).toStrictEqual([]);
       room.publish("9");
       expect(peer.hears()).toStrictEqual([]);
       expect(room.ask(peer, subscribe(`"flag":2`))).toStrictEqual([

@@ -99,7 +99,7 @@ describe("a refresh", () => {
     const room = new Room();
     const peer = room.connected();
     const before = peer.saved;
-    const info = json(`"${"x".repeat(limits.sessionSnapshotBytesMax)}"`);
+    const info = json(`"${"x".repeat(limits.sessionClaimsBytesMax)}"`);
     expect(room.ask(peer, refresh, connectionToken("42", { info }))).toStrictEqual([
       `{"id":3,"error":{"code":106,"message":"limit exceeded"}}`,
     ]);
@@ -235,7 +235,7 @@ describe("a sub_refresh", () => {
     const room = new Room({ options });
     const peer = room.subscribed();
     const before = peer.saved;
-    const info = json(`"${"x".repeat(limits.sessionSnapshotBytesMax)}"`);
+    const info = json(`"${"x".repeat(limits.attachmentBytesMax)}"`);
     expect(room.ask(peer, ordinary, subscriptionToken({ info }))).toStrictEqual([
       `{"id":3,"error":{"code":106,"message":"limit exceeded"}}`,
     ]);

@@ -1,9 +1,11 @@
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
+import { OwnChannel } from "../../../src/channel/own-channel.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import type { SessionContext, Verdicts } from "../../../src/session/session.ts";
+import type { SessionContext } from "../../../src/session/context.ts";
 import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
+import type { Verdicts } from "../../../src/session/verdicts.ts";
 import { configured } from "../../support/configured.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { json } from "../api/channel-config.ts";
@@ -19,6 +21,8 @@ export interface RoomSetup {
   readonly client?: object;
   /** More of the configuration's `channel`. */
   readonly channel?: object;
+  /** The configuration's `rpc`. */
+  readonly rpc?: object;
 }
 
 /** One channel and its sessions, driven as an object drives them. Time stands still unless a test moves it. */
@@ -32,9 +36,10 @@ export class Room {
   #epochs = 0;
   #clients = 0;
 
-  constructor({ name = "room", options = {}, client = {}, channel = {} }: RoomSetup = {}) {
+  constructor({ name = "room", options = {}, client, channel, rpc }: RoomSetup = {}) {
     this.#name = name;
-    this.config = configured({ client, channel: { ...channel, without_namespace: options } });
+    const channels = { ...channel, without_namespace: options };
+    this.config = configured({ client: { ...client }, channel: channels, rpc: { ...rpc } });
     this.channel = this.#newChannel();
   }
 
@@ -42,8 +47,8 @@ export class Room {
   open(more: Partial<SessionSnapshot> = {}): Peer {
     const client = `c${++this.#clients}`;
     const { nowMs: openedAtMs } = this;
-    const fresh = { v: 1, phase: "new", client, openedAtMs, keepalive: "server" } as const;
-    const peer = new Peer({ ...fresh, ...more }, this.#context());
+    const fresh = { phase: "new", client, openedAtMs, keepalive: "server" } as const;
+    const peer = new Peer({ ...fresh, subscriptions: [], ...more }, this.#context());
     this.peers.push(peer);
     return peer;
   }
@@ -60,7 +65,7 @@ export class Room {
   subscribed(user = "42", request = `{"channel":"room"}`, verdicts: Verdicts = {}): Peer {
     const peer = this.connected(user);
     this.say(peer, `{"id":2,"subscribe":${request}}`, verdicts);
-    if (peer.saved.subscription === undefined) throw new Error(`refused: ${peer.hears().join()}`);
+    if (peer.saved.subscriptions.length === 0) throw new Error(`refused: ${peer.hears().join()}`);
     this.forgetHeard();
     return peer;
   }
@@ -112,7 +117,15 @@ export class Room {
   }
 
   #context(): SessionContext {
-    return { config: this.config, channel: this.channel, codec: jsonCodec, version: "test" };
+    const { config, channel } = this;
+    return {
+      config,
+      channels: new OwnChannel(channel, config.channel, nobodyFollows),
+      codec: jsonCodec,
+      version: "test",
+      serverSubscriptions: false,
+      storesRows: false,
+    };
   }
 
   #newChannel(): Channel {
@@ -125,9 +138,14 @@ export class Room {
       codec: jsonCodec,
       sql: this.#sql,
       newEpoch: () => `epoch${++this.#epochs}`,
+      instance: this.nowMs,
       nowMs: this.nowMs,
     });
   }
+}
+
+function nobodyFollows(): never {
+  throw new Error("no gateway follows the channel, so none is to be asked");
 }
 
 /** When every room opens: ms since 1970, a whole second. */

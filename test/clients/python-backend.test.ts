@@ -1,0 +1,157 @@
+import { type TestContext, afterAll, beforeAll, expect, it } from "vitest";
+import { PythonEnvironment } from "../support/python-environment.ts";
+import { pythonListener } from "../support/python-listener.ts";
+import type { PythonScript } from "../support/python-script.ts";
+import { TestServer } from "../support/test-server.ts";
+import { testSecrets } from "../support/test-tokens.ts";
+
+const config = {
+  channel: {
+    without_namespace: {
+      allow_subscribe_for_client: true,
+      presence: true,
+      history_size: 100,
+      history_ttl: "5m",
+      force_recovery: true,
+    },
+    namespaces: [{ name: "plain", allow_subscribe_for_client: true }],
+  },
+};
+
+let python: PythonEnvironment;
+let server: TestServer;
+
+beforeAll(async () => {
+  python = await PythonEnvironment.open();
+  server = await TestServer.start({ config });
+}, 300_000);
+afterAll(() => server.close());
+
+/** One of the backend's scenarios. */
+function backend(test: TestContext, name: string, options: object): PythonScript {
+  const reached = { address: `${server.address}/api`, key: testSecrets.API_KEY };
+  return python.run(test, name, { ...reached, ...options });
+}
+
+/** A client of the user that has subscribed on a gateway. */
+function listening(test: TestContext, user: string, channels: readonly string[]) {
+  return pythonListener(test, python, server, { user, channels });
+}
+
+/** What a listener hears, but for the channel. */
+function publication(offset: number, data: unknown, tags: object = {}) {
+  return { event: "publication", offset, data, info: null, tags, delta: false };
+}
+
+it("[I1] [W3] cent publishes and broadcasts with tags, and with a key once only, to those who listen on a gateway", async (test) => {
+  const channels = ["published-a", "published-b"];
+  const [first, second] = channels;
+  const listener = await listening(test, "alice", channels);
+  const events = await backend(test, "backend_publish", { channels }).ending();
+  await listener.next("publication", 5);
+  await listener.finish();
+
+  const [a, b] = await Promise.all(
+    channels.map(async (channel) => (await server.backend.history(channel)).epoch),
+  );
+  const responses = [
+    { result: { offset: 1, epoch: b } },
+    { result: { offset: 2, epoch: a } },
+    { error: { code: 102, message: "unknown channel" } },
+  ];
+  expect(events).toEqual([
+    { event: "publish", offset: 1, epoch: a },
+    { event: "publish again", offset: 1, epoch: a },
+    { event: "broadcast", responses },
+    { event: "broadcast again", responses },
+    { event: "publish unkept" },
+    { event: "publish last", offset: 3, epoch: a },
+  ]);
+  const heard = listener.those("publication");
+  expect(heard.filter(({ channel }) => channel === first)).toEqual(
+    [
+      publication(1, { text: "ä" }, { kind: "first" }),
+      publication(2, [1, 2.5, null], { kind: "second" }),
+      publication(0, "not kept"),
+      publication(3, "last"),
+    ].map((one) => Object.assign(one, { channel: first })),
+  );
+  expect(heard.filter(({ channel }) => channel === second)).toEqual([
+    Object.assign(publication(1, [1, 2.5, null], { kind: "second" }), { channel: second }),
+  ]);
+});
+
+it("[H2] [H10] [P1] cent reads the history and who is present on gateways, and removes the history", async (test) => {
+  const channel = "read";
+  const listeners = await Promise.all(
+    ["alice", "bob", "bob"].map((user) => listening(test, user, [channel])),
+  );
+  const { epoch } = await server.backend.publishAll(channel, ["a", "b", "c"]);
+  const events = await backend(test, "backend_read", { channel }).ending();
+  await Promise.all(listeners.map((listener) => listener.finish()));
+
+  const kept = ["a", "b", "c"].map((data, index) => ({ data, offset: index + 1 }));
+  const [a, b, c] = kept;
+  const present = listeners.map((listener, index) => {
+    const user = index === 0 ? "alice" : "bob";
+    const client = listener.those("connected")[0]?.client ?? "";
+    return [client, { client, user, conn_info: { name: user } }] as const;
+  });
+  expect(events).toEqual([
+    { event: "history", publications: [], offset: 3, epoch },
+    { event: "history", publications: [a, b, c], offset: 3, epoch },
+    { event: "history", publications: [b], offset: 3, epoch },
+    { event: "history", publications: [c, b], offset: 3, epoch },
+    { event: "presence", presence: Object.fromEntries(present) },
+    { event: "presence stats", num_clients: 3, num_users: 2 },
+    { event: "history removed" },
+    { event: "history", publications: [], offset: 3, epoch },
+  ]);
+  for (const listener of listeners) expect(listener.those("publication")).toHaveLength(3);
+});
+
+it("[W3] cent is answered a batch in the order that it asked in, one after the other and in parallel", async (test) => {
+  const channel = "batched";
+  const listener = await listening(test, "alice", [channel]);
+  const events = await backend(test, "backend_batch", { channel }).ending();
+  await listener.next("publication", 4);
+  await listener.finish();
+
+  const { epoch } = await server.backend.history(channel);
+  const error = { code: 102, message: "unknown channel" };
+  const replies = (before: number) => {
+    const kept = Array.from({ length: before + 2 }, (_, index) => ({
+      data: (index % 2) + 1,
+      offset: index + 1,
+    }));
+    return [
+      { offset: before + 1, epoch },
+      { responses: [{ result: { offset: before + 2, epoch } }, { error }] },
+      { publications: kept, offset: before + 2, epoch },
+      { num_clients: 1, num_users: 1 },
+    ];
+  };
+  expect(events).toEqual([
+    { event: "batch", replies: replies(0) },
+    { event: "batch", replies: replies(2) },
+  ]);
+  const heard = listener.those("publication").map(({ offset, data }) => ({ offset, data }));
+  expect(heard).toEqual([1, 2, 3, 4].map((offset) => ({ offset, data: offset % 2 || 2 })));
+});
+
+it("[W1] [A7] cent is told by its own errors what it can't have", async (test) => {
+  const channel = "refused";
+  const events = await backend(test, "backend_errors", { channel, plain: "plain:x" }).ending();
+  const notAvailable = { event: "error", code: 108, message: "not available" };
+  expect(events).toEqual([
+    { event: "error", code: 102, message: "unknown channel" },
+    { event: "error", code: 107, message: "bad request" },
+    notAvailable,
+    notAvailable,
+    notAvailable,
+    { event: "error", code: 112, message: "unrecoverable position" },
+    { event: "status", status: 404 }, // `channels` isn't among our methods.
+    { event: "unauthorized" },
+  ]);
+  expect(await server.backend.history(channel)).toMatchObject({ offset: 0, publications: [] });
+});

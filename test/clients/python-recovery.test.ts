@@ -1,0 +1,121 @@
+import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BreakableNetwork } from "../support/breakable-network.ts";
+import { gatewayEndpoint } from "../support/endpoint.ts";
+import { PythonEnvironment } from "../support/python-environment.ts";
+import type { PythonEvent } from "../support/python-script.ts";
+import { situations } from "../support/situation.ts";
+import { TestServer } from "../support/test-server.ts";
+import { signToken } from "../support/test-tokens.ts";
+
+const config = {
+  channel: {
+    without_namespace: {
+      allow_subscribe_for_client: true,
+      presence: true,
+      history_size: 100,
+      history_ttl: "5m",
+      force_recovery: true,
+    },
+  },
+};
+
+const onGateways = situations.filter(({ endpoint }) => endpoint === gatewayEndpoint);
+
+let python: PythonEnvironment;
+let server: TestServer;
+
+beforeAll(async () => {
+  python = await PythonEnvironment.open();
+  server = await TestServer.start({ config });
+}, 300_000);
+afterAll(() => server.close());
+
+/** A network to the server that is gone when the test is over. */
+async function breakableNetwork(test: TestContext): Promise<BreakableNetwork> {
+  const network = await BreakableNetwork.to(server.address);
+  test.onTestFinished(() => network.close());
+  return network;
+}
+
+/** Waits until the server has noticed that nobody is in the channel. */
+async function noticedLoss(channel: string): Promise<void> {
+  while ((await server.backend.presence(channel)).length > 0);
+}
+
+/** What came on a channel, in the order in which it came. */
+function heard(events: readonly PythonEvent[], channel: string) {
+  return events
+    .filter((one) => one.event.endsWith("publication") && one.channel === channel)
+    .map(({ offset, data }) => ({ offset, data }));
+}
+
+/** Numbers, as {@link heard} gives them, published at offsets that are the same. */
+function numbers(first: number, last: number) {
+  return Array.from({ length: last - first + 1 }, (_, index) => ({
+    offset: first + index,
+    data: first + index,
+  }));
+}
+
+describe.each(onGateways)("[S2] $name between all steps", ({ name, pause }) => {
+  it("[R2] [R3] a Python client that was away recovers exactly the 20 publications that it missed", async (test) => {
+    const [missed, quiet] = [`missed-${name}`, `quiet-${name}`];
+    const network = await breakableNetwork(test);
+    const listener = python.run(test, "listen", {
+      address: server.gatewayAddress(network.address),
+      token: signToken({ sub: "alice" }),
+      subscriptions: [{ channel: missed }, { channel: quiet }],
+    });
+    await listener.next("subscribed", 2);
+    await server.backend.publishAll(missed, [1, 2]);
+    await server.backend.publish(quiet, 1);
+    await listener.next("publication", 3);
+    await pause(server, missed);
+    network.break();
+    await noticedLoss(missed);
+    await pause(server, missed);
+    for (const { data } of numbers(3, 22)) await server.backend.publish(missed, data);
+    await pause(server, missed);
+    network.mend();
+    await listener.next("subscribed", 4);
+    await server.backend.publish(missed, 23);
+    await listener.next("publication", 24);
+    const events = await listener.finish();
+    const again = listener.those("subscribed").slice(2);
+    expect(new Set(again.map(({ channel }) => channel))).toEqual(new Set([missed, quiet]));
+    expect(again).toHaveLength(2);
+    for (const one of again) expect(one).toMatchObject({ was_recovering: true, recovered: true });
+    expect(heard(events, missed)).toEqual(numbers(1, 23));
+    expect(heard(events, quiet)).toEqual(numbers(1, 1));
+  });
+
+  it("[C9] [R2] a Python client whom the server subscribed recovers just the same", async (test) => {
+    const [missed, quiet] = [`server-missed-${name}`, `server-quiet-${name}`];
+    const network = await breakableNetwork(test);
+    const listener = python.run(test, "listen", {
+      address: server.gatewayAddress(network.address),
+      token: signToken({ sub: "alice", channels: [missed, quiet] }),
+    });
+    await listener.next("server subscribed", 2);
+    await server.backend.publishAll(missed, [1, 2]);
+    await listener.next("server publication", 2);
+    await pause(server, missed);
+    network.break();
+    await noticedLoss(missed);
+    await pause(server, missed);
+    for (const { data } of numbers(3, 22)) await server.backend.publish(missed, data);
+    await pause(server, missed);
+    network.mend();
+    await listener.next("server publication", 22);
+    await server.backend.publish(missed, 23);
+    await server.backend.publish(quiet, 1);
+    await listener.next("server publication", 24);
+    const events = await listener.finish();
+    const again = listener.those("server subscribed").slice(2);
+    expect(new Set(again.map(({ channel }) => channel))).toEqual(new Set([missed, quiet]));
+    expect(again).toHaveLength(2);
+    for (const one of again) expect(one).toMatchObject({ was_recovering: true, recovered: true });
+    expect(heard(events, missed)).toEqual(numbers(1, 23));
+    expect(heard(events, quiet)).toEqual(numbers(1, 1));
+  });
+});

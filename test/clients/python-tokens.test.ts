@@ -1,0 +1,158 @@
+import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PythonEnvironment } from "../support/python-environment.ts";
+import type { PythonEvent, PythonScript } from "../support/python-script.ts";
+import { TestServer } from "../support/test-server.ts";
+import { secondsFromNow, signToken } from "../support/test-tokens.ts";
+
+const config = {
+  client: { expired_close_delay: "1s", expired_sub_close_delay: "1s" },
+  channel: {
+    without_namespace: { allow_subscribe_for_client: true, history_size: 10, history_ttl: "5m" },
+  },
+};
+
+let python: PythonEnvironment;
+let server: TestServer;
+
+beforeAll(async () => {
+  python = await PythonEnvironment.open();
+  server = await TestServer.start({ config });
+}, 300_000);
+afterAll(() => server.close());
+
+/** A client that asks for its tokens. */
+function listen(test: TestContext, options: object): PythonScript {
+  return python.run(test, "listen", { address: server.gatewayAddress(), ...options });
+}
+
+// They wait for tokens to end, and so they wait together.
+describe.concurrent("with tokens that end", () => {
+  it("[C5] a Python client that renews its connection's token in time stays connected", async (test) => {
+    const listener = listen(test, { subscriptions: [{ channel: "renewed-connection" }] });
+    for (const nth of [1, 2, 3]) {
+      await listener.next("token wanted", nth);
+      const end = nth === 3 ? {} : { exp: secondsFromNow(3) };
+      listener.tell(signToken({ sub: "alice", ...end }));
+    }
+    await heardAfterwards(listener, "renewed-connection");
+    const events = await listener.finish();
+    // It wants a third one only if the second was believed.
+    expect(kindsOf(events)).toEqual([
+      "subscribing",
+      "connecting",
+      "token wanted",
+      "connected",
+      "subscribed",
+      "token wanted",
+      "token wanted",
+      "publication",
+      "subscribing",
+      "disconnected",
+    ]);
+  });
+
+  it("[C5] [A4] a Python client that renews a subscription's token in time stays subscribed", async (test) => {
+    const channel = "$renewed";
+    const listener = listen(test, {
+      token: signToken({ sub: "alice" }),
+      subscriptions: [{ channel, asks: true }],
+    });
+    for (const nth of [1, 2, 3]) {
+      expect(await listener.next("token wanted", nth)).toMatchObject({ channel });
+      const end = nth === 3 ? {} : { exp: secondsFromNow(3) };
+      listener.tell(signToken({ sub: "alice", channel, ...end }));
+    }
+    await heardAfterwards(listener, channel);
+    const events = await listener.finish();
+    expect(kindsOf(events)).toEqual([
+      "subscribing",
+      "connecting",
+      "connected",
+      "token wanted",
+      "subscribed",
+      "token wanted",
+      "token wanted",
+      "publication",
+      "subscribing",
+      "disconnected",
+    ]);
+  });
+
+  it("[C7] a Python client that renews its token with that of another user is disconnected for good with 3500", async (test) => {
+    const listener = listen(test, {});
+    await listener.next("token wanted");
+    listener.tell(signToken({ sub: "alice", exp: secondsFromNow(2) }));
+    await listener.next("token wanted", 2);
+    listener.tell(signToken({ sub: "bob" }));
+    expect(await listener.ending()).toMatchObject([
+      { event: "connecting", code: 0 },
+      { event: "token wanted" },
+      { event: "connected" },
+      { event: "token wanted" },
+      { event: "disconnected", code: 3500, reason: "invalid token" },
+    ]);
+  });
+
+  it("[C5] a Python client that doesn't renew its connection's token is closed 3005", async (test) => {
+    const expiring = python.run(test, "expire", { address: server.gatewayAddress() });
+    await expiring.next("token wanted");
+    expiring.tell(signToken({ sub: "alice", exp: secondsFromNow(2) }));
+    expect(await expiring.ending()).toMatchObject([
+      { event: "token wanted" },
+      { event: "connecting", code: 0 },
+      { event: "connected" },
+      { event: "connecting", code: 3005, reason: "connection expired" },
+      { event: "error", reply: 109 },
+      { event: "error" }, // The client's own: it has nowhere to get another token from.
+      { event: "disconnected", code: 1, reason: "unauthorized" },
+    ]);
+  });
+
+  it("[C5] a Python client that doesn't renew a subscription's token loses the subscription with 2501", async (test) => {
+    const channel = "$expiring";
+    const token = signToken({ sub: "alice" });
+    const options = { address: server.gatewayAddress(), token, channel };
+    const expiring = python.run(test, "expire", options);
+    await expiring.next("token wanted");
+    expiring.tell(signToken({ sub: "alice", channel, exp: secondsFromNow(2) }));
+    const events = await expiring.ending();
+    expect(events.filter(({ event }) => event !== "join")).toMatchObject([
+      { event: "token wanted" },
+      { event: "connecting", code: 0 },
+      { event: "connected" },
+      { event: "subscribing", code: 0 },
+      { event: "subscribed" },
+      { event: "subscribing", code: 2501, reason: "subscription expired" },
+      { event: "subscription error" }, // The client's own, as above.
+      { event: "unsubscribed", code: 1, reason: "unauthorized" },
+      { event: "disconnected", code: 0 },
+    ]);
+  });
+});
+
+it("[C3] a Python client whose token has ended is answered 109, asks for another and connects", async (test) => {
+  const listener = listen(test, {});
+  await listener.next("token wanted");
+  listener.tell(signToken({ sub: "alice", exp: secondsFromNow(-60) }));
+  await listener.next("token wanted", 2);
+  listener.tell(signToken({ sub: "alice" }));
+  await listener.next("connected");
+  expect(await listener.finish()).toMatchObject([
+    { event: "connecting", code: 0 },
+    { event: "token wanted" },
+    { event: "error", reply: 109 },
+    { event: "token wanted" },
+    { event: "connected" },
+    { event: "disconnected", code: 0 },
+  ]);
+});
+
+/** Publishes, and waits until the listener has heard it. */
+async function heardAfterwards(listener: PythonScript, channel: string): Promise<void> {
+  await server.backend.publish(channel, 1);
+  await listener.next("publication");
+}
+
+function kindsOf(events: readonly PythonEvent[]): readonly string[] {
+  return events.map(({ event }) => event);
+}

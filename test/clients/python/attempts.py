@@ -1,0 +1,49 @@
+"""Asks for things one after the other, and reports the code of the error that each is answered with, or 0.
+
+Options: `address`, `token`, and `attempts`, each with its `method` and `channel`.
+"""
+
+import asyncio
+
+from centrifuge import Client, ReplyError
+from connection import SubscriptionEvents, new_client
+from scenario import read_options, report
+
+
+async def main() -> None:
+    """Makes the attempts."""
+    options = read_options()
+    client, _ = new_client(options["address"], options["token"])
+    await client.connect()
+    for attempt in options["attempts"]:
+        code = await outcome(client, attempt["method"], attempt["channel"])
+        report("outcome", **attempt, code=code)
+    await client.disconnect()
+
+
+async def outcome(client: Client, method: str, channel: str) -> int:
+    """Makes one attempt."""
+    if method == "subscribe":
+        return await subscribe(client, channel)
+    try:
+        if method == "publish":
+            await client.publish(channel, {"text": "hello"})
+        elif method == "history":
+            await client.history(channel)
+        elif method == "presence":
+            await client.presence(channel)
+        else:
+            await client.presence_stats(channel)
+    except ReplyError as error:
+        return error.code
+    return 0
+
+
+async def subscribe(client: Client, channel: str) -> int:
+    """Subscribes, the end of which the client reports in another way than that of other commands."""
+    events = SubscriptionEvents(channel)
+    await client.new_subscription(channel, events=events).subscribe()
+    return await events.outcome
+
+
+asyncio.run(main())

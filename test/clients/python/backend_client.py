@@ -1,0 +1,9 @@
+"""What the scenarios of a backend share."""
+
+from pydantic import BaseModel
+from scenario import report
+
+
+def report_result(event: str, result: BaseModel) -> None:
+    """Reports what a call came to: the fields that were in the answer, and those only."""
+    report(event, **result.model_dump(exclude_unset=True))

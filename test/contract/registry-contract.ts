@@ -1,0 +1,162 @@
+import { expect, it } from "vitest";
+import type { Channel } from "../../src/channel/channel.ts";
+import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
+import { Registry } from "../../src/relay/registry.ts";
+import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
+import type { OnFreshStorage } from "./on-fresh-storage.ts";
+import {
+  openChannel,
+  positioned,
+  positionOf,
+  publishNumbers,
+  withHistory,
+} from "./open-channel.ts";
+import { tableNames } from "./stored-tables.ts";
+
+/** Which gateways follow is durable, and they hold the stream: rules L5 and H6. */
+export function registryContract(onFreshStorage: OnFreshStorage): void {
+  rowsContract(onFreshStorage);
+  heldStreamContract(onFreshStorage);
+}
+
+const intervalMs = 1_000;
+
+function rowsContract(onFreshStorage: OnFreshStorage): void {
+  it("[L5] knows after sleep who follows, and when to ask them", async () => {
+    await onFreshStorage((sql) => {
+      const registry = new Registry(sql, intervalMs);
+      expect([tableNames(sql), registry.size, registry.newestMs]).toEqual([[], 0, -Infinity]);
+      registry.add("eu/1", 500);
+      registry.add("channel/a b'\"/2", 700);
+      registry.add("eu/1", 900);
+      registry.add("us/1", 800);
+      registry.remove("us/1");
+      registry.remove("nobody");
+      for (const opened of [registry, new Registry(sql, intervalMs)]) {
+        expect(opened.gateways.toSorted()).toEqual(["channel/a b'\"/2", "eu/1"]);
+        expect([opened.size, opened.newestMs]).toEqual([2, 700]);
+        expect(opened.checkDueAtMs("eu/1")).toBe(1_500);
+        expect(opened.checkDueAtMs("nobody")).toBe(Infinity);
+      }
+      registry.found("eu/1", 1_500);
+      registry.retryLater("channel/a b'\"/2", 1_234);
+      for (const opened of [registry, new Registry(sql, intervalMs)]) {
+        expect(opened.checkDueAtMs("eu/1")).toBe(2_500);
+        expect(opened.checkDueAtMs("channel/a b'\"/2")).toBe(1_234);
+        expect(opened.isUnknownSince("eu/1", 1_500)).toBe(false);
+        expect(opened.isUnknownSince("eu/1", 1_501)).toBe(true);
+        expect(opened.isUnknownSince("channel/a b'\"/2", 1_501)).toBe(false);
+        expect(opened.isUnknownSince("nobody", 1_501)).toBe(false);
+      }
+      registry.found("channel/a b'\"/2", 1_600);
+      expect(new Registry(sql, intervalMs).checkDueAtMs("channel/a b'\"/2")).toBe(2_600);
+    });
+  });
+
+  it("[L5] begins again after the last one was forgotten, whether the table stayed or not", async () => {
+    await onFreshStorage((sql) => {
+      const registry = new Registry(sql, intervalMs);
+      for (const between of [() => undefined, () => sql.run("DROP TABLE gateway")]) {
+        registry.add("eu/1", 0);
+        expect(new Registry(sql, intervalMs).gateways).toEqual(["eu/1"]);
+        registry.remove("eu/1");
+        expect(new Registry(sql, intervalMs).size).toBe(0);
+        between();
+      }
+      registry.add("eu/2", 0);
+      expect(new Registry(sql, intervalMs).gateways).toEqual(["eu/2"]);
+    });
+  });
+
+  it("[H6] is something stored, while there is a gateway", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options: {} });
+      channel.relay.follow("eu/1", 4_000);
+      for (const opened of [channel, openChannel(sql, { options: {} })]) {
+        expect([opened.storesNothing, opened.relay.gateways]).toEqual([false, ["eu/1"]]);
+      }
+      expect([[...storedTables(sql)], storedAtMs(sql)]).toEqual([["gateway"], 4_000]);
+      publishNumbers(channel, 1, 1);
+      answerAll(channel, "left", 0);
+      for (const opened of [channel, openChannel(sql, { options: {} })]) {
+        expect(opened.storesNothing).toBe(true);
+      }
+    });
+  });
+}
+
+const metaTtlMs = 3_600_000;
+const options = { ...withHistory, historyMetaTtlMs: metaTtlMs };
+
+function heldStreamContract(onFreshStorage: OnFreshStorage): void {
+  it("[H6] keeps an ended stream for gateways that still want it", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      channel.relay.follow("eu/1", 0);
+      publishNumbers(channel, 1, 2);
+      answerAll(channel, "taken", 0);
+      const position = positionOf(channel);
+      expect(channel.cleanupDueAtMs(0)).toBe(metaTtlMs);
+      channel.forgetWhatEnded(metaTtlMs);
+      // It is being asked.
+      expect(channel.cleanupDueAtMs(metaTtlMs)).toBeUndefined();
+      expect(answerAll(channel, "taken", metaTtlMs)).toBe(1);
+      channel.forgetWhatEnded(metaTtlMs + 1);
+      expect(answerAll(channel, "taken", metaTtlMs + 1)).toBe(0);
+      for (const opened of [channel, openChannel(sql, { options, nowMs: metaTtlMs + 1 })]) {
+        expect(opened.cleanupDueAtMs(metaTtlMs + 1)).toBeUndefined();
+        expect(positionOf(opened, metaTtlMs + 1)).toEqual(position);
+      }
+    });
+  });
+
+  it("[H6] forgets an ended stream once the last gateway says that it doesn't", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      for (const gateway of ["eu/1", "eu/2"]) channel.relay.follow(gateway, 0);
+      publishNumbers(channel, 1, 2, 500);
+      answerAll(channel, "taken", 500);
+      const endMs = 500 + metaTtlMs;
+      channel.forgetWhatEnded(endMs);
+      expect(answerAll(channel, "left", endMs)).toBe(2);
+      expect(channel.cleanupDueAtMs(endMs)).toBe(endMs);
+      channel.forgetWhatEnded(endMs);
+      expect(channel.storesNothing).toBe(true);
+      expect(channel.cleanupDueAtMs(endMs)).toBeUndefined();
+    });
+  });
+
+  it("[H6] asks the gateways of an ended stream when the last subscriber here has left", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options });
+      const reader = new RecordingRecipient("reader");
+      channel.join(reader, positioned, 0);
+      channel.relay.follow("eu/1", 0);
+      const endMs = metaTtlMs;
+      channel.forgetWhatEnded(endMs - 1);
+      expect(channel.cleanupDueAtMs(endMs)).toBeUndefined();
+      channel.leave(reader);
+      expect(channel.cleanupDueAtMs(endMs)).toBe(endMs);
+    });
+  });
+
+  it("[L1] numbers an instance after the one before it, whatever the clock says", async () => {
+    await onFreshStorage((sql) => {
+      const first = openChannel(sql, { options, instance: 5_000 });
+      publishNumbers(first, 1, 1, 5_000);
+      const second = openChannel(sql, { options, instance: 4_000 });
+      second.relay.follow("eu/1", 7_000);
+      const third = openChannel(sql, { options, instance: 4_000 });
+      const fourth = openChannel(sql, { options, instance: 9_000 });
+      const instances = [first, second, third, fourth].map(({ relay }) => relay.instance);
+      expect(instances).toEqual([5_000, 5_001, 7_001, 9_000]);
+    });
+  });
+}
+
+/** Answers all calls that are to be made, and tells how many they were. */
+function answerAll(channel: Channel, outcome: "taken" | "left", nowMs: number): number {
+  const deliveries = channel.relay.deliveries(channel.top, nowMs);
+  for (const delivery of deliveries) channel.relay.answered(delivery, { outcome }, nowMs);
+  return deliveries.length;
+}

@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import {
+  parseConnectionClaims,
+  parseSubscriptionClaims,
+} from "../../../src/access/parse-claims.ts";
+import { limits } from "../../../src/limits.ts";
+
+function connection(payload: string) {
+  return parseConnectionClaims(payload, { userIdClaim: "sub" }, 0);
+}
+
+function subscription(more: string) {
+  return parseSubscriptionClaims(`{"channel":"room"${more}}`, { userIdClaim: "sub" }, 0);
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
+
+/** The subscriptions that a connection token with these claims makes. */
+function made(claims: string) {
+  const verdict = connection(`{${claims}}`);
+  return verdict.outcome === "verified" ? verdict.claims.subscriptions : verdict;
+}
+
+describe("the channels of a connection token", () => {
+  it("[C9] are subscriptions without anything else", () => {
+    expect(made(`"channels":["a","$b:c#42"]`)).toStrictEqual([
+      { channel: "a", override: {} },
+      { channel: "$b:c#42", override: {} },
+    ]);
+  });
+
+  it("[C9] are one subscription each, however often they are named", () => {
+    expect(made(`"channels":["a","b","a","\\u0061"]`)).toStrictEqual([
+      { channel: "a", override: {} },
+      { channel: "b", override: {} },
+    ]);
+  });
+
+  it.each(["[]", "null"])("[C9] may be none: %s", (channels) => {
+    expect(connection(`{"channels":${channels}}`)).toStrictEqual(connection("{}"));
+  });
+
+  it.each([`"a"`, "{}", "1", "true", "[1]", `["a",null]`, `[["a"]]`])(
+    "[A2] make the token invalid when they are of another type: %s",
+    (channels) => {
+      for (const subs of ["", `,"subs":{"b":{}}`]) {
+        expect(connection(`{"channels":${channels}${subs}}`)).toStrictEqual({
+          outcome: "invalid",
+          reason: "channels is not an array of strings",
+        });
+      }
+    },
+  );
+
+  it("[G1] may be more than a connection can have, for that has an answer of its own", () => {
+    const names = Array.from({ length: limits.channelLimitMax + 1 }, (_, index) => `${index}`);
+    expect(made(`"channels":${JSON.stringify(names)}`)).toHaveLength(limits.channelLimitMax + 1);
+  });
+
+  it("[C9] are none of a subscription token's business", () => {
+    expect(subscription(`,"channels":1,"subs":2`)).toStrictEqual(subscription(""));
+  });
+});
+
+describe("the subs of a connection token", () => {
+  it("[C9] are subscriptions with all that is said of them", () => {
+    const subs = `{"a":{"info":{"n":1.0},"data":[2.50],"override":{"presence":{"value":true},"force_recovery":{"value":false}}},"b":{}}`;
+    expect(made(`"subs":${subs}`)).toStrictEqual([
+      {
+        channel: "a",
+        info: `{"n":1.0}`,
+        data: "[2.50]",
+        override: { presence: true, forceRecovery: false },
+      },
+      { channel: "b", override: {} },
+    ]);
+  });
+
+  it("[C9] replace the channels, unless there are none", () => {
+    expect(made(`"channels":["a"],"subs":{"b":{}}`)).toStrictEqual([
+      { channel: "b", override: {} },
+    ]);
+    for (const subs of ["{}", "null"]) {
+      expect(made(`"channels":["a"],"subs":${subs}`)).toStrictEqual([
+        { channel: "a", override: {} },
+      ]);
+    }
+  });
+
+  it("[W2] keep payloads as they were written, whatever stands around them", () => {
+    const info = `{ "n":1.00, "big":12345678901234567890,"é":"\\u00e9<" }`;
+    const claims = `"info":0,"a":{"info":1},"subs" : { "b":{"info":2} , "a" : {"info": ${info} } }`;
+    expect(made(claims)).toStrictEqual([
+      { channel: "b", info: "2", override: {} },
+      { channel: "a", info, override: {} },
+    ]);
+  });
+
+  it("[W2] count as JSON does where a name comes twice", () => {
+    const twice = `{"a":{"info":1,"data":1},"a":{"info":2,"info":3}}`;
+    expect(made(`"subs":{"x":{}},"subs":${twice}`)).toStrictEqual([
+      { channel: "a", info: "3", override: {} },
+    ]);
+  });
+
+  it("[W2] find a channel under whatever escapes spell it, and under names that every object has", () => {
+    const subs = `{"\\u0061\\"":{"info":1},"__proto__":{"data":2},"constructor":{"info":3}}`;
+    expect(made(`"subs":${subs}`)).toStrictEqual([
+      { channel: `a"`, info: "1", override: {} },
+      { channel: "__proto__", data: "2", override: {} },
+      { channel: "constructor", info: "3", override: {} },
+    ]);
+  });
+
+  it("[W1] take the base64 forms first", () => {
+    const encoded = base64(`[1.0]`);
+    const sub = `{"info":1,"b64info":"${encoded}","data":2,"b64data":"${encoded}"}`;
+    expect(made(`"subs":{"a":${sub}}`)).toStrictEqual([
+      { channel: "a", info: "[1.0]", data: "[1.0]", override: {} },
+    ]);
+    const bare = `{"b64info":"${encoded}","b64data":"${encoded}"}`;
+    expect(made(`"subs":{"a":${bare}}`)).toStrictEqual(made(`"subs":{"a":${sub}}`));
+  });
+
+  it.each(["null", `{"info":null,"data":null,"b64info":"","b64data":null,"override":null}`])(
+    "[W1] may say nothing of a channel: %s",
+    (sub) => {
+      expect(made(`"subs":{"a":${sub}}`)).toStrictEqual([{ channel: "a", override: {} }]);
+    },
+  );
+
+  it.each([
+    ["[]", "subs is not an object of objects"],
+    [`"a"`, "subs is not an object of objects"],
+    ["1", "subs is not an object of objects"],
+    [`{"secret-4711":1}`, "subs is not an object of objects"],
+    [`{"a":{},"secret-4711":[]}`, "subs is not an object of objects"],
+    [`{"secret-4711":{"b64info":"{4711"}}`, "subs: b64info is not base64 of JSON"],
+    [`{"secret-4711":{"b64data":1}}`, "subs: b64data is not base64 of JSON"],
+    [
+      `{"secret-4711":{"override":{"presence":true}}}`,
+      "override in subs is not an object of {value: boolean}",
+    ],
+  ])("[A7] make the token invalid for a reason that quotes nothing: %s", (subs, reason) => {
+    expect(connection(`{"subs":${subs}}`)).toStrictEqual({ outcome: "invalid", reason });
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { configOf, problemsOf } from "./parsed.ts";
+
+describe("the rpc section", () => {
+  it.each([true, false])("takes %j for ping.enabled", (enabled) => {
+    const { rpc } = configOf({ rpc: { ping: { enabled, method: "ping" }, namespaces: [] } });
+    expect(rpc).toStrictEqual({ pingEnabled: enabled });
+  });
+
+  it.each([
+    ["no section", {}],
+    ["an empty one", { rpc: {} }],
+    ["an empty ping", { rpc: { ping: {} } }],
+  ])("answers no method for %s", (_, input) => {
+    expect(configOf(input).rpc).toStrictEqual({ pingEnabled: false });
+  });
+
+  it.each<[object, string]>([
+    [{ ping: true }, "rpc.ping must be an object, found a boolean"],
+    [{ ping: { enabled: "true" } }, "rpc.ping.enabled must be true or false, found a string"],
+    [{ ping: { enable: true } }, "rpc.ping.enable is unknown; did you mean enabled?"],
+    [{ pings: {} }, "rpc.pings is unknown; did you mean ping?"],
+    [{ namespaces: [{ name: "a" }] }, "rpc.namespaces is not supported by Dormouse yet"],
+    [{ proxy: { endpoint: "x" } }, "rpc.proxy is not supported by Dormouse yet"],
+  ])("refuses %j", (rpc, problem) => {
+    expect(problemsOf({ rpc })).toEqual([problem]);
+  });
+});

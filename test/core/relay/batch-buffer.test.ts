@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
+import { BatchBuffer } from "../../../src/relay/batch-buffer.ts";
+import type { Batch } from "../../../src/relay/batch.ts";
+import { json } from "../api/channel-config.ts";
+import { at, entry } from "./followed-channel.ts";
+
+describe("batch buffer", () => {
+  it("gives back what came, in order, once", () => {
+    const buffer = new BatchBuffer();
+    const batches = [batch({ first: 1, entries: [entry(1)] }), batch({ first: 2 })];
+    for (const each of batches) buffer.add(each);
+    expect(buffer.takeAll()).toEqual(batches);
+    expect(buffer.takeAll()).toEqual([]);
+  });
+
+  it("[B1] keeps of what doesn't fit that it came, and where the stream stands after it", () => {
+    const buffer = full();
+    buffer.add(batch({ first: 2, entries: [entry(2), entry(3)], top: at(3) }));
+    buffer.add(batch({ first: 4, entries: [entry(4)], top: at(4) }));
+    buffer.add(batch({ first: 2, entries: [entry(2), entry(3)], top: at(3) }));
+    expect(buffer.takeAll().slice(1)).toEqual([batch({ first: 5, top: at(4) })]);
+  });
+
+  it("[B1] keeps a hole when what didn't fit goes on in a newer instance", () => {
+    const buffer = full();
+    buffer.add(batch({ first: 2, entries: [entry(2)] }));
+    buffer.add(batch({ instance: 2, first: 1 }));
+    buffer.add(batch({ first: 3, entries: [entry(3)] }));
+    expect(buffer.takeAll().slice(1)).toEqual([batch({ instance: 2, first: 2 })]);
+  });
+
+  it("[B1] has room for everything again once it was emptied", () => {
+    const buffer = full();
+    buffer.add(batch({ first: 2, entries: [entry(2)] }));
+    buffer.takeAll();
+    buffer.add(batch({ first: 3, entries: [entry(3)] }));
+    expect(buffer.takeAll()).toEqual([batch({ first: 3, entries: [entry(3)] })]);
+  });
+});
+
+/** One more small batch doesn't fit. */
+function full(): BatchBuffer {
+  const buffer = new BatchBuffer();
+  const data = json(`"${"x".repeat(limits.followerBufferBytesMax - 500)}"`);
+  buffer.add(batch({ entries: [{ type: "publication", publication: { data, offset: 1 } }] }));
+  return buffer;
+}
+
+function batch(batched: Partial<Batch>): Batch {
+  return { v: 1, channel: "news", instance: 1, first: 1, entries: [], certain: true, ...batched };
+}

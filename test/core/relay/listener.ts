@@ -1,0 +1,116 @@
+import type { Message } from "../../../src/protocol/codec.ts";
+import type { DisconnectCode } from "../../../src/protocol/codes.ts";
+import { memberText } from "../../../src/protocol/json-text.ts";
+import type { JoinAnswer } from "../../../src/session/channels.ts";
+import type { KeptPosition, SubscriptionSnapshot } from "../../../src/session/snapshot.ts";
+import { Subscription } from "../../../src/session/subscription.ts";
+
+/** What is special about a listener. */
+export interface ListenerTraits {
+  readonly announced?: boolean;
+  readonly hearsJoinLeave?: boolean;
+  readonly present?: boolean;
+  readonly sole?: boolean;
+  /** It has no room to note where the gateway stands. */
+  readonly noRoom?: boolean;
+}
+
+/** A subscriber of a gateway, with a session that writes down what happens to it. */
+export class Listener {
+  readonly user: string;
+  readonly channel: string;
+  subscription: Subscription;
+  /** A publication's data, `join` or `leave` and who, `lost`, in order. */
+  readonly heard: string[] = [];
+  readonly answers: JoinAnswer[] = [];
+  readonly disconnects: DisconnectCode[] = [];
+  flushes = 0;
+  /** How often it was to note where the gateway stands. */
+  keeps = 0;
+  kept: KeptPosition | undefined;
+  behindBytes = 0;
+  /** What a session does besides. */
+  onHeard: (what: string) => void = doNothing;
+  onLost: () => void = doNothing;
+  onDisconnect: () => void = doNothing;
+  readonly #traits: ListenerTraits;
+
+  constructor(user: string, traits: ListenerTraits = {}, channel = "news") {
+    this.user = user;
+    this.channel = channel;
+    this.#traits = traits;
+    this.subscription = this.#newSubscription(undefined);
+  }
+
+  /** The answer to its join. */
+  readonly answered = (answer: JoinAnswer): void => {
+    this.answers.push(answer);
+  };
+
+  /** Its object slept: what it noted is all that is left. */
+  wake(): void {
+    this.subscription = this.#newSubscription(this.kept);
+  }
+
+  #newSubscription(kept: KeptPosition | undefined): Subscription {
+    const { announced = false, hearsJoinLeave = false, present = true } = this.#traits;
+    const granted: SubscriptionSnapshot = {
+      channel: this.channel,
+      expireAtSeconds: 0,
+      present,
+      announced,
+      hearsJoinLeave,
+      sole: this.#traits.sole ?? false,
+    };
+    const connection = {
+      send: (frame: Message) => {
+        for (const line of frame.split("\n")) this.#hear(parsePush(line));
+      },
+      close: doNothing,
+      save: doNothing,
+      backlogBytes: () => this.behindBytes,
+      lastHeardMs: () => undefined,
+    };
+    const session = {
+      flushed: () => {
+        this.flushes++;
+      },
+      disconnect: (code: DisconnectCode) => {
+        this.disconnects.push(code);
+        this.onDisconnect();
+      },
+      lost: () => {
+        this.kept = undefined;
+        this.#hear("lost");
+        this.onLost();
+      },
+      keep: (_channel: string, position: KeptPosition) => {
+        this.keeps++;
+        if (this.#traits.noRoom === true) return false;
+        this.kept = position;
+        return true;
+      },
+    };
+    const info = { user: this.user, client: `client-of-${this.user}` };
+    return new Subscription(info, granted, connection, session, kept);
+  }
+
+  #hear(what: string): void {
+    this.heard.push(what);
+    this.onHeard(what);
+  }
+}
+
+function parsePush(line: string): string {
+  const data = memberText(line, "push", "pub", "data");
+  if (data !== undefined) return data;
+  for (const type of ["join", "leave"]) {
+    const user = memberText(line, "push", type, "info", "user");
+    if (user !== undefined) return `${type} ${user.slice(1, -1)}`;
+  }
+  throw new Error(`not a push that a hub sends: ${line}`);
+}
+
+function doNothing(): void {
+  // Most listeners only listen.
+}

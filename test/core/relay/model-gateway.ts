@@ -1,0 +1,51 @@
+import type { Batch, BatchAnswer, RelayEntry } from "../../../src/relay/batch.ts";
+import type { FollowOutcome } from "../../../src/relay/relay.ts";
+
+/** An entry that a gateway took, and where the channel had it. */
+export interface Taken {
+  readonly instance: number;
+  readonly number: number;
+  readonly entry: RelayEntry;
+}
+
+/** A gateway as the relay's contract has it: it takes what is new to it, and notes what it can't have any more. */
+export class ModelGateway {
+  wanting = false;
+  readonly taken: Taken[] = [];
+  /** How many entries it was never given. */
+  skipped = 0;
+  /** What a batch claimed and wasn't so. */
+  readonly lies: string[] = [];
+  instance = 0;
+  sequence = 0;
+
+  follow(outcome: FollowOutcome): void {
+    if (outcome.outcome === "full") throw new Error("full");
+    this.wanting = true;
+    ({ instance: this.instance, sequence: this.sequence } = outcome);
+  }
+
+  /** @param late the channel gave up waiting for this call long ago */
+  receive(batch: Batch, late: boolean): BatchAnswer {
+    if (!this.wanting) return { outcome: "left" };
+    const { instance, first, entries, certain } = batch;
+    if (instance < this.instance) return { outcome: "taken" };
+    const isNew = instance > this.instance;
+    if (isNew) {
+      this.instance = instance;
+      this.sequence = 0;
+    }
+    if (certain && !late && (isNew || first !== this.sequence + 1)) {
+      this.lies.push(`certain of ${first} after ${this.sequence} of ${isNew ? "another" : "this"}`);
+    }
+    this.skipped += Math.max(0, first - this.sequence - 1);
+    for (const [index, entry] of entries.entries()) {
+      const number = first + index;
+      if (number <= this.sequence) continue;
+      this.sequence = number;
+      this.taken.push({ instance, number, entry });
+    }
+    this.sequence = Math.max(this.sequence, first - 1);
+    return { outcome: "taken" };
+  }
+}

@@ -1,0 +1,55 @@
+import type { UpstreamPort } from "../../../src/relay/upstream.ts";
+import type { Answer, Answers, Question } from "../../../src/relay/question.ts";
+
+interface Call {
+  readonly channel: string;
+  readonly questions: readonly Question[];
+  readonly answered: (answers: Answers | undefined) => void;
+}
+
+/** A channel's object that answers when, and what, a test says. */
+export class ScriptedPort implements UpstreamPort {
+  /** Every call so far: the methods asked for. */
+  readonly calls: string[] = [];
+  readonly #open: Call[] = [];
+
+  call(
+    channel: string,
+    questions: readonly Question[],
+    answered: (answers: Answers | undefined) => void,
+  ): void {
+    this.calls.push(questions.map(({ method }) => method).join(" "));
+    this.#open.push({ channel, questions, answered });
+  }
+
+  /** How many calls wait for an answer. */
+  get open(): number {
+    return this.#open.length;
+  }
+
+  /** What the oldest open call asks. */
+  get questions(): readonly Question[] {
+    return this.#open[0]?.questions ?? [];
+  }
+
+  /** Answers the oldest open call. */
+  answer(...answers: readonly Answer[]): void {
+    this.#take().answered({ outcome: "answers", answers });
+  }
+
+  /** The object is overloaded: it did nothing. */
+  refuse(): void {
+    this.#take().answered({ outcome: "overloaded", retryAfterSeconds: 1 });
+  }
+
+  /** The oldest open call fails; nobody knows what it did. */
+  fail(): void {
+    this.#take().answered(undefined);
+  }
+
+  #take(): Call {
+    const call = this.#open.shift();
+    if (call === undefined) throw new Error("no call is open");
+    return call;
+  }
+}

@@ -1,0 +1,38 @@
+import type { ServerSubscription } from "../../../src/access/claims.ts";
+import type { Verdicts } from "../../../src/session/verdicts.ts";
+import type { Peer } from "./peer.ts";
+import type { Switchboard } from "./switchboard.ts";
+import { connectionToken } from "./verdicts.ts";
+
+/** The simplest of all. */
+export const connect = `{"id":1,"connect":{}}`;
+
+/** A token of user 42 that names these subscriptions. */
+export function naming(...subscriptions: readonly (string | ServerSubscription)[]): Verdicts {
+  return connectionToken("42", {
+    subscriptions: subscriptions.map((one) =>
+      typeof one === "string" ? { channel: one, override: {} } : one,
+    ),
+  });
+}
+
+/** A connect reply with this in its `subs`; without the field for none. */
+export function connected(subs?: string): string {
+  const field = subs === undefined ? "" : `"subs":${subs},`;
+  return `{"id":1,"connect":{"client":"c1","version":"test",${field}"ping":25,"pong":true}}`;
+}
+
+/** A publication without history, as it is pushed. */
+export function pushed(channel: string, data: string): string {
+  return `{"push":{"channel":"${channel}","pub":{"data":${data}}}}`;
+}
+
+/** A connection whose server's subscriptions, to these, have all begun; what was heard and asked is dropped. */
+export function opened(board: Switchboard, ...channels: readonly string[]): Peer {
+  const peer = board.open();
+  board.say(peer, connect, naming(...channels));
+  for (const channel of channels) board.channels.joined(channel);
+  peer.hears();
+  board.channels.takeCalls();
+  return peer;
+}

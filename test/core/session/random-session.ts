@@ -1,0 +1,98 @@
+import * as fc from "fast-check";
+import type { ConnectionClaims } from "../../../src/access/claims.ts";
+import type {
+  KeptPosition,
+  SessionIdentity,
+  SessionSnapshot,
+  SubscriptionSnapshot,
+} from "../../../src/session/snapshot.ts";
+import { json } from "../api/channel-config.ts";
+
+/** Objects as the code makes them: fast-check's own ones have no prototype. */
+const plain = { noNullPrototype: true } as const;
+
+/** Text as tokens and names have it: of one byte a character in an attachment, or of two. */
+const anyText = fc.oneof(
+  fc.string({ maxLength: 40 }),
+  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.constantFrom("__proto__", "zoë", "жж", "\u2028", "a\nb"),
+);
+
+const anyInfo = anyText.map((text) => json(JSON.stringify(text)));
+
+const anyEnd = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 40 }));
+
+const anyClaims: fc.Arbitrary<ConnectionClaims> = fc.record(
+  { user: anyText, expireAtSeconds: anyEnd, info: anyInfo },
+  { ...plain, requiredKeys: ["user", "expireAtSeconds"] },
+);
+
+const anyIdentity: fc.Arbitrary<SessionIdentity> = fc.record(
+  {
+    phase: fc.constantFrom("new", "connected", "refused", "closed"),
+    client: fc.uuid(),
+    openedAtMs: fc.nat(2 ** 45),
+    keepalive: fc.constantFrom("client", "server"),
+    claims: anyClaims,
+    pingedAtMs: fc.nat(2 ** 45),
+    awaitingPong: fc.boolean(),
+  },
+  { ...plain, requiredKeys: ["phase", "client", "openedAtMs", "keepalive"] },
+);
+
+const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
+  {
+    channel: fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 255, size: "max" }),
+    expireAtSeconds: anyEnd,
+    present: fc.boolean(),
+    announced: fc.boolean(),
+    hearsJoinLeave: fc.boolean(),
+    serverSide: fc.constant(true),
+    sole: fc.constant(true),
+    chanInfo: anyInfo,
+  },
+  {
+    ...plain,
+    requiredKeys: ["channel", "expireAtSeconds", "present", "announced", "hearsJoinLeave"],
+  },
+);
+
+/** As a channel's object tells it: an epoch of ours, an instance's first millisecond, and counts. */
+const anyPosition: fc.Arbitrary<KeptPosition> = fc.record(
+  {
+    epoch: fc.oneof(fc.constant(""), fc.stringMatching(/^[a-zA-Z]{8}$/)),
+    offset: fc.oneof(fc.nat(99), fc.maxSafeNat()),
+    instance: fc.integer({ min: 0, max: 2 ** 45 }),
+    sequence: fc.oneof(fc.nat(99), fc.maxSafeNat()),
+  },
+  plain,
+);
+
+interface Entry {
+  readonly subscription: SubscriptionSnapshot;
+  readonly position?: KeptPosition;
+}
+
+const anyEntry: fc.Arbitrary<Entry> = fc.record(
+  { subscription: anySubscription, position: anyPosition },
+  { ...plain, requiredKeys: ["subscription"] },
+);
+
+/** A session with at most so many subscriptions, some of which have to remember a position. */
+export function anySnapshot(subscriptionsMax: number): fc.Arbitrary<SessionSnapshot> {
+  const anyEntries = fc.uniqueArray(anyEntry, {
+    maxLength: subscriptionsMax,
+    selector: ({ subscription }) => subscription.channel,
+    size: "max",
+  });
+  return fc.tuple(anyIdentity, anyEntries).map(snapshotOf);
+}
+
+function snapshotOf([identity, entries]: [SessionIdentity, readonly Entry[]]): SessionSnapshot {
+  const kept = new Map<string, KeptPosition>();
+  for (const { subscription, position } of entries) {
+    if (position !== undefined) kept.set(subscription.channel, position);
+  }
+  const subscriptions = entries.map(({ subscription }) => subscription);
+  return { ...identity, subscriptions, ...(kept.size === 0 ? {} : { kept }) };
+}

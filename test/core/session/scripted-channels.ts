@@ -1,0 +1,258 @@
+import type { HistoryQuery } from "../../../src/api/channel-command.ts";
+import { type ResolvedChannel, resolveChannel } from "../../../src/channel/channel-name.ts";
+import type { JoinWish } from "../../../src/channel/channel.ts";
+import type { ChannelConfig } from "../../../src/config/config.ts";
+import type { ErrorCode } from "../../../src/protocol/codes.ts";
+import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import type { JsonText } from "../../../src/protocol/json-text.ts";
+import type { ClientInfo } from "../../../src/protocol/publication.ts";
+import type {
+  Channels,
+  HistoryAnswer,
+  JoinAnswer,
+  PresenceAnswer,
+  PresenceStatsAnswer,
+  PublishAnswer,
+} from "../../../src/session/channels.ts";
+import type { Subscription } from "../../../src/session/subscription.ts";
+import { json } from "../api/channel-config.ts";
+
+type Joined = Extract<JoinAnswer, { readonly outcome: "joined" }>;
+
+interface Join {
+  readonly subscription: Subscription;
+  readonly wish: JoinWish;
+  readonly answer: (outcome: JoinAnswer) => void;
+}
+
+interface Question<Answer> {
+  readonly channel: string;
+  readonly answer: (outcome: Answer) => void;
+}
+
+interface Publish extends Question<PublishAnswer> {
+  readonly info: ClientInfo;
+}
+
+interface History extends Question<HistoryAnswer> {
+  readonly query: HistoryQuery;
+}
+
+/**
+ * Many channels, as a gateway has them: nothing is answered before the test says so, in the order it likes. Whoever uses
+ * them against their contract is told by an exception.
+ */
+export class ScriptedChannels implements Channels {
+  /** All that was asked and told since the last {@link takeCalls}, such as `join news`. */
+  #calls: string[] = [];
+  readonly #config: ChannelConfig;
+  readonly #joins: Join[] = [];
+  readonly #publishes: Publish[] = [];
+  readonly #histories: History[] = [];
+  readonly #presences: Question<PresenceAnswer>[] = [];
+  readonly #subscribers = new Set<Subscription>();
+  readonly #collecting = new Map<string, string[]>();
+  readonly #awaitingFlush = new Set<Subscription>();
+
+  constructor(config: ChannelConfig) {
+    this.#config = config;
+  }
+
+  /** The object is made anew: what was under way is lost, and nobody is subscribed before it is restored. */
+  forget(): void {
+    this.#joins.length = 0;
+    this.#subscribers.clear();
+    this.#collecting.clear();
+    this.#awaitingFlush.clear();
+    this.takeCalls();
+  }
+
+  /** What sessions asked and told since this was last called, in order. */
+  takeCalls(): readonly string[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
+  }
+
+  /** Everybody who is subscribed, or about to be: connection and channel. */
+  get known(): readonly string[] {
+    const joining = this.#joins.map(({ subscription }) => subscription);
+    return [...this.#subscribers, ...joining].map(
+      ({ info, channel }) => `${info.client} ${channel}`,
+    );
+  }
+
+  /** The subscription of a connection, or its only one. */
+  subscription(channel: string, client?: string): Subscription {
+    for (const subscription of this.#subscribers) {
+      const { info } = subscription;
+      if (subscription.channel === channel && (client ?? info.client) === info.client) {
+        return subscription;
+      }
+    }
+    throw new Error(`nobody is subscribed to ${channel}`);
+  }
+
+  /** What the oldest join to a channel that isn't answered asks for. */
+  wish(channel: string): JoinWish {
+    const join = this.#joins.find(({ subscription }) => subscription.channel === channel);
+    if (join === undefined) throw new Error(`nobody joins ${channel}`);
+    return join.wish;
+  }
+
+  /** Answers the oldest join to a channel. */
+  joined(channel: string, more: Partial<Joined> = {}): void {
+    const join = this.#takeJoin(channel);
+    this.#subscribers.add(join.subscription);
+    join.answer({ outcome: "joined", recovered: false, publications: [], ...more });
+  }
+
+  refused(channel: string, error: ErrorCode): void {
+    this.#takeJoin(channel).answer({ outcome: "failed", error });
+  }
+
+  /** Answers the oldest publish to a channel. */
+  published(channel: string, error?: ErrorCode): void {
+    take(this.#publishes, channel).answer(
+      error === undefined ? { outcome: "published" } : { outcome: "failed", error },
+    );
+  }
+
+  /** Answers the oldest question for a channel's history: there is none. */
+  read(channel: string): void {
+    const position = { epoch: "e", offset: 0 };
+    take(this.#histories, channel).answer({ outcome: "history", publications: [], position });
+  }
+
+  /** Answers the oldest question for a channel's presence: nobody is. */
+  seen(channel: string): void {
+    take(this.#presences, channel).answer({ outcome: "presence", result: { clients: [] } });
+  }
+
+  /** A publication without history comes to all subscribers of a channel; while it collects, later. */
+  tell(channel: string, data: string): void {
+    const publication = { data: json(data), offset: 0 };
+    const frame = jsonCodec.encodePush({ type: "publication", channel, publication });
+    const collected = this.#collecting.get(channel);
+    if (collected === undefined) this.#send(channel, frame);
+    else collected.push(frame);
+  }
+
+  /** From here on the channel's publications are collected, until {@link flush}. */
+  collect(channel: string): void {
+    this.#collecting.set(channel, []);
+  }
+
+  flush(channel: string): void {
+    const collected = this.#collecting.get(channel) ?? [];
+    this.#collecting.delete(channel);
+    for (const frame of collected) this.#send(channel, frame);
+    for (const subscription of this.#awaitingFlush) {
+      if (subscription.channel !== channel) continue;
+      this.#awaitingFlush.delete(subscription);
+      subscription.flushed();
+    }
+  }
+
+  find(name: string): ResolvedChannel {
+    return resolveChannel(name, this.#config);
+  }
+
+  join(
+    subscription: Subscription,
+    wish: JoinWish,
+    _nowMs: number,
+    answer: (outcome: JoinAnswer) => void,
+  ): void {
+    this.#note("join", subscription);
+    this.#joins.push({ subscription, wish, answer });
+  }
+
+  restore(subscription: Subscription): void {
+    this.#note("restore", subscription);
+    this.#subscribers.add(subscription);
+  }
+
+  announce(subscription: Subscription): void {
+    this.#note("announce", subscription);
+    if (!this.#subscribers.has(subscription)) throw new Error("announced without having joined");
+    // As the others hear of it, and it as one of them.
+    const { channel, info } = subscription;
+    if (subscription.announced) {
+      this.#send(channel, jsonCodec.encodePush({ type: "join", channel, info }));
+    }
+  }
+
+  leave(subscription: Subscription): void {
+    this.#note("leave", subscription);
+    const index = this.#joins.findIndex((join) => join.subscription === subscription);
+    if (index >= 0) this.#joins.splice(index, 1);
+    else if (!this.#subscribers.delete(subscription)) throw new Error("left without having joined");
+    if (this.#awaitingFlush.has(subscription)) this.flush(subscription.channel);
+  }
+
+  publish(
+    channel: string,
+    data: JsonText,
+    info: ClientInfo,
+    _subscription: Subscription | undefined,
+    _nowMs: number,
+    answer: (outcome: PublishAnswer) => void,
+  ): void {
+    this.#calls.push(`publish ${channel} ${data}`);
+    this.#publishes.push({ channel, info, answer });
+  }
+
+  history(
+    channel: string,
+    query: HistoryQuery,
+    _bytesMax: number,
+    _nowMs: number,
+    answer: (outcome: HistoryAnswer) => void,
+  ): void {
+    this.#calls.push(`history ${channel}`);
+    this.#histories.push({ channel, query, answer });
+  }
+
+  presence(channel: string, answer: (outcome: PresenceAnswer) => void): void {
+    this.#calls.push(`presence ${channel}`);
+    this.#presences.push({ channel, answer });
+  }
+
+  presenceStats(_channel: string, answer: (outcome: PresenceStatsAnswer) => void): void {
+    answer({ outcome: "presence-stats", result: { clientCount: 0, userCount: 0 } });
+  }
+
+  awaitFlush(subscription: Subscription): boolean {
+    if (!this.#collecting.has(subscription.channel)) return false;
+    this.#awaitingFlush.add(subscription);
+    return true;
+  }
+
+  #note(what: string, { channel }: Subscription): void {
+    this.#calls.push(`${what} ${channel}`);
+  }
+
+  #send(channel: string, frame: string): void {
+    for (const subscription of this.#subscribers) {
+      if (subscription.channel === channel) subscription.send(frame);
+    }
+  }
+
+  #takeJoin(channel: string): Join {
+    const index = this.#joins.findIndex(({ subscription }) => subscription.channel === channel);
+    const [join] = index < 0 ? [] : this.#joins.splice(index, 1);
+    if (join === undefined) throw new Error(`nobody joins ${channel}`);
+    return join;
+  }
+}
+
+function take<Asked extends { readonly channel: string }>(
+  questions: Asked[],
+  channel: string,
+): Asked {
+  const index = questions.findIndex((question) => question.channel === channel);
+  const [question] = index < 0 ? [] : questions.splice(index, 1);
+  if (question === undefined) throw new Error(`nobody asks ${channel}`);
+  return question;
+}

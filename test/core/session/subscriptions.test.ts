@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import type { KeptPosition, SubscriptionSnapshot } from "../../../src/session/snapshot.ts";
+import { Subscription } from "../../../src/session/subscription.ts";
+import { Subscriptions } from "../../../src/session/subscriptions.ts";
+
+const nobody = {
+  flushed: () => undefined,
+  disconnect: () => undefined,
+  lost: () => undefined,
+  keep: () => false,
+};
+
+const nowhere = {
+  send: () => undefined,
+  close: () => undefined,
+  save: () => undefined,
+  backlogBytes: () => 0,
+  lastHeardMs: () => undefined,
+};
+
+function grantedTo(channel: string, expireAtSeconds = 0): SubscriptionSnapshot {
+  const flags = { present: false, announced: false, hearsJoinLeave: false };
+  return { channel, expireAtSeconds, ...flags };
+}
+
+function subscriptionTo(channel: string, kept?: KeptPosition): Subscription {
+  const info = { user: "42", client: "c1" };
+  return new Subscription(info, grantedTo(channel), nowhere, nobody, kept);
+}
+
+/** Subscriptions to these, of which those with a `?` have not begun. */
+function having(...names: readonly string[]): Subscriptions {
+  const subscriptions = new Subscriptions();
+  for (const name of names) {
+    const channel = name.replace("?", "");
+    subscriptions.add(subscriptionTo(channel), grantedTo(channel), channel === name);
+  }
+  return subscriptions;
+}
+
+const position: KeptPosition = { epoch: "e", offset: 1, instance: 2, sequence: 3 };
+
+describe("a session's subscriptions", () => {
+  it("[G1] count as soon as they are asked for", () => {
+    const subscriptions = having("a", "b?");
+    expect(subscriptions.size).toBe(2);
+    expect(subscriptions.has("b")).toBe(true);
+    expect(subscriptions.has("c")).toBe(false);
+    expect(subscriptions.all.map(({ channel }) => channel)).toStrictEqual(["a", "b"]);
+    expect(subscriptions.granted).toStrictEqual([grantedTo("a"), grantedTo("b")]);
+  });
+
+  it("[S1] are remembered, and found, once they have begun", () => {
+    const subscriptions = having("a", "b?");
+    expect(subscriptions.list).toStrictEqual([grantedTo("a")]);
+    expect(subscriptions.get("b")).toBeUndefined();
+    subscriptions.begin("b");
+    expect(subscriptions.list).toStrictEqual([grantedTo("a"), grantedTo("b")]);
+    expect(subscriptions.get("b")?.channel).toBe("b");
+  });
+
+  it("[S1] are the same list until something changes", () => {
+    const subscriptions = having("a", "b");
+    const { list } = subscriptions;
+    subscriptions.keep("a", position);
+    expect(subscriptions.list).toBe(list);
+    subscriptions.replace(grantedTo("a", 9));
+    expect(subscriptions.list).toStrictEqual([grantedTo("a", 9), grantedTo("b")]);
+    subscriptions.remove("a");
+    expect(subscriptions.list).toStrictEqual([grantedTo("b")]);
+  });
+
+  it("[G5] can't begin, or change, once they were left", () => {
+    const subscriptions = having("a?");
+    subscriptions.remove("a");
+    subscriptions.begin("a");
+    subscriptions.replace(grantedTo("a", 9));
+    expect(subscriptions.list).toStrictEqual([]);
+    expect(subscriptions.size).toBe(0);
+  });
+
+  it("[C5] end when the first of them does that has begun and ends at all", () => {
+    const subscriptions = having("a");
+    expect(subscriptions.expireAtSeconds).toBe(0);
+    subscriptions.add(subscriptionTo("b"), grantedTo("b", 30), true);
+    subscriptions.add(subscriptionTo("c"), grantedTo("c", 20), true);
+    subscriptions.add(subscriptionTo("d"), grantedTo("d", 10), false);
+    expect(subscriptions.expireAtSeconds).toBe(20);
+    subscriptions.remove("c");
+    expect(subscriptions.expireAtSeconds).toBe(30);
+  });
+
+  it("[L7] keep the positions they slept with, and lose them with the subscription", () => {
+    const subscriptions = new Subscriptions();
+    subscriptions.add(subscriptionTo("a", position), grantedTo("a"), true);
+    subscriptions.add(subscriptionTo("b"), grantedTo("b"), true);
+    subscriptions.keep("b", { ...position, offset: 9 });
+    expect([...subscriptions.kept.keys()]).toStrictEqual(["a", "b"]);
+    subscriptions.remove("a");
+    expect([...subscriptions.kept]).toStrictEqual([["b", { ...position, offset: 9 }]]);
+    subscriptions.clear();
+    expect(subscriptions.kept.size).toBe(0);
+    expect(subscriptions.all).toStrictEqual([]);
+  });
+});

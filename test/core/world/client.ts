@@ -1,0 +1,277 @@
+import type { Setting } from "./setting.ts";
+import type { GatewayHost } from "./gateway-host.ts";
+import { type HeardPublication, type HeardResult, Listening } from "./listening.ts";
+import type { ClientEnd, Socket } from "./socket.ts";
+
+/** What is special about a client. */
+export interface ClientTraits {
+  readonly name: string;
+  /** Channels that its token subscribes it to. */
+  readonly given: readonly string[];
+  /** It gives up a connection on which a subscribe isn't answered within 5 s, as SDKs do. */
+  readonly isImpatient: boolean;
+  /** Where it connects, each time that it does. */
+  readonly chooseGateway: () => GatewayHost;
+  /** How long it waits before it comes back, or asks again, ms. */
+  readonly backoffMs: () => number;
+}
+
+/** A client, as SDKs are: it comes back when its connection breaks, and recovers what it was subscribed to. */
+export class WorldClient {
+  readonly name: string;
+  readonly #setting: Setting;
+  readonly #traits: ClientTraits;
+  readonly #listenings = new Map<string, Listening>();
+  readonly #waiting = new Map<number, (frame: HeardFrame) => void>();
+  #connection: Connection | undefined;
+  #isWanted = false;
+  #ids = 0;
+  #published = 0;
+
+  constructor(traits: ClientTraits, setting: Setting) {
+    this.name = traits.name;
+    this.#traits = traits;
+    this.#setting = setting;
+    for (const channel of traits.given) this.#listening(channel);
+  }
+
+  /** The subscriptions that it has, as it sees it. */
+  get live(): readonly Listening[] {
+    return [...this.#listenings.values()].filter(({ state }) => state === "on");
+  }
+
+  /** Those that it should have by now. */
+  get wanted(): readonly Listening[] {
+    if (!this.#isWanted) return [];
+    return [...this.#listenings.values()].filter(({ wanted, given }) => wanted || given);
+  }
+
+  /** Its ID as the server knows it, and the gateway that it is connected to; undefined while it isn't. */
+  get connected(): { readonly id: string; readonly gateway: string } | undefined {
+    const { id, gateway } = this.#connection ?? {};
+    return id === undefined || gateway === undefined ? undefined : { id, gateway };
+  }
+
+  /** How many of its commands were not answered. */
+  get unanswered(): number {
+    return this.#waiting.size;
+  }
+
+  connect(): void {
+    this.#isWanted = true;
+    if (this.#connection !== undefined) return;
+    const gateway = this.#traits.chooseGateway();
+    const connection: Connection = { gateway: gateway.name, id: undefined, socket: undefined };
+    const end: ClientEnd = {
+      heard: (frame) => {
+        for (const line of frame.split("\n")) this.#hear(connection, line);
+      },
+      closed: (code) => this.#closed(connection, code),
+    };
+    this.#connection = connection;
+    const subscriptions = this.#traits.given.map((channel) => ({ channel, override: {} }));
+    const claims = { user: this.name, expireAtSeconds: 0, subscriptions };
+    connection.socket = gateway.open(end, claims);
+    const subs = Object.fromEntries(
+      this.#traits.given.map((channel) => [channel, recovering(this.#listening(channel))]),
+    );
+    this.#send({ connect: { subs } }, (frame) => this.#onConnect(connection, frame));
+  }
+
+  disconnect(): void {
+    this.#isWanted = false;
+    this.#drop();
+  }
+
+  subscribe(channel: string): void {
+    const listening = this.#listening(channel);
+    if (listening.given || listening.wanted) return;
+    listening.wanted = true;
+    this.#ask(listening);
+  }
+
+  /** @param forgets it won't recover when it comes back */
+  unsubscribe(channel: string, forgets: boolean): void {
+    const listening = this.#listening(channel);
+    if (listening.given || !listening.wanted) return;
+    listening.wanted = false;
+    const { state } = listening;
+    listening.end();
+    if (forgets) listening.position = undefined;
+    if (state === "off") return;
+    listening.leaving++;
+    this.#send({ unsubscribe: { channel } }, () => {
+      listening.leaving--;
+    });
+  }
+
+  publish(channel: string): void {
+    if (this.#connection?.id === undefined) return;
+    const listening = this.#listening(channel);
+    const data = `${this.name}-${++this.#published}`;
+    const { generation, state } = listening;
+    const sentAtMs = this.#setting.timeline.nowMs;
+    this.#send({ publish: { channel, data } }, ({ error }) => {
+      const isLive = state === "on" && listening.state === "on";
+      if (error !== undefined || !isLive || listening.generation !== generation) return;
+      // After that it is answered in any case: nothing hangs (rule B4).
+      if (this.#setting.timeline.nowMs - sentAtMs >= 10_000) return;
+      if (listening.hasHeard(data)) return;
+      const { ledger } = this.#setting;
+      const found = ledger.find(data);
+      const hasHistory = listening.position !== undefined;
+      // What isn't kept can get lost with the object's memory.
+      if (!hasHistory && found !== undefined && !ledger.isOfThisLife(channel, found)) return;
+      this.#complain(`was told of ${data} before it heard it`);
+    });
+  }
+
+  #onConnect(connection: Connection, { connect, error }: HeardFrame): void {
+    if (connect === undefined) {
+      if (error?.temporary !== true) this.#complain(`couldn't connect: ${error?.code}`);
+      this.#drop();
+      this.#comeBack();
+      return;
+    }
+    connection.id = connect.client;
+    for (const channel of this.#traits.given) {
+      const listening = this.#listening(channel);
+      const result = connect.subs?.[channel];
+      if (result === undefined) this.#complain(`was not subscribed to ${channel}`);
+      else listening.begin(result, listening.position !== undefined);
+    }
+    for (const listening of this.#listenings.values()) if (listening.wanted) this.#ask(listening);
+  }
+
+  #ask(listening: Listening): void {
+    const connection = this.#connection;
+    if (connection?.id === undefined || listening.state !== "off" || !listening.wanted) return;
+    const { channel } = listening;
+    const generation = ++listening.generation;
+    listening.state = "asking";
+    const request = { channel, ...recovering(listening) };
+    const isAsking = (): boolean =>
+      listening.state === "asking" && listening.generation === generation;
+    this.#send({ subscribe: request }, ({ subscribe, error }) => {
+      if (!isAsking()) return;
+      if (subscribe !== undefined) {
+        listening.begin(subscribe, listening.position !== undefined);
+        return;
+      }
+      if (error?.temporary !== true) this.#complain(`couldn't subscribe: ${error?.code}`);
+      listening.end();
+      this.#askLater(listening);
+    });
+    if (!this.#traits.isImpatient) return;
+    this.#setting.timeline.after(patienceMs, () => {
+      if (!isAsking() || this.#connection !== connection) return;
+      this.#drop();
+      this.#comeBack();
+    });
+  }
+
+  #askLater(listening: Listening): void {
+    this.#setting.timeline.after(this.#traits.backoffMs(), () => this.#ask(listening));
+  }
+
+  #hear(connection: Connection, line: string): void {
+    if (connection !== this.#connection) return;
+    const frame: HeardFrame = JSON.parse(line);
+    if (frame.id !== undefined) {
+      const answered = this.#waiting.get(frame.id);
+      this.#waiting.delete(frame.id);
+      if (answered === undefined) this.#complain(`was answered twice: ${line}`);
+      answered?.(frame);
+    } else if (frame.push !== undefined) this.#hearPush(frame.push);
+  }
+
+  #hearPush({ channel, pub, unsubscribe }: HeardPush): void {
+    const listening = this.#listening(channel);
+    if (pub !== undefined) listening.hear(pub);
+    else if (unsubscribe === undefined) listening.hearOther("join or leave");
+    else if (listening.leaving === 0) {
+      listening.hearOther("unsubscribe");
+      if (unsubscribe.code !== 2500) this.#complain(`was unsubscribed with ${unsubscribe.code}`);
+      listening.end();
+      this.#askLater(listening);
+    }
+  }
+
+  #closed(connection: Connection, code: number): void {
+    if (connection !== this.#connection) return;
+    if (code !== 1006 && code !== 3010) this.#complain(`was closed with ${code}`);
+    this.#forgetConnection();
+    this.#comeBack();
+  }
+
+  #comeBack(): void {
+    this.#setting.timeline.after(this.#traits.backoffMs(), () => {
+      if (this.#isWanted) this.connect();
+    });
+  }
+
+  #drop(): void {
+    this.#connection?.socket?.leave();
+    this.#forgetConnection();
+  }
+
+  #forgetConnection(): void {
+    this.#connection = undefined;
+    this.#waiting.clear();
+    for (const listening of this.#listenings.values()) {
+      listening.end();
+      listening.leaving = 0;
+    }
+  }
+
+  #send(command: object, answered: (frame: HeardFrame) => void): void {
+    const id = ++this.#ids;
+    this.#waiting.set(id, answered);
+    this.#connection?.socket?.say(JSON.stringify({ id, ...command }));
+  }
+
+  #listening(channel: string): Listening {
+    const known = this.#listenings.get(channel);
+    if (known !== undefined) return known;
+    const given = this.#traits.given.includes(channel);
+    const listening = new Listening(channel, given, this.name, this.#setting.ledger);
+    this.#listenings.set(channel, listening);
+    return listening;
+  }
+
+  #complain(what: string): void {
+    this.#setting.ledger.complain(`${this.name} ${what}`);
+  }
+}
+
+interface Connection {
+  readonly gateway: string;
+  /** Absent until connect was answered. */
+  id: string | undefined;
+  socket: Socket | undefined;
+}
+
+interface HeardFrame {
+  readonly id?: number;
+  readonly error?: { readonly code: number; readonly temporary?: boolean };
+  readonly connect?: {
+    readonly client: string;
+    readonly subs?: Readonly<Record<string, HeardResult>>;
+  };
+  readonly subscribe?: HeardResult;
+  readonly push?: HeardPush;
+}
+
+interface HeardPush {
+  readonly channel: string;
+  readonly pub?: HeardPublication;
+  readonly unsubscribe?: { readonly code: number };
+}
+
+/** What it says of where it was. */
+function recovering({ position }: Listening): object {
+  return position === undefined ? {} : { recover: true, ...position };
+}
+
+/** How long SDKs wait for an answer. */
+const patienceMs = 5_000;

@@ -1,0 +1,68 @@
+import type { StreamPosition } from "../../../src/protocol/publication.ts";
+
+/** One publication, as the channel's object carried it out. */
+export interface Entry {
+  /** A text that is nobody else's. */
+  readonly data: string;
+  /** Which life of the channel's object it was. */
+  readonly life: number;
+  /** Absent without history. */
+  readonly position?: StreamPosition;
+}
+
+/** An entry, and where it stands among its channel's. */
+export interface Found extends Entry {
+  readonly index: number;
+}
+
+/** What was published in truth, in order, and what anybody found to be otherwise. */
+export class Ledger {
+  readonly complaints: string[] = [];
+  readonly #channels = new Map<string, Found[]>();
+  readonly #byData = new Map<string, Found>();
+  readonly #lives = new Map<string, number>();
+
+  complain(complaint: string): void {
+    this.complaints.push(complaint);
+  }
+
+  /** Another life of a channel's object begins. */
+  wake(channel: string, life: number): void {
+    this.#lives.set(channel, life);
+  }
+
+  /** Whether the object that published it still lives, so that nothing can have kept it from being told. */
+  isOfThisLife(channel: string, { life }: Found): boolean {
+    return this.#lives.get(channel) === life;
+  }
+
+  /** A channel's object has published something. */
+  publish(channel: string, entry: Entry): void {
+    const { data } = entry;
+    if (this.#byData.has(data)) this.complain(`${data} was published twice to ${channel}`);
+    const entries = this.#channels.get(channel) ?? [];
+    const found = { ...entry, index: entries.length };
+    entries.push(found);
+    this.#channels.set(channel, entries);
+    this.#byData.set(data, found);
+  }
+
+  find(data: string): Found | undefined {
+    return this.#byData.get(data);
+  }
+
+  /** How many publications a channel has had. */
+  count(channel: string): number {
+    return this.#channels.get(channel)?.length ?? 0;
+  }
+
+  /** The newest publication of a channel. */
+  last(channel: string): Found | undefined {
+    return this.#channels.get(channel)?.at(-1);
+  }
+
+  /** Whether an entry is the first of its life, on its channel. */
+  isFirstOfLife(channel: string, { index, life }: Found): boolean {
+    return this.#channels.get(channel)?.[index - 1]?.life !== life;
+  }
+}

@@ -1,0 +1,40 @@
+import type { ChannelAnswers, ChannelCommand } from "../../../src/api/channel-command.ts";
+import type { Config } from "../../../src/config/config.ts";
+import type { Batch, BatchAnswer } from "../../../src/relay/batch.ts";
+import type {
+  Answers,
+  GatewayPresence,
+  PresenceAnswers,
+  Question,
+} from "../../../src/relay/question.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Network } from "./network.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** Takes an answer; undefined when the object that had to give it crashed. */
+export type Answering<Answer> = (answer: Answer | undefined) => void;
+
+/** What a channel's object can be called for. */
+export interface ChannelCalls {
+  execute(commands: readonly ChannelCommand[], answer: Answering<ChannelAnswers>): void;
+  ask(gateway: string, questions: readonly Question[], answer: Answering<Answers>): void;
+  present(answer: Answering<PresenceAnswers>): void;
+}
+
+/** What a gateway can be called for. */
+export interface GatewayCalls {
+  deliver(batch: Batch, answer: Answering<BatchAnswer>): void;
+  present(channel: string, answer: Answering<GatewayPresence>): void;
+}
+
+/** What everything in a world has around it. */
+export interface Setting {
+  readonly config: Config;
+  readonly timeline: Timeline;
+  readonly network: Network;
+  readonly ledger: Ledger;
+  /** How long a frame is under way, ms. */
+  readonly latencyMs: () => number;
+  channel(name: string): ChannelCalls;
+  gateway(name: string): GatewayCalls;
+}

@@ -1,0 +1,142 @@
+import type { PresenceAnswers } from "../../../src/relay/question.ts";
+import { configured } from "../../support/configured.ts";
+import { Backend } from "./backend.ts";
+import { ChannelHost } from "./channel-host.ts";
+import { type ClientTraits, WorldClient } from "./client.ts";
+import { GatewayHost } from "./gateway-host.ts";
+import { Ledger } from "./ledger.ts";
+import { type CallName, type Fate, Network, smooth } from "./network.ts";
+import type { Setting } from "./setting.ts";
+import { Timeline } from "./timeline.ts";
+
+/** How many of what there is. */
+export interface WorldSetup {
+  /** Channels, by their names. `keep:` has a long history, `few:` a short one, `none:` none. */
+  readonly channels: readonly string[];
+  readonly gateways: number;
+  /** What becomes of calls; all goes well unless it says otherwise. */
+  readonly fateOf?: (call: CallName) => Fate;
+  readonly latencyMs?: () => number;
+  readonly backoffMs?: () => number;
+  /** Whether the backend publishes again what was published. */
+  readonly repeats?: () => boolean;
+}
+
+/** Channels' objects, gateways and clients, all with the real core, and a network between them. */
+export class World {
+  readonly timeline = new Timeline(startMs);
+  readonly ledger = new Ledger();
+  readonly network: Network;
+  readonly channels: ReadonlyMap<string, ChannelHost>;
+  readonly gateways: ReadonlyMap<string, GatewayHost>;
+  readonly clients: WorldClient[] = [];
+  readonly backend: Backend;
+  readonly #setting: Setting;
+  readonly #backoffMs: () => number;
+
+  constructor(setup: WorldSetup) {
+    const { fateOf = () => smooth, latencyMs = () => 1, backoffMs = () => 100 } = setup;
+    const { repeats = () => false } = setup;
+    const complain = (complaint: string): void => this.ledger.complain(complaint);
+    this.network = new Network(this.timeline, fateOf, complain);
+    this.#backoffMs = backoffMs;
+    this.#setting = {
+      config: worldConfig,
+      timeline: this.timeline,
+      network: this.network,
+      ledger: this.ledger,
+      latencyMs,
+      channel: (name) => this.channel(name),
+      gateway: (name) => this.gateway(name),
+    };
+    this.channels = new Map(
+      setup.channels.map((name) => [name, new ChannelHost(name, this.#setting)]),
+    );
+    const names = Array.from({ length: setup.gateways }, (_, index) => `g${index + 1}`);
+    this.gateways = new Map(names.map((name) => [name, new GatewayHost(name, this.#setting)]));
+    this.backend = new Backend(this.#setting, backoffMs, repeats);
+  }
+
+  channel(name: string): ChannelHost {
+    return found(this.channels.get(name), name);
+  }
+
+  gateway(name: string): GatewayHost {
+    return found(this.gateways.get(name), name);
+  }
+
+  /** Another client, which isn't connected yet. It connects to the first gateway unless its traits say otherwise. */
+  client(traits: Partial<ClientTraits> = {}): WorldClient {
+    const client = new WorldClient(
+      {
+        name: `c${this.clients.length + 1}`,
+        given: [],
+        isImpatient: false,
+        chooseGateway: () => this.gateway("g1"),
+        backoffMs: this.#backoffMs,
+        ...traits,
+      },
+      this.#setting,
+    );
+    this.clients.push(client);
+    return client;
+  }
+
+  pass(ms: number): void {
+    this.timeline.pass(ms);
+  }
+
+  /** Who is present on a channel, by the connections' IDs. Time passes until that is known. */
+  present(name: string): readonly string[] {
+    let present: PresenceAnswers | undefined;
+    this.channel(name).present((answer) => {
+      present = answer;
+    });
+    this.pass(5_000);
+    if (present?.outcome !== "present" || !present.complete) {
+      this.ledger.complain(`nobody knows who is present on ${name}`);
+      return [];
+    }
+    return present.clients.map(({ client }) => client);
+  }
+}
+
+/** When every world begins: ms since 1970. */
+const startMs = 1_700_000_000_000;
+
+const open = {
+  presence: true,
+  join_leave: true,
+  force_push_join_leave: true,
+  allow_subscribe_for_client: true,
+  allow_publish_for_client: true,
+};
+
+const worldConfig = configured({
+  channel: {
+    namespaces: [
+      {
+        ...open,
+        name: "keep",
+        history_size: 1_000,
+        history_ttl: "1h",
+        history_meta_ttl: "24h",
+        force_recovery: true,
+      },
+      {
+        ...open,
+        name: "few",
+        history_size: 4,
+        history_ttl: "20s",
+        history_meta_ttl: "40s",
+        force_recovery: true,
+      },
+      { ...open, name: "none" },
+    ],
+  },
+});
+
+function found<Item>(item: Item | undefined, name: string): Item {
+  if (item === undefined) throw new Error(`there is no ${name}`);
+  return item;
+}

@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { TestContext } from "vitest";
+import { PythonScript } from "./python-script.ts";
+
+/** A Python that has the packages of test/clients/python/requirements.txt, and none but those. */
+export class PythonEnvironment {
+  readonly #interpreter: string;
+
+  /**
+   * Made when it is first asked for, which takes a download, and found again from then on.
+   *
+   * @throws when there is no Python here to make it with
+   */
+  static async open(): Promise<PythonEnvironment> {
+    const version = await pythonVersion();
+    const hash = createHash("sha256").update(readFileSync(requirements)).update(version);
+    const folder = join(environments, hash.digest("hex").slice(0, 16));
+    if (!existsSync(folder)) await make(folder);
+    return new PythonEnvironment(interpreterOf(folder));
+  }
+
+  private constructor(interpreter: string) {
+    this.#interpreter = interpreter;
+  }
+
+  /**
+   * Starts a scenario, which doesn't outlive the test.
+   *
+   * @param name of its file, without `.py`
+   * @param options what the scenario's own text says that it takes
+   */
+  run(test: TestContext, name: string, options: object): PythonScript {
+    return new PythonScript(test, this.#interpreter, join(scenarios, `${name}.py`), options);
+  }
+}
+
+/** What the Python of this machine calls itself; with another one the environments are others. */
+async function pythonVersion(): Promise<string> {
+  const check =
+    "import sys, venv, ensurepip; assert sys.version_info >= (3, 10), sys.version; print(sys.version)";
+  try {
+    return (await run("python3", ["-c", check])).stdout;
+  } catch (error) {
+    throw new Error(
+      "The tests of Centrifugo's Python packages need a `python3` of version 3.10 or later with `venv` " +
+        "(on Debian and Ubuntu: apt-get install python3 python3-venv).",
+      { cause: error },
+    );
+  }
+}
+
+/** Makes an environment that is there whole or not at all, however many make it at the same time. */
+async function make(folder: string): Promise<void> {
+  mkdirSync(environments, { recursive: true });
+  const unfinished = mkdtempSync(join(environments, "unfinished-"));
+  try {
+    await run("python3", ["-m", "venv", unfinished]);
+    const pip = ["-m", "pip", "--disable-pip-version-check"];
+    const python = interpreterOf(unfinished);
+    // Without dependencies, so that nothing comes in a version that isn't written down; the check finds what is missing.
+    await run(python, [...pip, "install", "--quiet", "--no-deps", "-r", requirements]);
+    await run(python, [...pip, "check"]);
+    renameSync(unfinished, folder);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+function interpreterOf(folder: string): string {
+  return join(folder, "bin", "python");
+}
+
+/** Rejects with what the program printed on its standard error. */
+const run = promisify(execFile);
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const scenarios = join(root, "test", "clients", "python");
+const requirements = join(scenarios, "requirements.txt");
+const environments = join(root, "node_modules", ".cache", "dormouse-python");

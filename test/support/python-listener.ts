@@ -1,0 +1,22 @@
+import type { TestContext } from "vitest";
+import type { PythonEnvironment } from "./python-environment.ts";
+import type { PythonScript } from "./python-script.ts";
+import type { TestServer } from "./test-server.ts";
+import { signToken } from "./test-tokens.ts";
+
+/** The official Python client of a user, subscribed to all of the channels on one socket, and hence on a gateway. */
+export async function pythonListener(
+  test: TestContext,
+  python: PythonEnvironment,
+  server: TestServer,
+  subscriber: { readonly user: string; readonly channels: readonly string[] },
+): Promise<PythonScript> {
+  const { user, channels } = subscriber;
+  const listener = python.run(test, "listen", {
+    address: server.gatewayAddress(),
+    token: signToken({ sub: user, info: { name: user } }),
+    subscriptions: channels.map((channel) => ({ channel })),
+  });
+  await listener.next("subscribed", channels.length);
+  return listener;
+}

@@ -1,0 +1,39 @@
+import { channelEndpoint, type Endpoint, gatewayEndpoint } from "./endpoint.ts";
+import type { TestServer } from "./test-server.ts";
+
+/**
+ * Where the clients of a test connect, and what happens to the objects between two of its steps (rule S2): nothing must be
+ * seen of either from outside.
+ */
+export interface Situation {
+  /** Short enough to be a part of a channel's name: tests that share a server don't share channels. */
+  readonly name: string;
+  readonly endpoint: Endpoint;
+  /** Between two steps. Rejects when there was no instance to throw away. */
+  readonly pause: (server: TestServer, channel: string) => Promise<void>;
+}
+
+/** The gateway that takes everybody on this machine, as long as it has room. */
+export const firstGateway = "na/0";
+
+/** For `describe.each`: the same test with objects that stay in memory, and with objects that are thrown away all the time. */
+export const situations: readonly Situation[] = [
+  { name: "channel-awake", endpoint: channelEndpoint, pause: () => Promise.resolve() },
+  {
+    name: "channel-evicted",
+    endpoint: channelEndpoint,
+    pause: (server, channel) => server.evict(channel),
+  },
+  { name: "gateway-awake", endpoint: gatewayEndpoint, pause: () => Promise.resolve() },
+  {
+    name: "gateway-evicted",
+    endpoint: gatewayEndpoint,
+    pause: async (server, channel) => {
+      // After some steps only one of the two has anything to do: a connect is the gateway's, a publish the channel's.
+      let evictions = 0;
+      while (!(await server.gatewayAsleep(firstGateway))) evictions++;
+      while (!(await server.asleep(channel))) evictions++;
+      if (evictions === 0) throw new Error("neither the gateway nor the channel was running");
+    },
+  },
+];

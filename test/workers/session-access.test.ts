@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { call, keptData } from "./api-request.ts";
+import { newChannel } from "./new-channel.ts";
+import { settings } from "./setting.ts";
+import { token } from "./token.ts";
+
+describe.each(settings)("what a client may do on $name", (setting) => {
+  it("[A1][A4] is refused where nothing opens the channel, and opened by its own token only", async () => {
+    const channel = newChannel("closed");
+    const claims = { sub: "ada", channel };
+    const [open, bound] = [
+      await token({ ...claims, info: { x: 1 }, data: { y: 2.0 } }),
+      await token({ ...claims, client: "another" }),
+    ];
+    const ada = await setting.connect(channel, "ada");
+    await setting.pause(channel);
+    const denied = '{"id":2,"error":{"code":103,"message":"permission denied"}}';
+    ada.send({ id: 2, subscribe: { channel } });
+    expect(await ada.line()).toBe(denied);
+    await setting.pause(channel);
+    ada.send({ id: 2, subscribe: { channel, token: await token(claims, "another secret") } });
+    expect(await ada.line()).toBe(denied);
+    await setting.pause(channel);
+    ada.send({ id: 2, subscribe: { channel, token: open } });
+    expect(await ada.line()).toBe('{"id":2,"subscribe":{"data":{"y":2}}}');
+    await setting.pause(channel);
+    expect((await call("presence", { channel })).body).toContain('"chan_info":{"x":1}');
+    ada.send({ id: 3, unsubscribe: { channel } });
+    await ada.line();
+    await setting.pause(channel);
+    ada.send({ id: 4, subscribe: { channel, token: bound } });
+    expect(await ada.closed).toStrictEqual({ code: 3500, reason: "invalid token" });
+    const eve = await setting.connect(channel, "eve");
+    await setting.pause(channel);
+    eve.send({ id: 2, subscribe: { channel, token: open } });
+    expect(await eve.closed).toStrictEqual({ code: 3500, reason: "invalid token" });
+    await setting.pause(channel);
+  });
+
+  it("[A1] is what publishing, presence and history need where the namespace says so", async () => {
+    const channel = newChannel("room");
+    const socket = await setting.connect(channel, "ada");
+    await setting.pause(channel);
+    for (const command of [
+      { publish: { channel, data: 1 } },
+      { presence: { channel } },
+      { presence_stats: { channel } },
+      { history: { channel } },
+    ]) {
+      socket.send({ id: 2, ...command });
+      expect(await socket.line()).toBe(
+        '{"id":2,"error":{"code":103,"message":"permission denied"}}',
+      );
+    }
+    expect(await keptData(channel)).toStrictEqual([]);
+    await setting.pause(channel);
+  });
+});
