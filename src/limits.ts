@@ -85,6 +85,11 @@ export const limits = {
   relayGatewaysMax: 512,
   /** What a gateway holds of one channel while it waits for an answer about it. Beyond, its subscribers are told (rule L3). */
   followerBufferBytesMax: 4_194_304,
+  /**
+   * What a gateway's channels and subscriptions take in memory together, roughly: half of what an object has. With half of
+   * it, new clients go to another gateway.
+   */
+  gatewayHeldBytesMax: 67_108_864,
   /** Publications a gateway keeps of one channel for clients that recover together, and for how long. */
   windowBytesMax: 1_048_576,
   windowMs: 10_000,

@@ -23,8 +23,12 @@ export interface FollowerSetup {
   readonly codec: Codec;
   /** Asks the channel's object, in order. */
   readonly ask: (asked: readonly Asked[]) => void;
-  /** Called at the end of whatever happened here: the follower may be idle now, or have something to settle. */
-  readonly changed: () => void;
+  /**
+   * Called at the end of whatever happened here: the follower may be idle now, or have something to settle.
+   *
+   * @param growth how many subscribers, and those about to be, there are more than at the last call
+   */
+  readonly changed: (growth: number) => void;
 }
 
 /**
@@ -51,6 +55,8 @@ export class Follower {
   /** The offset after which something was missing the last time. */
   #missedAfter: number | undefined;
   #nowMs = 0;
+  /** Subscribers and those about to be, when that was last told. */
+  #size = 0;
   #working = false;
 
   constructor(setup: FollowerSetup) {
@@ -178,14 +184,19 @@ export class Follower {
     } finally {
       this.#working = false;
     }
-    this.#setup.changed();
+    const size = this.subscriptions.size + this.#joins.size;
+    const growth = size - this.#size;
+    this.#size = size;
+    this.#setup.changed(growth);
   }
 
   /** @returns whether something was done, from which more may follow */
   #goOn(): boolean {
+    // Whose publication is among what is being read hears of it first (rule O4), though a later instance has been heard.
+    if (this.#catchingUp) return false;
     const reached = this.#reached;
     if (reached !== undefined && this.#audience.release(reached)) return true;
-    if (!this.#joins.waiting || this.#catchingUp) return false;
+    if (!this.#joins.waiting) return false;
     if (reached !== undefined) {
       this.#joins.decide();
       return true;

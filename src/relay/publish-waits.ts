@@ -66,7 +66,7 @@ export class PublishWaits {
 }
 
 /** A later instance begins after everything that an earlier one told. */
-export function isReached(
+function isReached(
   { instance, sequence }: { readonly instance: number; readonly sequence: number },
   reached: Reached,
 ): boolean {

@@ -119,7 +119,10 @@ describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
 
   describe("a connect", () => {
     it.each(forgeries)("[A2] closes 3500: $name", async ({ forge }) => {
-      expect(await connect(forge({ sub: "alice" }))).toEqual({ code: 3500, reason: "invalid token" });
+      expect(await connect(forge({ sub: "alice" }))).toEqual({
+        code: 3500,
+        reason: "invalid token",
+      });
     });
 
     it("[A2] closes 3500 with a subscription's token", async () => {

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Endpoint, endpoints } from "../support/endpoint.ts";
 import { LingeringPeer } from "../support/lingering-peer.ts";
-import { handshake, RawSocket } from "../support/raw-socket.ts";
+import { RawSocket } from "../support/raw-socket.ts";
+import { situations } from "../support/situation.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
-import { wakefulness } from "../support/wakefulness.ts";
 
 const connectionLimit = 5;
 /** Closed ones included, whose peers never answer. */
 const socketsMax = 2 * connectionLimit;
+
+const channel = "news";
 
 const config = {
   client: { connection_limit: connectionLimit },
@@ -16,73 +19,92 @@ const config = {
 
 let server: TestServer;
 
-beforeAll(async () => {
+// What the edge learns about a pool in one test must not matter in the next.
+beforeEach(async () => {
   server = await TestServer.start({ config });
 });
-afterAll(() => server.close());
+afterEach(() => server.close());
 
-describe.each(wakefulness)("[S2] with its object $name between all steps", ({ name, pause }) => {
-  it("[B5] peers that never answer the close take no more than twice the limit", async () => {
-    const channel = `${name}-lingering`;
-    const address = server.socketAddress(channel);
-    const peers: LingeringPeer[] = [];
-    for (let count = 1; count <= socketsMax; count++) {
-      peers.push(await closedPeer(address));
-      await pause(server, channel);
-    }
-    for (let count = 1; count <= 3; count++) {
-      expect(await handshake(address)).toEqual(refusal);
-      await pause(server, channel);
-    }
-    // Its place is free as soon as its connection is gone, with a goodbye or without.
-    peers.pop()?.cut();
-    const socket = await admitted(address);
-    await pause(server, channel);
-    expect(await handshake(address)).toEqual(refusal);
-    socket.close();
-    for (const peer of peers) peer.cut();
-  });
-
-  it("[B5] peers that never answer the close take nobody's place, up to the limit", async () => {
-    const channel = `${name}-beside`;
-    const address = server.socketAddress(channel);
-    const peers: LingeringPeer[] = [];
-    for (let count = 1; count <= connectionLimit; count++) {
-      peers.push(await closedPeer(address));
-      await pause(server, channel);
-    }
-    const sockets: RawSocket[] = [];
-    for (let count = 1; count <= connectionLimit; count++) {
-      sockets.push(await subscriber(channel));
-      await pause(server, channel);
-    }
-    expect(await server.backend.presence(channel)).toHaveLength(connectionLimit);
-    expect(await handshake(address)).toEqual(refusal);
-    for (const socket of sockets) socket.close();
-    for (const peer of peers) peer.cut();
-  });
-
+describe.each(situations)("[S2] in the situation $name", ({ endpoint, pause }) => {
   it("[B5] a client that closes properly frees its place, again and again", async () => {
-    const channel = `${name}-leaving`;
-    const address = server.socketAddress(channel);
     const sockets: RawSocket[] = [];
-    for (let count = 1; count <= connectionLimit; count++) sockets.push(await subscriber(channel));
+    for (let count = 1; count <= connectionLimit; count++) {
+      sockets.push(await subscriber(endpoint));
+    }
     for (let count = 1; count <= socketsMax + 1; count++) {
-      await pause(server, channel);
-      expect(await handshake(address)).toEqual(refusal);
       await pause(server, channel);
       const leaving = sockets.shift();
       leaving?.close();
       expect(await leaving?.closed).toMatchObject({ code: 1000 });
       await pause(server, channel);
-      sockets.push(await subscriber(channel));
+      sockets.push(await subscriber(endpoint));
     }
     expect(await server.backend.presence(channel)).toHaveLength(connectionLimit);
-    for (const socket of sockets) socket.close();
+    expect(await nextUnasked(endpoint)).toBe(true);
+    await closeAll(sockets);
+  });
+
+  it("[B5] peers that never answer the close take nobody's place, up to the limit", async () => {
+    const peers: LingeringPeer[] = [];
+    for (let count = 1; count <= connectionLimit; count++) {
+      peers.push(await closedPeer(endpoint.address(server, channel)));
+      await pause(server, channel);
+    }
+    const sockets: RawSocket[] = [];
+    for (let count = 1; count <= connectionLimit; count++) {
+      sockets.push(await subscriber(endpoint));
+      await pause(server, channel);
+    }
+    expect(await server.backend.presence(channel)).toHaveLength(connectionLimit);
+    expect(await nextUnasked(endpoint)).toBe(true);
+    for (const peer of peers) peer.cut();
+    await closeAll(sockets);
+  });
+
+  it("[B5] [G3] peers that never answer the close take no more than twice the limit", async () => {
+    const peers = await fillWithClosed(endpoint, () => pause(server, channel));
+    expect(await nextUnasked(endpoint)).toBe(true);
+    const socket = await RawSocket.open(endpoint.address(server, channel));
+    expect(await nextUnasked(endpoint)).toBe(false);
+    for (const peer of peers) peer.cut();
+    socket.close();
   });
 });
 
-const refusal = { status: 503, text: "This channel has no room for another connection" };
+describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
+  it("[B5] the place of such a peer is free once its connection is gone", async () => {
+    const peers = await fillWithClosed(endpoint, () => Promise.resolve());
+    for (const peer of peers) peer.cut();
+    // Nobody says when the server has noticed, and an object that refused isn't asked again for a while.
+    let taken = false;
+    while (!taken) {
+      await closeAll([await RawSocket.open(endpoint.address(server, channel))]);
+      taken = await nextUnasked(endpoint);
+    }
+    expect(taken).toBe(true);
+  });
+});
+
+/**
+ * Whether the object behind the first one of the pool, which is asked only when the first one refuses, has not been asked
+ * for anything lately. It isn't running afterwards.
+ */
+function nextUnasked({ name }: Endpoint): Promise<boolean> {
+  return server.gatewayAsleep(name === "channel" ? `channel/${channel}/0` : "na/1");
+}
+
+/** As many of the peers as one object takes. */
+async function fillWithClosed(
+  endpoint: Endpoint,
+  pause: () => Promise<void>,
+): Promise<readonly LingeringPeer[]> {
+  const peers: LingeringPeer[] = [];
+  for (let count = 1; count <= socketsMax; count++) {
+    peers.push(await closedPeer(endpoint.address(server, channel)));
+    await pause();
+  }
+  return peers;
+}
 
 /** A peer whose first command isn't connect, so that the server closes it; it leaves that unanswered. */
 async function closedPeer(address: string): Promise<LingeringPeer> {
@@ -92,20 +114,14 @@ async function closedPeer(address: string): Promise<LingeringPeer> {
   return peer;
 }
 
-/** A socket, as soon as there is room for one. */
-async function admitted(address: string): Promise<RawSocket> {
-  for (;;) {
-    const answer = await RawSocket.open(address).catch((error: Error) => error);
-    if (answer instanceof RawSocket) return answer;
-    expect(answer.message).toContain("503");
-  }
-}
-
-async function subscriber(channel: string): Promise<RawSocket> {
-  const socket = await RawSocket.connect(
-    server.socketAddress(channel),
-    signToken({ sub: "alice" }),
-  );
+async function subscriber(endpoint: Endpoint): Promise<RawSocket> {
+  const address = endpoint.address(server, channel);
+  const socket = await RawSocket.connect(address, signToken({ sub: "alice" }));
   await socket.ask({ id: 2, subscribe: { channel } });
   return socket;
+}
+
+async function closeAll(sockets: readonly RawSocket[]): Promise<void> {
+  for (const socket of sockets) socket.close();
+  await Promise.all(sockets.map(({ closed }) => closed));
 }

@@ -47,12 +47,16 @@ const attacks: readonly {
 ];
 
 describe.each(endpoints)("a client that doesn't read, at the endpoint of a $name,", (endpoint) => {
-  it.each(attacks)("[B1] [F4] is cut with 3008 when one frame asks 40 times to $demand", async (attack) => {
-    const room = await roomWith(endpoint, attack.demand);
-    room.hostile.send(...attack.commands(room.channel));
-    await harmless(room);
-    expect(await endOf(room, 3)).toEqual(slow);
-  });
+  it.each(attacks)(
+    "[B1] [F4] is cut with 3008 when one frame asks 40 times to $demand",
+    async (attack) => {
+      const room = await roomWith(endpoint, attack.demand);
+      room.hostile.send(...attack.commands(room.channel));
+      await harmless(room);
+      // Two that fill what may wait for it, one that the system itself took, and not a fourth one.
+      expect(await endOf(room, 4)).toEqual(slow);
+    },
+  );
 
   it("[B1] [F4] is cut with 3008 when 40 frames ask to read the whole history", async () => {
     const room = await roomWith(endpoint, "frame by frame");

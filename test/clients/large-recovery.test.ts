@@ -52,52 +52,55 @@ async function comeBack(endpoint: Endpoint, clientSection: object) {
   return { subscription, position, again };
 }
 
-describe.each(endpoints)("who missed more than may wait, at the endpoint of a $name,", (endpoint) => {
-  it("[R4] [R5] isn't brought up to date but told where the channel stands, once", async () => {
-    const { subscription, position, again } = await comeBack(endpoint, {});
-    expect(again).toMatchObject({
-      wasRecovering: true,
-      recovered: false,
-      hasRecoveredPublications: false,
-      streamPosition: position,
+describe.each(endpoints)(
+  "who missed more than may wait, at the endpoint of a $name,",
+  (endpoint) => {
+    it("[R4] [R5] isn't brought up to date but told where the channel stands, once", async () => {
+      const { subscription, position, again } = await comeBack(endpoint, {});
+      expect(again).toMatchObject({
+        wasRecovering: true,
+        recovered: false,
+        hasRecoveredPublications: false,
+        streamPosition: position,
+      });
+      await server.backend.publish(channel, "after");
+      await subscription.publications.count(2);
+      expect(subscription.offsets).toEqual([1, position.offset + 1]);
+      expect(client.reconnects).toBe(1);
+      expect(subscription.subscribed.all).toHaveLength(2);
     });
-    await server.backend.publish(channel, "after");
-    await subscription.publications.count(2);
-    expect(subscription.offsets).toEqual([1, position.offset + 1]);
-    expect(client.reconnects).toBe(1);
-    expect(subscription.subscribed.all).toHaveLength(2);
-  });
 
-  it("[F4] [H2] is answered 106 when it asks for all of it, and reads it in pages", async () => {
-    const { subscription: lost, position } = await comeBack(endpoint, {});
-    const { subscription } = lost;
-    await expect(subscription.history({ limit: -1 })).rejects.toMatchObject({ code: 106 });
-    const read: (number | undefined)[] = [];
-    while (read.length < missed) {
-      const since = { epoch: position.epoch, offset: read.at(-1) ?? 1 };
-      const { publications } = await subscription.history({ limit: 8, since });
-      for (const { data, offset } of publications) {
-        expect(data).toEqual(dataAt(offset));
-        read.push(offset);
+    it("[F4] [H2] is answered 106 when it asks for all of it, and reads it in pages", async () => {
+      const { subscription: lost, position } = await comeBack(endpoint, {});
+      const { subscription } = lost;
+      await expect(subscription.history({ limit: -1 })).rejects.toMatchObject({ code: 106 });
+      const read: (number | undefined)[] = [];
+      while (read.length < missed) {
+        const since = { epoch: position.epoch, offset: read.at(-1) ?? 1 };
+        const { publications } = await subscription.history({ limit: 8, since });
+        for (const { data, offset } of publications) {
+          expect(data).toEqual(dataAt(offset));
+          read.push(offset);
+        }
       }
-    }
-    expect(read).toEqual(offsets);
-    expect(client.reconnects).toBe(1);
-  });
+      expect(read).toEqual(offsets);
+      expect(client.reconnects).toBe(1);
+    });
 
-  it("[R2] [R4] is brought up to date where more may wait", async () => {
-    const { subscription, again } = await comeBack(endpoint, { queue_max_size: 4_194_304 });
-    expect(again).toMatchObject({ wasRecovering: true, recovered: true });
-    await server.backend.publish(channel, "after");
-    await subscription.publications.count(missed + 2);
-    expect(subscription.offsets).toEqual([1, ...offsets, missed + 2]);
-    for (const { data, offset } of subscription.publications.all.slice(1, -1)) {
-      expect(data).toEqual(dataAt(offset));
-    }
-    expect(client.reconnects).toBe(1);
-    expect(subscription.subscribed.all).toHaveLength(2);
-  });
-});
+    it("[R2] [R4] is brought up to date where more may wait", async () => {
+      const { subscription, again } = await comeBack(endpoint, { queue_max_size: 4_194_304 });
+      expect(again).toMatchObject({ wasRecovering: true, recovered: true });
+      await server.backend.publish(channel, "after");
+      await subscription.publications.count(missed + 2);
+      expect(subscription.offsets).toEqual([1, ...offsets, missed + 2]);
+      for (const { data, offset } of subscription.publications.all.slice(1, -1)) {
+        expect(data).toEqual(dataAt(offset));
+      }
+      expect(client.reconnects).toBe(1);
+      expect(subscription.subscribed.all).toHaveLength(2);
+    });
+  },
+);
 
 /** Large data that says where it belongs. */
 function dataAt(offset = 0) {

@@ -1,13 +1,13 @@
-import type { PublicationContext } from "centrifuge";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Inbox } from "../support/inbox.ts";
+import { type Endpoint, endpoints } from "../support/endpoint.ts";
 import { SdkClient, type SdkSubscription } from "../support/sdk-client.ts";
+import { firstGateway } from "../support/situation.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
 const publications = 10_000;
 const publishers = 8;
-const subscribers = 20;
+const subscribersEach = 10;
 const channel = "order";
 
 const config = {
@@ -29,18 +29,21 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 it(
-  "[O1] [O3] 10,000 publications of 8 publishers reach 20 subscribers once and in one order, " +
-    "though the object is thrown away at random all the while",
+  "[O1] [O3] 10,000 publications of 8 publishers reach 20 subscribers once and in one order, 10 on the channel's own " +
+    "object and 10 on a gateway, though both objects are thrown away at random all the while",
   { timeout: 240_000 },
   async () => {
-    const clients = await Promise.all(Array.from({ length: subscribers }, subscribe));
+    const everywhere = endpoints.flatMap((endpoint) =>
+      Array.from({ length: subscribersEach }, () => endpoint),
+    );
+    const clients = await Promise.all(everywhere.map(subscribe));
     const acknowledged = new Map<number, number>();
-    const received = (clients[0] ?? (await subscribe())).subscription.publications;
-    const [repeated, evictions] = await Promise.all([
+    const [repeated, ...evictions] = await Promise.all([
       publishAll(acknowledged),
-      evictAtRandom(received),
+      evictAtRandom(clients[0], 2, () => server.asleep(channel)),
+      evictAtRandom(clients.at(-1), 3, () => server.gatewayAsleep(firstGateway)),
     ]);
-    expect(evictions).toBeGreaterThan(10);
+    for (const count of evictions) expect(count).toBeGreaterThan(10);
     expect(repeated.length).toBeGreaterThan(100);
     for (const { first, again } of repeated) expect(again).toEqual(first);
 
@@ -52,8 +55,12 @@ it(
         expect(acknowledged.get(Number(data))).toBe(offset);
       }
       expect(client.reconnects).toBe(0);
-      expect(subscription.subscribing.all).toHaveLength(1);
       client.close();
+    }
+    // A gateway that was thrown away in the middle of something tells its subscribers so (rule L7), and they come back.
+    const ownReaders = clients.filter(({ endpoint }) => endpoint.name === "channel");
+    for (const { subscription } of ownReaders) {
+      expect(subscription.subscribing.all).toHaveLength(1);
     }
     // As many different data as offsets: so no publication was made twice.
     expect(acknowledged.size).toBe(publications);
@@ -61,11 +68,16 @@ it(
   },
 );
 
-async function subscribe(): Promise<{ client: SdkClient; subscription: SdkSubscription }> {
-  const client = new SdkClient(server.socketAddress(channel), {
-    token: signToken({ sub: "reader" }),
-  });
-  return { client, subscription: await client.subscribed(channel) };
+interface Reader {
+  readonly endpoint: Endpoint;
+  readonly client: SdkClient;
+  readonly subscription: SdkSubscription;
+}
+
+async function subscribe(endpoint: Endpoint): Promise<Reader> {
+  const token = signToken({ sub: "reader" });
+  const client = new SdkClient(endpoint.address(server, channel), { token });
+  return { endpoint, client, subscription: await client.subscribed(channel) };
 }
 
 /**
@@ -120,18 +132,24 @@ async function publish(numbers: readonly number[]): Promise<readonly number[]> {
 }
 
 /**
- * Throws the object away again and again, each time after some more of its publications, and says how often that was.
+ * Throws an object away again and again, each time after some more publications, and says how often that was.
  *
- * @param received what one of the subscribers has received
+ * @param reader one of its subscribers
+ * @param asleep says that it wasn't running, or sees to it that it isn't any more
  */
-async function evictAtRandom(received: Inbox<PublicationContext>): Promise<number> {
-  const random = seededRandom(2);
+async function evictAtRandom(
+  reader: Reader | undefined,
+  seed: number,
+  asleep: () => Promise<boolean>,
+): Promise<number> {
+  const received = reader?.subscription.publications.all ?? [];
+  const random = seededRandom(seed);
   let evictions = 0;
   let next = 0;
   while (next < publications) {
-    await received.count(next);
-    if (!(await server.asleep(channel))) evictions++;
-    next = received.all.length + Math.ceil(random() * 400);
+    await reader?.subscription.publications.count(next);
+    if (!(await asleep())) evictions++;
+    next = received.length + Math.ceil(random() * 400);
   }
   return evictions;
 }

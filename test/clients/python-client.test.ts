@@ -29,8 +29,8 @@ let python: PythonEnvironment;
 let server: TestServer;
 
 beforeAll(async () => {
-  python = await PythonEnvironment.open();
   server = await TestServer.start({ config });
+  python = await PythonEnvironment.open();
 }, 300_000);
 afterAll(() => server.close());
 

@@ -36,7 +36,10 @@ describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
       token: signToken({ sub: "quick" }),
     });
     const quick = await client.subscribed(channel);
-    const slow = await RawSocket.connect(endpoint.address(server, channel), signToken({ sub: "slow" }));
+    const slow = await RawSocket.connect(
+      endpoint.address(server, channel),
+      signToken({ sub: "slow" }),
+    );
     await slow.ask({ id: 2, subscribe: { channel } });
     slow.stopReading();
 

@@ -93,16 +93,18 @@ describe("npm start", () => {
 });
 
 describe("a server that is killed", () => {
-  it("[O2] [R2] [H5] has everything it acknowledged when it is started again, and clients miss nothing", async () => {
-    const channel = "killed";
+  it("[O2] [R2] [H5] has everything it acknowledged when it is started again, and clients of both kinds miss nothing", async () => {
     const network = await BreakableNetwork.to(`http://127.0.0.1:${port}`);
-    const address = `${network.address.replace("http", "ws")}/channel/${channel}/websocket`;
-    const client = new SdkClient(address, { token: server.welcome.token });
-    const subscription = await client.subscribed(channel);
+    const address = network.address.replace("http", "ws");
+    const clients = [
+      `${address}/channel/${channel}/websocket`,
+      `${address}/connection/websocket`,
+    ].map((endpoint) => new SdkClient(endpoint, { token: server.welcome.token }));
+    const subscriptions = await Promise.all(clients.map((client) => client.subscribed(channel)));
 
     const acknowledged = new Map<number, number>();
     const publishers = [1, 2, 3, 4].map((publisher) => publishUntilKilled(publisher, acknowledged));
-    await subscription.publications.count(30);
+    await Promise.all(subscriptions.map(({ publications }) => publications.count(30)));
     await server.kill();
     network.break();
     await Promise.all(publishers);
@@ -111,26 +113,30 @@ describe("a server that is killed", () => {
     const before = await server.backend.history(channel);
     const after = await server.backend.publishAll(channel, [-1, -2, -3]);
     expect(after).toEqual({ offset: before.offset + 3, epoch: before.epoch });
-    expect(after.epoch).toBe(subscription.subscribed.all[0]?.streamPosition?.epoch);
     network.mend();
 
-    const [, again] = await subscription.subscribed.count(2);
-    expect(again).toMatchObject({ wasRecovering: true, recovered: true });
-    await subscription.publications.count(after.offset);
     const { publications } = await server.backend.history(channel);
     expect(publications.map(({ offset }) => offset)).toEqual(
       Array.from({ length: after.offset }, (_, index) => index + 1),
     );
-    const seen = subscription.publications.all.map(({ offset, data }) => ({ offset, data }));
-    expect(seen).toEqual(publications.map(({ offset, data }) => ({ offset, data })));
     expect(acknowledged.size).toBeGreaterThan(0);
     for (const [data, offset] of acknowledged) {
       expect(publications[offset - 1]).toMatchObject({ offset, data });
     }
-    client.close();
+    for (const subscription of subscriptions) {
+      const [first, again] = await subscription.subscribed.count(2);
+      expect(after.epoch).toBe(first?.streamPosition?.epoch);
+      expect(again).toMatchObject({ wasRecovering: true, recovered: true });
+      await subscription.publications.count(after.offset);
+      const seen = subscription.publications.all.map(({ offset, data }) => ({ offset, data }));
+      expect(seen).toEqual(publications.map(({ offset, data }) => ({ offset, data })));
+    }
+    for (const client of clients) client.close();
     await network.close();
   });
 });
+
+const channel = "killed";
 
 /** Publishes numbers of its own, and notes the offset of each that was acknowledged. */
 async function publishUntilKilled(
@@ -141,7 +147,7 @@ async function publishUntilKilled(
   // The four of them together stay below the 100 publications that the channel keeps.
   for (let number = publisher * 1_000; number < publisher * 1_000 + 22; number++) {
     try {
-      const { offset } = await backend.publish("killed", number);
+      const { offset } = await backend.publish(channel, number);
       acknowledged.set(number, offset);
     } catch {
       return; // The server was killed.

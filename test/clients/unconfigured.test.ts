@@ -50,10 +50,13 @@ describe.each([
     }
   });
 
-  it.each(endpoints)("[A8] answers an upgrade with 503 at the endpoint of a $name", async (endpoint) => {
-    const { status, text } = await handshake(endpoint.address(server, "news"));
-    expect(status).toBe(503);
-    expect(text).toContain(named[0]);
-    expect(text).not.toContain(testSecrets.TOKEN_HMAC_SECRET_KEY);
-  });
+  it.each(endpoints)(
+    "[A8] answers an upgrade with 503 at the endpoint of a $name",
+    async (endpoint) => {
+      const { status, text } = await handshake(endpoint.address(server, "news"));
+      expect(status).toBe(503);
+      expect(text).toContain(named[0]);
+      expect(text).not.toContain(testSecrets.TOKEN_HMAC_SECRET_KEY);
+    },
+  );
 });

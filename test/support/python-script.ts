@@ -75,12 +75,16 @@ export class PythonScript {
   }
 
   /** The first report of a kind, or a later one, as soon as it is there. Rejects when the scenario ends before. */
-  async next(event: string, nth = 1): Promise<PythonEvent> {
-    const found = this.#events.first((one) => this.those(event)[nth - 1] === one);
+  next(event: string, nth = 1): Promise<PythonEvent> {
+    return this.first((one) => this.those(event)[nth - 1] === one);
+  }
+
+  /** The first report that is like that, as soon as it is there. Rejects when the scenario ends before. */
+  first(isIt: (event: PythonEvent) => boolean): Promise<PythonEvent> {
     const early = this.#ended.then(() => {
-      throw new Error(`the scenario ended before "${event}" came ${nth} times`);
+      throw new Error("the scenario ended before it reported what the test waits for");
     });
-    return Promise.race([found, early]);
+    return Promise.race([this.#events.first(isIt), early]);
   }
 
   /** Gives the scenario a line that it asked for. */

@@ -15,6 +15,7 @@ import {
   type UnsubscribedContext,
 } from "centrifuge";
 import { Inbox } from "./inbox.ts";
+import { ServerSide } from "./server-side.ts";
 
 /** The official client, and everything it reports. */
 export class SdkClient {
@@ -22,6 +23,7 @@ export class SdkClient {
   readonly connecting = new Inbox<ConnectingContext>();
   readonly connected = new Inbox<ConnectedContext>();
   readonly disconnected = new Inbox<DisconnectedContext>();
+  readonly serverSide: ServerSide;
 
   /** Connects at once. */
   constructor(address: string, options: Partial<Options>) {
@@ -31,6 +33,7 @@ export class SdkClient {
       maxReconnectDelay: 500,
       ...options,
     });
+    this.serverSide = new ServerSide(this.client);
     this.client.on("connecting", (context) => this.connecting.push(context));
     this.client.on("connected", (context) => this.connected.push(context));
     this.client.on("disconnected", (context) => this.disconnected.push(context));

@@ -37,3 +37,6 @@ export const situations: readonly Situation[] = [
     },
   },
 ];
+
+/** The same, for what only gateways can do. */
+export const gatewaySituations = situations.filter(({ endpoint }) => endpoint.name === "gateway");

@@ -10,6 +10,11 @@ export interface Present {
   readonly client: string;
 }
 
+export interface PresenceStats {
+  readonly num_clients: number;
+  readonly num_users: number;
+}
+
 export interface Kept {
   readonly offset: number;
   readonly data: TestData;
@@ -67,6 +72,11 @@ export class TestBackend {
       channel,
     });
     return Object.values(presence);
+  }
+
+  /** How many are present, without their names. */
+  presenceStats(channel: string): Promise<PresenceStats> {
+    return this.#call("presence_stats", { channel });
   }
 
   /** Throws when the answer is anything but a result. */

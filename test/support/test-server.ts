@@ -1,4 +1,4 @@
-import diagnosticsChannel from "node:diagnostics_channel";
+import { type ChannelListener, subscribe, unsubscribe } from "node:diagnostics_channel";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -75,10 +75,10 @@ export class TestServer {
   async runtimeAddress(): Promise<string> {
     const origins = new Set<string>();
     // The harness asks the runtime directly, but doesn't say where it is; its HTTP client does.
-    const listen = (message: unknown): void => void origins.add(parseOrigin(message));
-    diagnosticsChannel.subscribe(requestMade, listen);
+    const note: ChannelListener = (message) => void origins.add(parseOrigin(message));
+    subscribe(requestMade, note);
     await this.#worker.fetch("/health");
-    diagnosticsChannel.unsubscribe(requestMade, listen);
+    unsubscribe(requestMade, note);
     const [origin, ...others] = origins;
     if (origin === undefined || others.length > 0) throw new Error("Nobody knows where it listens");
     return origin;
@@ -177,16 +177,12 @@ export class TestServer {
 /** What the Worker calls the two kinds of objects. */
 type Binding = "CHANNELS" | "GATEWAYS";
 
-/** Documented by undici, which is the harness's HTTP client. */
+/** What undici, which is the harness's HTTP client, documents to tell of each request. */
 const requestMade = "undici:request:create";
 
-interface RequestMade {
-  readonly request: { readonly origin: string };
-}
-
 function parseOrigin(message: unknown): string {
-  const { request } = message as RequestMade;
-  return String(request.origin);
+  const { request }: { request?: { origin?: string | URL } } = Object(message);
+  return String(request?.origin);
 }
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");

@@ -33,7 +33,7 @@ describe.each([awake, evicted])(
 
     /** All objects. */
     async function pause(channel: string): Promise<void> {
-      await wakefulness.pause([...everywhere.map((place) => place.holder(channel))]);
+      await wakefulness.pause(everywhere.map((place) => place.holder(channel)));
     }
 
     it("[P1][G6] has everybody present once, to the API and to clients wherever they are", async () => {

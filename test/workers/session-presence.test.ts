@@ -1,6 +1,9 @@
+import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
+import type { Attachment } from "../../src/session/attachment.ts";
 import { call, publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
+import type { Holder } from "./place.ts";
 import { enter, infoOf, push } from "./room.ts";
 import { settings } from "./setting.ts";
 
@@ -63,6 +66,19 @@ describe.each(settings)("who comes and goes on $name", (setting) => {
     await setting.pause(channel);
   });
 
+  it("[O5][S2] tells its leave once when its socket is lost without a word", async () => {
+    const channel = newChannel("room");
+    const [ada, bob] = [await enter(setting, channel, "ada"), await enter(setting, channel, "bob")];
+    await ada.line(); // Bob's join
+    await setting.pause(channel);
+    await loseSocket(setting.place.holder(channel), bob.client);
+    expect(await ada.line()).toBe(push(channel, "leave", infoOf("bob", bob)));
+    expect((await call("presence_stats", { channel })).body).toContain('"num_clients":1');
+    bob.close();
+    await bob.closed;
+    expect(await ada.unread()).toStrictEqual([]);
+  });
+
   it("[O5][S4] tells its leave once when we close it", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [await enter(setting, channel, "ada"), await enter(setting, channel, "bob")];
@@ -79,3 +95,14 @@ describe.each(settings)("who comes and goes on $name", (setting) => {
     await setting.pause(channel);
   });
 });
+
+/** Tells an object of the loss of a client's socket, as the platform would. */
+async function loseSocket(holder: Holder, client: string): Promise<void> {
+  await runInDurableObject<DurableObject, void>(holder, async (instance, state) => {
+    for (const socket of state.getWebSockets()) {
+      const attachment: Attachment = socket.deserializeAttachment();
+      if (attachment.client !== client) continue;
+      await instance.webSocketError?.(socket, new Error("Network connection lost."));
+    }
+  });
+}

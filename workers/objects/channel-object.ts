@@ -97,6 +97,7 @@ export class ChannelObject extends DurableObject<Env> {
       config,
       verifier,
       serverSubscriptions: false,
+      crowded: () => false,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       commit: async (bytes, carryOut) => {
         const carriedOut = await this.#queue.add(bytes, () => carryOut(false));

@@ -26,6 +26,8 @@ export interface ClientSocketsSetup {
   readonly newSession: (snapshot: SessionSnapshot, connection: Connection) => Session;
   /** Whether the server makes subscriptions of its own here, which an upgrade's token may name. */
   readonly serverSubscriptions: boolean;
+  /** Whether the object holds so much that it should get no more sockets. */
+  readonly crowded: () => boolean;
   /** Where sessions lie that are too large for an attachment; absent where none may be. */
   readonly rows?: SessionRows;
   /**
@@ -242,12 +244,13 @@ export class ClientSockets {
 
   /** A socket that we closed makes room at once; one whose client never answers the close still takes memory (rule B5). */
   #hasRoom(nowMs: number): boolean {
-    const { connectionLimit } = this.#setup.config.client;
+    const { config, crowded } = this.#setup;
+    const { connectionLimit } = config.client;
     const socketsMax = Math.min(
       connectionLimit * limits.socketsPerConnection,
       limits.connectionsMax,
     );
-    if (this.#clients.size >= socketsMax || this.overloaded(nowMs)) return false;
+    if (this.#clients.size >= socketsMax || crowded() || this.overloaded(nowMs)) return false;
     let open = 0;
     for (const { session } of this.#clients.values()) if (!session.closed) open++;
     if (open >= connectionLimit) return false;

@@ -68,6 +68,7 @@ export class GatewayObject extends DurableObject<Env> {
       config,
       verifier,
       serverSubscriptions: sessions.serverSubscriptions,
+      crowded: () => gateway.crowded,
       rows: new SessionRows(this.sql),
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       acted: (nowMs) => this.#acted(nowMs),

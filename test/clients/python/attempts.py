@@ -1,6 +1,8 @@
-"""Asks for things one after the other, and reports the code of the error that each is answered with, or 0.
+"""Asks for things one after the other, and reports how each is answered.
 
-Options: `address`, `token`, and `attempts`, each with its `method` and `channel`.
+That is the code of an error, or 0.
+
+Options: `address`, `token`, and `attempts`, each a `method` and a `channel`.
 """
 
 import asyncio
@@ -40,7 +42,7 @@ async def outcome(client: Client, method: str, channel: str) -> int:
 
 
 async def subscribe(client: Client, channel: str) -> int:
-    """Subscribes, the end of which the client reports in another way than that of other commands."""
+    """Subscribes, the end of which the client reports as an event."""
     events = SubscriptionEvents(channel)
     await client.new_subscription(channel, events=events).subscribe()
     return await events.outcome

@@ -26,8 +26,12 @@ def main() -> None:
     ]
     with Client(options["address"], options["key"]) as client:
         for parallel in (False, True):
-            batch = client.batch(BatchRequest(requests=requests, parallel=parallel))
-            replies = [reply.model_dump(exclude_unset=True) for reply in batch.replies]
+            batch = client.batch(
+                BatchRequest(requests=requests, parallel=parallel)
+            )
+            replies = [
+                reply.model_dump(exclude_unset=True) for reply in batch.replies
+            ]
             report("batch", replies=replies)
 
 

@@ -5,5 +5,5 @@ from scenario import report
 
 
 def report_result(event: str, result: BaseModel) -> None:
-    """Reports what a call came to: the fields that were in the answer, and those only."""
+    """Reports what a call came to: the fields that the answer had."""
     report(event, **result.model_dump(exclude_unset=True))

@@ -1,6 +1,7 @@
 """An application's backend that asks for what it can't have.
 
-Options: `address`, `key`, `channel`, which has history, and `plain`, a channel that has neither history nor presence.
+Options: `address`, `key`, `channel`, which has history, and `plain`, a channel
+that has neither history nor presence.
 """
 
 from collections.abc import Callable
@@ -26,15 +27,25 @@ def main() -> None:
     channel, plain = options["channel"], options["plain"]
     elsewhere = StreamPosition(offset=1, epoch="elsewhere")
     with Client(options["address"], options["key"]) as client:
-        attempt(lambda: client.publish(PublishRequest(channel="nowhere:x", data=1)))
+        attempt(
+            lambda: client.publish(PublishRequest(channel="nowhere:x", data=1))
+        )
         attempt(lambda: client.publish(PublishRequest(channel="", data=1)))
         attempt(lambda: client.history(HistoryRequest(channel=plain)))
         attempt(lambda: client.presence(PresenceRequest(channel=plain)))
-        attempt(lambda: client.presence_stats(PresenceStatsRequest(channel=plain)))
-        attempt(lambda: client.history(HistoryRequest(channel=channel, limit=1, since=elsewhere)))
+        attempt(
+            lambda: client.presence_stats(PresenceStatsRequest(channel=plain))
+        )
+        attempt(
+            lambda: client.history(
+                HistoryRequest(channel=channel, limit=1, since=elsewhere)
+            )
+        )
         attempt(lambda: client.channels(ChannelsRequest()))
     with Client(options["address"], "another key") as client:
-        attempt(lambda: client.publish(PublishRequest(channel=channel, data=1)))
+        attempt(
+            lambda: client.publish(PublishRequest(channel=channel, data=1))
+        )
 
 
 def attempt(call: Callable[[], object]) -> None:

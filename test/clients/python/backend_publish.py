@@ -14,7 +14,10 @@ def main() -> None:
     first, second = options["channels"]
     with Client(options["address"], options["key"]) as client:
         publish = PublishRequest(
-            channel=first, data={"text": "ä"}, tags={"kind": "first"}, idempotency_key="once"
+            channel=first,
+            data={"text": "ä"},
+            tags={"kind": "first"},
+            idempotency_key="once",
         )
         report_result("publish", client.publish(publish))
         report_result("publish again", client.publish(publish))
@@ -26,9 +29,14 @@ def main() -> None:
         )
         report_result("broadcast", client.broadcast(broadcast))
         report_result("broadcast again", client.broadcast(broadcast))
-        unkept = PublishRequest(channel=first, data="not kept", skip_history=True)
+        unkept = PublishRequest(
+            channel=first, data="not kept", skip_history=True
+        )
         report_result("publish unkept", client.publish(unkept))
-        report_result("publish last", client.publish(PublishRequest(channel=first, data="last")))
+        report_result(
+            "publish last",
+            client.publish(PublishRequest(channel=first, data="last")),
+        )
 
 
 main()

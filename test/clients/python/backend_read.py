@@ -1,4 +1,6 @@
-"""An application's backend that reads what a channel holds and who is there, with the asynchronous client.
+"""An application's backend that reads, with the asynchronous client.
+
+It reads what a channel holds, and who is there.
 
 Options: `address`, `key`, and `channel`.
 """
@@ -24,19 +26,34 @@ async def main() -> None:
     async with AsyncClient(options["address"], options["key"]) as client:
         top = await client.history(HistoryRequest(channel=channel))
         report_result("history", top)
-        everything = await client.history(HistoryRequest(channel=channel, limit=-1))
+        everything = await client.history(
+            HistoryRequest(channel=channel, limit=-1)
+        )
         report_result("history", everything)
         since = StreamPosition(offset=1, epoch=top.epoch)
-        page = await client.history(HistoryRequest(channel=channel, limit=1, since=since))
+        page = await client.history(
+            HistoryRequest(channel=channel, limit=1, since=since)
+        )
         report_result("history", page)
-        newest = await client.history(HistoryRequest(channel=channel, limit=2, reverse=True))
+        newest = await client.history(
+            HistoryRequest(channel=channel, limit=2, reverse=True)
+        )
         report_result("history", newest)
-        report_result("presence", await client.presence(PresenceRequest(channel=channel)))
-        stats = await client.presence_stats(PresenceStatsRequest(channel=channel))
+        report_result(
+            "presence", await client.presence(PresenceRequest(channel=channel))
+        )
+        stats = await client.presence_stats(
+            PresenceStatsRequest(channel=channel)
+        )
         report_result("presence stats", stats)
-        removed = await client.history_remove(HistoryRemoveRequest(channel=channel))
+        removed = await client.history_remove(
+            HistoryRemoveRequest(channel=channel)
+        )
         report_result("history removed", removed)
-        report_result("history", await client.history(HistoryRequest(channel=channel, limit=-1)))
+        report_result(
+            "history",
+            await client.history(HistoryRequest(channel=channel, limit=-1)),
+        )
 
 
 asyncio.run(main())

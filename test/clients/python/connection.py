@@ -1,4 +1,7 @@
-"""The official client, set up as every scenario needs it: all that it reports is passed on to the test."""
+"""The official client, set up as every scenario needs it.
+
+All that it reports is passed on to the test.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,7 +19,8 @@ def new_client(
 ) -> tuple[centrifuge.Client, "ClientEvents"]:
     """A client that isn't connected yet, and its events."""
     events = ClientEvents()
-    # Patient, for a busy machine, and quick to come back: no test is about the delays of the SDK.
+    # Patient, for a busy machine, and quick to come back: no test is about
+    # the delays of the SDK.
     client = centrifuge.Client(
         address,
         events=events,
@@ -29,7 +33,7 @@ def new_client(
 
 
 class ClientEvents(centrifuge.ClientEventHandler):
-    """Reports what happens to a connection, and to what the server subscribed it to."""
+    """Reports what happens to a connection and its server subscriptions."""
 
     def __init__(self) -> None:
         self.disconnected = asyncio.Event()
@@ -40,23 +44,33 @@ class ClientEvents(centrifuge.ClientEventHandler):
     async def on_connected(self, ctx: centrifuge.ConnectedContext) -> None:
         report("connected", **asdict(ctx))
 
-    async def on_disconnected(self, ctx: centrifuge.DisconnectedContext) -> None:
+    async def on_disconnected(
+        self, ctx: centrifuge.DisconnectedContext
+    ) -> None:
         report("disconnected", **asdict(ctx))
         self.disconnected.set()
 
     async def on_error(self, ctx: centrifuge.ErrorContext) -> None:
         report("error", code=ctx.code, **reply_code(ctx.error))
 
-    async def on_subscribing(self, ctx: centrifuge.ServerSubscribingContext) -> None:
+    async def on_subscribing(
+        self, ctx: centrifuge.ServerSubscribingContext
+    ) -> None:
         report("server subscribing", **asdict(ctx))
 
-    async def on_subscribed(self, ctx: centrifuge.ServerSubscribedContext) -> None:
+    async def on_subscribed(
+        self, ctx: centrifuge.ServerSubscribedContext
+    ) -> None:
         report("server subscribed", **asdict(ctx))
 
-    async def on_unsubscribed(self, ctx: centrifuge.ServerUnsubscribedContext) -> None:
+    async def on_unsubscribed(
+        self, ctx: centrifuge.ServerUnsubscribedContext
+    ) -> None:
         report("server unsubscribed", **asdict(ctx))
 
-    async def on_publication(self, ctx: centrifuge.ServerPublicationContext) -> None:
+    async def on_publication(
+        self, ctx: centrifuge.ServerPublicationContext
+    ) -> None:
         report("server publication", channel=ctx.channel, **asdict(ctx.pub))
 
     async def on_join(self, ctx: centrifuge.ServerJoinContext) -> None:
@@ -72,8 +86,9 @@ class SubscriptionEvents(centrifuge.SubscriptionEventHandler):
     def __init__(self, channel: str) -> None:
         self.joined = asyncio.Event()
         self.unsubscribed = asyncio.Event()
-        # What the first subscribe comes to: 0, or the code that it is refused with.
-        self.outcome: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        # What the first subscribe comes to: 0, or the code of its refusal.
+        loop = asyncio.get_running_loop()
+        self.outcome: asyncio.Future[int] = loop.create_future()
         self._channel = channel
 
     async def on_subscribing(self, ctx: centrifuge.SubscribingContext) -> None:
@@ -83,7 +98,9 @@ class SubscriptionEvents(centrifuge.SubscriptionEventHandler):
         report("subscribed", **asdict(ctx))
         self._settle(0)
 
-    async def on_unsubscribed(self, ctx: centrifuge.UnsubscribedContext) -> None:
+    async def on_unsubscribed(
+        self, ctx: centrifuge.UnsubscribedContext
+    ) -> None:
         self._report("unsubscribed", **asdict(ctx))
         self._settle(ctx.code)
         self.unsubscribed.set()
@@ -99,7 +116,9 @@ class SubscriptionEvents(centrifuge.SubscriptionEventHandler):
         self._report("leave", **asdict(ctx.info))
 
     async def on_error(self, ctx: centrifuge.SubscriptionErrorContext) -> None:
-        self._report("subscription error", code=ctx.code, **reply_code(ctx.error))
+        self._report(
+            "subscription error", code=ctx.code, **reply_code(ctx.error)
+        )
 
     def _settle(self, code: int) -> None:
         if not self.outcome.done():
@@ -110,5 +129,7 @@ class SubscriptionEvents(centrifuge.SubscriptionEventHandler):
 
 
 def reply_code(error: Exception) -> dict[str, int]:
-    """The server's own code, where an error is a reply of the server's."""
-    return {"reply": error.code} if isinstance(error, centrifuge.ReplyError) else {}
+    """The server's own code, where an error is a reply of the server."""
+    if isinstance(error, centrifuge.ReplyError):
+        return {"reply": error.code}
+    return {}

@@ -1,7 +1,8 @@
-"""Is given a token once and doesn't renew it, until the token has ended and the client gives up.
+"""Is given a token once and doesn't renew it, until the client gives up.
 
-Options: `address`; to have a subscription's token end, its `channel` and the connection's `token`. The token that is to end
-is asked for with the event "token wanted", so that it is as fresh as it can be.
+Options: `address`; to have a subscription's token end, its `channel` and the
+connection's `token`. The token that is to end is asked for with the event
+"token wanted", so that it is as fresh as it can be.
 """
 
 import asyncio
@@ -17,15 +18,19 @@ async def main() -> None:
     report("token wanted")
     token = await instructions.next()
     channel = options.get("channel")
-    client, events = new_client(options["address"], options.get("token", token))
+    client, events = new_client(
+        options["address"], options.get("token", token)
+    )
     await client.connect()
     if channel is None:
         await events.disconnected.wait()
     else:
-        subscription_events = SubscriptionEvents(channel)
-        subscription = client.new_subscription(channel, events=subscription_events, token=token)
+        heard = SubscriptionEvents(channel)
+        subscription = client.new_subscription(
+            channel, events=heard, token=token
+        )
         await subscription.subscribe()
-        await subscription_events.unsubscribed.wait()
+        await heard.unsubscribed.wait()
         await client.disconnect()
 
 

@@ -1,6 +1,7 @@
 """All that a client can ask of one channel, one after the other.
 
-Options: `address`, `token`, `channel`, and `data`, which is published, one publication for each of its items.
+Options: `address`, `token`, `channel`, and `data`, a list: each of its items
+is published.
 """
 
 import asyncio
@@ -17,7 +18,9 @@ async def main() -> None:
     channel = options["channel"]
     client, _ = new_client(options["address"], options["token"])
     events = SubscriptionEvents(channel)
-    subscription = client.new_subscription(channel, events=events, join_leave=True)
+    subscription = client.new_subscription(
+        channel, events=events, join_leave=True
+    )
     await subscription.subscribe()
     await client.connect()
     await events.joined.wait()
@@ -28,7 +31,9 @@ async def main() -> None:
 
     top = await subscription.history()
     report("history", **asdict(top))
-    page = await subscription.history(limit=2, since=StreamPosition(1, top.epoch))
+    page = await subscription.history(
+        limit=2, since=StreamPosition(1, top.epoch)
+    )
     report("history", **asdict(page))
     newest = await subscription.history(limit=1, reverse=True)
     report("history", **asdict(newest))

@@ -1,7 +1,11 @@
-"""Subscribes to channels and reports all that comes, until it is asked to finish or is disconnected for good.
+"""Subscribes to channels and reports all that comes.
 
-Options: `address`; `token`, or none to ask for one whenever the client needs one; `subscriptions`, each with its `channel`
-and either `token` or `asks`, to ask for that. A token is asked for with the event "token wanted" and comes as a line.
+It goes on until it is asked to finish or is disconnected for good.
+
+Options: `address`; `token`, or none to ask for one whenever the client needs
+one; `subscriptions`, each with its `channel` and, where it needs a token,
+either `token` or `asks`, to ask for it. A token is asked for with the event
+"token wanted" and comes as a line.
 """
 
 import asyncio
@@ -24,7 +28,9 @@ async def main() -> None:
         return await instructions.next()
 
     token = options.get("token", "")
-    client, events = new_client(options["address"], token, None if token else get_token)
+    client, events = new_client(
+        options["address"], token, None if token else get_token
+    )
     for wanted in options.get("subscriptions", []):
         subscription = client.new_subscription(
             wanted["channel"],

@@ -1,7 +1,8 @@
-"""What the scenarios share: their options, what they are told, and what they report.
+"""What the scenarios share: options, what they are told, what they report.
 
-A scenario gets its options as JSON in its only argument, is told things as lines on its standard input, the end of which
-asks it to finish, and prints one JSON object a line. It asserts nothing: the tests read what it prints.
+A scenario gets its options as JSON in its only argument, is told things as
+lines on its standard input, the end of which asks it to finish, and prints one
+JSON object a line. It asserts nothing: the tests read what it prints.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ class Instructions:
         self.over = asyncio.Event()
         self._lines: asyncio.Queue[str] = asyncio.Queue()
         loop = asyncio.get_running_loop()
-        # A daemon, so that a scenario can end while nobody has closed its input.
+        # A daemon, so that a scenario can end while its input is open.
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
 
     async def next(self) -> str:
@@ -37,5 +38,7 @@ class Instructions:
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         for line in sys.stdin:
-            loop.call_soon_threadsafe(self._lines.put_nowait, line.rstrip("\n"))
+            loop.call_soon_threadsafe(
+                self._lines.put_nowait, line.rstrip("\n")
+            )
         loop.call_soon_threadsafe(self.over.set)

@@ -231,6 +231,36 @@ describe("gateway", () => {
     expect(scene.gateway.present("nothing")).toEqual({ clients: [] });
   });
 
+  it("[G7] takes no more clients, and then no more subscriptions, when it holds too much", () => {
+    const scene = new Scene();
+    const listeners: Listener[] = [];
+    // More channels than fit, however little each takes: none takes less than 1 KiB.
+    while (!scene.gateway.crowded && listeners.length < limits.gatewayHeldBytesMax / 1_024) {
+      listeners.push(scene.listener(`news${listeners.length}`));
+    }
+    expect(scene.gateway.crowded).toBe(true);
+    const refusal = { outcome: "failed", error: errorCodes.tooManyRequests };
+    const isRefused = (listener: Listener): boolean =>
+      listener.answers.some((answer) => answer.outcome === "failed");
+    while (!listeners.some(isRefused) && listeners.length < limits.gatewayHeldBytesMax / 1_024) {
+      listeners.push(scene.listener(`news${listeners.length}`));
+    }
+    expect(listeners.at(-1)?.answers).toEqual([refusal]);
+    const { channelCount } = scene.gateway;
+    expect(channelCount).toBe(listeners.length - 1);
+    for (const { subscription } of listeners) scene.gateway.leave(subscription);
+    expect([scene.gateway.channelCount, scene.gateway.crowded]).toEqual([0, false]);
+    expect(scene.listener("sport").answers.map(({ outcome }) => outcome)).toEqual(["joined"]);
+  });
+
+  it("[G7] counts everybody who subscribes to one channel", () => {
+    const scene = new Scene();
+    const listeners = Array.from({ length: 60_000 }, () => scene.listener("news"));
+    expect(scene.gateway.crowded).toBe(true);
+    for (const { subscription } of listeners.slice(0, 30_000)) scene.gateway.leave(subscription);
+    expect(scene.gateway.crowded).toBe(false);
+  });
+
   it("[B1] lets go of the oldest of what it holds for those who recover, and reads again", () => {
     const scene = new Scene();
     const data = json(`"${"x".repeat(900_000)}"`);

@@ -73,6 +73,15 @@ describe("recovering", () => {
     ]);
   });
 
+  it("[L3] gives a gateway more than a client may recover", () => {
+    const channel = opened({ client: { recoveryMaxPublicationLimit: 3 } });
+    publishNumbers(channel, 1, 5);
+    expect(ask(channel, { method: "recover", since: at(0), whole: true })).toEqual([
+      { outcome: "recovered", position: at(5), publications: [1, 2, 3, 4, 5].map(publication) },
+    ]);
+    expect(outcomes(ask(channel, recover(0), 0))).toEqual(["unrecoverable"]);
+  });
+
   it("[R4] doesn't give more than a client can take", () => {
     const channel = opened({ client: { recoveryMaxPublicationLimit: 3 } });
     publishNumbers(channel, 1, 5);

@@ -104,7 +104,7 @@ describe("a channel with history", () => {
     const { channel, listener } = subscribed(at(5));
     channel.take(1, [entry(6), said(`"a"`), entry(8), said(`"b"`)], { top: at(8) });
     expect(listener.heard).toEqual(["6", `"a"`]);
-    expect(channel.port.questions).toEqual([{ method: "recover", since: at(6) }]);
+    expect(channel.port.questions).toEqual([{ method: "recover", since: at(6), whole: true }]);
     channel.takeStream(5, [9, 10]);
     channel.port.answer(read([7, 8, 9], at(9)));
     channel.settle();
@@ -246,7 +246,7 @@ describe("a channel with history", () => {
     channel.port.answer(read([6, 7], at(7)));
     channel.settle();
     expect(listener.heard).toEqual(["6", "7", data]);
-    expect(channel.port.questions).toEqual([{ method: "recover", since: at(8) }]);
+    expect(channel.port.questions).toEqual([{ method: "recover", since: at(8), whole: true }]);
     channel.port.answer(read([9, 10], at(10)));
     channel.settle();
     expect(listener.heard.slice(3)).toEqual(["9", "10"]);

@@ -246,7 +246,7 @@ describe("who joins a channel that is followed", () => {
     channel.join(present);
     const listener = new Listener("7");
     channel.join(listener, { since: at(7) });
-    expect(channel.port.questions).toEqual([{ method: "recover", since: at(5) }]);
+    expect(channel.port.questions).toEqual([{ method: "recover", since: at(5), whole: true }]);
     channel.port.answer(read([6, 7, 8], at(8)));
     channel.settle();
     expect(listener.answers).toEqual([recoveredAt(8, 8)]);

@@ -104,7 +104,8 @@ describe("after a crash", () => {
     relay.follow("b", 0);
     relay.checkAfterWaking();
     const told = relay.deliveries(at(7), 0);
-    expect(told.map(({ gateway }) => gateway)).toEqual(["a", "c"]);
+    // That one asked to follow proves nothing: its question may be an old one that came late.
+    expect(told.map(({ gateway }) => gateway)).toEqual(["a", "b", "c"]);
     expect(told[0]?.batch).toEqual({
       v: 1,
       channel: "room",

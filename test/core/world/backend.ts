@@ -38,6 +38,20 @@ export class Backend {
     return data;
   }
 
+  /** Removes what is kept of a channel. Whether that arrives is nobody's concern. */
+  removeHistory(channel: string): void {
+    this.#setting.network.call<readonly ChannelCommand[], ChannelAnswers>({
+      kind: "api",
+      from: "backend",
+      to: channel,
+      request: [{ method: "history_remove" }],
+      gateMs: 0,
+      waitMs: limits.objectAnswerMs,
+      carryOut: (commands, answer) => this.#setting.channel(channel).execute(commands, answer),
+      answered: nobodyWaits,
+    });
+  }
+
   #send(channel: string, command: ChannelCommand, data: string, keyed: boolean): void {
     const { network, timeline } = this.#setting;
     network.call<readonly ChannelCommand[], ChannelAnswers>({
@@ -74,4 +88,8 @@ export class Backend {
   #complain(what: string): void {
     this.#setting.ledger.complain(what);
   }
+}
+
+function nobodyWaits(): void {
+  // Not every answer is of interest.
 }

@@ -46,7 +46,8 @@ function checkAtRest(world: World, when: string): void {
       if (host.hasHistory || when !== "at rest") listening.checkAt(host.top);
     }
   }
-  if (backend.pending > 0) ledger.complain(`${backend.pending} publishes were not answered ${when}`);
+  if (backend.pending > 0)
+    ledger.complain(`${backend.pending} publishes were not answered ${when}`);
   for (const name of world.channels.keys()) checkPresence(world, name, when);
 }
 

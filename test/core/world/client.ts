@@ -1,3 +1,4 @@
+import type { JsonText } from "../../../src/protocol/json-text.ts";
 import type { Setting } from "./setting.ts";
 import type { GatewayHost } from "./gateway-host.ts";
 import { type HeardPublication, type HeardResult, Listening } from "./listening.ts";
@@ -6,6 +7,8 @@ import type { ClientEnd, Socket } from "./socket.ts";
 /** What is special about a client. */
 export interface ClientTraits {
   readonly name: string;
+  /** What its token shows others of it. */
+  readonly info?: JsonText;
   /** Channels that its token subscribes it to. */
   readonly given: readonly string[];
   /** It gives up a connection on which a subscribe isn't answered within 5 s, as SDKs do. */
@@ -32,7 +35,7 @@ export class WorldClient {
     this.name = traits.name;
     this.#traits = traits;
     this.#setting = setting;
-    for (const channel of traits.given) this.#listening(channel);
+    for (const channel of traits.given) this.listening(channel);
   }
 
   /** The subscriptions that it has, as it sees it. */
@@ -57,6 +60,16 @@ export class WorldClient {
     return this.#waiting.size;
   }
 
+  /** What it hears of a channel. */
+  listening(channel: string): Listening {
+    const known = this.#listenings.get(channel);
+    if (known !== undefined) return known;
+    const given = this.#traits.given.includes(channel);
+    const listening = new Listening(channel, given, this.name, this.#setting.ledger);
+    this.#listenings.set(channel, listening);
+    return listening;
+  }
+
   connect(): void {
     this.#isWanted = true;
     if (this.#connection !== undefined) return;
@@ -70,10 +83,12 @@ export class WorldClient {
     };
     this.#connection = connection;
     const subscriptions = this.#traits.given.map((channel) => ({ channel, override: {} }));
-    const claims = { user: this.name, expireAtSeconds: 0, subscriptions };
+    const { info } = this.#traits;
+    const shown = info === undefined ? {} : { info };
+    const claims = { user: this.name, expireAtSeconds: 0, subscriptions, ...shown };
     connection.socket = gateway.open(end, claims);
     const subs = Object.fromEntries(
-      this.#traits.given.map((channel) => [channel, recovering(this.#listening(channel))]),
+      this.#traits.given.map((channel) => [channel, recovering(this.listening(channel))]),
     );
     this.#send({ connect: { subs } }, (frame) => this.#onConnect(connection, frame));
   }
@@ -84,7 +99,7 @@ export class WorldClient {
   }
 
   subscribe(channel: string): void {
-    const listening = this.#listening(channel);
+    const listening = this.listening(channel);
     if (listening.given || listening.wanted) return;
     listening.wanted = true;
     this.#ask(listening);
@@ -92,7 +107,7 @@ export class WorldClient {
 
   /** @param forgets it won't recover when it comes back */
   unsubscribe(channel: string, forgets: boolean): void {
-    const listening = this.#listening(channel);
+    const listening = this.listening(channel);
     if (listening.given || !listening.wanted) return;
     listening.wanted = false;
     const { state } = listening;
@@ -107,7 +122,7 @@ export class WorldClient {
 
   publish(channel: string): void {
     if (this.#connection?.id === undefined) return;
-    const listening = this.#listening(channel);
+    const listening = this.listening(channel);
     const data = `${this.name}-${++this.#published}`;
     const { generation, state } = listening;
     const sentAtMs = this.#setting.timeline.nowMs;
@@ -126,6 +141,15 @@ export class WorldClient {
     });
   }
 
+  /** Asks who is there; that it is answered is all that matters. */
+  seePresence(channel: string): void {
+    if (this.#connection?.id === undefined) return;
+    this.#send({ presence: { channel } }, ({ error }) => {
+      if (error !== undefined && error.temporary !== true)
+        this.#complain(`saw nobody: ${error.code}`);
+    });
+  }
+
   #onConnect(connection: Connection, { connect, error }: HeardFrame): void {
     if (connect === undefined) {
       if (error?.temporary !== true) this.#complain(`couldn't connect: ${error?.code}`);
@@ -135,7 +159,7 @@ export class WorldClient {
     }
     connection.id = connect.client;
     for (const channel of this.#traits.given) {
-      const listening = this.#listening(channel);
+      const listening = this.listening(channel);
       const result = connect.subs?.[channel];
       if (result === undefined) this.#complain(`was not subscribed to ${channel}`);
       else listening.begin(result, listening.position !== undefined);
@@ -185,21 +209,21 @@ export class WorldClient {
     } else if (frame.push !== undefined) this.#hearPush(frame.push);
   }
 
-  #hearPush({ channel, pub, unsubscribe }: HeardPush): void {
-    const listening = this.#listening(channel);
+  #hearPush({ channel, pub, join, leave, unsubscribe }: HeardPush): void {
+    const listening = this.listening(channel);
     if (pub !== undefined) listening.hear(pub);
-    else if (unsubscribe === undefined) listening.hearOther("join or leave");
-    else if (listening.leaving === 0) {
-      listening.hearOther("unsubscribe");
-      if (unsubscribe.code !== 2500) this.#complain(`was unsubscribed with ${unsubscribe.code}`);
-      listening.end();
-      this.#askLater(listening);
-    }
+    if (join !== undefined) listening.hearOf("join", join.info.client);
+    if (leave !== undefined) listening.hearOf("leave", leave.info.client);
+    if (unsubscribe === undefined || listening.leaving > 0) return;
+    if (unsubscribe.code !== 2500) this.#complain(`was unsubscribed with ${unsubscribe.code}`);
+    listening.lose();
+    this.#askLater(listening);
   }
 
   #closed(connection: Connection, code: number): void {
     if (connection !== this.#connection) return;
     if (code !== 1006 && code !== 3010) this.#complain(`was closed with ${code}`);
+    if (code === 3010) for (const listening of this.live) if (listening.given) listening.losses++;
     this.#forgetConnection();
     this.#comeBack();
   }
@@ -230,15 +254,6 @@ export class WorldClient {
     this.#connection?.socket?.say(JSON.stringify({ id, ...command }));
   }
 
-  #listening(channel: string): Listening {
-    const known = this.#listenings.get(channel);
-    if (known !== undefined) return known;
-    const given = this.#traits.given.includes(channel);
-    const listening = new Listening(channel, given, this.name, this.#setting.ledger);
-    this.#listenings.set(channel, listening);
-    return listening;
-  }
-
   #complain(what: string): void {
     this.#setting.ledger.complain(`${this.name} ${what}`);
   }
@@ -265,6 +280,8 @@ interface HeardFrame {
 interface HeardPush {
   readonly channel: string;
   readonly pub?: HeardPublication;
+  readonly join?: { readonly info: { readonly client: string } };
+  readonly leave?: { readonly info: { readonly client: string } };
   readonly unsubscribe?: { readonly code: number };
 }
 

@@ -8,7 +8,7 @@ export function troubledWorld(seed: number): World {
   const random = new Random(seed);
   const chance = new Random(seed + 1_000_000_007);
   const world = new World({
-    channels: ["keep:a", "few:b", "none:c"],
+    channels: ["keep:a", "few:b", "last:c", "none:d"],
     gateways: 3,
     fateOf: weather(chance, random.pick([0.05, 0.2, 0.4])),
     latencyMs: () => chance.between(1, 20),
@@ -39,7 +39,8 @@ function happen(world: World, random: Random): void {
   const gateway = random.pick([...world.gateways.values()]);
   const client = random.pick(world.clients);
   const roll = random.between(0, 99);
-  if (roll < 22) world.backend.publish(name, random.chance(0.6));
+  if (roll < 1) world.backend.removeHistory(name);
+  else if (roll < 22) world.backend.publish(name, random.chance(0.6));
   else if (roll < 60) happenToClient(client, name, random);
   else if (roll < 66) publishMany(world, name, random);
   else if (roll < 77) gateway.evict();
@@ -51,12 +52,13 @@ function happen(world: World, random: Random): void {
 }
 
 function happenToClient(client: WorldClient, channel: string, random: Random): void {
-  const roll = random.between(0, 37);
+  const roll = random.between(0, 38);
   if (roll < 14) client.subscribe(channel);
   else if (roll < 22) client.unsubscribe(channel, random.chance(0.3));
   else if (roll < 31) client.publish(channel);
   else if (roll < 34) client.disconnect();
-  else client.connect();
+  else if (roll < 38) client.connect();
+  else client.seePresence(channel);
 }
 
 function publishMany(world: World, channel: string, random: Random): void {

@@ -39,7 +39,12 @@ export class Listening {
   #lastIndex = -1;
   #lastLife = 0;
   #heardAny = false;
-  readonly #heard = new Set<string>();
+  /** Everything it heard, in order. */
+  readonly heard: string[] = [];
+  /** How often it was told that it lost the stream. */
+  losses = 0;
+  /** Who is there, from the joins and leaves it heard since it was subscribed. */
+  readonly members = new Set<string>();
 
   constructor(channel: string, given: boolean, who: string, ledger: Ledger) {
     this.channel = channel;
@@ -50,7 +55,7 @@ export class Listening {
 
   /** Whether it ever heard this. */
   hasHeard(data: string): boolean {
-    return this.#heard.has(data);
+    return this.heard.includes(data);
   }
 
   /** It was subscribed, and told what it missed. */
@@ -58,6 +63,7 @@ export class Listening {
     const { epoch = "", offset = 0, recovered = false, positioned = false } = result;
     const publications = result.publications ?? [];
     this.state = "on";
+    this.members.clear();
     this.#heardAny = false;
     this.#lastIndex = this.#ledger.count(this.channel) - 1;
     this.#lastLife = this.#ledger.last(this.channel)?.life ?? 0;
@@ -68,9 +74,14 @@ export class Listening {
       return;
     }
     if (!recovering) this.#complain("recovered though it didn't ask");
-    if (this.position?.epoch !== epoch || this.position.offset !== offset) {
+    const isSameStream =
+      this.position?.epoch === epoch || (this.#isCache && publications.length > 0);
+    if (!isSameStream || this.position?.offset !== offset) {
       this.#complain(`recovered from ${epoch}:${offset} and not from where it was`);
     }
+    // Whoever wants the newest publication alone passes over those before it.
+    const [newest] = this.#isCache ? publications : [];
+    if (newest !== undefined) this.position = { epoch, offset: (newest.offset ?? 0) - 1 };
     for (const publication of publications) this.#hearPositioned(publication);
   }
 
@@ -85,11 +96,19 @@ export class Listening {
     else this.#hearPositioned(publication);
   }
 
-  /** Anything else came. */
-  hearOther(what: string): void {
-    if (this.leaving === 0 && this.state !== "on") {
-      this.#complain(`heard a ${what} while ${this.state}`);
-    }
+  /** Somebody came or went. */
+  hearOf(type: "join" | "leave", client: string): void {
+    if (this.leaving > 0) return;
+    if (this.state !== "on") this.#complain(`heard of a ${type} while ${this.state}`);
+    if (type === "join") this.members.add(client);
+    else this.members.delete(client);
+  }
+
+  /** It was told that it lost the stream. */
+  lose(): void {
+    if (this.state !== "on") this.#complain(`was unsubscribed while ${this.state}`);
+    this.losses++;
+    this.end();
   }
 
   /** It isn't subscribed any more; it may come back and recover. */
@@ -112,6 +131,10 @@ export class Listening {
     }
   }
 
+  get #isCache(): boolean {
+    return this.channel.startsWith("last:");
+  }
+
   #hearPositioned({ data, offset = 0 }: HeardPublication): void {
     const { position } = this;
     const text = String(data);
@@ -125,13 +148,13 @@ export class Listening {
       this.#complain(`heard ${text} at ${place}, published at ${found?.epoch}:${found?.offset}`);
     }
     this.position = { ...position, offset };
-    this.#heard.add(text);
+    this.heard.push(text);
   }
 
   /** What a crash kept from being told is gone without history. Within one life of the object nothing may be missing. */
   #hearUnpositioned(text: string): void {
     const found = this.#ledger.find(text);
-    this.#heard.add(text);
+    this.heard.push(text);
     if (found === undefined) {
       this.#complain(`heard ${text}, which nobody published`);
       return;

@@ -37,20 +37,17 @@ export interface Call<Request, Answer> extends CallName {
   readonly answered: (answer: Answer | undefined) => void;
 }
 
-/** Carries calls, and decides what becomes of each. What it carries it copies, as the platform does. */
+/**
+ * Carries calls, and decides what becomes of each. What it carries it copies, as the platform does. An object that calls
+ * another one for the same while it does already breaks rule L2, and is stopped by an exception.
+ */
 export class Network {
   readonly #timeline: Timeline;
-  readonly #complain: (complaint: string) => void;
   fateOf: (call: CallName) => Fate;
 
-  constructor(
-    timeline: Timeline,
-    fateOf: (call: CallName) => Fate,
-    complain: (complaint: string) => void,
-  ) {
+  constructor(timeline: Timeline, fateOf: (call: CallName) => Fate) {
     this.#timeline = timeline;
     this.fateOf = fateOf;
-    this.#complain = complain;
   }
 
   call<Request, Answer>(call: Call<Request, Answer>): void {
@@ -59,7 +56,7 @@ export class Network {
     const lane = `${kind} to ${to}`;
     const isOneAtATime = kind === "deliver" || kind === "ask";
     if (isOneAtATime && life?.lanes.has(lane) === true) {
-      this.#complain(`${from} makes a second call while one is under way: ${lane}`);
+      throw new Error(`${from} makes a second call while one is under way: ${lane}`);
     }
     life?.lanes.add(lane);
     const done = life?.busy();

@@ -11,7 +11,10 @@ import { Timeline } from "./timeline.ts";
 
 /** How many of what there is. */
 export interface WorldSetup {
-  /** Channels, by their names. `keep:` has a long history, `few:` a short one, `none:` none. */
+  /**
+   * Channels, by their names. `keep:` has a long history, `few:` a short one, `last:` one of which
+   * only the newest publication matters, `none:` none.
+   */
   readonly channels: readonly string[];
   readonly gateways: number;
   /** What becomes of calls; all goes well unless it says otherwise. */
@@ -37,8 +40,7 @@ export class World {
   constructor(setup: WorldSetup) {
     const { fateOf = () => smooth, latencyMs = () => 1, backoffMs = () => 100 } = setup;
     const { repeats = () => false } = setup;
-    const complain = (complaint: string): void => this.ledger.complain(complaint);
-    this.network = new Network(this.timeline, fateOf, complain);
+    this.network = new Network(this.timeline, fateOf);
     this.#backoffMs = backoffMs;
     this.#setting = {
       config: worldConfig,
@@ -110,9 +112,11 @@ const open = {
   force_push_join_leave: true,
   allow_subscribe_for_client: true,
   allow_publish_for_client: true,
+  allow_presence_for_client: true,
 };
 
 const worldConfig = configured({
+  client: { channel_limit: 200 },
   channel: {
     namespaces: [
       {
@@ -130,6 +134,15 @@ const worldConfig = configured({
         history_ttl: "20s",
         history_meta_ttl: "40s",
         force_recovery: true,
+      },
+      {
+        ...open,
+        name: "last",
+        history_size: 3,
+        history_ttl: "1h",
+        history_meta_ttl: "24h",
+        force_recovery: true,
+        force_recovery_mode: "cache",
       },
       { ...open, name: "none" },
     ],

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SdkClient } from "../support/sdk-client.ts";
+import { firstGateway } from "../support/situation.ts";
+import { TestServer } from "../support/test-server.ts";
+import { signToken } from "../support/test-tokens.ts";
+
+/** With these claims an attachment has room for fewer positions than that. */
+const claims = { sub: "alice", info: { filler: "x".repeat(7_700) } };
+const fillers = Array.from({ length: 124 }, (_, index) => `filler-${index}`);
+
+const options = { allow_subscribe_for_client: true, presence: true };
+const kept = { ...options, history_ttl: "5m", force_recovery: true };
+const config = {
+  client: { channel_limit: 200 },
+  channel: {
+    without_namespace: options,
+    namespaces: [
+      { name: "long", ...kept, history_size: 100 },
+      { name: "short", ...kept, history_size: 2 },
+    ],
+  },
+};
+
+let server: TestServer;
+let client: SdkClient;
+
+// A gateway that slept finds nowhere how far it is with any further channel of this client.
+beforeAll(async () => {
+  server = await TestServer.start({ config });
+  client = new SdkClient(server.gatewayAddress(), { token: signToken(claims) });
+  await Promise.all(fillers.map((channel) => client.subscribed(channel)));
+});
+afterAll(async () => {
+  client.close();
+  await server.close();
+});
+
+/** Throws both objects away: the one that comes next doesn't know what the gateway was told by the one before. */
+async function evict(channel: string): Promise<void> {
+  await server.evictGateway(firstGateway);
+  await server.evict(channel);
+}
+
+describe("a gateway that can't know how far it is with a channel", () => {
+  it("[L7] [L3] tells a subscriber, who comes back and recovers by itself", async () => {
+    const channel = "long:client";
+    const subscription = await client.subscribed(channel);
+    await server.backend.publish(channel, 1);
+    await subscription.publications.count(1);
+    await evict(channel);
+    await server.backend.publishAll(channel, [2, 3]);
+    await subscription.publications.count(3);
+    await server.backend.publish(channel, 4);
+    await subscription.publications.count(4);
+    expect(subscription.offsets).toEqual([1, 2, 3, 4]);
+    expect(subscription.subscribing.all[1]).toMatchObject({ code: 2500 });
+    expect(subscription.subscribed.all[1]).toMatchObject({ wasRecovering: true, recovered: true });
+    expect(subscription.subscribing.all).toHaveLength(2);
+    expect(client.reconnects).toBe(0);
+  });
+
+  it("[L7] [L3] [R5] tells a subscriber, who is told where the stream stands if the history is too short", async () => {
+    const channel = "short:client";
+    const subscription = await client.subscribed(channel);
+    await server.backend.publish(channel, 1);
+    await subscription.publications.count(1);
+    await evict(channel);
+    await server.backend.publishBatch(
+      channel,
+      [2, 3, 4].map((data) => ({ data, idempotencyKey: "" })),
+    );
+    const [, again] = await subscription.subscribed.count(2);
+    expect(again).toMatchObject({ wasRecovering: true, recovered: false });
+    await server.backend.publish(channel, 5);
+    await subscription.publications.count(2);
+    expect(subscription.offsets).toEqual([1, 5]);
+    expect(subscription.subscribing.all[1]).toMatchObject({ code: 2500 });
+    expect(client.reconnects).toBe(0);
+  });
+
+  it("[L7] [L3] has a client that the server subscribed connect again, and recover by itself", async () => {
+    const channel = "long:server";
+    const token = signToken({ ...claims, channels: [...fillers, channel] });
+    const served = new SdkClient(server.gatewayAddress(), { token });
+    const { connected, connecting, serverSide } = served;
+    await connected.count(1);
+    await server.backend.publish(channel, 1);
+    await serverSide.publications.count(1);
+    await evict(channel);
+    await server.backend.publishAll(channel, [2, 3]);
+    await connected.count(2);
+    await server.backend.publish(channel, 4);
+    await serverSide.publications.count(4);
+    expect(serverSide.dataOf(channel)).toEqual([1, 2, 3, 4]);
+    expect(connecting.all[1]).toMatchObject({ code: 3010 });
+    expect(served.reconnects).toBe(1);
+    served.close();
+  });
+});

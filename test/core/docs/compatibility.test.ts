@@ -1,0 +1,242 @@
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { apiMethods, missingMethods } from "../../../src/api/parse-command.ts";
+import { publicationFields } from "../../../src/api/publication-fields.ts";
+import {
+  unsupportedChannelKeys,
+  unsupportedChannelOptions,
+  unsupportedClientKeys,
+  unsupportedHttpApiKeys,
+  unsupportedRpcKeys,
+  unsupportedRpcPingKeys,
+  unsupportedTokenKeys,
+  unsupportedTopLevelKeys,
+} from "../../../src/config/unsupported.ts";
+import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
+import type {
+  CommandMethod,
+  ConnectRequest,
+  HistoryRequest,
+  PublishRequest,
+  SubRefreshRequest,
+  SubscribeRequest,
+} from "../../../src/protocol/command.ts";
+
+interface Row {
+  readonly section: string;
+  /** What the row is about, as it stands there. */
+  readonly what: string;
+  /** The names in it that stand in backticks. */
+  readonly names: readonly string[];
+  readonly status: string;
+  readonly tests: string;
+}
+
+/** The rows of all tables of a document whose headings are `## …`. */
+function rowsOf(document: string): readonly Row[] {
+  const rows: Row[] = [];
+  let section = "";
+  for (const line of readFileSync(document, "utf8").split("\n")) {
+    if (line.startsWith("## ")) section = line.slice(3);
+    const [, what = "", status = "", tests = ""] = line.split("|").map((cell) => cell.trim());
+    if (!line.startsWith("|") || what.startsWith("---")) continue;
+    const names = Array.from(what.matchAll(/`([^`]+)`/g), ([, name = ""]) => name);
+    rows.push({ section, what, names, status, tests });
+  }
+  return rows;
+}
+
+const rows = rowsOf("docs/compatibility.md").filter(({ status }) => status !== "Dormouse");
+
+function rowsIn(section: string): readonly Row[] {
+  return rows.filter((row) => row.section === section);
+}
+
+/** How Dormouse's side of the row that names something begins. Fails when no row, or more than one, does. */
+function statusOf(section: string, name: string): string {
+  const [found, another] = rowsIn(section).filter(({ names }) => names.includes(name));
+  if (found === undefined) throw new Error(`no row of ${section} names ${name}`);
+  if (another !== undefined) throw new Error(`two rows of ${section} name ${name}`);
+  return found.status;
+}
+
+describe("a row of docs/compatibility.md", () => {
+  it("has three cells", () => {
+    const lines = readFileSync("docs/compatibility.md", "utf8").split("\n");
+    const tables = lines.filter((line) => line.startsWith("|"));
+    expect(tables.filter((line) => line.split("|").length !== 5)).toStrictEqual([]);
+  });
+
+  it("says in one of five words what Dormouse does", () => {
+    const words = /^(yes|refused|ignored|not yet|never)\b/;
+    expect(rows.filter(({ status }) => !words.test(status))).toStrictEqual([]);
+  });
+
+  it("says yes, or that something is refused, only with a test that shows it", () => {
+    const claims = rows.filter(({ status }) => /^(yes|refused)\b/.test(status));
+    expect(claims.filter(({ tests }) => citationsIn(tests).length === 0)).toStrictEqual([]);
+  });
+
+  it("has nothing in its last cell but citations", () => {
+    const strange = rows.filter(({ tests }) => {
+      const written = citationsIn(tests).map(({ file, name }) => `\`${file}\` "${name}"`);
+      return tests !== (written.length === 0 ? "–" : written.join("; "));
+    });
+    expect(strange).toStrictEqual([]);
+  });
+
+  const cited = Map.groupBy(
+    rows.flatMap(({ tests }) => citationsIn(tests)),
+    ({ file }) => file,
+  );
+  it.each([...cited.keys()])("cites tests that there are in %s, each by one name only", (file) => {
+    expect(file).toMatch(/^test\//);
+    expect(existsSync(file)).toBe(true);
+    const titles = titlesIn(readFileSync(file, "utf8"));
+    for (const { name } of cited.get(file) ?? []) {
+      const meant = new Set(titles.filter((title) => title.includes(name)));
+      expect({ name, meant: [...meant] }).toStrictEqual({ name, meant: [expect.any(String)] });
+    }
+  });
+});
+
+interface Citation {
+  readonly file: string;
+  /** A piece of the test's name. */
+  readonly name: string;
+}
+
+function citationsIn(cell: string): readonly Citation[] {
+  return Array.from(cell.matchAll(/`([^`]+)` "([^"]+)"/g), ([, file = "", name = ""]) => ({
+    file,
+    name,
+  }));
+}
+
+/** The names of a file's tests and groups of tests, as they are written there: text right after `it(` or `.each(…)(`. */
+function titlesIn(source: string): readonly string[] {
+  const titles = /(?:\b(?:it|describe)(?:\.\w+)?|\))\(\s*(["'`])((?:\\.|(?!\1).)*)\1/g;
+  return Array.from(source.matchAll(titles), ([, , title = ""]) => title);
+}
+
+describe("the codes in docs/compatibility.md", () => {
+  const sections = [
+    ["Error codes", Object.values(errorCodes).map(({ code, message }) => `${code} ${message}`)],
+    ["Disconnect codes", reasonsOf(disconnectCodes)],
+    ["Unsubscribe codes", reasonsOf(unsubscribeCodes)],
+  ] as const;
+
+  it.each(sections)("are for %s with a yes exactly those that Dormouse has", (section, codes) => {
+    const had = rowsIn(section).filter(({ status }) => status.startsWith("yes"));
+    expect(had.map(({ what }) => what)).toStrictEqual(codes);
+  });
+});
+
+function reasonsOf(codes: Record<string, { code: number; reason: string }>): readonly string[] {
+  return Object.values(codes).map(({ code, reason }) => `${code} ${reason}`);
+}
+
+/** The compiler sees to it that none is missing here and in the maps below. */
+const commands: Record<Exclude<CommandMethod, "pong">, true> = {
+  connect: true,
+  subscribe: true,
+  unsubscribe: true,
+  publish: true,
+  presence: true,
+  presence_stats: true,
+  history: true,
+  refresh: true,
+  sub_refresh: true,
+  rpc: true,
+  send: true,
+  ping: true,
+};
+
+const fields: {
+  readonly connect: Record<keyof ConnectRequest, string>;
+  readonly subscribe: Record<keyof SubscribeRequest, string>;
+  readonly publish: Record<keyof PublishRequest, string>;
+  readonly history: Record<keyof HistoryRequest, string>;
+  readonly sub_refresh: Record<keyof SubRefreshRequest, string>;
+} = {
+  connect: { token: "token", name: "name", subscriptions: "subs" },
+  subscribe: {
+    channel: "channel",
+    token: "token",
+    recover: "recover",
+    epoch: "epoch",
+    offset: "offset",
+    positioned: "positioned",
+    recoverable: "recoverable",
+    joinLeave: "join_leave",
+    delta: "delta",
+    filtered: "tf",
+    flag: "flag",
+    type: "type",
+  },
+  publish: { channel: "channel", data: "data", type: "type" },
+  history: { channel: "channel", limit: "limit", since: "since", reverse: "reverse" },
+  sub_refresh: { channel: "channel", token: "token", type: "type" },
+};
+
+describe("the client protocol in docs/compatibility.md", () => {
+  it.each(Object.keys(commands))("has a row for the command %s", (method) => {
+    expect(statusOf("Commands", method)).toMatch(/^yes\b/);
+  });
+
+  const fieldNames = Object.entries(fields).flatMap(([method, names]) =>
+    Object.values(names).map((name) => `${method}.${name}`),
+  );
+  it.each(fieldNames)("has a row for the field %s, which is read", (name) => {
+    expect(statusOf("Fields of commands", name)).not.toBe("");
+  });
+});
+
+describe("the HTTP API in docs/compatibility.md", () => {
+  it.each([...apiMethods, "batch"])("has a row for the method %s", (method) => {
+    expect(statusOf("Methods of the HTTP API", method)).toMatch(/^yes\b/);
+  });
+
+  it.each(missingMethods)("doesn't have the method %s", (method) => {
+    expect(statusOf("Methods of the HTTP API", method)).toMatch(/^not yet\b/);
+  });
+
+  it.each(["channel", "data", "version", ...Object.keys(publicationFields())])(
+    "has a row for the field %s of a publish",
+    (field) => {
+      const about = rowsIn("Fields of the HTTP API").filter(({ what }) =>
+        what.startsWith("`publish`:"),
+      );
+      expect(about.filter(({ names }) => names.includes(field))).toHaveLength(1);
+    },
+  );
+});
+
+describe("the configuration in docs/compatibility.md", () => {
+  /** What docs/configuration.md explains, which a test of its own holds against what the configuration is read into. */
+  const explained = rowsOf("docs/configuration.md")
+    .filter(({ what }) => what.startsWith("`"))
+    .flatMap(({ section, names }) => names.map((name) => [section, name] as const));
+  it.each(explained)("has in %s a row for %s, which Dormouse has", (section, name) => {
+    expect(statusOf(section, name)).toMatch(/^yes\b/);
+  });
+
+  const pings = Object.keys(unsupportedRpcPingKeys).map((name) => `ping.${name}`);
+  const refused = [
+    ["Other sections of the configuration", Object.keys(unsupportedTopLevelKeys)],
+    ["`client`", Object.keys(unsupportedClientKeys)],
+    ["`client.token` and `client.subscription_token`", Object.keys(unsupportedTokenKeys("TOKEN"))],
+    ["`channel`", Object.keys(unsupportedChannelKeys)],
+    ["Options of a namespace", Object.keys(unsupportedChannelOptions)],
+    ["`rpc`", [...Object.keys(unsupportedRpcKeys), ...pings]],
+    ["`http_api`", Object.keys(unsupportedHttpApiKeys)],
+  ] as const;
+  it.each(refused)("has in %s a row for each key that is refused", (section, names) => {
+    for (const name of names) {
+      expect({ name, status: statusOf(section, name) }).toStrictEqual({
+        name,
+        status: expect.stringMatching(/^refused\b/),
+      });
+    }
+  });
+});

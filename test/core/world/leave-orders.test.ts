@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { complaintsOf } from "./checker.ts";
+import { PlannedFates } from "./planned-fates.ts";
+import { World } from "./world.ts";
+
+/** What two clients of one gateway do, in any order. */
+const doings = ["1 subscribes", "1 unsubscribes", "1 disconnects", "2 subscribes", "2 leaves"];
+/** How long questions, and answers to them, take: so that they come in any order. */
+const delays = permutations([5, 40, 90]);
+
+describe.each(permutations(doings).map((order) => ({ order })))("$order", ({ order }) => {
+  it("[G5] leaves no subscription behind, whatever the answers' order", () => {
+    for (const pauseMs of [0, 30]) {
+      for (const [first = 0, second = 0, third = 0] of delays) {
+        const fates = new PlannedFates();
+        const world = new World({ channels: ["keep:a"], gateways: 2, fateOf: fates.fateOf });
+        const witness = world.client({ chooseGateway: () => world.gateway("g2") });
+        const [one, two] = [world.client(), world.client()];
+        for (const client of [witness, one, two]) client.connect();
+        witness.subscribe("keep:a");
+        world.pass(1_000);
+        fates.plan(
+          "ask",
+          { requestMs: first, answerMs: third },
+          { requestMs: second, answerMs: first },
+          { requestMs: third, answerMs: second },
+        );
+        fates.plan("deliver", { requestMs: third, answerMs: first });
+        const does: Readonly<Record<string, () => void>> = {
+          "1 subscribes": () => one.subscribe("keep:a"),
+          "1 unsubscribes": () => one.unsubscribe("keep:a", false),
+          "1 disconnects": () => one.disconnect(),
+          "2 subscribes": () => two.subscribe("keep:a"),
+          "2 leaves": () => two.unsubscribe("keep:a", true),
+        };
+        for (const doing of order) {
+          does[doing]?.();
+          world.pass(pauseMs);
+        }
+        const subscribed = order.indexOf("2 subscribes") > order.indexOf("2 leaves");
+        expect(complaintsOf(world)).toEqual([]);
+        expect(two.live).toHaveLength(subscribed ? 1 : 0);
+        expect([...witness.listening("keep:a").members].toSorted()).toEqual(
+          world.present("keep:a").toSorted(),
+        );
+      }
+    }
+  });
+});
+
+function permutations<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  if (items.length <= 1) return [items];
+  return items.flatMap((item, index) =>
+    permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]),
+  );
+}

@@ -1,0 +1,191 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { ChannelObject } from "../../workers/objects/channel-object.ts";
+import type { GatewayObject } from "../../workers/objects/gateway-object.ts";
+import { call } from "./api-request.ts";
+import { configure } from "./configure.ts";
+import { newChannel } from "./new-channel.ts";
+import { gatewayPlace } from "./place.ts";
+import { relayTraffic } from "./relay-traffic.ts";
+import { Setting } from "./setting.ts";
+import { testConfig } from "./test-config.ts";
+import type { TestSocket } from "./test-socket.ts";
+import { token } from "./token.ts";
+import { awake } from "./wakefulness.ts";
+
+const socketCount = 1_000;
+const channelCount = 1_000;
+const perSocket = 200;
+const hourMs = 3_600_000;
+/** A channel's rows for its stream, its first gateway and their three tables. */
+const registrationRows = 8;
+
+configure({
+  ...testConfig,
+  client: { ...testConfig.client, connection_limit: socketCount, channel_limit: perSocket },
+});
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const setting = new Setting(gatewayPlace(), awake);
+
+type Costly = GatewayObject | ChannelObject;
+
+/** What an object has cost since it was thrown away, and when it wakes by itself; null for never. */
+interface Cost {
+  readonly rows: number;
+  readonly calls: number;
+  readonly alarmMs: number | null;
+}
+
+function costOf(object: DurableObjectStub<Costly>): Promise<Cost> {
+  return runInDurableObject(object, async ({ sql, callsMade }: Costly, { storage }) => ({
+    rows: sql.rowsWritten,
+    calls: callsMade,
+    alarmMs: await storage.getAlarm(),
+  }));
+}
+
+/** Throws an object away: it starts from nothing when it wakes the next time. */
+function sleepNow(object: DurableObjectStub<Costly>): Promise<void> {
+  return evictDurableObject(object, { webSockets: "hibernate" });
+}
+
+/** Notes each time an object sets its alarm. */
+async function watchAlarms(object: DurableObjectStub<Costly>): Promise<readonly number[]> {
+  const times: number[] = [];
+  await runInDurableObject(object, (_, { storage }) => {
+    const setAlarm = storage.setAlarm.bind(storage);
+    vi.spyOn(storage, "setAlarm").mockImplementation((time) => {
+      times.push(Number(time));
+      return setAlarm(time);
+    });
+  });
+  return times;
+}
+
+/** Has an object's alarms ring that are due by then, each in its time; gives how many there were. */
+async function ringUntil(
+  object: DurableObjectStub<Costly>,
+  endMs: number,
+  rang: () => Promise<void> = () => Promise.resolve(),
+): Promise<number> {
+  for (let count = 0; ; count++) {
+    const { alarmMs: dueMs } = await costOf(object);
+    if (dueMs === null || dueMs > endMs) {
+      vi.setSystemTime(endMs);
+      return count;
+    }
+    vi.setSystemTime(Math.max(dueMs, Date.now()));
+    expect(await runDurableObjectAlarm(object)).toBe(true);
+    await rang();
+  }
+}
+
+/** So many clients on one gateway, each subscribed to a channel that they share; past the first minute. */
+async function connectAll(home: string, query: string): Promise<readonly TestSocket[]> {
+  const signed = await token({ sub: "ada" });
+  const sockets: TestSocket[] = [];
+  for (let count = 0; count < socketCount; count++) {
+    const socket = await setting.open(home, query);
+    socket.send({ id: 1, connect: { token: signed } }, { id: 2, subscribe: { channel: home } });
+    sockets.push(socket);
+  }
+  for (const socket of sockets) {
+    await socket.line();
+    expect(await socket.line()).toMatch(/^\{"id":2,"subscribe":/);
+  }
+  await relayTraffic.quiet();
+  return sockets;
+}
+
+function gatewayOf(home: string): DurableObjectStub<GatewayObject> {
+  return env.GATEWAYS.getByName(`${home}/0`);
+}
+
+describe("1,000 idle sockets on a gateway", () => {
+  it("[K1] cost it 12 alarms in 5 minutes, which is 144 an hour, no row and no call, when the server sends the pings", async () => {
+    const home = newChannel("");
+    const sockets = await connectAll(home, "");
+    const [gateway, channel] = [gatewayOf(home), env.CHANNELS.getByName(home)];
+    await ringUntil(gateway, Date.now() + 10_000); // the stale check
+    await ringUntil(channel, Date.now());
+    await sleepNow(gateway);
+    await sleepNow(channel);
+    const alarms = await watchAlarms(gateway);
+    const rings = await ringUntil(gateway, Date.now() + hourMs / 12, async () => {
+      for (const socket of sockets) {
+        expect(await socket.frame()).toBe("{}");
+        socket.sendFrame("{}");
+      }
+      // All pongs were taken when the last one's sender is answered.
+      await sockets.at(-1)?.unread();
+    });
+    expect(rings).toBe(12);
+    expect(alarms).toHaveLength(12);
+    expect(await costOf(gateway)).toMatchObject({ rows: 0, calls: 0 });
+    const atChannel = await costOf(channel);
+    expect(atChannel).toMatchObject({ rows: 0, calls: 0 });
+    expect(atChannel.alarmMs).toBeGreaterThan(Date.now() + hourMs);
+    expect((await call("presence_stats", { channel: home })).body).toContain(
+      `"num_clients":${socketCount}`,
+    );
+  }, 60_000);
+
+  it("[K5] cost it no alarm, no row and no call in an hour, and don't wake it, when they send the pings", async () => {
+    const home = newChannel("");
+    const sockets = await connectAll(home, "?keepalive=client");
+    const [gateway, channel] = [gatewayOf(home), env.CHANNELS.getByName(home)];
+    await ringUntil(gateway, Date.now() + 10_000); // the stale check
+    await ringUntil(channel, Date.now());
+    expect(await costOf(gateway)).toMatchObject({ rows: 0, calls: 1, alarmMs: null });
+    await sleepNow(gateway);
+    await sleepNow(channel);
+    vi.setSystemTime(Date.now() + hourMs);
+    for (const socket of sockets) socket.sendFrame("ping");
+    for (const socket of sockets) expect(await socket.frame()).toBe("pong");
+    await expect(evictDurableObject(gateway)).rejects.toThrow(/not.*running/i);
+    await expect(evictDurableObject(channel)).rejects.toThrow(/not.*running/i);
+    expect(await costOf(gateway)).toStrictEqual({ rows: 0, calls: 0, alarmMs: null });
+    const atChannel = await costOf(channel);
+    expect(atChannel).toMatchObject({ rows: 0, calls: 0 });
+    expect(atChannel.alarmMs).toBeGreaterThan(Date.now() + hourMs);
+  }, 60_000);
+});
+
+describe("1,000 channels with one subscriber each on a gateway", () => {
+  it("[L5] cost no alarm, no row and no call in an hour, at the channels and at the gateway", async () => {
+    const channels = Array.from({ length: channelCount }, () => newChannel(""));
+    const [home = ""] = channels;
+    for (let from = 0; from < channelCount; from += perSocket) {
+      const socket = await setting.connect(home, "ada", {}, "?keepalive=client");
+      const some = channels.slice(from, from + perSocket);
+      socket.send(...some.map((channel, index) => ({ id: 10 + index, subscribe: { channel } })));
+      for (const _ of some) expect(await socket.line()).toContain('"subscribe":');
+    }
+    await relayTraffic.quiet();
+    const gateway = gatewayOf(home);
+    await ringUntil(gateway, Date.now() + 10_000); // the stale check
+    expect(await costOf(gateway)).toMatchObject({ calls: channelCount });
+    await sleepNow(gateway);
+    const endMs = Date.now() + hourMs;
+    const told = relayTraffic.deliveries.length;
+    for (const channel of channels) {
+      const object = env.CHANNELS.getByName(channel);
+      const { rows, alarmMs } = await costOf(object);
+      // The runtime may have thrown it away since.
+      expect([0, registrationRows]).toContain(rows);
+      // Nothing happens before: the stream's own end is a month away.
+      expect(alarmMs).toBeGreaterThan(endMs);
+    }
+    vi.setSystemTime(endMs);
+    expect(await costOf(gateway)).toStrictEqual({ rows: 0, calls: 0, alarmMs: null });
+    expect(relayTraffic.deliveries).toHaveLength(told);
+  }, 60_000);
+});

@@ -1,0 +1,48 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import type { GatewayObject } from "../../workers/objects/gateway-object.ts";
+import { publish } from "./api-request.ts";
+import { newChannel } from "./new-channel.ts";
+import { gatewayPlace } from "./place.ts";
+import { relayTraffic } from "./relay-traffic.ts";
+import { Setting } from "./setting.ts";
+import { testConfig } from "./test-config.ts";
+import type { TestSocket } from "./test-socket.ts";
+import { awake } from "./wakefulness.ts";
+
+const setting = new Setting(gatewayPlace(), awake);
+
+describe("many clients that come back together", () => {
+  it("[L6] have the history read once for each position, not once for each client", async () => {
+    const channel = newChannel("");
+    const positions = 4;
+    const { epoch } = await publish(channel, 1);
+    for (let data = 2; data <= 10; data++) await publish(channel, data);
+    const sockets: TestSocket[] = [];
+    const count = testConfig.client.connection_limit;
+    while (sockets.length < count) sockets.push(await setting.connect(channel, "ada"));
+    for (const [index, socket] of sockets.entries()) {
+      const wish = { recover: true, epoch, offset: 1 + (index % positions) };
+      socket.send({ id: 2, subscribe: { channel, ...wish } });
+    }
+    for (const [index, socket] of sockets.entries()) {
+      const { subscribe } = await socket.next();
+      const since = 1 + (index % positions);
+      const publications = Array.from({ length: 10 - since }, (_, missed) => ({
+        data: since + 1 + missed,
+        offset: since + 1 + missed,
+      }));
+      expect(subscribe).toMatchObject({ recovered: true, offset: since, publications });
+    }
+    const calls = await runInDurableObject(
+      env.GATEWAYS.getByName(`${channel}/0`),
+      ({ callsMade }: GatewayObject) => callsMade,
+    );
+    // One that follows the channel, with what the first client needs, and one for each other position at most.
+    expect(calls).toBeLessThanOrEqual(positions);
+    await publish(channel, 11);
+    for (const socket of sockets) expect(await socket.line()).toContain('"data":11,"offset":11');
+    await relayTraffic.quiet();
+  });
+});

@@ -1,0 +1,152 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { limits } from "../../src/limits.ts";
+import { publish } from "./api-request.ts";
+import { crash, lostCall } from "./crash.ts";
+import { newChannel } from "./new-channel.ts";
+import { gatewayPlace, spillPlace } from "./place.ts";
+import { enter, push } from "./room.ts";
+import { relayTraffic } from "./relay-traffic.ts";
+import { Setting } from "./setting.ts";
+import { awake } from "./wakefulness.ts";
+
+afterEach(() => {
+  relayTraffic.fault = undefined;
+  vi.useRealTimers();
+});
+
+/** When a channel's alarm rings, ms since 1970; null for never. */
+function alarmOf(channel: string): Promise<number | null> {
+  return runInDurableObject(env.CHANNELS.getByName(channel), (_, { storage }) =>
+    storage.getAlarm(),
+  );
+}
+
+/** Has the alarm of a channel ring in whatever instance there is. */
+async function ring(channel: string): Promise<void> {
+  expect(await runDurableObjectAlarm(env.CHANNELS.getByName(channel))).toBe(true);
+}
+
+const settings = [gatewayPlace(), spillPlace].map((place) => new Setting(place, awake));
+
+describe.each(settings)(
+  "a channel's object that crashes, with subscribers on $place.name",
+  (setting) => {
+    it("[L4] between commit and delivery loses nothing: an alarm makes the gateway read it", async () => {
+      const channel = newChannel("room");
+      const socket = await enter(setting, channel, "ada");
+      await publish(channel, 1);
+      const first = await socket.line();
+      await relayTraffic.quiet();
+      relayTraffic.fault = lostCall;
+      for (const data of [2, 3]) await publish(channel, data);
+      const dueInMs = ((await alarmOf(channel)) ?? 0) - Date.now();
+      expect(dueInMs).toBeGreaterThan(0);
+      expect(dueInMs).toBeLessThanOrEqual(limits.crashAlarmMs);
+      await crash(env.CHANNELS.getByName(channel));
+      relayTraffic.fault = undefined;
+      expect(await socket.unread()).toStrictEqual([]);
+      await ring(channel);
+      expect(first).toContain('"data":1,"offset":1');
+      for (const offset of [2, 3]) {
+        expect(await socket.line()).toBe(
+          push(channel, "pub", `{"data":${offset},"offset":${offset}}`),
+        );
+      }
+      await publish(channel, 4);
+      expect(await socket.unread()).toStrictEqual([push(channel, "pub", '{"data":4,"offset":4}')]);
+    });
+
+    it("[L4] after delivery and before it heard of that delivers nothing twice", async () => {
+      const channel = newChannel("room");
+      const socket = await enter(setting, channel, "ada");
+      await relayTraffic.quiet();
+      relayTraffic.fault = async ({ proceed }) => {
+        await proceed();
+        return lostCall();
+      };
+      await publish(channel, 1);
+      expect(await socket.line()).toContain('"data":1,"offset":1');
+      await crash(env.CHANNELS.getByName(channel));
+      relayTraffic.fault = undefined;
+      await ring(channel);
+      expect(await socket.unread()).toStrictEqual([]);
+      await publish(channel, 2);
+      expect(await socket.unread()).toStrictEqual([push(channel, "pub", '{"data":2,"offset":2}')]);
+    });
+
+    it("[L4][R2] loses nothing either when the gateway slept meanwhile, and its clients come and go", async () => {
+      const channel = newChannel("room");
+      const [ada, bob] = [
+        await enter(setting, channel, "ada"),
+        await enter(setting, channel, "bob"),
+      ];
+      await ada.line(); // Bob's join
+      await relayTraffic.quiet();
+      relayTraffic.fault = lostCall;
+      const { epoch } = await publish(channel, 1);
+      await crash(env.CHANNELS.getByName(channel));
+      await crash(setting.place.holder(channel));
+      await ada.closed;
+      relayTraffic.fault = undefined;
+      const back = await setting.connect(channel, "ada");
+      const wish = { recover: true, epoch: "", offset: 0 };
+      expect(await back.ask({ id: 2, subscribe: { channel, ...wish } })).toMatchObject({
+        subscribe: { recovered: true, epoch, publications: [{ data: 1, offset: 1 }] },
+      });
+      await ring(channel);
+      expect((await back.unread()).filter((line) => line.includes('"pub"'))).toStrictEqual([]);
+      expect((await bob.closed).code).toBe(1006);
+    });
+  },
+);
+
+describe("the alarm for a crash", () => {
+  it("[L4] is set once in 8 s, however many publications there are, and asks nobody when all is well", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const channel = newChannel("room");
+    const setting = new Setting(gatewayPlace(), awake);
+    const socket = await enter(setting, channel, "ada");
+    await relayTraffic.quiet();
+    // The one that was set for the join.
+    vi.setSystemTime((await alarmOf(channel)) ?? 0);
+    await ring(channel);
+    const stub = env.CHANNELS.getByName(channel);
+    const alarms: number[] = [];
+    await runInDurableObject(stub, (_, { storage }) => {
+      const setAlarm = storage.setAlarm.bind(storage);
+      vi.spyOn(storage, "setAlarm").mockImplementation((time) => {
+        alarms.push(Number(time));
+        return setAlarm(time);
+      });
+    });
+    const startMs = Date.now();
+    for (let count = 0; count < 20; count++) {
+      await publish(channel, count);
+      await socket.line();
+      await relayTraffic.quiet();
+      vi.setSystemTime(Date.now() + 300);
+    }
+    expect(alarms).toStrictEqual([startMs + limits.crashAlarmMs]);
+    const before = relayTraffic.deliveries.length;
+    vi.setSystemTime(startMs + limits.crashAlarmMs);
+    await ring(channel);
+    await relayTraffic.quiet();
+    expect(relayTraffic.deliveries.slice(before)).toStrictEqual([]);
+  });
+
+  it("[L4] isn't set for a channel that nobody relays, nor for one without history", async () => {
+    const [alone, plain] = [newChannel("room"), newChannel("plain")];
+    await publish(alone, 1);
+    const setting = new Setting(gatewayPlace(), awake);
+    const socket = await setting.subscribe(plain, "ada");
+    await publish(plain, 1);
+    await socket.line();
+    // The stream's own end is a month away.
+    expect((await alarmOf(alone)) ?? 0).toBeGreaterThan(Date.now() + 86_400_000);
+    expect((await alarmOf(plain)) ?? Number.POSITIVE_INFINITY).toBeGreaterThan(
+      Date.now() + 86_400_000,
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Attachment } from "../../src/session/attachment.ts";
+import { publish } from "./api-request.ts";
+import { attachmentsOf, rewriteAttachments, sleep } from "./attachments.ts";
+import { crash, lostCall } from "./crash.ts";
+import { newChannel } from "./new-channel.ts";
+import { gatewayPlace, spillPlace } from "./place.ts";
+import { enter, push } from "./room.ts";
+import { relayTraffic } from "./relay-traffic.ts";
+import { Setting } from "./setting.ts";
+import { awake } from "./wakefulness.ts";
+
+afterEach(() => {
+  relayTraffic.fault = undefined;
+});
+
+const settings = [gatewayPlace(), spillPlace].map((place) => new Setting(place, awake));
+
+/** As a release writes it that knows of no positions. */
+function withoutKept(attachment: Attachment): Attachment {
+  const { kept: _, ...rest } = attachment;
+  return rest;
+}
+
+/** The clients whose attachments say how far the gateway is with its channels. */
+async function keepers({ place }: Setting, channel: string): Promise<readonly string[]> {
+  const attachments = await attachmentsOf(place.holder(channel));
+  return attachments.filter(({ kept }) => kept !== undefined).map(({ client }) => client);
+}
+
+describe.each(settings)("a gateway that slept, with $place.name", (setting) => {
+  it.each(["room", "plain"])(
+    "[L7] knows how far it was, though the channel's memory is cold too: nothing twice, and no loss told (%s)",
+    async (namespace) => {
+      const channel = newChannel(namespace);
+      const sockets = [];
+      for (const user of ["ada", "bob", "cyd"])
+        sockets.push(await setting.subscribe(channel, user));
+      for (const data of [1, 2]) await publish(channel, data);
+      for (const socket of sockets) await socket.unread();
+      // One attachment for each publication, and not one for each subscriber.
+      expect(await keepers(setting, channel)).toStrictEqual([sockets[0]?.client]);
+      for (const data of [3, 4, 5]) {
+        await sleep(setting.place.holder(channel));
+        await sleep(env.CHANNELS.getByName(channel));
+        await publish(channel, data);
+        for (const socket of sockets) {
+          expect(await socket.unread()).toStrictEqual([expect.stringContaining(`"data":${data}`)]);
+        }
+      }
+    },
+  );
+
+  it("[L7] knows it from another subscriber when the one that kept it has left", async () => {
+    const channel = newChannel("room");
+    const [ada, bob] = [await enter(setting, channel, "ada"), await enter(setting, channel, "bob")];
+    await publish(channel, 1);
+    await ada.unread();
+    expect(await keepers(setting, channel)).toStrictEqual([ada.client]);
+    ada.close();
+    await ada.closed;
+    await bob.unread();
+    expect(await keepers(setting, channel)).toStrictEqual([bob.client]);
+    await sleep(setting.place.holder(channel));
+    await sleep(env.CHANNELS.getByName(channel));
+    await publish(channel, 2);
+    expect(await bob.unread()).toStrictEqual([push(channel, "pub", '{"data":2,"offset":2}')]);
+  });
+
+  it("[L7][L4] reads what it missed, when the channel crashed before it was told", async () => {
+    const channel = newChannel("room");
+    const socket = await enter(setting, channel, "ada");
+    await publish(channel, 1);
+    await socket.unread();
+    relayTraffic.fault = lostCall;
+    for (const data of [2, 3]) await publish(channel, data);
+    await sleep(setting.place.holder(channel));
+    await crash(env.CHANNELS.getByName(channel));
+    relayTraffic.fault = undefined;
+    expect(await runDurableObjectAlarm(env.CHANNELS.getByName(channel))).toBe(true);
+    for (const offset of [2, 3]) {
+      expect(await socket.line()).toBe(
+        push(channel, "pub", `{"data":${offset},"offset":${offset}}`),
+      );
+    }
+    expect(await socket.unread()).toStrictEqual([]);
+  });
+
+  it("[L7][L3] tells its subscribers that they lost the stream, when nobody knows how far it was", async () => {
+    const channel = newChannel("room");
+    const socket = await enter(setting, channel, "ada");
+    const { epoch } = await publish(channel, 1);
+    await socket.unread();
+    await rewriteAttachments(setting.place.holder(channel), withoutKept);
+    await sleep(env.CHANNELS.getByName(channel));
+    await publish(channel, 2);
+    expect(await socket.line()).toBe(
+      push(channel, "unsubscribe", '{"code":2500,"reason":"insufficient state"}'),
+    );
+    const wish = { recover: true, epoch, offset: 1 };
+    expect(await socket.ask({ id: 3, subscribe: { channel, ...wish } })).toMatchObject({
+      subscribe: { recovered: true, publications: [{ data: 2, offset: 2 }] },
+    });
+  });
+});
+
+describe("a gateway that slept, with subscriptions of the server's", () => {
+  it("[L7][L3] closes them with 3010 when nobody knows how far it was", async () => {
+    const channel = newChannel("room");
+    const setting = new Setting(gatewayPlace(), awake);
+    const socket = await setting.connect(channel, "ada", { channels: [channel] });
+    await publish(channel, 1);
+    await socket.unread();
+    await rewriteAttachments(setting.place.holder(channel), withoutKept);
+    await sleep(env.CHANNELS.getByName(channel));
+    await publish(channel, 2);
+    expect(await socket.closed).toStrictEqual({ code: 3010, reason: "insufficient state" });
+    expect(await socket.rest()).toStrictEqual([]);
+  });
+});
