@@ -6,6 +6,17 @@ import type { Decision } from "./decision.ts";
  */
 export class AnswerOrder {
   readonly #open = new Map<string, Answer[]>();
+  readonly #emptied: (channel: string) => void;
+
+  /** @param emptied called whenever all that was asked of a channel is answered */
+  constructor(emptied: (channel: string) => void) {
+    this.#emptied = emptied;
+  }
+
+  /** Whether something that was asked of a channel isn't answered yet. */
+  isOpen(channel: string): boolean {
+    return this.#open.has(channel);
+  }
 
   /**
    * Takes a place in the order.
@@ -35,6 +46,7 @@ export class AnswerOrder {
       answers.shift();
       if (answers.length === 0) this.#open.delete(channel);
       first.apply(first.decision);
+      if (!this.#open.has(channel)) this.#emptied(channel);
     }
   }
 }

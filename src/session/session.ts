@@ -32,7 +32,7 @@ export class Session implements Subscriber {
   readonly #context: SessionContext;
   readonly #state: SessionState;
   readonly #waiting = new WaitingCommands();
-  readonly #order = new AnswerOrder();
+  readonly #order = new AnswerOrder((channel) => this.#resume(channel));
   readonly #commands = new Allowance(limits.commandsBurst, limits.commandsPerSecond);
   readonly #subscribes = new Allowance(limits.subscribesBurst, limits.subscribesPerSecond);
 
@@ -175,6 +175,9 @@ export class Session implements Subscriber {
   #enter(received: ReceivedCommand): void {
     const { command } = received;
     const key = this.#state.connecting ? connectKey : channelOf(command);
+    // Its reply doesn't wait, for publications follow it: so it begins when all before it is answered (rules O3, O6).
+    const isLate = key !== undefined && command.method === "subscribe" && this.#order.isOpen(key);
+    if (isLate && !this.#waiting.isOpen(key)) this.#waiting.open(key);
     if (key === undefined || !this.#waiting.isOpen(key)) {
       this.#carryOut(received);
     } else if (!this.#waiting.add(key, received)) {
@@ -245,25 +248,23 @@ export class Session implements Subscriber {
   ): void {
     const state = this.#state;
     const { id } = command;
-    /** What waits for this command is carried out after it, whatever it came to. */
-    const finish =
-      (key: string) =>
-      (failure?: Decision): void => {
-        decide(failure ?? { outcome: "silent" });
-        this.#resume(key);
-      };
+    // What waits for a subscribe is carried out once it is answered, whatever it came to.
+    const finish = (failure?: Decision): void => decide(failure ?? { outcome: "silent" });
     switch (command.method) {
       case "connect": {
         const { connection } = verdicts;
         this.#waiting.open(connectKey);
-        carryOutConnect(state, this, id, command.request, connection, nowMs, finish(connectKey));
+        carryOutConnect(state, this, id, command.request, connection, nowMs, (failure) => {
+          finish(failure);
+          this.#resume(connectKey);
+        });
         return;
       }
       case "subscribe": {
         const { channel } = command.request;
         const { subscription } = verdicts;
         this.#waiting.open(channel);
-        carryOutSubscribe(state, this, id, command.request, subscription, nowMs, finish(channel));
+        carryOutSubscribe(state, this, id, command.request, subscription, nowMs, finish);
         return;
       }
       case "unsubscribe": {

@@ -83,6 +83,31 @@ describe.each(situations)("[S2] in the situation $name", ({ name, endpoint, paus
     expect(subscription.offsets).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
+  it("[W1] [R2] data that a client gets anew for every connect and subscribe is taken every time", async () => {
+    const channel = `${name}-data`;
+    const asked: string[] = [];
+    const getData = (what: string) => () => {
+      asked.push(what);
+      return Promise.resolve({ time: asked.length });
+    };
+    client = new SdkClient(endpoint.address(server, channel, network.address), {
+      token: signToken({ sub: "alice" }),
+      name: "app",
+      version: "1.2.3",
+      getData: getData("connect"),
+    });
+    const subscription = await client.subscribed(channel, { getData: getData("subscribe") });
+    await loseConnection(channel);
+    await pause(server, channel);
+    await server.backend.publish(channel, 1);
+    network.mend();
+    await subscription.publications.count(1);
+    expect(asked.slice(0, 2)).toEqual(["connect", "subscribe"]);
+    // While the network was broken it may have tried more than once.
+    expect(asked.slice(-2)).toEqual(["connect", "subscribe"]);
+    expect(asked.length).toBeGreaterThan(3);
+  });
+
   it("[R3] a client that missed nothing recovers with nothing", async () => {
     const channel = `${name}-nothing`;
     const subscription = await subscribe(channel);

@@ -100,11 +100,19 @@ export class RawSocket {
   }
 }
 
-/** What the server says to a handshake: the status, and what it says about it. A socket it opens is cut at once. */
+/** What the server says to a handshake. */
+export interface Handshake {
+  readonly status: number;
+  readonly text: string;
+  /** When to come again, in seconds; absent where that isn't said. */
+  readonly retryAfter?: number;
+}
+
+/** Asks for a WebSocket. One that is opened is cut at once. */
 export function handshake(
   address: string,
   headers: Record<string, string> = {},
-): Promise<{ readonly status: number; readonly text: string }> {
+): Promise<Handshake> {
   return new Promise((resolve, reject) => {
     const asked = upgradeRequest(address, headers);
     asked.once("upgrade", (_response, socket) => {
@@ -115,7 +123,14 @@ export function handshake(
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => (text += chunk));
-      response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
+      const retryAfter = response.headers["retry-after"];
+      response.once("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          text,
+          ...(retryAfter === undefined ? {} : { retryAfter: Number(retryAfter) }),
+        }),
+      );
     });
     asked.once("error", reject);
     asked.end();

@@ -3,6 +3,7 @@ import {
   type ConnectedContext,
   type ConnectingContext,
   type DisconnectedContext,
+  type ErrorContext,
   type JoinContext,
   type LeaveContext,
   type Options,
@@ -23,6 +24,8 @@ export class SdkClient {
   readonly connecting = new Inbox<ConnectingContext>();
   readonly connected = new Inbox<ConnectedContext>();
   readonly disconnected = new Inbox<DisconnectedContext>();
+  /** Attempts that failed, and will be repeated. */
+  readonly errors = new Inbox<ErrorContext>();
   readonly serverSide: ServerSide;
 
   /** Connects at once. */
@@ -37,6 +40,7 @@ export class SdkClient {
     this.client.on("connecting", (context) => this.connecting.push(context));
     this.client.on("connected", (context) => this.connected.push(context));
     this.client.on("disconnected", (context) => this.disconnected.push(context));
+    this.client.on("error", (context) => this.errors.push(context));
     this.client.connect();
   }
 

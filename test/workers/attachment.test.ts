@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { call, publish } from "./api-request.ts";
+import { answerOf, call, publish } from "./api-request.ts";
 import { attachmentsOf, rewriteAttachments, sleep } from "./attachments.ts";
 import { newChannel } from "./new-channel.ts";
 import { channelPlace } from "./place.ts";
@@ -69,6 +69,18 @@ describe.each(awakeSettings)("an attachment of $place.name", (setting) => {
         claims: { user: "ada", expireAtSeconds: 0, info: `"${fitting}"` },
       }),
     );
+  });
+
+  it("[S1][B2] that would be too large isn't written: a token at the upgrade is answered 413", async () => {
+    const channel = newChannel("closed");
+    const large = await token({ sub: "ada", info: "x".repeat(limits.sessionClaimsBytesMax) });
+    // Read to its end: an object isn't put to sleep while it answers.
+    const refused = await answerOf(await setting.place.upgrade(channel, `?token=${large}`));
+    expect(refused.status).toBe(413);
+    const small = await token({ sub: "ada", info: "x".repeat(limits.sessionClaimsBytesMax - 100) });
+    const socket = await setting.open(channel, `?token=${small}`);
+    await sleep(setting.place.holder(channel));
+    expect(await socket.ask({ id: 1, connect: {} })).toMatchObject({ connect: { pong: true } });
   });
 
   it("[V1] with fields of a later release is understood", async () => {

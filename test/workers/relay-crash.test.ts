@@ -7,7 +7,7 @@ import { crash, lostCall } from "./crash.ts";
 import { newChannel } from "./new-channel.ts";
 import { gatewayPlace, spillPlace } from "./place.ts";
 import { enter, push } from "./room.ts";
-import { relayTraffic } from "./relay-traffic.ts";
+import { relayTraffic, type WatchedDelivery } from "./relay-traffic.ts";
 import { Setting } from "./setting.ts";
 import { awake } from "./wakefulness.ts";
 
@@ -56,6 +56,66 @@ describe.each(settings)(
       }
       await publish(channel, 4);
       expect(await socket.unread()).toStrictEqual([push(channel, "pub", '{"data":4,"offset":4}')]);
+    });
+
+    it("[L3] is found out with the next publication, too: the gateway reads what is missing before it", async () => {
+      const channel = newChannel("room");
+      const socket = await enter(setting, channel, "ada");
+      await publish(channel, 1);
+      await socket.unread();
+      relayTraffic.fault = lostCall;
+      for (const data of [2, 3]) await publish(channel, data);
+      await crash(env.CHANNELS.getByName(channel));
+      relayTraffic.fault = undefined;
+      for (const data of [4, 5]) await publish(channel, data);
+      for (const offset of [2, 3, 4, 5]) {
+        expect(await socket.line()).toBe(
+          push(channel, "pub", `{"data":${offset},"offset":${offset}}`),
+        );
+      }
+      expect(await socket.unread()).toStrictEqual([]);
+    });
+
+    it("[L3] tells its subscribers that they lost the stream, when the history has no more of what is missing", async () => {
+      const channel = newChannel("room");
+      const socket = await enter(setting, channel, "ada");
+      const { epoch } = await publish(channel, 1);
+      await socket.unread();
+      relayTraffic.fault = lostCall;
+      // The ring holds ten.
+      for (let data = 2; data <= 12; data++) await publish(channel, data);
+      await crash(env.CHANNELS.getByName(channel));
+      relayTraffic.fault = undefined;
+      await ring(channel);
+      expect(await socket.line()).toBe(
+        push(channel, "unsubscribe", '{"code":2500,"reason":"insufficient state"}'),
+      );
+      const wish = { recover: true, epoch, offset: 2 };
+      expect(await socket.ask({ id: 3, subscribe: { channel, ...wish } })).toMatchObject({
+        subscribe: { recovered: true },
+      });
+    });
+
+    it("[L1] and tells something late that the next instance made up for, tells it nobody twice", async () => {
+      const channel = newChannel("room");
+      const socket = await enter(setting, channel, "ada");
+      await publish(channel, 1);
+      await socket.unread();
+      const late: WatchedDelivery[] = [];
+      relayTraffic.fault = (delivery) => {
+        late.push(delivery);
+        return lostCall();
+      };
+      await publish(channel, 2);
+      await crash(env.CHANNELS.getByName(channel));
+      relayTraffic.fault = undefined;
+      await ring(channel);
+      expect(await socket.line()).toBe(push(channel, "pub", '{"data":2,"offset":2}'));
+      expect(late.length).toBeGreaterThan(0);
+      for (const { proceed } of late) await proceed();
+      expect(await socket.unread()).toStrictEqual([]);
+      await publish(channel, 3);
+      expect(await socket.unread()).toStrictEqual([push(channel, "pub", '{"data":3,"offset":3}')]);
     });
 
     it("[L4] after delivery and before it heard of that delivers nothing twice", async () => {
@@ -134,6 +194,30 @@ describe("the alarm for a crash", () => {
     await ring(channel);
     await relayTraffic.quiet();
     expect(relayTraffic.deliveries.slice(before)).toStrictEqual([]);
+  });
+
+  it("[L4] is set again as long as a gateway can't be reached, however often the object crashes", async () => {
+    const channel = newChannel("room");
+    const setting = new Setting(gatewayPlace(), awake);
+    const socket = await enter(setting, channel, "ada");
+    await socket.unread();
+    relayTraffic.fault = lostCall;
+    await publish(channel, 1);
+    for (let count = 0; count < 3; count++) {
+      await crash(env.CHANNELS.getByName(channel));
+      await ring(channel);
+      const dueInMs = ((await alarmOf(channel)) ?? 0) - Date.now();
+      expect(dueInMs).toBeGreaterThan(0);
+      expect(dueInMs).toBeLessThanOrEqual(limits.crashAlarmMs);
+      // A second one, in the instance that waits to try again.
+      await ring(channel);
+      expect(((await alarmOf(channel)) ?? 0) - Date.now()).toBeLessThanOrEqual(limits.crashAlarmMs);
+    }
+    relayTraffic.fault = undefined;
+    await crash(env.CHANNELS.getByName(channel));
+    await ring(channel);
+    expect(await socket.line()).toContain('"data":1,"offset":1');
+    expect(await socket.unread()).toStrictEqual([]);
   });
 
   it("[L4] isn't set for a channel that nobody relays, nor for one without history", async () => {

@@ -117,6 +117,21 @@ describe.each(gatewaySettings)("the server's own subscriptions on $name", (setti
     await setting.pause(kept);
   });
 
+  it("[C9][A3] are those of the token at the upgrade, when connect brings none", async () => {
+    const channel = newChannel("room");
+    const signed = await token({ sub: "ada", subs: { [channel]: { info: { badge: 1 } } } });
+    const socket = await setting.open(channel, `?token=${signed}`);
+    await setting.pause(channel);
+    const { connect } = await socket.ask({ id: 1, connect: {} });
+    expect(Object.keys(connect?.subs ?? {})).toStrictEqual([channel]);
+    expect(await socket.line()).toContain('"chan_info":{"badge":1}');
+    await setting.pause(channel);
+    expect((await call("presence", { channel })).body).toContain('"chan_info":{"badge":1}');
+    await publish(channel, 1);
+    expect(await socket.line()).toContain('"data":1,"offset":1');
+    await setting.pause(channel);
+  });
+
   it("[C9] in a namespace that isn't configured fail the connect with 102", async () => {
     const channel = newChannel("room");
     const socket = await setting.open(channel);

@@ -103,7 +103,8 @@ export class ClientSockets {
     );
     const nowMs = Date.now();
     this.sweep(nowMs, false);
-    if (!this.#hasRoom(nowMs)) return refuse();
+    const room = this.#room(nowMs);
+    if (room !== "room") return refuse(room);
     const claims = claimsOf(verified, serverSubscriptions);
     if (!fitsAttachment(claims)) {
       return new Response("The token is too large for an upgrade: offer it with connect", {
@@ -243,20 +244,23 @@ export class ClientSockets {
   }
 
   /** A socket that we closed makes room at once; one whose client never answers the close still takes memory (rule B5). */
-  #hasRoom(nowMs: number): boolean {
+  #room(nowMs: number): "room" | Refusal {
     const { config, crowded } = this.#setup;
     const { connectionLimit } = config.client;
     const socketsMax = Math.min(
       connectionLimit * limits.socketsPerConnection,
       limits.connectionsMax,
     );
-    if (this.#clients.size >= socketsMax || crowded() || this.overloaded(nowMs)) return false;
+    if (this.#clients.size >= socketsMax || crowded() || this.overloaded(nowMs)) return "full";
     let open = 0;
     for (const { session } of this.#clients.values()) if (!session.closed) open++;
-    if (open >= connectionLimit) return false;
-    return this.#admissions === undefined || this.#admissions.take(nowMs) === "granted";
+    if (open >= connectionLimit) return "full";
+    return this.#admissions?.takeIfLeft(nowMs) === false ? "too-fast" : "room";
   }
 }
+
+/** Why a socket isn't taken. */
+type Refusal = "full" | "too-fast";
 
 /** What has to be remembered until connect. */
 function claimsOf(
@@ -268,12 +272,16 @@ function claimsOf(
   return kept;
 }
 
-/** The edge tries another object (rules G3, G4). */
-function refuse(): Response {
-  return new Response("No room for another connection", {
-    status: 503,
-    headers: { "Retry-After": "5", [fullHeader]: "1" },
-  });
+/**
+ * For a full object the edge tries another one (rules G3, G4). Sockets that come too fast are made to come later instead
+ * (rule B7), and not all at once: with others to go to they would come as fast as before, and stay where nobody else is.
+ */
+function refuse(why: Refusal): Response {
+  const headers: Record<Refusal, Record<string, string>> = {
+    full: { "Retry-After": "5", [fullHeader]: "1" },
+    "too-fast": { "Retry-After": String(2 + Math.floor(Math.random() * 9)) },
+  };
+  return new Response("No room for another connection", { status: 503, headers: headers[why] });
 }
 
 /** A hibernatable socket's close frame is ours to answer; unanswered, the client waits and then reports 1006. */

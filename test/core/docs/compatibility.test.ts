@@ -61,23 +61,23 @@ function statusOf(section: string, name: string): string {
 }
 
 describe("a row of docs/compatibility.md", () => {
-  it("has three cells", () => {
+  it("[W1] has three cells", () => {
     const lines = readFileSync("docs/compatibility.md", "utf8").split("\n");
     const tables = lines.filter((line) => line.startsWith("|"));
     expect(tables.filter((line) => line.split("|").length !== 5)).toStrictEqual([]);
   });
 
-  it("says in one of five words what Dormouse does", () => {
+  it("[W1] says in one of five words what Dormouse does", () => {
     const words = /^(yes|refused|ignored|not yet|never)\b/;
     expect(rows.filter(({ status }) => !words.test(status))).toStrictEqual([]);
   });
 
-  it("says yes, or that something is refused, only with a test that shows it", () => {
+  it("[W1] says yes, or that something is refused, only with a test that shows it", () => {
     const claims = rows.filter(({ status }) => /^(yes|refused)\b/.test(status));
     expect(claims.filter(({ tests }) => citationsIn(tests).length === 0)).toStrictEqual([]);
   });
 
-  it("has nothing in its last cell but citations", () => {
+  it("[W1] has nothing in its last cell but citations", () => {
     const strange = rows.filter(({ tests }) => {
       const written = citationsIn(tests).map(({ file, name }) => `\`${file}\` "${name}"`);
       return tests !== (written.length === 0 ? "–" : written.join("; "));
@@ -89,15 +89,18 @@ describe("a row of docs/compatibility.md", () => {
     rows.flatMap(({ tests }) => citationsIn(tests)),
     ({ file }) => file,
   );
-  it.each([...cited.keys()])("cites tests that there are in %s, each by one name only", (file) => {
-    expect(file).toMatch(/^test\//);
-    expect(existsSync(file)).toBe(true);
-    const titles = titlesIn(readFileSync(file, "utf8"));
-    for (const { name } of cited.get(file) ?? []) {
-      const meant = new Set(titles.filter((title) => title.includes(name)));
-      expect({ name, meant: [...meant] }).toStrictEqual({ name, meant: [expect.any(String)] });
-    }
-  });
+  it.each([...cited.keys()])(
+    "[W1] cites tests that there are in %s, each by one name only",
+    (file) => {
+      expect(file).toMatch(/^test\//);
+      expect(existsSync(file)).toBe(true);
+      const titles = titlesIn(readFileSync(file, "utf8"));
+      for (const { name } of cited.get(file) ?? []) {
+        const meant = new Set(titles.filter((title) => title.includes(name)));
+        expect({ name, meant: [...meant] }).toStrictEqual({ name, meant: [expect.any(String)] });
+      }
+    },
+  );
 });
 
 interface Citation {
@@ -126,10 +129,13 @@ describe("the codes in docs/compatibility.md", () => {
     ["Unsubscribe codes", reasonsOf(unsubscribeCodes)],
   ] as const;
 
-  it.each(sections)("are for %s with a yes exactly those that Dormouse has", (section, codes) => {
-    const had = rowsIn(section).filter(({ status }) => status.startsWith("yes"));
-    expect(had.map(({ what }) => what)).toStrictEqual(codes);
-  });
+  it.each(sections)(
+    "[W1] are for %s with a yes exactly those that Dormouse has",
+    (section, codes) => {
+      const had = rowsIn(section).filter(({ status }) => status.startsWith("yes"));
+      expect(had.map(({ what }) => what)).toStrictEqual(codes);
+    },
+  );
 });
 
 function reasonsOf(codes: Record<string, { code: number; reason: string }>): readonly string[] {
@@ -180,29 +186,29 @@ const fields: {
 };
 
 describe("the client protocol in docs/compatibility.md", () => {
-  it.each(Object.keys(commands))("has a row for the command %s", (method) => {
+  it.each(Object.keys(commands))("[W1] has a row for the command %s", (method) => {
     expect(statusOf("Commands", method)).toMatch(/^yes\b/);
   });
 
   const fieldNames = Object.entries(fields).flatMap(([method, names]) =>
     Object.values(names).map((name) => `${method}.${name}`),
   );
-  it.each(fieldNames)("has a row for the field %s, which is read", (name) => {
+  it.each(fieldNames)("[W1] has a row for the field %s, which is read", (name) => {
     expect(statusOf("Fields of commands", name)).not.toBe("");
   });
 });
 
 describe("the HTTP API in docs/compatibility.md", () => {
-  it.each([...apiMethods, "batch"])("has a row for the method %s", (method) => {
+  it.each([...apiMethods, "batch"])("[W1] has a row for the method %s", (method) => {
     expect(statusOf("Methods of the HTTP API", method)).toMatch(/^yes\b/);
   });
 
-  it.each(missingMethods)("doesn't have the method %s", (method) => {
+  it.each(missingMethods)("[W1] doesn't have the method %s", (method) => {
     expect(statusOf("Methods of the HTTP API", method)).toMatch(/^not yet\b/);
   });
 
   it.each(["channel", "data", "version", ...Object.keys(publicationFields())])(
-    "has a row for the field %s of a publish",
+    "[W1] has a row for the field %s of a publish",
     (field) => {
       const about = rowsIn("Fields of the HTTP API").filter(({ what }) =>
         what.startsWith("`publish`:"),
@@ -217,7 +223,7 @@ describe("the configuration in docs/compatibility.md", () => {
   const explained = rowsOf("docs/configuration.md")
     .filter(({ what }) => what.startsWith("`"))
     .flatMap(({ section, names }) => names.map((name) => [section, name] as const));
-  it.each(explained)("has in %s a row for %s, which Dormouse has", (section, name) => {
+  it.each(explained)("[W1] has in %s a row for %s, which Dormouse has", (section, name) => {
     expect(statusOf(section, name)).toMatch(/^yes\b/);
   });
 
@@ -231,7 +237,7 @@ describe("the configuration in docs/compatibility.md", () => {
     ["`rpc`", [...Object.keys(unsupportedRpcKeys), ...pings]],
     ["`http_api`", Object.keys(unsupportedHttpApiKeys)],
   ] as const;
-  it.each(refused)("has in %s a row for each key that is refused", (section, names) => {
+  it.each(refused)("[W1] has in %s a row for each key that is refused", (section, names) => {
     for (const name of names) {
       expect({ name, status: statusOf(section, name) }).toStrictEqual({
         name,

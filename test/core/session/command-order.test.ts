@@ -94,9 +94,23 @@ describe("what is asked of a channel while a subscribe to it is under way", () =
     board.say(peer, [subscribe(2, "a"), publish(3, "a"), subscribe(4, "a")].join("\n"));
     board.channels.refused("a", errorCodes.internal);
     expect(peer.hears()).toStrictEqual([internal(2)]);
-    expect(board.channels.takeCalls()).toStrictEqual(["join a", "publish a 3", "join a"]);
+    expect(board.channels.takeCalls()).toStrictEqual(["join a", "publish a 3"]);
+    board.channels.published("a");
+    expect(board.channels.takeCalls()).toStrictEqual(["join a"]);
     board.channels.joined("a");
-    expect(peer.hears()).toStrictEqual([subscribed(4)]);
+    expect(peer.hears()).toStrictEqual([`{"id":3,"publish":{}}`, subscribed(4)]);
+  });
+
+  it("[O6] comes before a subscribe that begins anew, whose reply doesn't wait", () => {
+    const board = new Switchboard();
+    const peer = board.subscribed("a");
+    board.say(peer, [publish(3, "a"), unsubscribe(4, "a"), subscribe(5, "a")].join("\n"));
+    expect(board.channels.takeCalls()).toStrictEqual(["publish a 3", "leave a"]);
+    expect(peer.hears()).toStrictEqual([]);
+    board.channels.published("a");
+    expect(peer.hears()).toStrictEqual([`{"id":3,"publish":{}}`, `{"id":4,"unsubscribe":{}}`]);
+    board.channels.joined("a");
+    expect(peer.hears()).toStrictEqual([subscribed(5)]);
   });
 
   it("[B6] is answered 111 when too much of it waits, and the rest is carried out", () => {

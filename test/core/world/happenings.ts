@@ -8,7 +8,7 @@ export function troubledWorld(seed: number): World {
   const random = new Random(seed);
   const chance = new Random(seed + 1_000_000_007);
   const world = new World({
-    channels: ["keep:a", "few:b", "last:c", "none:d"],
+    channels: random.chance(0.5) ? [random.pick(kinds)] : kinds,
     gateways: 3,
     fateOf: weather(chance, random.pick([0.05, 0.2, 0.4])),
     latencyMs: () => chance.between(1, 20),
@@ -31,6 +31,9 @@ export function troubledWorld(seed: number): World {
   }
   return world;
 }
+
+/** One channel of each kind. With a single one more of what happens meets. */
+const kinds = ["keep:a", "few:b", "last:c", "none:d", "tell:e"];
 
 /** One thing happens. */
 function happen(world: World, random: Random): void {

@@ -43,6 +43,8 @@ export class Listening {
   readonly heard: string[] = [];
   /** How often it was told that it lost the stream. */
   losses = 0;
+  /** How often it was told, with its subscribe reply, that what it missed can't be had. */
+  failedRecoveries = 0;
   /** Who is there, from the joins and leaves it heard since it was subscribed. */
   readonly members = new Set<string>();
 
@@ -69,6 +71,7 @@ export class Listening {
     this.#lastLife = this.#ledger.last(this.channel)?.life ?? 0;
     if (!positioned) return;
     if (!recovered) {
+      if (recovering) this.failedRecoveries++;
       if (publications.length > 0) this.#complain("was given publications without recovering");
       this.position = { epoch, offset };
       return;

@@ -209,7 +209,65 @@ describe("a channel with history", () => {
   });
 });
 
+describe("a gateway that misses something", () => {
+  it("[L3] passes on what comes while it reads that, after it", () => {
+    const { world, fates, listening, publish } = followedWorld("keep:a");
+    world.channel("keep:a").crashesAtCommit = true;
+    const heard = [publish()];
+    // The next one shows that something is missing.
+    fates.plan("ask", { requestMs: 5, answerMs: 2_000 });
+    heard.push(publish(), publish(), publish());
+    expect(listening.heard).toEqual([]);
+    world.pass(3_000);
+    expect(listening.heard).toEqual(heard);
+    expect(listening.losses).toBe(0);
+    expect(complaintsOf(world)).toEqual([]);
+  });
+
+  it("[L3] says so on a channel without history", () => {
+    const { world, fates, listening, client, publish } = followedWorld("none:a");
+    client.unsubscribe("none:a", false);
+    world.pass(1_000);
+    fates.plan("ask", { requestMs: 12_000 });
+    client.subscribe("none:a");
+    world.pass(11_500);
+    fates.plan("deliver", {});
+    publish(12_000);
+    expect(listening.heard).toEqual([]);
+    expect(listening.losses).toBe(1);
+    expect(complaintsOf(world)).toEqual([]);
+  });
+
+  it("[L3] is told of what came between a call under way and an old question of it that came late", () => {
+    const { world, fates, listening, client, publish } = followedWorld("keep:a");
+    client.unsubscribe("keep:a", false);
+    world.pass(1_000);
+    fates.plan("ask", { requestMs: 12_000 });
+    client.subscribe("keep:a");
+    world.pass(11_000);
+    fates.plan("deliver", { requestMs: 5, answerMs: 5_000 });
+    const heard = [publish(), publish()];
+    expect(listening.heard).toEqual(heard.slice(0, 1));
+    world.pass(10_000);
+    expect(listening.heard).toEqual(heard);
+    expect(complaintsOf(world)).toEqual([]);
+  });
+});
+
 describe("who publishes to what it is subscribed to", () => {
+  it("[O6] and leaves and comes back at once, is answered in that order", () => {
+    const { world, fates, client, listening, publish } = followedWorld("keep:a");
+    fates.plan("ask", { requestMs: 5, answerMs: 3_000 });
+    client.publish("keep:a");
+    client.unsubscribe("keep:a", false);
+    client.subscribe("keep:a");
+    world.pass(1_000);
+    const heard = ["c1-1", publish()];
+    world.pass(3_000);
+    expect(listening.heard).toEqual(heard);
+    expect(complaintsOf(world)).toEqual([]);
+  });
+
   it("[O4] hears its publication before the reply, however late the relay is", () => {
     const { world, fates, client, listening } = followedWorld("keep:a");
     fates.plan("deliver", { requestMs: 3_000, answerMs: 5 });
@@ -275,6 +333,25 @@ describe("a gateway that asks a channel", () => {
     expect(listening.heard).toEqual([]);
     world.pass(3_000);
     expect(listening.heard).toEqual(heard);
+    expect(complaintsOf(world)).toEqual([]);
+  });
+
+  it("[L6] joins what it reads for one who comes back with what the others hear meanwhile", () => {
+    const { world, fates, listening, publish } = followedWorld("keep:a");
+    const back = world.client();
+    back.connect();
+    back.subscribe("keep:a");
+    world.pass(1_000);
+    back.unsubscribe("keep:a", false);
+    const heard = [publish(), publish()];
+    fates.plan("ask", { requestMs: 5, answerMs: 3_000 });
+    back.subscribe("keep:a");
+    world.pass(100);
+    heard.push(publish(), publish());
+    expect(listening.heard).toEqual(heard);
+    world.pass(3_000);
+    expect(back.listening("keep:a").heard).toEqual(heard);
+    expect(back.listening("keep:a").failedRecoveries).toBe(0);
     expect(complaintsOf(world)).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ import { Timeline } from "./timeline.ts";
 /** How many of what there is. */
 export interface WorldSetup {
   /**
-   * Channels, by their names. `keep:` has a long history, `few:` a short one, `last:` one of which
+   * Channels, by their names. `keep:` has a long history, `tell:` one and tells of joins and leaves, `few:` a short one, `last:` one of which
    * only the newest publication matters, `none:` none.
    */
   readonly channels: readonly string[];
@@ -108,27 +108,31 @@ const startMs = 1_700_000_000_000;
 
 const open = {
   presence: true,
-  join_leave: true,
-  force_push_join_leave: true,
   allow_subscribe_for_client: true,
   allow_publish_for_client: true,
   allow_presence_for_client: true,
+};
+
+const toldOfOthers = { join_leave: true, force_push_join_leave: true };
+
+const kept = {
+  ...open,
+  history_size: 1_000,
+  history_ttl: "1h",
+  history_meta_ttl: "24h",
+  force_recovery: true,
 };
 
 const worldConfig = configured({
   client: { channel_limit: 200 },
   channel: {
     namespaces: [
+      // Where nobody is told of others, nothing but publications shows that something is missing.
+      { ...kept, name: "keep" },
+      { ...kept, ...toldOfOthers, name: "tell" },
       {
         ...open,
-        name: "keep",
-        history_size: 1_000,
-        history_ttl: "1h",
-        history_meta_ttl: "24h",
-        force_recovery: true,
-      },
-      {
-        ...open,
+        ...toldOfOthers,
         name: "few",
         history_size: 4,
         history_ttl: "20s",
@@ -144,7 +148,7 @@ const worldConfig = configured({
         force_recovery: true,
         force_recovery_mode: "cache",
       },
-      { ...open, name: "none" },
+      { ...open, ...toldOfOthers, name: "none" },
     ],
   },
 });

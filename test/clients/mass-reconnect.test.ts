@@ -1,0 +1,72 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { Crowd, needDescriptors } from "../support/crowd.ts";
+import { TestServer } from "../support/test-server.ts";
+
+/** As many as a gateway takes by default. */
+const clients = 5_000;
+const missed = 20;
+const channel = "stadium";
+
+const config = {
+  client: { allow_anonymous_connect_without_token: true },
+  channel: {
+    without_namespace: {
+      allow_subscribe_for_client: true,
+      allow_subscribe_for_anonymous: true,
+      presence: true,
+      history_size: 100,
+      history_ttl: "5m",
+      force_recovery: true,
+    },
+  },
+};
+
+let server: TestServer;
+let crowd: Crowd;
+
+beforeAll(async () => {
+  // Those that were cut may still be there when they come back.
+  needDescriptors(4 * clients);
+  server = await TestServer.start({ config });
+  crowd = new Crowd();
+});
+afterAll(async () => {
+  await crowd.end();
+  await server.close();
+});
+
+it(
+  "[L6] [R2] 5,000 clients of a gateway that are cut all at once come back together, and get exactly the 20 they missed",
+  { timeout: 300_000 },
+  async () => {
+    const address = server.gatewayAddress(await server.runtimeAddress());
+    let t = performance.now();
+    const lap = (what: string) => {
+      console.log(what, Math.round(performance.now() - t));
+      t = performance.now();
+    };
+    await crowd.open(address, channel, clients);
+    lap("open");
+    await server.backend.publish(channel, 1);
+    await crowd.reach(1);
+    lap("reach");
+    await crowd.cut();
+    // To count thousands takes the server as long as to close some hundreds.
+    while ((await server.backend.presenceStats(channel)).num_clients > 0) await pause(500);
+    lap("cut");
+    const offsets = Array.from({ length: 1 + missed }, (_, index) => index + 1);
+    await server.backend.publishAll(channel, offsets.slice(1));
+    const back = await crowd.comeBack(address, channel);
+    lap("back");
+    console.log(back);
+    const story = offsets.map((offset) => `${offset}:${offset}`).join(" ");
+    expect(back).toMatchObject({ members: clients, recovered: clients });
+    expect(back.stories).toEqual([{ story, members: clients }]);
+    await server.backend.publish(channel, "live");
+    const { stories } = await crowd.reach(offsets.length + 1);
+    expect(stories).toEqual([{ story: `${story} ${missed + 2}:live`, members: clients }]);
+    expect(await server.backend.presenceStats(channel)).toMatchObject({ num_clients: clients });
+    lap("live");
+  },
+);

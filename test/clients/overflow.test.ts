@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { RawSocket } from "../support/raw-socket.ts";
+import { TestServer } from "../support/test-server.ts";
+
+const connectionLimit = 100;
+const clients = 250;
+const channel = "news";
+const gateways = ["na/0", "na/1", "na/2", "na/3"];
+
+const config = {
+  client: { connection_limit: connectionLimit, allow_anonymous_connect_without_token: true },
+  channel: {
+    without_namespace: {
+      allow_subscribe_for_client: true,
+      allow_subscribe_for_anonymous: true,
+      presence: true,
+      history_size: 10,
+      history_ttl: "5m",
+      force_recovery: true,
+    },
+  },
+};
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await TestServer.start({ config });
+});
+afterAll(() => server.close());
+
+it("[G3] [L5] 250 clients fill gateways of 100 from below and hear the same, and the upper ones drain", async () => {
+  const sockets: RawSocket[] = [];
+  while (sockets.length < clients) sockets.push(await subscriber());
+  expect(await server.backend.presenceStats(channel)).toMatchObject({ num_clients: clients });
+  expect(await running()).toEqual(["na/0", "na/1", "na/2"]);
+
+  await server.backend.publishAll(channel, [1, 2, 3]);
+  for (const socket of sockets) await socket.lines.first((line) => line.includes('"offset":3'));
+  expect(new Set(sockets.map(pushesOf)).size).toBe(1);
+
+  // The first hundred are all of the lowest gateway. Those that come later are to find it, and none of the others.
+  await leave(sockets.splice(0, connectionLimit));
+  const newcomers: RawSocket[] = [];
+  while (newcomers.length < connectionLimit / 2) {
+    await running();
+    const newcomer = await RawSocket.open(server.gatewayAddress());
+    if ((await running()).join() === "na/0") newcomers.push(newcomer);
+    else await leave([newcomer]);
+  }
+
+  // Once the last of the highest one have left, a delivery finds nobody there, and no other is made.
+  await leave(sockets.splice(connectionLimit));
+  await server.backend.publish(channel, 4);
+  for (const socket of sockets) await socket.lines.first((line) => line.includes('"offset":4'));
+  while (!(await server.gatewayAsleep("na/2")));
+  await server.backend.publish(channel, 5);
+  for (const socket of sockets) await socket.lines.first((line) => line.includes('"offset":5'));
+  expect(await server.gatewayAsleep("na/2")).toBe(true);
+  expect(new Set(sockets.map(pushesOf)).size).toBe(1);
+  for (const socket of [...sockets, ...newcomers]) socket.close();
+});
+
+async function subscriber(): Promise<RawSocket> {
+  const socket = await RawSocket.open(server.gatewayAddress());
+  socket.send({ id: 1, connect: {} }, { id: 2, subscribe: { channel } });
+  await socket.lines.first((line) => line.startsWith('{"id":2,"subscribe"'));
+  return socket;
+}
+
+/** The gateways that had an instance running. They have none afterwards. */
+async function running(): Promise<readonly string[]> {
+  const asleep = await Promise.all(gateways.map((gateway) => server.gatewayAsleep(gateway)));
+  return gateways.filter((_, index) => asleep[index] === false);
+}
+
+/** Closes the sockets and waits until the server has let go of them. */
+async function leave(sockets: readonly RawSocket[]): Promise<void> {
+  for (const socket of sockets) socket.close();
+  await Promise.all(sockets.map(({ closed }) => closed));
+}
+
+function pushesOf({ lines }: RawSocket): string {
+  return lines.all.filter((line) => line.startsWith('{"push"')).join("\n");
+}

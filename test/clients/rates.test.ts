@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { limits } from "../../src/limits.ts";
+import { endpoints } from "../support/endpoint.ts";
+import { handshake, RawSocket } from "../support/raw-socket.ts";
+import { SdkClient } from "../support/sdk-client.ts";
+import { TestServer } from "../support/test-server.ts";
+import { signToken } from "../support/test-tokens.ts";
+
+const channel = { without_namespace: { allow_subscribe_for_client: true, presence: true } };
+const token = signToken({ sub: "alice" });
+const tooMany = { code: 111, message: "too many requests", temporary: true };
+
+let server: TestServer;
+
+afterEach(() => server.close());
+
+describe.each(endpoints)("new connections at the endpoint of a $name", (endpoint) => {
+  const clients = 40;
+
+  beforeEach(async () => {
+    server = await TestServer.start({ config: { client: { connection_rate_limit: 20 }, channel } });
+  });
+
+  it("[B7] [B4] that come too fast are refused with 503, come again, and get in", async () => {
+    const address = endpoint.address(server, "news");
+    const answers = await Promise.all(Array.from({ length: clients }, () => handshake(address)));
+    const refused = answers.filter(({ status }) => status !== 101);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThan(clients);
+    for (const { status, retryAfter } of refused) {
+      expect(status).toBe(503);
+      expect(retryAfter).toBeGreaterThanOrEqual(2);
+      expect(retryAfter).toBeLessThanOrEqual(10);
+    }
+    const opened = Array.from({ length: clients }, () => new SdkClient(address, { token }));
+    const subscriptions = await Promise.all(opened.map((client) => client.subscribed("news")));
+    expect(opened.some(({ errors }) => errors.all.length > 0)).toBe(true);
+    await server.backend.publish("news", "for all");
+    for (const { publications } of subscriptions) await publications.count(1);
+    expect(await server.backend.presence("news")).toHaveLength(clients);
+    for (const client of opened) client.close();
+  });
+});
+
+describe.each(endpoints)("commands at the endpoint of a $name", (endpoint) => {
+  beforeEach(async () => {
+    server = await TestServer.start({ config: { channel } });
+  });
+
+  it.each([
+    {
+      what: "commands",
+      burst: limits.commandsBurst,
+      command: (id: number) => ({ id, rpc: {} }),
+      usual: 108,
+    },
+    {
+      what: "subscribes",
+      burst: limits.subscribesBurst,
+      command: (id: number) => ({ id, subscribe: { channel: "news" } }),
+      usual: 105,
+    },
+  ])(
+    "[B7] $what that come too fast are answered 111, and 3013 closes if that goes on",
+    async (flood) => {
+      const address = endpoint.address(server, "news");
+      const witness = new SdkClient(address, { token });
+      const { publications } = await witness.subscribed("news");
+      const socket = await RawSocket.connect(address, token);
+      await socket.ask({ id: 2, subscribe: { channel: "news" } });
+      const perFrame = 1_000;
+      const sent = Math.ceil((2.5 * flood.burst) / perFrame) * perFrame;
+      for (let id = 10; id < sent; id += perFrame) {
+        socket.send(...Array.from({ length: perFrame }, (_, index) => flood.command(id + index)));
+      }
+      expect(await socket.closed).toEqual({ code: 3013, reason: "too many requests" });
+      const codes = socket.lines.all.slice(2).map((line) => JSON.parse(line).error.code);
+      const granted = codes.indexOf(tooMany.code);
+      // Its connect and its subscribe were some of them, and meanwhile it was allowed some more.
+      expect(granted).toBeGreaterThanOrEqual(flood.burst - 2);
+      expect(codes.slice(0, granted).every((code) => code === flood.usual)).toBe(true);
+      const refused = codes.filter((code) => code === tooMany.code);
+      expect(refused.length).toBeGreaterThanOrEqual(flood.burst);
+      expect(socket.lines.all).toContain(JSON.stringify({ id: granted + 10, error: tooMany }));
+      await server.backend.publish("news", "heard");
+      expect(await publications.next()).toMatchObject({ data: "heard" });
+      expect(witness.reconnects).toBe(0);
+      witness.close();
+    },
+  );
+});

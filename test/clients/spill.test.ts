@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { Crowd, needDescriptors } from "../support/crowd.ts";
+import { TestServer } from "../support/test-server.ts";
+
+const connectionLimit = 1_000;
+const subscribers = 9_000;
+const channel = "hot";
+/** More than the gateways that it can take. */
+const gateways = Array.from({ length: 24 }, (_, index) => `channel/${channel}/${index}`);
+
+const config = {
+  client: { connection_limit: connectionLimit, allow_anonymous_connect_without_token: true },
+  channel: {
+    without_namespace: {
+      allow_subscribe_for_client: true,
+      allow_subscribe_for_anonymous: true,
+      presence: true,
+      history_size: 100,
+      history_ttl: "5m",
+      force_recovery: true,
+    },
+  },
+};
+
+let server: TestServer;
+let crowd: Crowd;
+
+beforeAll(async () => {
+  // The runtime's own, beside those of the sockets, are about a hundred.
+  needDescriptors(2 * subscribers + 500);
+  server = await TestServer.start({ config });
+  crowd = new Crowd();
+});
+afterAll(async () => {
+  await crowd.end();
+  await server.close();
+});
+
+it(
+  "[G4] [O1] [P1] 9,000 sockets on one channel, of which an object takes 1,000, " +
+    "hear the same and are present once; who comes later finds the room that others leave",
+  { timeout: 300_000 },
+  async () => {
+    const address = server.socketAddress(channel, await server.runtimeAddress());
+    await crowd.open(address, channel, subscribers);
+    expect(await server.backend.presenceStats(channel)).toMatchObject({ num_clients: subscribers });
+    await server.backend.publishAll(channel, [1, 2, 3, 4, 5]);
+    const first = await crowd.reach(5);
+    expect(first.stories).toEqual([{ story: storyOf(1, 5), members: subscribers }]);
+
+    // What comes next finds no instance of any of them (rule S2).
+    const others = subscribers / connectionLimit - 1;
+    expect((await runningGateways()).length).toBeGreaterThanOrEqual(others);
+    await server.evict(channel);
+    await server.backend.publishAll(channel, [6, 7, 8, 9, 10]);
+    const second = await crowd.reach(10);
+    expect(second.stories).toEqual([{ story: storyOf(1, 10), members: subscribers }]);
+
+    // The first thousand are all in the channel's own object. That was full, and isn't asked again for a while.
+    const left = connectionLimit / 2;
+    await crowd.leave(left);
+    const stay = subscribers - left;
+    expect(await server.backend.presenceStats(channel)).toMatchObject({ num_clients: stay });
+    let newcomers = 0;
+    do {
+      await runningGateways();
+      await crowd.open(address, channel, 1);
+      newcomers++;
+    } while ((await runningGateways()).length > 0);
+    expect(await server.asleep(channel)).toBe(false);
+    await server.backend.publish(channel, 11);
+    const { stories } = await crowd.reach(1);
+    expect(stories).toEqual([
+      { story: storyOf(1, 11), members: stay },
+      { story: storyOf(11, 11), members: newcomers },
+    ]);
+  },
+);
+
+/** The gateways of the channel that had an instance running. They have none afterwards. */
+async function runningGateways(): Promise<readonly string[]> {
+  const asleep = await Promise.all(gateways.map((gateway) => server.gatewayAsleep(gateway)));
+  return gateways.filter((_, index) => asleep[index] === false);
+}
+
+/** What somebody has got who got the publications with these offsets, each of which says its own. */
+function storyOf(from: number, to: number): string {
+  const offsets = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  return offsets.map((offset) => `${offset}:${offset}`).join(" ");
+}

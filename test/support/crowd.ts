@@ -1,0 +1,72 @@
+import { type ChildProcess, execFileSync, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { CrowdReport, Order } from "./crowd-process.ts";
+
+/**
+ * Thousands of subscribers of one channel, in a process of their own: so their file descriptors count apart from the
+ * runtime's and from the test's, and the test isn't held up by reading what they get. Nobody has a token.
+ */
+export class Crowd {
+  readonly #process: ChildProcess;
+
+  constructor() {
+    this.#process = fork(fileURLToPath(new URL("./crowd-process.ts", import.meta.url)));
+  }
+
+  /** Lets so many more come, in the order of their places. Resolves when all of them are subscribed. */
+  open(address: string, channel: string, count: number): Promise<CrowdReport> {
+    return this.#carryOut({ order: "open", address, channel, count });
+  }
+
+  /** Resolves when everybody who is there has got at least so many publications. */
+  reach(count: number): Promise<CrowdReport> {
+    return this.#carryOut({ order: "reach", count });
+  }
+
+  /** Closes the sockets of the first so many. Resolves when the server has said goodbye to all of them. */
+  leave(count: number): Promise<CrowdReport> {
+    return this.#carryOut({ order: "leave", count });
+  }
+
+  /** Cuts all connections at once, without a goodbye. */
+  cut(): Promise<CrowdReport> {
+    return this.#carryOut({ order: "cut" });
+  }
+
+  /** Lets everybody who was cut come back and recover. Resolves when all of them are subscribed again. */
+  comeBack(address: string, channel: string): Promise<CrowdReport> {
+    return this.#carryOut({ order: "comeBack", address, channel });
+  }
+
+  async end(): Promise<void> {
+    if (this.#process.exitCode !== null) return;
+    this.#process.kill();
+    await once(this.#process, "exit");
+  }
+
+  /** Rejects when the process ends instead of answering: it has printed why. */
+  #carryOut(order: Order): Promise<CrowdReport> {
+    const { promise, resolve, reject } = Promise.withResolvers<CrowdReport>();
+    const exited = (): void => reject(new Error(`the crowd ended during ${order.order}`));
+    this.#process.once("exit", exited);
+    this.#process.once("message", (report: CrowdReport) => {
+      this.#process.off("exit", exited);
+      resolve(report);
+    });
+    this.#process.send(order);
+    return promise;
+  }
+}
+
+/**
+ * Checks that a process may have so many file descriptors, and says what to do if it may not. The runtime takes two for
+ * each socket.
+ */
+export function needDescriptors(count: number): void {
+  const limit = execFileSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }).trim();
+  if (limit === "unlimited" || Number(limit) >= count) return;
+  throw new Error(
+    `This test needs ${count} file descriptors a process, and only ${limit} are allowed: raise that with ulimit -n ${count}`,
+  );
+}
