@@ -106,6 +106,8 @@ export const limits = {
   /** Subscriptions of one connection: Centrifugo's default, and the most that a session's row can be asked to hold. */
   channelLimitDefault: 128,
   channelLimitMax: 1_024,
+  /** Frames of one connection that wait for its own earlier ones: while a key is fetched, or a commit takes its time. */
+  framesWaitingBytesMax: 262_144,
   /** Commands of one connection that wait for its own earlier ones. */
   commandsWaitingMax: 4_096,
   /** Commands of one connection a second, and how many at once: one frame of them and more. */

@@ -28,8 +28,10 @@ export function sortBatch(batch: Batch, reached: Reached): SortedBatch {
   const isNewer = instance > reached.instance;
   const before = isNewer ? 0 : reached.sequence;
   const last = first + entries.length - 1;
-  // Repeated or overtaken. One without entries that ends where we are says where the stream stands now.
-  if (!isNewer && (entries.length > 0 ? last <= before : last < before)) return nothingNew(reached);
+  const isTold = !isNewer && (entries.length > 0 ? last <= before : last < before);
+  // Repeated or overtaken, unless it tells of more: should a clock have been set back, two instances began at the same time.
+  if (isTold && !isAhead(top, reached.position)) return nothingNew(reached);
+  // One without entries that ends where we are says where the stream stands now.
   const position = positionIn(reached.position, top);
   if (position === "lost") return { outcome: "lost" };
   const skipped = isNewer || first > before + 1;
@@ -106,6 +108,11 @@ function positionIn(
   if (sameStream(position, top)) return { ...position, epoch: position.epoch || top.epoch };
   // Before the first publication nothing was at stake, and the first one tells clients the epoch (reference 2.6).
   return position.offset === 0 ? { ...position, epoch: top.epoch } : "lost";
+}
+
+function isAhead(top: StreamPosition | undefined, position: StreamPosition | undefined): boolean {
+  if (top === undefined || position === undefined) return false;
+  return sameStream(top, position) && top.offset > position.offset;
 }
 
 function isInStream(entry: RelayEntry): entry is RelayEntry & { readonly type: "publication" } {

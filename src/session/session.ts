@@ -9,6 +9,7 @@ import {
 import type { Command } from "../protocol/command.ts";
 import { Allowance } from "./allowance.ts";
 import { type Asking, publish, readHistory, seePresence } from "./channel-commands.ts";
+import { channelOf, orderedBy } from "./command-channel.ts";
 import { carryOutConnect } from "./connecting.ts";
 import type { Connection } from "./connection.ts";
 import { AnswerOrder } from "./answer-order.ts";
@@ -54,6 +55,17 @@ export class Session implements Subscriber {
     return this.#state.closed;
   }
 
+  /** Whether whatever comes counts for nothing: the connection is closed, or was refused (rule C4). */
+  get ignoresCommands(): boolean {
+    const { phase } = this.#state.identity;
+    return phase === "closed" || phase === "refused";
+  }
+
+  /** Whether nothing but connect may come. */
+  get awaitsConnect(): boolean {
+    return this.#state.identity.phase === "new" && !this.#state.connecting;
+  }
+
   /** The connection's ID. */
   get client(): string {
     return this.#state.identity.client;
@@ -66,10 +78,8 @@ export class Session implements Subscriber {
    * @param busy too much waits already: a publish is refused (rule B6)
    */
   receive(command: Command, verdicts: Verdicts, nowMs: number, busy = false): void {
-    const { phase } = this.#state.identity;
-    if (phase === "closed" || phase === "refused") return;
-    const expectsConnect = phase === "new" && !this.#state.connecting;
-    if ((command.method === "connect") !== expectsConnect) {
+    if (this.ignoresCommands) return;
+    if ((command.method === "connect") !== this.awaitsConnect) {
       this.disconnect(disconnectCodes.badRequest);
       return;
     }
@@ -355,33 +365,6 @@ type OwnCommand = Extract<
   Command,
   { readonly method: "connect" | "subscribe" | "unsubscribe" | "refresh" | "sub_refresh" }
 >;
-
-/** What a command has to wait for: a subscribe to its channel; undefined when for nothing. */
-function channelOf(command: Command): string | undefined {
-  switch (command.method) {
-    case "subscribe":
-    case "unsubscribe":
-    case "publish":
-    case "presence":
-    case "presence_stats":
-    case "history":
-    case "sub_refresh":
-      return command.request.channel;
-    case "connect":
-    case "refresh":
-    case "rpc":
-    case "send":
-    case "ping":
-    case "pong":
-      return undefined;
-  }
-}
-
-/** The channel among whose answers a command's has its place; presence may take its time, and nobody waits for it. */
-function orderedBy(command: Command): string | undefined {
-  const isPresence = command.method === "presence" || command.method === "presence_stats";
-  return isPresence ? undefined : channelOf(command);
-}
 
 function pong(awaitingPong: boolean | undefined): Decision {
   // An answer nobody asked for keeps a dead connection looking alive (reference 1.4, item 7).

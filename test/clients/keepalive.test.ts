@@ -1,10 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeepAliveWebSocket } from "../../public/keepalive-websocket.js";
+import { channelEndpoint, type Endpoint, endpoints } from "../support/endpoint.ts";
 import { Inbox } from "../support/inbox.ts";
 import { witnessPings } from "../support/ping-witness.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
+import { firstGateway } from "../support/situation.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -32,105 +34,143 @@ const config = {
   },
 };
 
-let server: TestServer;
+const token = signToken({ sub: "alice" });
+const servers: TestServer[] = [];
 
 beforeAll(async () => {
-  server = await TestServer.start({ config });
+  // One for all channels' own sockets, which don't meet; a gateway of its own for each test that is about one.
+  while (servers.length < 6) servers.push(await TestServer.start({ config }));
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  for (const server of servers) await server.close();
+});
 
-const token = signToken({ sub: "alice" });
+/** Where the clients of one test connect, and the object that holds their sockets. */
+interface Place {
+  readonly server: TestServer;
+  readonly channel: string;
+  readonly address: string;
+  /** Whether the object isn't running. If it was, it isn't any more. */
+  asleep(): Promise<boolean>;
+  alarm(): bigint | undefined;
+}
 
-/** The claims are about real time; the waits for it run side by side. */
-describe.concurrent("three idle periods", { timeout: 90_000 }, () => {
+/** @param number which server has the gateway */
+function placeAt(endpoint: Endpoint, channel: string, number: number): Place {
+  const own = endpoint.name === "channel";
+  const server = servers[own ? 0 : number];
+  if (server === undefined) throw new Error("there is no such server");
+  return {
+    server,
+    channel,
+    address: endpoint.address(server, channel),
+    asleep: () => (own ? server.asleep(channel) : server.gatewayAsleep(firstGateway)),
+    alarm: () => (own ? server.alarm(channel) : server.gatewayAlarm(firstGateway)),
+  };
+}
+
+/** Does something with a channel's own sockets and with a gateway's, side by side. */
+async function atBoth(
+  channel: string,
+  number: number,
+  check: (place: Place) => Promise<void>,
+): Promise<void> {
+  await Promise.all(endpoints.map((endpoint) => check(placeAt(endpoint, channel, number))));
+}
+
+/** The claims are about real time; the waits for it run side by side, on channels' objects and on gateways. */
+describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
   it(
     "[K1] [K3] [K5] [S2] both kinds of client stay while their objects sleep: " +
       "one wakes for its pings alone, the other for none, and has no alarm",
     async () => {
-      const [alarms] = await Promise.all([
-        sleepThroughPings("client-driven"),
-        wakeForPings("server-driven"),
+      const alarms: (bigint | undefined)[] = [];
+      await Promise.all([
+        atBoth("client-driven", 1, async (place) => {
+          alarms.push(...(await sleepThroughPings(place)));
+        }),
+        atBoth("server-driven", 2, wakeForPings),
       ]);
-      expect(alarms).toEqual([undefined, undefined, undefined]);
+      expect(alarms).toEqual(Array.from({ length: 6 }));
     },
   );
 
   it("[K3] [K5] with history there is one alarm, for its far end, and it doesn't move", async () => {
-    const alarms = await sleepThroughPings("kept:client-driven");
+    const alarms = await sleepThroughPings(placeAt(channelEndpoint, "kept:client-driven", 0));
     expect(new Set(alarms).size).toBe(1);
     const daysAhead = (millisecondsOf(alarms[0]) - Date.now()) / 86_400_000;
     expect(daysAhead).toBeGreaterThan(29);
   });
 
   it("[K2] [S2] a pong that finds the object asleep is an answer like any other", async () => {
-    const channel = "late-pongs";
-    const socket = await subscribe(channel, "");
-    for (let pings = 1; pings <= 2; pings++) {
+    const heard: string[] = [];
+    await atBoth("late-pongs", 3, async (place) => {
+      const socket = await subscribe(place, "");
+      for (let pings = 1; pings <= 2; pings++) {
+        await nextPing(socket);
+        await pause(untilAsleepMs);
+        expect(await place.asleep()).toBe(true);
+        socket.send({});
+      }
+      // Had a pong been refused, the socket would be closed 3501 now; had one been lost, 3012.
       await nextPing(socket);
-      await pause(untilAsleepMs);
-      expect(await server.asleep(channel)).toBe(true);
-      socket.send({});
-    }
-    // Had a pong been refused, the socket would be closed 3501 now; had one been lost, 3012.
-    await nextPing(socket);
-    await server.backend.publish(channel, "heard");
-    await socket.lines.first((line) => line.includes("heard"));
-    socket.close();
+      await place.server.backend.publish(place.channel, "heard");
+      heard.push(await socket.lines.first((line) => line.includes("heard")));
+      socket.close();
+    });
+    expect(heard).toHaveLength(endpoints.length);
   });
 });
 
-describe.concurrent("a client that is gone without a goodbye", { timeout: 90_000 }, () => {
-  it("[K2] is closed 3012 where the server pings, and isn't present any more", async () => {
-    const channel = "server-driven-dead";
-    const dead = await subscribe(channel, "");
-    const client = new SdkClient(server.socketAddress(channel), { token });
-    await client.subscribed(channel);
-    expect(await dead.closed).toEqual({ code: 3012, reason: "no pong" });
-    expect(dead.lines.all.filter((line) => line === "{}")).toHaveLength(1);
-    expect(await presentIn(channel)).toEqual([client.connected.all[0]?.client]);
-    expect(client.reconnects).toBe(0);
-    client.close();
-  });
+describe.concurrent("a client that is gone without a goodbye", { timeout: 120_000 }, () => {
+  it("[K2] is closed 3012 where the server pings, and isn't present any more", () =>
+    atBoth("server-driven-dead", 4, async (place) => {
+      const dead = await subscribe(place, "");
+      const client = new SdkClient(place.address, { token });
+      await client.subscribed(place.channel);
+      expect(await dead.closed).toEqual({ code: 3012, reason: "no pong" });
+      expect(dead.lines.all.filter((line) => line === "{}")).toHaveLength(1);
+      expect(await presentIn(place)).toEqual([client.connected.all[0]?.client]);
+      expect(client.reconnects).toBe(0);
+      client.close();
+    }));
 
-  it("[K4] isn't present after its silence where it has to ping, and is closed 3012", async () => {
-    const channel = "client-driven-dead";
-    const dead = await subscribe(channel, "?keepalive=client");
-    const client = new SdkClient(server.socketAddress(channel), {
-      token,
-      websocket: KeepAliveWebSocket,
-    });
-    await client.subscribed(channel);
-    dead.sendText("ping");
-    await dead.lines.first((line) => line === "pong");
-    await pause(silenceMsMax - 2_000);
-    expect(await presentIn(channel)).toHaveLength(2);
-    await pause(3_000);
-    expect(await presentIn(channel)).toEqual([client.connected.all[0]?.client]);
-    expect(await dead.closed).toEqual({ code: 3012, reason: "no pong" });
-    expect(client.reconnects).toBe(0);
-    client.close();
-  });
+  it("[K4] isn't present after its silence where it has to ping, and is closed 3012", () =>
+    atBoth("client-driven-dead", 5, async (place) => {
+      const dead = await subscribe(place, "?keepalive=client");
+      const client = new SdkClient(place.address, { token, websocket: KeepAliveWebSocket });
+      await client.subscribed(place.channel);
+      dead.sendText("ping");
+      await dead.lines.first((line) => line === "pong");
+      await pause(silenceMsMax - 2_000);
+      expect(await presentIn(place)).toHaveLength(2);
+      await pause(3_000);
+      expect(await presentIn(place)).toEqual([client.connected.all[0]?.client]);
+      expect(await dead.closed).toEqual({ code: 3012, reason: "no pong" });
+      expect(client.reconnects).toBe(0);
+      client.close();
+    }));
 });
 
 /**
  * Leaves a server-driven subscriber alone between three pings, and checks that the object was gone from memory before
  * each of them and came back for it, that a publication found the client there, and that it stayed.
  */
-async function wakeForPings(channel: string): Promise<void> {
-  const { client, publications, pings } = await witnessed(channel, WebSocket);
+async function wakeForPings(place: Place): Promise<void> {
+  const { client, publications, pings } = await witnessed(place, WebSocket);
   for (let period = 1; period <= 3; period++) {
     await pause(untilAsleepMs);
-    expect(await server.asleep(channel)).toBe(true);
+    expect(await place.asleep()).toBe(true);
     expect(pings.all).toHaveLength(period - 1);
-    const nextPingMs = millisecondsOf(server.alarm(channel)) - Date.now();
+    const nextPingMs = millisecondsOf(place.alarm()) - Date.now();
     expect(nextPingMs).toBeGreaterThan(0);
     expect(nextPingMs).toBeLessThanOrEqual(pingIntervalMs - untilAsleepMs);
     // Nothing but the alarm wakes it: that is what sends the ping, and whoever answered the one before is sent it.
     await pings.count(period);
-    await server.backend.publish(channel, period);
+    await place.server.backend.publish(place.channel, period);
     await publications.first(({ data }) => data === period);
   }
-  await leave(client, channel);
+  await leave(client, place);
 }
 
 /**
@@ -139,46 +179,43 @@ async function wakeForPings(channel: string): Promise<void> {
  *
  * @returns the alarm at the end of each period
  */
-async function sleepThroughPings(channel: string): Promise<readonly (bigint | undefined)[]> {
-  const { client, publications, pings } = await witnessed(channel, KeepAliveWebSocket);
+async function sleepThroughPings(place: Place): Promise<readonly (bigint | undefined)[]> {
+  const { client, publications, pings } = await witnessed(place, KeepAliveWebSocket);
   const alarms: (bigint | undefined)[] = [];
   for (let period = 1; period <= 3; period++) {
     await pause(untilAsleepMs);
-    expect(await server.asleep(channel)).toBe(true);
+    expect(await place.asleep()).toBe(true);
     expect(pings.all).toHaveLength(period - 1);
     await pings.count(period);
-    expect(await server.asleep(channel)).toBe(true);
-    alarms.push(server.alarm(channel));
-    await server.backend.publish(channel, period);
+    expect(await place.asleep()).toBe(true);
+    alarms.push(place.alarm());
+    await place.server.backend.publish(place.channel, period);
     await publications.first(({ data }) => data === period);
   }
-  await leave(client, channel);
+  await leave(client, place);
   return alarms;
 }
 
 /** A subscriber whose pings are seen, with one publication behind it. */
-async function witnessed(channel: string, websocket: typeof WebSocket | undefined) {
+async function witnessed(place: Place, websocket: typeof WebSocket | undefined) {
   if (websocket === undefined) throw new Error("this platform has no WebSocket");
   const pings = new Inbox<number>();
-  const client = new SdkClient(server.socketAddress(channel), {
-    token,
-    websocket: witnessPings(pings, websocket),
-  });
-  const { publications } = await client.subscribed(channel);
-  await server.backend.publish(channel, 0);
+  const client = new SdkClient(place.address, { token, websocket: witnessPings(pings, websocket) });
+  const { publications } = await client.subscribed(place.channel);
+  await place.server.backend.publish(place.channel, 0);
   await publications.count(1);
   return { client, publications, pings };
 }
 
 /** Checks that the client is there and always was, and takes it away. */
-async function leave(client: SdkClient, channel: string): Promise<void> {
-  expect(await presentIn(channel)).toEqual([client.connected.all[0]?.client]);
+async function leave(client: SdkClient, place: Place): Promise<void> {
+  expect(await presentIn(place)).toEqual([client.connected.all[0]?.client]);
   expect(client.reconnects).toBe(0);
   client.close();
 }
 
-async function subscribe(channel: string, query: string): Promise<RawSocket> {
-  const socket = await RawSocket.connect(`${server.socketAddress(channel)}${query}`, token);
+async function subscribe({ address, channel }: Place, query: string): Promise<RawSocket> {
+  const socket = await RawSocket.connect(`${address}${query}`, token);
   await socket.ask({ id: 2, subscribe: { channel } });
   return socket;
 }
@@ -187,7 +224,7 @@ async function nextPing(socket: RawSocket): Promise<void> {
   while ((await socket.lines.next()) !== "{}");
 }
 
-async function presentIn(channel: string): Promise<readonly string[]> {
+async function presentIn({ server, channel }: Place): Promise<readonly string[]> {
   return (await server.backend.presence(channel)).map(({ client }) => client);
 }
 

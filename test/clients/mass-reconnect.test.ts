@@ -41,25 +41,15 @@ it(
   { timeout: 300_000 },
   async () => {
     const address = server.gatewayAddress(await server.runtimeAddress());
-    let t = performance.now();
-    const lap = (what: string) => {
-      console.log(what, Math.round(performance.now() - t));
-      t = performance.now();
-    };
     await crowd.open(address, channel, clients);
-    lap("open");
     await server.backend.publish(channel, 1);
     await crowd.reach(1);
-    lap("reach");
     await crowd.cut();
     // To count thousands takes the server as long as to close some hundreds.
     while ((await server.backend.presenceStats(channel)).num_clients > 0) await pause(500);
-    lap("cut");
     const offsets = Array.from({ length: 1 + missed }, (_, index) => index + 1);
     await server.backend.publishAll(channel, offsets.slice(1));
     const back = await crowd.comeBack(address, channel);
-    lap("back");
-    console.log(back);
     const story = offsets.map((offset) => `${offset}:${offset}`).join(" ");
     expect(back).toMatchObject({ members: clients, recovered: clients });
     expect(back.stories).toEqual([{ story, members: clients }]);
@@ -67,6 +57,5 @@ it(
     const { stories } = await crowd.reach(offsets.length + 1);
     expect(stories).toEqual([{ story: `${story} ${missed + 2}:live`, members: clients }]);
     expect(await server.backend.presenceStats(channel)).toMatchObject({ num_clients: clients });
-    lap("live");
   },
 );

@@ -46,7 +46,7 @@ describe.each(gatewaySituations)("[S2] in the situation $name", ({ name, pause }
     const { connected, serverSide } = connect(signToken({ sub: "alice", channels }));
     await connected.count(1);
     expect([...serverSide.story].sort()).toEqual(
-      channels.map((name) => `subscribed ${name}`).sort(),
+      channels.map((channel) => `subscribed ${channel}`).sort(),
     );
     const subscribed = await serverSide.subscribed.first(({ channel }) => channel === one);
     expect(subscribed).toMatchObject({

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { publish } from "./api-request.ts";
+import { chance } from "./chance.ts";
 import { newChannel } from "./new-channel.ts";
 import { channelPlace, gatewayPlace, type Place, spillPlace } from "./place.ts";
 import { sleep } from "./attachments.ts";
@@ -17,15 +18,6 @@ function publications(lines: readonly string[]): readonly string[] {
       ([, data = "", offset = ""]) => `${offset} ${data}`,
     ),
   );
-}
-
-/** A small generator of numbers, so that a failure can be seen again: its seed is in the test's name. */
-function chance(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
 }
 
 /** Throws one of the objects away, which may be at work. */

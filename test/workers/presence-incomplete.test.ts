@@ -5,8 +5,9 @@ import { limits } from "../../src/limits.ts";
 import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { call } from "./api-request.ts";
 import { sleep } from "./attachments.ts";
+import { hang } from "./hang.ts";
 import { newChannel } from "./new-channel.ts";
-import { channelPlace, gatewayPlace, type Holder } from "./place.ts";
+import { channelPlace, gatewayPlace } from "./place.ts";
 import { Setting } from "./setting.ts";
 import { awake } from "./wakefulness.ts";
 
@@ -15,20 +16,6 @@ const [own, near, far] = [
   new Setting(gatewayPlace(0), awake),
   new Setting(gatewayPlace(1), awake),
 ];
-
-/** Has an object answer nothing, until the returned function is called. */
-function hang(object: Holder): () => Promise<void> {
-  const hanging = new Set([object]);
-  const hung = runInDurableObject<DurableObject, void>(object, (_, state) =>
-    state.blockConcurrencyWhile(async () => {
-      while (hanging.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    }),
-  );
-  return () => {
-    hanging.clear();
-    return hung;
-  };
-}
 
 /** Registers a gateway with a channel that no object can be. */
 async function registerNonsense(channel: string): Promise<void> {

@@ -1,5 +1,8 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { call, publish } from "./api-request.ts";
+import { gatewayRows } from "./gateway-rows.ts";
+import { hang } from "./hang.ts";
 import { newChannel } from "./new-channel.ts";
 import { push } from "./room.ts";
 import { gatewaySettings } from "./setting.ts";
@@ -97,6 +100,28 @@ describe.each(gatewaySettings)("the server's own subscriptions on $name", (setti
       was_recovering: true,
     });
     await setting.pause(room, brief);
+  });
+
+  it("[C9][O3] push nothing before the reply, though one of the channels is slow to answer", async () => {
+    const [quick, slow] = [newChannel(""), newChannel("")];
+    const socket = await setting.open(quick);
+    await setting.pause(quick, slow);
+    const answerAgain = hang(env.CHANNELS.getByName(slow));
+    const signed = await token({ sub: "ada", channels: [quick, slow] });
+    socket.send({ id: 1, connect: { token: signed } });
+    while ((await gatewayRows(quick)).length === 0);
+    for (const data of [1, 2]) await publish(quick, data);
+    await answerAgain();
+    const reply = await socket.next();
+    expect(Object.keys(reply.connect?.subs ?? {}).toSorted()).toStrictEqual(
+      [quick, slow].toSorted(),
+    );
+    for (const offset of [1, 2]) {
+      expect(await socket.line()).toContain(`"data":${offset},"offset":${offset}`);
+    }
+    await setting.pause(quick, slow);
+    expect(await socket.unread()).toStrictEqual([]);
+    await setting.pause(quick, slow);
   });
 
   it("[C9] are kept by a refresh that names the same, and others close 3010", async () => {

@@ -82,7 +82,7 @@ export class ChannelObject extends DurableObject<Env> {
     });
     this.#channel = channel;
     const channels = new OwnChannel(channel, config.channel, (answered) => {
-      void this.#gather().then(answered);
+      void this.#gatherFor(answered);
     });
     const sessions = {
       config,
@@ -144,7 +144,11 @@ export class ChannelObject extends DurableObject<Env> {
   async present(): Promise<PresenceAnswers> {
     if (!this.#known) return { outcome: "error", error: errorCodes.unknownChannel };
     const others = await this.#gather();
-    this.#sockets.sweep(Date.now(), true);
+    const nowMs = Date.now();
+    this.#sockets.sweep(nowMs, true);
+    // Those whom that found gone are told of.
+    this.#settle(nowMs);
+    await this.#schedule(nowMs);
     const { clients } = presence(this.#channel.hub.recipients, others);
     return { outcome: "present", clients, complete: others.complete };
   }
@@ -193,6 +197,13 @@ export class ChannelObject extends DurableObject<Env> {
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     }
     return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, others) };
+  }
+
+  async #gatherFor(answered: (others: GatheredPresence) => void): Promise<void> {
+    answered(await this.#gather());
+    const nowMs = Date.now();
+    this.#settle(nowMs);
+    await this.#schedule(nowMs);
   }
 
   #gather(): Promise<GatheredPresence> {

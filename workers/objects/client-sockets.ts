@@ -15,7 +15,8 @@ import { fullHeader, handoverHeader, parseHandover } from "../platform/handover.
 import type { SessionRows } from "../platform/session-rows.ts";
 import { SocketConnection } from "../platform/socket-connection.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
-import { commandVerdicts } from "./command-verdicts.ts";
+import { carriesToken, commandVerdicts } from "./command-verdicts.ts";
+import { FrameTurns } from "./frame-turns.ts";
 import { readFrame } from "./read-frame.ts";
 
 /** What the object around the sockets is and does. */
@@ -43,6 +44,8 @@ export interface ClientSocketsSetup {
 class Client {
   readonly session: Session;
   readonly connection: SocketConnection;
+  readonly turns = new FrameTurns();
+  readonly verifications = new Allowance(limits.subscribesBurst, limits.subscribesPerSecond);
 
   constructor(session: Session, connection: SocketConnection) {
     this.session = session;
@@ -104,12 +107,14 @@ export class ClientSockets {
     const nowMs = Date.now();
     this.sweep(nowMs, false);
     const room = this.#room(nowMs);
-    if (room !== "room") return refuse(room);
+    if (room !== "room") {
+      await acted(nowMs);
+      return refuse(room);
+    }
     const claims = claimsOf(verified, serverSubscriptions);
     if (!fitsAttachment(claims)) {
-      return new Response("The token is too large for an upgrade: offer it with connect", {
-        status: 413,
-      });
+      await acted(nowMs);
+      return new Response("The token says more than a session can keep", { status: 413 });
     }
     const snapshot: SessionSnapshot = {
       phase: "new",
@@ -135,18 +140,15 @@ export class ClientSockets {
   /** A frame came. */
   async message(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     const client = this.#clients.get(socket);
-    if (client === undefined) return;
-    const { session, connection } = client;
+    if (client === undefined || client.session.ignoresCommands) return;
     const nowMs = Date.now();
-    connection.heard(nowMs);
+    client.connection.heard(nowMs);
     this.sweep(nowMs, false);
-    try {
-      await this.#receive(session, message);
-    } catch (error) {
-      // A bug of ours must not strand the client: this code makes it come back.
-      console.error(`A frame failed: ${error instanceof Error ? error.name : "unknown error"}`);
-      session.disconnect(disconnectCodes.internalServerError);
-    }
+    const bytes = typeof message === "string" ? message.length * 2 : message.byteLength;
+    const carriedOut = client.turns.take(bytes, () => this.#carryOut(client, message));
+    // It sends faster than its own frames can be carried out, and more than we can keep.
+    if (carriedOut === undefined) client.session.disconnect(disconnectCodes.tooManyRequests);
+    await carriedOut;
     await this.#setup.acted(Date.now());
   }
 
@@ -185,7 +187,19 @@ export class ClientSockets {
     for (const { session } of this.#clients.values()) session.tick(false, nowMs);
   }
 
-  async #receive(session: Session, message: string | ArrayBuffer): Promise<void> {
+  async #carryOut(client: Client, message: string | ArrayBuffer): Promise<void> {
+    try {
+      await this.#receive(client, message);
+    } catch (error) {
+      // A bug of ours must not strand the client: this code makes it come back.
+      console.error(`A frame failed: ${error instanceof Error ? error.name : "unknown error"}`);
+      client.session.disconnect(disconnectCodes.internalServerError);
+    }
+  }
+
+  async #receive(client: Client, message: string | ArrayBuffer): Promise<void> {
+    const { session } = client;
+    if (session.ignoresCommands) return;
     const frame = readFrame(message);
     switch (frame.outcome) {
       case "too-large":
@@ -198,7 +212,7 @@ export class ClientSockets {
         break;
     }
     const { commands, malformed } = jsonCodec.decodeFrame(frame.text);
-    const verdicts = await this.#verify(commands);
+    const verdicts = await this.#verify(client, commands);
     // From here on nothing comes between the commands of a frame.
     const carryOut = (busy: boolean): void => {
       const nowMs = Date.now();
@@ -213,11 +227,28 @@ export class ClientSockets {
     else await commit(frame.text.length, carryOut);
   }
 
-  async #verify(commands: readonly Command[]): Promise<readonly Verdicts[]> {
+  /**
+   * Verifies the tokens of a frame. That is work, so it is done only for who may ask for something: nothing before a connect
+   * that is accepted, and no more tokens than subscribe commands are allowed (rule B7).
+   */
+  async #verify(client: Client, commands: readonly Command[]): Promise<readonly Verdicts[]> {
+    const { session, verifications } = client;
     const verdicts: Verdicts[] = [];
     for (const command of commands) {
-      const verdict = commandVerdicts(command, this.#setup.verifier, Date.now());
-      verdicts.push(verdict === undefined ? {} : await verdict);
+      const isFirst = verdicts.length === 0;
+      if (isFirst && session.awaitsConnect && command.method !== "connect") break;
+      if (!carriesToken(command)) {
+        verdicts.push({});
+        continue;
+      }
+      const nowMs = Date.now();
+      if (verifications.take(nowMs) !== "granted") {
+        session.disconnect(disconnectCodes.tooManyRequests);
+        break;
+      }
+      const verdict = await commandVerdicts(command, this.#setup.verifier, nowMs);
+      verdicts.push(verdict);
+      if (command.method === "connect" && verdict.connection?.outcome !== "verified") break;
     }
     return verdicts;
   }

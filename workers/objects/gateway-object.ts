@@ -85,8 +85,10 @@ export class GatewayObject extends DurableObject<Env> {
   }
 
   /** Who of this gateway's clients is present on a channel (rule P1). */
-  present(channel: string): GatewayPresence {
-    this.#sockets.sweep(Date.now(), true);
+  async present(channel: string): Promise<GatewayPresence> {
+    const nowMs = Date.now();
+    this.#sockets.sweep(nowMs, true);
+    await this.#acted(nowMs);
     return this.#gateway.present(channel);
   }
 

@@ -257,6 +257,11 @@ describe("a gateway that misses something", () => {
 describe("who publishes to what it is subscribed to", () => {
   it("[O6] and leaves and comes back at once, is answered in that order", () => {
     const { world, fates, client, listening, publish } = followedWorld("keep:a");
+    // For another one the gateway follows the channel anyway, and needs to ask nothing.
+    const other = world.client();
+    other.connect();
+    other.subscribe("keep:a");
+    world.pass(1_000);
     fates.plan("ask", { requestMs: 5, answerMs: 3_000 });
     client.publish("keep:a");
     client.unsubscribe("keep:a", false);
