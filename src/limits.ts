@@ -90,14 +90,30 @@ export const limits = {
    * it, new clients go to another gateway.
    */
   gatewayHeldBytesMax: 67_108_864,
+  /** Who waits in one object for the presence of one channel. Each is sent an answer as large as the channel. */
+  presenceWaitingMax: 1_024,
   /** Publications a gateway keeps of one channel for clients that recover together, and for how long. */
   windowBytesMax: 1_048_576,
   windowMs: 10_000,
   /** The same of all its channels together. Beyond, the oldest go, and who recovers from them costs another read. */
   windowsBytesMax: 16_777_216,
+  /**
+   * Joins and leaves of one gateway's clients that wait to be told to one channel, and their bytes: nobody repeats them, so
+   * they have room of their own, for all sockets of an object that come and go at once.
+   */
+  announcesWaitingMax: 65_536,
+  announcesWaitingBytesMax: 16_777_216,
   /** Questions of one gateway to one channel that wait for the call under way, and their bytes. */
   questionsWaitingMax: 8_192,
   questionsWaitingBytesMax: 8_388_608,
+  /**
+   * How long a gateway leaves an overloaded channel alone: twice as long each time, up to the longer one. A client that
+   * waits for its subscribe reply is answered after 4 tries, within the 5 s of SDKs; joins and leaves are given up after 12.
+   */
+  overloadRetryMs: 500,
+  overloadRetryMsMax: 2_000,
+  overloadTriesMax: 4,
+  announceTriesMax: 12,
   /** Questions in one call, and their bytes, unless one alone is larger. */
   questionsPerCallMax: 1_024,
   questionsPerCallBytesMax: 1_048_576,

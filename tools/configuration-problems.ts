@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { unstable_readConfig as readWranglerConfig } from "wrangler";
-import { parseConfig } from "../src/config/parse-config.ts";
+import type { Config } from "../src/config/config.ts";
+import { type ParsedConfig, parseConfig } from "../src/config/parse-config.ts";
 import { type Target, targetOf } from "./command-line.ts";
 import { root } from "./wrangler.ts";
 
@@ -8,14 +9,14 @@ import { root } from "./wrangler.ts";
  * Checks the configuration that a Worker will be given, before it is, and says on the console what is wrong with it.
  *
  * @param options wrangler's command line
- * @returns whether the Worker could use it
+ * @returns what the Worker would make of it; undefined when it couldn't use it
  */
-export function checkConfiguration(options: readonly string[]): boolean {
-  const problems = configurationProblems(targetOf(options));
-  if (problems.length === 0) return true;
-  const lines = problems.map((problem) => `  ${problem}`).join("\n");
+export function checkConfiguration(options: readonly string[]): Config | undefined {
+  const parsed = parseConfiguration(targetOf(options));
+  if (parsed.outcome === "config") return parsed.config;
+  const lines = parsed.problems.map((problem) => `  ${problem}`).join("\n");
   console.error(`The configuration can't be used:\n${lines}`);
-  return false;
+  return undefined;
 }
 
 /** The file in which wrangler finds the configuration. */
@@ -23,12 +24,11 @@ export function configurationFile({ file = "wrangler.toml" }: Target): string {
   return resolve(root, file);
 }
 
-function configurationProblems(target: Target): readonly string[] {
+function parseConfiguration(target: Target): ParsedConfig {
   const { environment: env, config } = target;
   const wranglerConfig = readWranglerConfig({
     config: configurationFile(target),
     ...(env !== undefined && { env }),
   });
-  const parsed = parseConfig(config ?? wranglerConfig.vars["config"]);
-  return parsed.outcome === "bad" ? parsed.problems : [];
+  return parseConfig(config ?? wranglerConfig.vars["config"]);
 }

@@ -8,7 +8,7 @@ import { checkConfiguration } from "./configuration-problems.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
 function deploy(options: readonly string[]): number {
-  if (!checkConfiguration(options)) return 1;
+  if (checkConfiguration(options) === undefined) return 1;
   const { status } = spawnSync(process.execPath, [wranglerScript, "deploy", ...options], {
     cwd: root,
     stdio: "inherit",

@@ -11,6 +11,7 @@ import { parseEnv } from "node:util";
 import { SignJWT } from "jose";
 import { optionValue, targetOf, withoutOption } from "./command-line.ts";
 import { checkConfiguration, configurationFile } from "./configuration-problems.ts";
+import { takesToken } from "./takes-token.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
 /** Pages served by a development server may connect; a deployed Worker allows what its configuration names. */
@@ -22,7 +23,8 @@ const developmentOrigins = [
 ];
 
 async function start(options: readonly string[]): Promise<number> {
-  if (!checkConfiguration(options)) return 1;
+  const config = checkConfiguration(options);
+  if (config === undefined) return 1;
   const secrets = secretsFile(options);
   const port = optionValue(options, "--port") ?? "8787";
   // Wrangler would find out by itself, but only after the other server was welcomed as ours.
@@ -41,7 +43,7 @@ async function start(options: readonly string[]): Promise<number> {
   const health = await healthOf(address, server);
   switch (health.outcome) {
     case "healthy":
-      console.log(await welcome(address, secrets));
+      console.log(await welcome(address, secrets, config.client.token.userIdClaim));
       return stopped;
     case "unconfigured":
       console.error(`The server can't work (its secrets stand in ${secrets}):\n${health.problems}`);
@@ -130,31 +132,38 @@ async function healthOf(address: string, server: ChildProcess): Promise<Health> 
   return { outcome: "ended" };
 }
 
-async function welcome(address: string, file: string): Promise<string> {
+async function welcome(address: string, file: string, userIdClaim: string): Promise<string> {
   const secrets = parseEnv(readFileSync(file, "utf8"));
+  const socketAddress = `${address.replace("http", "ws")}/connection/websocket`;
+  const token = await newcomerToken(secrets["TOKEN_HMAC_SECRET_KEY"] ?? "", userIdClaim);
   return `
 Dormouse serves ${address}
 
 Connect any Centrifugo client, such as npm's centrifuge, and subscribe to "news":
-  ${address.replace("http", "ws")}/connection/websocket
+  ${socketAddress}
 
-${await credentials(secrets["TOKEN_HMAC_SECRET_KEY"] ?? "")}
+${await credentials(socketAddress, token)}
 
 Publish to it:
   curl -X POST ${address}/api/publish -H "X-API-Key: ${secrets["API_KEY"] ?? ""}" -d '{"channel":"news","data":{"text":"hello"}}'
 `;
 }
 
-/** Only whoever has the private key of a public one can make a token; then this machine can't. */
-async function credentials(secret: string): Promise<string> {
-  if (secret === "") return "with a token that your own issuer signs";
-  const token = await new SignJWT({})
+/** A token is only shown if the server itself takes it: it may ask for an issuer, an audience or a key that isn't here. */
+async function credentials(socketAddress: string, token: string | undefined): Promise<string> {
+  if (token === undefined || !(await takesToken(socketAddress, token)))
+    return "with a token that your own issuer signs";
+  return `with this token, good for 7 days:\n  ${token}`;
+}
+
+/** Undefined without a secret: only whoever has the private key of a public one can make a token. */
+async function newcomerToken(secret: string, userIdClaim: string): Promise<string | undefined> {
+  if (secret === "") return undefined;
+  return new SignJWT({ [userIdClaim]: "newcomer" })
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
-    .setSubject("newcomer")
     .setIssuedAt()
     .setExpirationTime("7d")
     .sign(new TextEncoder().encode(secret));
-  return `with this token, good for 7 days:\n  ${token}`;
 }
 
 process.exitCode = await start(process.argv.slice(2));

@@ -107,7 +107,7 @@ function parseBase(
   const fault = claimFault(fields, rules);
   if (fault !== undefined) return invalid(fault);
   const end = expireAt === "absent" ? expiresAt : expireAt;
-  // 0 says that there is no end; a fraction of the first second is one, long past, and must not round to none.
+  // 0 says that there is no end; what comes before, or in the first second, is one, long past, and must not become none.
   const expireAtSeconds = end === "absent" || end === 0 ? 0 : Math.max(1, Math.floor(end));
   const claims = { user, expireAtSeconds, ...(info.text === undefined ? {} : { info: info.text }) };
   return { outcome: "verified", claims };
@@ -126,9 +126,10 @@ function parseUser(fields: JsonObject, claim: string): string | undefined {
   return typeof user === "string" ? user : undefined;
 }
 
+/** A time before 1970 is one like any other: long past. */
 function parseTime(value: JsonValue | undefined): number | "absent" | undefined {
   if (value === undefined || value === null) return "absent";
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
 function invalid(reason: string): { readonly outcome: "invalid"; readonly reason: string } {

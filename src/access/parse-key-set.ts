@@ -29,7 +29,8 @@ export type ParsedKeySet =
 
 /**
  * Reads a JWKS (RFC 7517). Keys for other uses, of other types, without a `kid`, and secrets are left out, as section 5
- * asks; too many keys are refused (rule B2).
+ * asks; too many keys are refused (rule B2). A set of which nothing is left is bad: whoever believed it would drop
+ * good keys for a fault of the provider's.
  */
 export function parseKeySet(text: string): ParsedKeySet {
   const json = parseJsonText(text);
@@ -37,7 +38,9 @@ export function parseKeySet(text: string): ParsedKeySet {
   const keys = value !== undefined && isJsonObject(value) ? value["keys"] : undefined;
   if (keys === undefined || !isJsonArray(keys)) return { outcome: "bad", reason: "it is no JWKS" };
   if (keys.length > limits.keySetKeysMax) return { outcome: "bad", reason: "it has too many keys" };
-  return { outcome: "keys", keys: keys.flatMap(parseSetKey) };
+  const usable = keys.flatMap(parseSetKey);
+  if (usable.length === 0) return { outcome: "bad", reason: "it has no usable key" };
+  return { outcome: "keys", keys: usable };
 }
 
 function parseSetKey(value: JsonValue): readonly SetKey[] {

@@ -9,7 +9,7 @@ import { Registry } from "../relay/registry.ts";
 import { Relay } from "../relay/relay.ts";
 import { History, type HistoryRange } from "./history.ts";
 import { Idempotency } from "./idempotency.ts";
-import { recover, recoverNewest, type Recovery } from "./recovery.ts";
+import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import type { Sql } from "./sql.ts";
 import type { HistoryEntry } from "./stored-publication.ts";
 
@@ -79,6 +79,7 @@ export class Channel {
   readonly relay: Relay;
   readonly #recoveryLimit: number;
   readonly #answerBytesMax: number;
+  readonly #pageBytesMax: number;
   readonly #sql: Sql;
   readonly #history: History;
   readonly #idempotency: Idempotency;
@@ -92,6 +93,7 @@ export class Channel {
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent it again.
     this.#answerBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
+    this.#pageBytesMax = client.queueMaxSizeBytes / 2;
     this.#sql = sql;
     // First the keys, as they were written; then the ring, which may become smaller; then the keys that lost their row.
     this.#idempotency = new Idempotency(sql, nowMs);
@@ -202,7 +204,6 @@ export class Channel {
    *
    * @param mode     as a {@link JoinWish} has it
    * @param bytesMax how much the asker can take, if that is less than a client can
-   * @param limit    so many missed publications are already too many
    * @returns undefined on a channel without history
    */
   recover(
@@ -210,10 +211,10 @@ export class Channel {
     mode: JoinWish["mode"],
     nowMs: number,
     bytesMax = this.#answerBytesMax,
-    limit = this.#recoveryLimit,
   ): (Recovery & { readonly position: StreamPosition }) | undefined {
     const position = this.position(nowMs);
     if (position === undefined) return undefined;
+    const limit = this.#recoveryLimit;
     const range: HistoryRange =
       mode === "cache"
         ? { limit: 1, reverse: true }
@@ -225,6 +226,26 @@ export class Channel {
         ? recoverNewest(since, position, found?.[0])
         : recover(since, position, found, limit);
     return { ...recovery, position };
+  }
+
+  /**
+   * What a gateway missed that was at a position: the oldest of it, so much that it can pass it on at once without its
+   * readers being cut as slow, and at least one publication (rule L3).
+   *
+   * @param bytesMax how much of it there may be, if that is less
+   * @returns undefined on a channel without history
+   */
+  recoverPage(
+    since: StreamPosition,
+    nowMs: number,
+    bytesMax: number,
+  ): (Recovery & { readonly position: StreamPosition }) | undefined {
+    const position = this.position(nowMs);
+    if (position === undefined) return undefined;
+    const eachBytes = pushBytes + this.name.length;
+    const pageBytes = Math.min(bytesMax, this.#pageBytesMax);
+    const page = this.#history.readPage(since.offset, pageBytes, eachBytes, nowMs);
+    return { ...recoverPage(since, position, page), position };
   }
 
   /** Makes somebody a subscriber. Every publication from the position on reaches it, and none before. */
@@ -352,6 +373,9 @@ export class Channel {
     return this.#history.append(entry, nowMs);
   }
 }
+
+/** What a push takes besides the publication and the channel's name. */
+const pushBytes = 64;
 
 /** However short-lived a namespace's streams are: asking a gateway wakes two objects and costs a row. */
 const checkIntervalMinMs = 600_000;

@@ -94,11 +94,24 @@ export class History {
     const runs = this.#runs(window, range.reverse);
     const bytes = runs.reduce((sum, run) => sum + this.#measure(run, window), 0);
     if (bytes > bytesMax) return { outcome: "too-large" };
-    const query = range.reverse ? tables.readNewestFirst : tables.readOldestFirst;
-    const publications = runs.flatMap(({ low, high }) =>
-      this.#sql.rows(query, low, high, window.first, window.last).map(decodeStoredPublication),
-    );
-    return { outcome: "read", publications };
+    return { outcome: "read", publications: this.#rows(window, range.reverse) };
+  }
+
+  /**
+   * Reads the oldest publications after an offset: as many as together take no more than that, and at least one.
+   *
+   * @param eachBytes what one takes besides what is stored of it
+   */
+  readPage(
+    sinceOffset: number,
+    bytesMax: number,
+    eachBytes: number,
+    nowMs: number,
+  ): readonly Publication[] {
+    const range = { sinceOffset, limit: Number.MAX_SAFE_INTEGER, reverse: false };
+    const window = this.#window(this.#open(nowMs), range, nowMs);
+    if (window === undefined) return [];
+    return this.#rows({ ...window, last: this.#pageEnd(window, bytesMax, eachBytes) }, false);
   }
 
   /**
@@ -212,6 +225,29 @@ export class History {
     return Number(measured?.["bytes"] ?? 0);
   }
 
+  /** The last offset that fits. Measured stretch by stretch, or each page would cost a look at all that comes after it. */
+  #pageEnd({ first, last }: Window, bytesMax: number, eachBytes: number): number {
+    let bytes = 0;
+    for (let from = first; from <= last; from += measuredAtOnce) {
+      const stretch = { first: from, last: Math.min(last, from + measuredAtOnce - 1) };
+      for (const { low, high } of this.#runs(stretch, false)) {
+        for (const row of this.#sql.rows(tables.sizes, low, high, stretch.first, stretch.last)) {
+          const offset = Number(row["offset"]);
+          bytes += Number(row["bytes"]) + eachBytes;
+          if (bytes > bytesMax && offset > first) return offset - 1;
+        }
+      }
+    }
+    return last;
+  }
+
+  #rows(window: Window, reverse: boolean): Publication[] {
+    const query = reverse ? tables.readNewestFirst : tables.readOldestFirst;
+    return this.#runs(window, reverse).flatMap(({ low, high }) =>
+      this.#sql.rows(query, low, high, window.first, window.last).map(decodeStoredPublication),
+    );
+  }
+
   /** Where consecutive offsets lie: in one run of slots, or in two where the ring wraps. */
   #runs({ first, last }: Window, reverse: boolean): readonly Run[] {
     const size = this.#options.size;
@@ -224,6 +260,9 @@ export class History {
     return reverse ? runs.toReversed() : runs;
   }
 }
+
+/** Of small publications a page holds thousands, of large ones a handful. */
+const measuredAtOnce = 256;
 
 /** Offsets, both included. */
 interface Window {

@@ -11,6 +11,7 @@ import type {
   PresenceStatsAnswer,
   PublishAnswer,
 } from "../session/channels.ts";
+import { SharedQuestion } from "../relay/shared-question.ts";
 import type { Subscription } from "../session/subscription.ts";
 import type { Channel, JoinWish } from "./channel.ts";
 import { type ResolvedChannel, resolveChannel } from "./channel-name.ts";
@@ -28,15 +29,15 @@ export type GatherPresence = (answered: (others: GatheredPresence) => void) => v
 export class OwnChannel implements Channels {
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
-  readonly #gather: GatherPresence;
+  readonly #gathering: SharedQuestion<GatheredPresence>;
   /** Subscribers whose coming the others have not heard of yet, and so neither will of their going (rule O5). */
   readonly #unheard = new Set<Subscription>();
 
-  /** @param gather is only asked while gateways follow the channel */
+  /** @param gather is only asked while gateways follow the channel, and one time after the other */
   constructor(channel: Channel, config: ChannelConfig, gather: GatherPresence) {
     this.#channel = channel;
     this.#config = config;
-    this.#gather = gather;
+    this.#gathering = new SharedQuestion(gather);
   }
 
   find(name: string): ResolvedChannel {
@@ -107,16 +108,18 @@ export class OwnChannel implements Channels {
   }
 
   presence(_channel: string, answer: (outcome: PresenceAnswer) => void): void {
-    this.#withOthers((others) => {
+    const asked = this.#withOthers((others) => {
       answer({ outcome: "presence", result: presence(this.#channel.hub.recipients, others) });
     });
+    if (asked === "full") answer(failed(errorCodes.tooManyRequests));
   }
 
   presenceStats(_channel: string, answer: (outcome: PresenceStatsAnswer) => void): void {
-    this.#withOthers((others) => {
+    const asked = this.#withOthers((others) => {
       const result = presenceStats(this.#channel.hub.recipients, others);
       answer({ outcome: "presence-stats", result });
     });
+    if (asked === "full") answer(failed(errorCodes.tooManyRequests));
   }
 
   awaitFlush(subscription: Subscription): boolean {
@@ -126,9 +129,10 @@ export class OwnChannel implements Channels {
     return true;
   }
 
-  #withOthers(answered: (others: GatheredPresence | undefined) => void): void {
-    if (this.#channel.relay.size === 0) answered(undefined);
-    else this.#gather(answered);
+  #withOthers(answered: (others: GatheredPresence | undefined) => void): "asked" | "full" {
+    if (this.#channel.relay.size > 0) return this.#gathering.ask(answered);
+    answered(undefined);
+    return "asked";
   }
 }
 

@@ -39,6 +39,23 @@ export function recover(
 }
 
 /**
+ * Decides the same for a gateway that reads what it missed page by page.
+ *
+ * @param page the oldest publications after `asked.offset`, oldest first; none only when there are none
+ */
+export function recoverPage(
+  asked: StreamPosition,
+  stream: StreamPosition,
+  page: readonly Publication[],
+): Recovery {
+  if (asked.epoch !== "" && asked.epoch !== stream.epoch) return { outcome: "unrecoverable" };
+  const next = page[0]?.offset ?? stream.offset + 1;
+  return next === asked.offset + 1
+    ? { outcome: "recovered", publications: page }
+    : { outcome: "unrecoverable" };
+}
+
+/**
  * Decides the same where only the newest publication matters (reference 2.4): whoever has it already gets nothing, everybody
  * else gets it, wherever they were and in whatever epoch.
  *

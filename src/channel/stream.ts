@@ -43,6 +43,9 @@ export const tables = {
   /** How many bytes the rows would bring, without reading what makes them large. */
   measure: `SELECT sum(octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64) AS bytes
     FROM publication WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ?`,
+  /** The same of each. */
+  sizes: `SELECT offset, octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64 AS bytes
+    FROM publication WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
   /** One pass over the ring; SQLite takes the bare columns from the row that has the maximum. */
   newest: "SELECT max(offset) AS top, floor, time, version, version_epoch FROM publication",
 } as const;

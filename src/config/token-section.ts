@@ -35,6 +35,14 @@ function readTokens(section: Section): TokenConfig {
   if (jwksPublicEndpoint !== undefined && publicKeys.length > 0) {
     section.problem("jwks_public_endpoint", "can't go together with other public keys");
   }
+  const previousUntil = "hmac_previous_secret_key_valid_until";
+  const hmacPreviousSecretKeyValidUntilSeconds = readWholeNumber(section, previousUntil, {
+    default: 0,
+    min: 0,
+  });
+  if (jwksPublicEndpoint !== undefined && hmacPreviousSecretKeyValidUntilSeconds > 0) {
+    section.problem(previousUntil, "can't go together with jwks_public_endpoint");
+  }
   const audience = readText(section, "audience", { default: "" });
   const audienceRegex = readPattern(section, "audience_regex");
   const issuer = readText(section, "issuer", { default: "" });
@@ -43,11 +51,7 @@ function readTokens(section: Section): TokenConfig {
   return {
     publicKeys,
     ...(jwksPublicEndpoint === undefined ? {} : { jwksPublicEndpoint }),
-    hmacPreviousSecretKeyValidUntilSeconds: readWholeNumber(
-      section,
-      "hmac_previous_secret_key_valid_until",
-      { default: 0, min: 0 },
-    ),
+    hmacPreviousSecretKeyValidUntilSeconds,
     userIdClaim: userIdClaim === "" ? "sub" : userIdClaim,
     ...(audience === "" ? {} : { audience }),
     ...(audienceRegex === undefined ? {} : { audienceRegex }),
@@ -96,7 +100,7 @@ function readEndpoint(section: Section): string | undefined {
   } else if (!endpointShape.test(url)) {
     section.problem(
       name,
-      "is not an https address without user, password and fragment (http only to localhost)",
+      "is not an https address that names its host, without user, password and fragment (http only to localhost)",
     );
   } else {
     return url;
@@ -114,6 +118,9 @@ function asksForSomething(config: TokenConfig): boolean {
   );
 }
 
-/** Keys that came over an open line would be anybody's. */
+/**
+ * Keys that came over an open line would be anybody's. A host must be named, for an IP address says nothing of whose it is;
+ * where the last label begins with a letter, no reader of addresses takes it for one (WHATWG URL section 3.5).
+ */
 const endpointShape =
-  /^(?:https:\/\/(?:[a-z\d](?:[-\w.]*\w)?|\[[\d:a-f.]+\])|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;
+  /^(?:https:\/\/(?:[a-z\d][-\w]*\.)*[a-z](?:[-\w]*\w)?|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;

@@ -10,7 +10,9 @@ import type { JsonText } from "../protocol/json-text.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { Batch, BatchAnswer, RelayEntry } from "../relay/batch.ts";
 import { Follower } from "../relay/follower.ts";
+import { HeldSubscriptions, textBytes } from "../relay/held-subscriptions.ts";
 import type { Answer, GatewayPresence, Question } from "../relay/question.ts";
+import { SharedQuestion } from "../relay/shared-question.ts";
 import { type Asked, Upstream, type UpstreamPort } from "../relay/upstream.ts";
 import type {
   Channels,
@@ -30,11 +32,10 @@ interface GatewayPorts extends UpstreamPort {
    *
    * @param answered called once, later or at once
    */
-  presence(
-    channel: string,
-    answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
-  ): void;
+  presence(channel: string, answered: (answer: PortPresence) => void): void;
 }
+
+type PortPresence = GatheredPresence | { readonly error: ErrorCode };
 
 /** What a gateway is made of. */
 export interface GatewaySetup {
@@ -53,12 +54,16 @@ export class Gateway implements Channels {
   readonly #setup: GatewaySetup;
   readonly #followers = new Map<string, Follower>();
   readonly #upstreams = new Map<string, Upstream>();
+  /** They wait until overloaded channels may be asked again. */
+  readonly #pausing = new Set<Upstream>();
+  readonly #presences = new Map<string, SharedQuestion<PortPresence>>();
   /** Whose coming was told to others, and whose going must be. */
   readonly #announced = new Set<Subscription>();
   readonly #unsettled = new Set<Follower>();
   readonly #windows = new Windows();
-  /** Those under way included. */
-  #subscriptionCount = 0;
+  readonly #held = new HeldSubscriptions();
+  /** Of the channels' names. */
+  #nameBytes = 0;
 
   constructor(setup: GatewaySetup) {
     this.#setup = setup;
@@ -87,13 +92,18 @@ export class Gateway implements Channels {
    */
   settle(nowMs: number): number | undefined {
     this.#windows.expire(nowMs);
-    let settleInMs: number | undefined;
+    let settleInMs = Number.POSITIVE_INFINITY;
+    for (const upstream of this.#pausing) {
+      const ms = upstream.settle(nowMs);
+      if (ms === undefined) this.#pausing.delete(upstream);
+      else settleInMs = Math.min(settleInMs, ms);
+    }
     for (const follower of this.#unsettled) {
       const ms = follower.settle(nowMs);
       if (!follower.unsettled) this.#unsettled.delete(follower);
-      if (ms !== undefined) settleInMs = Math.min(settleInMs ?? ms, ms);
+      if (ms !== undefined) settleInMs = Math.min(settleInMs, ms);
     }
-    return settleInMs;
+    return settleInMs === Number.POSITIVE_INFINITY ? undefined : settleInMs;
   }
 
   /** Who of this gateway's clients is present on a channel. */
@@ -103,9 +113,12 @@ export class Gateway implements Channels {
 
   find(name: string): ResolvedChannel {
     const { config, only } = this.#setup;
+    const resolved = resolveChannel(name, config.channel);
     // A client must not see that it isn't in the channel's own object, which has no other channel either (rule C6).
-    if (only !== undefined && name !== only) return { outcome: "unknown-namespace" };
-    return resolveChannel(name, config.channel);
+    const isAnother = only !== undefined && name !== only;
+    return resolved.outcome === "resolved" && isAnother
+      ? { outcome: "unknown-namespace" }
+      : resolved;
   }
 
   join(
@@ -120,7 +133,7 @@ export class Gateway implements Channels {
 
   /** What the channels and their subscribers take in memory, roughly. */
   get #heldBytes(): number {
-    return this.#subscriptionCount * subscriptionBytes + this.#followers.size * channelBytes;
+    return this.#held.bytes + this.#followers.size * channelBytes + this.#nameBytes;
   }
 
   restore(subscription: Subscription): void {
@@ -187,14 +200,14 @@ export class Gateway implements Channels {
   }
 
   presence(channel: string, answer: (outcome: PresenceAnswer) => void): void {
-    this.#setup.ports.presence(channel, (gathered) => {
+    this.#askPresence(channel, (gathered) => {
       if ("error" in gathered) answer({ outcome: "failed", error: gathered.error });
       else answer({ outcome: "presence", result: presence([], gathered) });
     });
   }
 
   presenceStats(channel: string, answer: (outcome: PresenceStatsAnswer) => void): void {
-    this.#setup.ports.presence(channel, (gathered) => {
+    this.#askPresence(channel, (gathered) => {
       if ("error" in gathered) answer({ outcome: "failed", error: gathered.error });
       else answer({ outcome: "presence-stats", result: presenceStats([], gathered) });
     });
@@ -202,6 +215,21 @@ export class Gateway implements Channels {
 
   awaitFlush(subscription: Subscription): boolean {
     return this.#followers.get(subscription.channel)?.awaitFlush(subscription) ?? false;
+  }
+
+  #askPresence(channel: string, answered: (answer: PortPresence) => void): void {
+    const known = this.#presences.get(channel);
+    const shared: SharedQuestion<PortPresence> =
+      known ??
+      new SharedQuestion((told) =>
+        this.#setup.ports.presence(channel, (answer) => {
+          told(answer);
+          if (shared.idle) this.#presences.delete(channel);
+        }),
+      );
+    // Before it is asked: the answer may come at once.
+    this.#presences.set(channel, shared);
+    if (shared.ask(answered) === "full") answered({ error: errorCodes.tooManyRequests });
   }
 
   #announce(channel: string, entries: readonly RelayEntry[]): void {
@@ -213,14 +241,16 @@ export class Gateway implements Channels {
   }
 
   #askAll(channel: string, asked: readonly Asked[]): void {
-    let upstream = this.#upstreams.get(channel);
-    if (upstream === undefined) {
-      const emptied = (): void => {
-        this.#upstreams.delete(channel);
-      };
-      upstream = new Upstream(channel, this.#setup.ports, emptied);
-      this.#upstreams.set(channel, upstream);
-    }
+    const known = this.#upstreams.get(channel);
+    const upstream: Upstream =
+      known ??
+      new Upstream(
+        channel,
+        this.#setup.ports,
+        () => this.#upstreams.delete(channel),
+        () => this.#pausing.add(upstream),
+      );
+    if (known === undefined) this.#upstreams.set(channel, upstream);
     upstream.ask(asked);
   }
 
@@ -232,12 +262,11 @@ export class Gateway implements Channels {
       client: this.#setup.config.client,
       codec: this.#setup.codec,
       ask: (asked) => this.#askAll(channel, asked),
-      changed: (growth) => {
-        this.#subscriptionCount += growth;
-        this.#changed(channel, follower);
-      },
+      held: this.#held,
+      changed: () => this.#changed(channel, follower),
     });
     this.#followers.set(channel, follower);
+    this.#nameBytes += textBytes(channel.length);
     return follower;
   }
 
@@ -246,6 +275,7 @@ export class Gateway implements Channels {
     if (this.#followers.get(channel) !== follower) return;
     if (follower.idle) {
       this.#followers.delete(channel);
+      this.#nameBytes -= textBytes(channel.length);
       this.#windows.forget(follower);
       return;
     }
@@ -265,6 +295,5 @@ function nobodyWaits(): void {
 
 const tooMuchHeld = { outcome: "failed", error: errorCodes.tooManyRequests } as const;
 
-/** Measured on Node 26: 420 to 620 bytes for a subscription, and 3,400 to 4,900 for a channel, with its maps and sets. */
-const subscriptionBytes = 640;
+/** Measured on Node 26: 3,400 to 4,900 bytes for a channel, with its maps and sets. */
 const channelBytes = 4_096;

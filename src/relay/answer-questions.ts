@@ -9,20 +9,26 @@ import { publicationBytes } from "./entry-bytes.ts";
 import type { Answer, Question } from "./question.ts";
 
 /**
- * Answers what a gateway asks for its clients, in order. Whether the channel can take publications at all is decided before.
- * All publications together stay within `limits.answerBytesMax`: a read that would go beyond is refused.
+ * Answers what a gateway asks for its clients, in order. All publications together stay within `limits.answerBytesMax`: a
+ * read that would go beyond is refused, but for a single publication that a gateway has missed.
  *
- * @param gateway who asks
+ * @param gateway        who asks
+ * @param publishRefused the channel's sockets are too far behind to take publications (rule B3): a publish is answered 111.
+ *                       Everything else is carried out, or leaves would be lost
  */
 export function answerQuestions(
   channel: Channel,
   gateway: string,
   questions: readonly Question[],
   nowMs: number,
+  publishRefused = false,
 ): readonly Answer[] {
   let roomBytes: number = limits.answerBytesMax;
   return questions.map((question) => {
-    const answer = answerOne(channel, gateway, question, roomBytes, nowMs);
+    const answer =
+      publishRefused && question.method === "publish"
+        ? failed(errorCodes.tooManyRequests)
+        : answerOne(channel, gateway, question, roomBytes, nowMs);
     if ("publications" in answer) {
       const bytes = answer.publications.reduce((sum, each) => sum + publicationBytes(each), 0);
       roomBytes = Math.max(0, roomBytes - bytes);
@@ -43,7 +49,7 @@ function answerOne(
       return follow(channel, gateway, nowMs);
     case "recover":
       return question.whole === true
-        ? recoverWhole(channel, question.since, roomBytes, nowMs)
+        ? (channel.recoverPage(question.since, nowMs, roomBytes) ?? failed(errorCodes.notAvailable))
         : recover(channel, question.since, "stream", roomBytes, nowMs);
     case "newest":
       return recover(channel, nowhere, "cache", roomBytes, nowMs);
@@ -84,17 +90,6 @@ function recover(
   nowMs: number,
 ): Answer {
   return channel.recover(since, mode, nowMs, roomBytes) ?? failed(errorCodes.notAvailable);
-}
-
-function recoverWhole(
-  channel: Channel,
-  since: StreamPosition,
-  roomBytes: number,
-  nowMs: number,
-): Answer {
-  const most = limits.historySizeMax + 1;
-  const recovered = channel.recover(since, "stream", nowMs, roomBytes, most);
-  return recovered ?? failed(errorCodes.notAvailable);
 }
 
 function announce(channel: Channel, entry: RelayEntry): void {

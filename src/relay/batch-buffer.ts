@@ -1,4 +1,3 @@
-import { limits } from "../limits.ts";
 import type { Batch } from "./batch.ts";
 import { entryBytes } from "./entry-bytes.ts";
 
@@ -11,10 +10,21 @@ export class BatchBuffer {
   #bytes = 0;
   /** Stands for everything that came after there was no room any more. */
   #overflow: Batch | undefined;
+  readonly #bytesMax: number;
+
+  /** @param bytesMax how much it may hold */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
 
   add(batch: Batch): void {
-    const bytes = batch.entries.reduce((sum, entry) => sum + entryBytes(entry), batchBytes);
-    if (this.#overflow === undefined && this.#bytes + bytes <= limits.followerBufferBytesMax) {
+    // The channel's name is in each push that they become.
+    const nameBytes = batch.channel.length;
+    const bytes = batch.entries.reduce(
+      (sum, entry) => sum + entryBytes(entry) + nameBytes,
+      batchBytes,
+    );
+    if (this.#overflow === undefined && this.#bytes + bytes <= this.#bytesMax) {
       this.#batches.push(batch);
       this.#bytes += bytes;
     } else {

@@ -1,13 +1,15 @@
 import type { JoinWish } from "../channel/channel.ts";
 import type { ClientConfig } from "../config/config.ts";
+import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Codec } from "../protocol/codec.ts";
-import type { Publication } from "../protocol/publication.ts";
+import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { JoinAnswer } from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { Audience } from "./audience.ts";
 import { BatchBuffer } from "./batch-buffer.ts";
 import type { Batch, BatchAnswer, RelayEntry } from "./batch.ts";
+import type { HeldSubscriptions } from "./held-subscriptions.ts";
 import { Joins } from "./joins.ts";
 import type { PublishWait } from "./publish-waits.ts";
 import type { Answer } from "./question.ts";
@@ -23,12 +25,10 @@ export interface FollowerSetup {
   readonly codec: Codec;
   /** Asks the channel's object, in order. */
   readonly ask: (asked: readonly Asked[]) => void;
-  /**
-   * Called at the end of whatever happened here: the follower may be idle now, or have something to settle.
-   *
-   * @param growth how many subscribers, and those about to be, there are more than at the last call
-   */
-  readonly changed: (growth: number) => void;
+  /** Counts the subscribers here, and those about to be. */
+  readonly held: HeldSubscriptions;
+  /** Called at the end of whatever happened here: the follower may be idle now, or have something to settle. */
+  readonly changed: () => void;
 }
 
 /**
@@ -45,7 +45,7 @@ export class Follower {
   readonly #audience: Audience;
   readonly #window = new Window();
   readonly #joins: Joins;
-  readonly #buffer = new BatchBuffer();
+  readonly #buffer: BatchBuffer;
   /** Where it stands; undefined while that is unknown. */
   #reached: Reached | undefined;
   /** `follow` is under way. */
@@ -55,14 +55,17 @@ export class Follower {
   /** The offset after which something was missing the last time. */
   #missedAfter: number | undefined;
   #nowMs = 0;
-  /** Subscribers and those about to be, when that was last told. */
-  #size = 0;
   #working = false;
 
   constructor(setup: FollowerSetup) {
     const { channel, client, codec, ask } = setup;
     this.#setup = setup;
     this.#audience = new Audience(channel, codec, client);
+    // It is passed on in one stretch with the last page of what was missing, in which no socket can drain: together they
+    // must not be reason to cut a reader as slow.
+    this.#buffer = new BatchBuffer(
+      Math.min(limits.followerBufferBytesMax, client.queueMaxSizeBytes / 2),
+    );
     this.#joins = new Joins(client, {
       window: this.#window,
       position: () => this.#reached?.position,
@@ -111,15 +114,22 @@ export class Follower {
     nowMs: number,
     answer: (outcome: JoinAnswer) => void,
   ): void {
+    const { held } = this.#setup;
+    const answered = (outcome: JoinAnswer): void => {
+      if (outcome.outcome === "failed") held.remove(subscription);
+      answer(outcome);
+    };
+    held.add(subscription);
     this.#nowMs = nowMs;
     this.#run(() => {
       this.expireWindow(nowMs);
-      this.#joins.add({ subscription, wish, nowMs, answer });
+      this.#joins.add({ subscription, wish, nowMs, answer: answered });
     });
   }
 
   /** Ends a subscription, or the wish for one, which then isn't answered any more (rule G5). */
   leave(subscription: Subscription): void {
+    this.#setup.held.remove(subscription);
     this.#run(() => {
       this.#joins.cancel(subscription);
       this.#audience.remove(subscription);
@@ -128,6 +138,7 @@ export class Follower {
 
   /** Takes up a subscription that slept, and where it noted that the gateway stands. */
   restore(subscription: Subscription): void {
+    this.#setup.held.add(subscription);
     this.#run(() => {
       this.#reached = this.#audience.restore(subscription, this.#reached);
     });
@@ -184,10 +195,7 @@ export class Follower {
     } finally {
       this.#working = false;
     }
-    const size = this.subscriptions.size + this.#joins.size;
-    const growth = size - this.#size;
-    this.#size = size;
-    this.#setup.changed(growth);
+    this.#setup.changed();
   }
 
   /** @returns whether something was done, from which more may follow */
@@ -252,7 +260,7 @@ export class Follower {
     this.#following = true;
     // They slept, and nobody knows what they have. The channel's object begins anew with this gateway: what it tells from
     // then on follows on what joins now, not on what they have, and nothing shows from when on that is so.
-    this.#audience.lose();
+    this.#loseAudience();
     this.#setup.ask([
       {
         question: { method: "follow" },
@@ -285,30 +293,38 @@ export class Follower {
       this.#lose();
       return;
     }
+    this.#buffer.add(rest);
+    this.#readPage(since);
+  }
+
+  #readPage(since: StreamPosition): void {
     this.#missedAfter = since.offset;
     this.#catchingUp = true;
-    this.#buffer.add(rest);
     this.#setup.ask([
       {
         question: { method: "recover", since, whole: true },
-        answered: (answer) => this.#run(() => this.#caughtUp(answer)),
+        answered: (answer) => this.#run(() => this.#caughtUp(since, answer)),
       },
     ]);
   }
 
-  #caughtUp(answer: Answer): void {
+  #caughtUp(since: StreamPosition, answer: Answer): void {
     this.#catchingUp = false;
     const position = this.#reached?.position;
     if (
+      this.idle ||
       answer.outcome !== "recovered" ||
       position === undefined ||
-      !sameStream(answer.position, position) ||
-      this.#advance(answer.publications) < answer.position.offset
+      !sameStream(answer.position, position)
     ) {
       this.#lose();
       return;
     }
-    this.#takeBuffered();
+    const offset = this.#advance(answer.publications);
+    if (offset >= answer.position.offset) this.#takeBuffered();
+    // Only a page of what is missing is answered: while the next one is asked for, sockets drain.
+    else if (offset > since.offset) this.#readPage({ ...position, offset });
+    else this.#lose();
   }
 
   /**
@@ -352,6 +368,11 @@ export class Follower {
     this.#buffer.takeAll();
     this.#window.close();
     this.#joins.restart();
+    this.#loseAudience();
+  }
+
+  #loseAudience(): void {
+    for (const subscription of this.subscriptions) this.#setup.held.remove(subscription);
     this.#audience.lose();
   }
 }

@@ -168,21 +168,41 @@ export class Joins {
     };
   }
 
-  #answered(key: string, { joins }: Read, answer: Answer): void {
+  #answered(key: string, read: Read, answer: Answer): void {
+    const { joins } = read;
     const position = this.#host.position();
     if (answer.outcome === "recovered") {
       // Of another stream it is of no use; the gateway will hear of that stream, too.
       const fits = position !== undefined && sameStream(answer.position, position);
-      this.#finish(key, joins, fits ? answer : undefined);
+      if (fits && key === topKey) this.#readTop(read, answer);
+      else this.#finish(key, joins, fits ? answer : undefined);
     } else if (answer.outcome === "unrecoverable") this.#finish(key, joins, undefined);
     else this.#failAll(joins, answer.outcome === "error" ? answer.error : errorCodes.internal);
+  }
+
+  /** Goes on until the gateway is where the answer says that the channel is: it may be only a page of what is missing. */
+  #readTop({ since, joins }: Read, { publications, position: top }: Recovered): void {
+    this.#host.advance(publications);
+    const position = this.#host.position();
+    const isPage = position !== undefined && position.offset < top.offset;
+    // With nobody left who wants it, or nothing new in the answer, there is nothing to go on for.
+    if (
+      !isPage ||
+      position.offset <= since.offset ||
+      !joins.some((join) => this.#isPending(join))
+    ) {
+      this.#finish(topKey, joins, undefined);
+      return;
+    }
+    const question: Question = { method: "recover", since: position, whole: true };
+    this.#host.ask([this.#newRead(topKey, question, { since: position, joins })]);
   }
 
   /** @param read undefined when it can't be had */
   #finish(key: string, joins: readonly PendingJoin[], read: Recovered | undefined): void {
     const { window } = this.#host;
     // What is newer than the gateway goes to all its subscribers; the next batch will only repeat it.
-    if (key === topKey || key === newestKey) this.#host.advance(read?.publications ?? []);
+    if (key === newestKey) this.#host.advance(read?.publications ?? []);
     if (key === topKey) {
       for (const join of joins) {
         join.caughtUp = true;

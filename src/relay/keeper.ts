@@ -10,8 +10,10 @@ export class Keeper {
   #keeper: Subscription | undefined;
   /** What it holds. */
   #written: Reached | undefined;
-  /** They have no room. Each is asked once, or thousands would be asked for each batch. */
-  #refused = new WeakSet<Subscription>();
+  /** They had no room when they were last asked, the longest ago first. They may have it again. */
+  readonly #refused = new Set<Subscription>();
+  /** For what some of them were asked again. */
+  #askedFor: Reached | undefined;
 
   /** A subscription woke, and holds what was noted. */
   restored(subscription: Subscription, reached: Reached): void {
@@ -20,6 +22,7 @@ export class Keeper {
   }
 
   left(subscription: Subscription): void {
+    this.#refused.delete(subscription);
     if (subscription !== this.#keeper) return;
     this.#keeper = undefined;
     this.#written = undefined;
@@ -27,6 +30,7 @@ export class Keeper {
 
   /** Everybody has left. */
   clear(): void {
+    this.#refused.clear();
     this.#keeper = undefined;
     this.#written = undefined;
   }
@@ -36,19 +40,43 @@ export class Keeper {
     if (this.#written === reached) return;
     const kept = keptOf(reached);
     if (this.#keeper === undefined || !this.#keptBy(this.#keeper, kept)) {
-      this.#keeper = undefined;
-      for (const subscription of subscriptions) {
-        if (this.#refused.has(subscription) || !this.#keptBy(subscription, kept)) continue;
-        this.#keeper = subscription;
-        break;
-      }
+      const again = this.#askedFor === reached ? [] : first(askedAgain, this.#refused);
+      this.#askedFor = reached;
+      this.#keeper = this.#find(kept, subscriptions, again);
     }
     this.#written = this.#keeper === undefined ? undefined : reached;
   }
 
+  /** Asks everybody once, and then a few again for each batch: all of them may be thousands. */
+  #find(
+    kept: KeptPosition,
+    subscriptions: Iterable<Subscription>,
+    again: readonly Subscription[],
+  ): Subscription | undefined {
+    for (const subscription of subscriptions) {
+      if (this.#refused.has(subscription)) continue;
+      if (this.#keptBy(subscription, kept)) return subscription;
+    }
+    return again.find((subscription) => this.#keptBy(subscription, kept));
+  }
+
   #keptBy(subscription: Subscription, kept: KeptPosition): boolean {
+    // The last one that was asked comes last.
+    this.#refused.delete(subscription);
     if (subscription.keep(kept)) return true;
     this.#refused.add(subscription);
     return false;
   }
 }
+
+function first(count: number, subscriptions: Iterable<Subscription>): readonly Subscription[] {
+  const found: Subscription[] = [];
+  for (const subscription of subscriptions) {
+    if (found.length >= count) break;
+    found.push(subscription);
+  }
+  return found;
+}
+
+/** Enough that a crowd is asked in a while, and too few to be noticed beside sending a batch to it. */
+const askedAgain = 4;

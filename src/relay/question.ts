@@ -13,7 +13,8 @@ export type Question =
   | { readonly method: "follow" }
   /**
    * What came after a position, if all of it is still there, and no more than a client may recover. `whole`: the gateway
-   * itself has missed it, and needs it however much it is.
+   * itself has missed it, and needs it however much it is. It gets the oldest of it, at least one publication, and asks for
+   * the rest from there on, until it is where the answer says that the stream stands.
    */
   | { readonly method: "recover"; readonly since: StreamPosition; readonly whole?: boolean }
   /** The newest publication, if it is still there: all that matters on a channel with cache recovery. */

@@ -1,4 +1,4 @@
-import type { ConnectionClaims } from "../access/claims.ts";
+import type { ConnectionClaims, ServerSubscription } from "../access/claims.ts";
 import { limits } from "../limits.ts";
 import type { JsonText } from "../protocol/json-text.ts";
 import type {
@@ -18,7 +18,10 @@ export interface Attachment extends SessionIdentity {
   readonly subscription?: SubscriptionSnapshot;
   /** All subscriptions, when there are several: JSON text, see {@link pack}. */
   readonly packed?: string;
-  /** The text of `packed` lies in a row instead: it is too large to be here. */
+  /**
+   * The text of `packed` lies in a row instead: it is too large to be here. Before connect, what lies there are the
+   * subscriptions that the claims ask for.
+   */
   readonly stored?: true;
   /** How far the gateway is with channels: each one's place among the subscriptions, epoch, offset, instance, number. */
   readonly kept?: readonly KeptTuple[];
@@ -37,12 +40,20 @@ export function writeSession(snapshot: SessionSnapshot): WrittenSession {
   const { subscriptions, kept: _, ...identity } = snapshot;
   const positions = keptTuples(snapshot);
   const attachment: Attachment = { v: 1, ...identity, ...positions };
+  const { claims } = identity;
+  if (claims?.subscriptions !== undefined && !fitsAttachment(claims)) {
+    const { subscriptions: wanted, ...rest } = claims;
+    return {
+      attachment: { ...attachment, claims: rest, stored: true },
+      row: JSON.stringify(wanted),
+    };
+  }
   const [first, second] = subscriptions;
   if (first === undefined) return { attachment };
   if (second === undefined && fitsInside(snapshot)) {
     return { attachment: { ...attachment, subscription: first } };
   }
-  const packed = pack(subscriptions);
+  const packed = pack(subscriptions).text;
   return fitsInside(snapshot)
     ? { attachment: { ...attachment, packed } }
     : { attachment: { ...attachment, stored: true }, row: packed };
@@ -63,6 +74,7 @@ export function parseAttachment(
   const { v: _, subscription, packed, stored, kept, ...identity } = attachment;
   const text = stored === true ? row(identity.client) : packed;
   if (stored === true && text === undefined) return undefined;
+  if (identity.phase === "new" && text !== undefined) return withWanted(identity, text);
   const one = subscription === undefined ? [] : [subscription];
   const subscriptions = text === undefined ? one : unpack(text);
   const positions = new Map<string, KeptPosition>();
@@ -73,6 +85,13 @@ export function parseAttachment(
   return { ...identity, subscriptions, ...(positions.size === 0 ? {} : { kept: positions }) };
 }
 
+/** A session that has yet to connect, with the subscriptions that its token asks the server for. */
+function withWanted({ claims, ...identity }: SessionIdentity, text: string): SessionSnapshot {
+  const wanted: readonly ServerSubscription[] = JSON.parse(text);
+  const rest = claims ?? { user: "", expireAtSeconds: 0 };
+  return { ...identity, claims: { ...rest, subscriptions: wanted }, subscriptions: [] };
+}
+
 /** Whether who the client is fits into what a socket carries; what doesn't is refused, never cut (rule B2). */
 export function fitsAttachment(claims: ConnectionClaims | undefined): boolean {
   return claims === undefined || claimsBytes(claims) <= limits.sessionClaimsBytesMax;
@@ -80,13 +99,13 @@ export function fitsAttachment(claims: ConnectionClaims | undefined): boolean {
 
 /** Whether the subscriptions fit into what a session may have of a row. */
 export function fitsRow(subscriptions: readonly SubscriptionSnapshot[]): boolean {
-  return textBytes(pack(subscriptions)) <= limits.sessionRowBytesMax;
+  return pack(subscriptions).bytes <= limits.sessionRowBytesMax;
 }
 
 /** Whether the subscriptions fit into the attachment, beside the claims. */
 export function fitsInside({ claims, subscriptions }: SessionSnapshot): boolean {
-  const packedBytes = textBytes(pack(subscriptions));
-  return packedBytes + keptBytesMax * subscriptions.length <= roomBytes(claims);
+  const { bytes } = pack(subscriptions);
+  return bytes + keptBytesMax * subscriptions.length <= roomBytes(claims);
 }
 
 /** Whether so many positions fit into the attachment, wherever the subscriptions are. */
@@ -117,11 +136,17 @@ function keptTuples({ claims, subscriptions, kept }: SessionSnapshot): {
 /** Name, flags, end, and what others are shown, for each subscription. */
 type PackedSubscription = readonly [string, number, number, JsonText?];
 
-/** Made anew only when a subscription comes or goes, though a session is written down with every ping. */
-function pack(subscriptions: readonly SubscriptionSnapshot[]): string {
+/** All subscriptions as text, and what that takes in an attachment. */
+interface Pack {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/** Made anew only when a subscription comes or goes, though a session is written down with every ping and many a batch. */
+function pack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
   const known = packs.get(subscriptions);
   if (known !== undefined) return known;
-  const packed = JSON.stringify(
+  const text = JSON.stringify(
     subscriptions.map((subscription): PackedSubscription => {
       const { channel, expireAtSeconds, chanInfo } = subscription;
       const flags = flagNames.reduce(
@@ -133,11 +158,12 @@ function pack(subscriptions: readonly SubscriptionSnapshot[]): string {
         : [channel, flags, expireAtSeconds, chanInfo];
     }),
   );
+  const packed = { text, bytes: textBytes(text) };
   packs.set(subscriptions, packed);
   return packed;
 }
 
-const packs = new WeakMap<readonly SubscriptionSnapshot[], string>();
+const packs = new WeakMap<readonly SubscriptionSnapshot[], Pack>();
 
 function unpack(text: string): readonly SubscriptionSnapshot[] {
   const packed: readonly PackedSubscription[] = JSON.parse(text);

@@ -55,7 +55,6 @@ it(
         expect(acknowledged.get(Number(data))).toBe(offset);
       }
       expect(client.reconnects).toBe(0);
-      client.close();
     }
     // A gateway that was thrown away in the middle of something tells its subscribers so (rule L7), and they come back.
     const ownReaders = clients.filter(({ endpoint }) => endpoint.name === "channel");
@@ -65,6 +64,7 @@ it(
     // As many different data as offsets: so no publication was made twice.
     expect(acknowledged.size).toBe(publications);
     expect(new Set(acknowledged.values()).size).toBe(publications);
+    for (const { client } of clients) client.close();
   },
 );
 

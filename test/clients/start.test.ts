@@ -13,6 +13,12 @@ import { WorkerFolder } from "../support/worker-folder.ts";
 
 const misspelt = JSON.stringify({ client: { ping_intervall: "4s" } });
 
+/** A command line with this for `client`. */
+function variable(client: object): readonly string[] {
+  const channel = { without_namespace: { allow_subscribe_for_client: true } };
+  return ["--var", `config:${JSON.stringify({ client, channel })}`];
+}
+
 let folder: string;
 let port: number;
 let server: StartedServer;
@@ -41,6 +47,29 @@ describe("npm start", () => {
     expect(response.status).toBe(200);
     expect((await publications.next()).data).toEqual({ text: "hello" });
     client.close();
+  });
+
+  it.each([
+    ["a JWKS", { jwks_public_endpoint: "https://keys.example.com/jwks" }],
+    ["an issuer", { issuer: "house" }],
+  ])("[W1] prints no token that it would refuse, as with %s", async (_, token) => {
+    const other = await StartedServer.start(await freePort(), folder, variable({ token }));
+    expect(other.welcome.token).toBe("");
+    await other.stop();
+  });
+
+  it("[W1] names the newcomer as the configuration wants users named", async () => {
+    const options = variable({
+      token: { user_id_claim: "https://a.b/id" },
+      disallow_anonymous_connection_tokens: true,
+    });
+    const other = await StartedServer.start(await freePort(), folder, options);
+    const { socketAddress, token } = other.welcome;
+    const client = new SdkClient(socketAddress, { token });
+    const subscription = await client.subscribed("news");
+    expect(await subscription.subscribed.next()).toMatchObject({ channel: "news" });
+    client.close();
+    await other.stop();
   });
 
   it.each([

@@ -8,6 +8,7 @@ import { TestBackend } from "./test-backend.ts";
 export interface Welcome {
   readonly address: string;
   readonly socketAddress: string;
+  /** "" where it says that only another issuer's token is good. */
   readonly token: string;
   readonly apiKey: string;
   /** The address and the body of the example request. */
@@ -21,9 +22,16 @@ export class StartedServer {
   readonly backend: TestBackend;
   readonly #process: ChildProcess;
 
-  /** @param folder where the objects are kept, so that the next one finds them */
-  static async start(port: number, folder: string): Promise<StartedServer> {
-    const started = runStart(["--port", String(port), "--persist-to", folder]);
+  /**
+   * @param folder where the objects are kept, so that the next one finds them
+   * @param options more of the command line
+   */
+  static async start(
+    port: number,
+    folder: string,
+    options: readonly string[] = [],
+  ): Promise<StartedServer> {
+    const started = runStart(["--port", String(port), "--persist-to", folder, ...options]);
     let printed = "";
     const welcomed = new Promise<Welcome>((resolve, reject) => {
       const take = (chunk: Buffer) => {
@@ -104,7 +112,8 @@ function sendToGroup(group: number, signal: NodeJS.Signals | 0): boolean {
 function parseWelcome(printed: string): Welcome | undefined {
   const address = /^Dormouse serves (\S+)$/m.exec(printed)?.[1];
   const socketAddress = /^ +(ws:\S+)$/m.exec(printed)?.[1];
-  const token = /^ +(\S+\.\S+\.\S+)$/m.exec(printed.replaceAll(/ws:\S+/g, ""))?.[1];
+  const ownToken = /^ +(\S+\.\S+\.\S+)$/m.exec(printed.replaceAll(/ws:\S+/g, ""))?.[1];
+  const token = /^with a token that your own issuer signs$/m.test(printed) ? "" : ownToken;
   const example = /^ +curl -X POST (\S+) -H "X-API-Key: (.+?)" -d '(.+)'\n/m.exec(printed);
   const [, publishAddress, apiKey, publishBody] = example ?? [];
   if (address === undefined || socketAddress === undefined || token === undefined) return undefined;

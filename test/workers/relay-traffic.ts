@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import type { Batch, BatchAnswer } from "../../src/relay/batch.ts";
+import type { Answers, Question } from "../../src/relay/question.ts";
 
 /** One call of a channel's object to a gateway. */
 export interface WatchedDelivery {
@@ -9,8 +10,19 @@ export interface WatchedDelivery {
   readonly proceed: () => Promise<BatchAnswer>;
 }
 
-/** Stands between the channels and the gateways, and may let the platform fail instead of making a call. */
+/** One call of a gateway to a channel's object. */
+interface WatchedQuestions {
+  readonly channel: string;
+  readonly questions: readonly Question[];
+  /** Makes the call. */
+  readonly proceed: () => Promise<Answers>;
+}
+
+/** Stands between a channel and its gateways, and may let the platform fail instead of making a call. */
 export type Fault = (delivery: WatchedDelivery) => Promise<BatchAnswer>;
+
+/** The same the other way round. */
+type QuestionFault = (questions: WatchedQuestions) => Promise<Answers>;
 
 /**
  * The calls between channels' objects and gateways in this file's Worker. The objects are the real ones; the test stands at
@@ -18,28 +30,38 @@ export type Fault = (delivery: WatchedDelivery) => Promise<BatchAnswer>;
  */
 class RelayTraffic {
   #underWay = 0;
-  #fault: Fault | undefined;
-  /** Every delivery that was made, the newest last. */
+  /** How deliveries go from now on; undefined: as they are. */
+  fault: Fault | undefined;
+  /** How questions go from now on; undefined: as they are. */
+  questionFault: QuestionFault | undefined;
+  /** Every delivery that was to be made, the newest last. */
   readonly deliveries: WatchedDelivery[] = [];
+  /** Every question that was to be asked, the newest last. */
+  readonly questions: Question[] = [];
 
   constructor() {
     const { CHANNELS, GATEWAYS } = env;
-    const channel = CHANNELS.getByName.bind(CHANNELS);
-    CHANNELS.getByName = (...named) => this.#watched(channel(...named), ["ask", "present"]);
-    const gateway = GATEWAYS.getByName.bind(GATEWAYS);
-    GATEWAYS.getByName = (name, options) => {
-      const stub = this.#watched(gateway(name, options), ["present"]);
-      const make = (batch: Batch): Promise<BatchAnswer> => gateway(name, options).deliver(batch);
-      const deliver = (batch: Batch): Promise<BatchAnswer> =>
-        this.#track(this.#deliver({ gateway: name, batch, proceed: () => make(batch) }));
+    const channelStub = CHANNELS.getByName.bind(CHANNELS);
+    CHANNELS.getByName = (channel, options) => {
+      const stub = this.#watched(channelStub(channel, options), ["present"]);
+      const ask = (gateway: string, questions: readonly Question[]): Promise<Answers> => {
+        const proceed = (): Promise<Answers> =>
+          channelStub(channel, options).ask(gateway, questions);
+        return this.#track(this.#ask({ channel, questions, proceed }));
+      };
+      Object.defineProperty(stub, "ask", { value: ask });
+      return stub;
+    };
+    const gatewayStub = GATEWAYS.getByName.bind(GATEWAYS);
+    GATEWAYS.getByName = (gateway, options) => {
+      const stub = this.#watched(gatewayStub(gateway, options), ["present"]);
+      const deliver = (batch: Batch): Promise<BatchAnswer> => {
+        const proceed = (): Promise<BatchAnswer> => gatewayStub(gateway, options).deliver(batch);
+        return this.#track(this.#deliver({ gateway, batch, proceed }));
+      };
       Object.defineProperty(stub, "deliver", { value: deliver });
       return stub;
     };
-  }
-
-  /** From now on deliveries go this way; undefined: as they are. */
-  set fault(fault: Fault | undefined) {
-    this.#fault = fault;
   }
 
   /** Resolves when no call is under way, and none follows from those that were. */
@@ -52,7 +74,12 @@ class RelayTraffic {
 
   async #deliver(delivery: WatchedDelivery): Promise<BatchAnswer> {
     this.deliveries.push(delivery);
-    return this.#fault === undefined ? delivery.proceed() : this.#fault(delivery);
+    return this.fault === undefined ? delivery.proceed() : this.fault(delivery);
+  }
+
+  async #ask(questions: WatchedQuestions): Promise<Answers> {
+    this.questions.push(...questions.questions);
+    return this.questionFault === undefined ? questions.proceed() : this.questionFault(questions);
   }
 
   async #track<Answer extends object>(call: Promise<Answer>): Promise<Answer> {

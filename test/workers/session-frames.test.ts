@@ -47,6 +47,33 @@ describe.each(settings)("a frame on $name", (setting) => {
     await setting.pause(channel);
   });
 
+  it("[O6] has what it asks of one channel answered in order, whoever answers", async () => {
+    const channel = newChannel("room");
+    const socket = await setting.open(channel);
+    await setting.pause(channel);
+    socket.send(
+      { id: 1, connect: { token: await token({ sub: "ada" }) } },
+      { id: 2, publish: { channel, data: "too early" } },
+      { id: 3, subscribe: { channel } },
+      { id: 4, publish: { channel, data: "a" } },
+      { id: 5, history: { channel, limit: 1 } },
+      { id: 6, unsubscribe: { channel } },
+      { id: 7, publish: { channel, data: "too late" } },
+      { id: 8, subscribe: { channel } },
+    );
+    const answers: [number, number | "ok"][] = [];
+    while (answers.length < 8) {
+      const { id, error } = await socket.next();
+      if (id !== undefined) answers.push([id, error?.code ?? "ok"]);
+    }
+    const denied = new Set([2, 7]);
+    expect(answers).toStrictEqual(
+      [1, 2, 3, 4, 5, 6, 7, 8].map((id) => [id, denied.has(id) ? 103 : "ok"]),
+    );
+    expect(await keptData(channel)).toHaveLength(1);
+    await setting.pause(channel);
+  });
+
   it("[O6] waits for the one before it, though a token takes time to verify", async () => {
     const channel = newChannel("closed");
     const claims = { sub: "ada", channel };

@@ -8,7 +8,7 @@ import { newChannel } from "./new-channel.ts";
 import { gatewayPlace, type Holder } from "./place.ts";
 import { push } from "./room.ts";
 import { gatewaySettings, Setting } from "./setting.ts";
-import type { TestSocket } from "./test-socket.ts";
+import { TestSocket } from "./test-socket.ts";
 import { token } from "./token.ts";
 import { awake } from "./wakefulness.ts";
 
@@ -104,6 +104,27 @@ describe("a session too large for an attachment", () => {
     for (const socket of [ada, bob]) expect(await socket.line()).toContain('"data":1');
     bob.close();
     await bob.closed;
+    expect(await rowsOf(holder)).toStrictEqual([]);
+  });
+
+  it("[G2] remembers what the token of an upgrade asks for until connect, however much it is", async () => {
+    const home = newChannel("plain");
+    const holder = setting.place.holder(home);
+    const channels = Array.from({ length: limits.channelLimitDefault }, (_, index) =>
+      `${home}-${index}`.padEnd(80, "x"),
+    );
+    const offered = await token({ sub: "ada", channels });
+    const socket = TestSocket.on(
+      await setting.place.upgrade(home, "", { Authorization: `Bearer ${offered}` }),
+    );
+    expect(await rowsOf(holder)).toStrictEqual([[expect.any(String), expect.any(Number)]]);
+    await sleep(holder);
+    const { connect } = await socket.ask({ id: 1, connect: {} });
+    expect(Object.keys(connect?.subs ?? {}).toSorted()).toStrictEqual(channels.toSorted());
+    await publish(channels[7] ?? "", 1);
+    expect(await socket.line()).toContain('"data":1');
+    socket.close();
+    await socket.closed;
     expect(await rowsOf(holder)).toStrictEqual([]);
   });
 

@@ -58,7 +58,10 @@ export class ChannelObject extends DurableObject<Env> {
       throw new Error(configuration.problems.join("\n"));
     const { config, verifier } = configuration;
     this.#config = config;
-    this.#alarms = new AlarmSchedule(context.storage);
+    const alarms = new AlarmSchedule(context.storage);
+    this.#alarms = alarms;
+    // The alarm that a publication needs has to be set together with it, or a crash could come between them (rule L4).
+    void context.blockConcurrencyWhile(() => alarms.read());
     this.sql = new ObjectSql(context.storage);
     this.#queue = new CommitQueue({
       settle: () => this.#settle(Date.now()),

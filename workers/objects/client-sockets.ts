@@ -111,8 +111,8 @@ export class ClientSockets {
       await acted(nowMs);
       return refuse(room);
     }
-    const claims = claimsOf(verified, serverSubscriptions);
-    if (!fitsAttachment(claims)) {
+    const claims = serverSubscriptions ? verified : withoutSubscriptions(verified);
+    if (!fitsAttachment(withoutSubscriptions(claims))) {
       await acted(nowMs);
       return new Response("The token says more than a session can keep", { status: 413 });
     }
@@ -293,12 +293,9 @@ export class ClientSockets {
 /** Why a socket isn't taken. */
 type Refusal = "full" | "too-fast";
 
-/** What has to be remembered until connect. */
-function claimsOf(
-  claims: ConnectionClaims | undefined,
-  serverSubscriptions: boolean,
-): ConnectionClaims | undefined {
-  if (claims === undefined || serverSubscriptions) return claims;
+/** The subscriptions that a token asks for are of no use where the server makes none. */
+function withoutSubscriptions(claims: ConnectionClaims | undefined): ConnectionClaims | undefined {
+  if (claims === undefined) return undefined;
   const { subscriptions: _, ...kept } = claims;
   return kept;
 }

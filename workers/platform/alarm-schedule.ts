@@ -11,6 +11,13 @@ export class AlarmSchedule {
     this.#storage = storage;
   }
 
+  /** Finds out which alarm is set, so that from then on {@link atMost} sets one in the stretch in which it is called. */
+  async read(): Promise<void> {
+    const setForMs = (await this.#storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
+    // Another call may have set an alarm since this one asked: what was read must not hide it.
+    this.#setForMs ??= setForMs;
+  }
+
   /** Whether the object is already sure to wake by then: then {@link atMost} has nothing to do. */
   covers(dueMs: number): boolean {
     return (
@@ -22,11 +29,7 @@ export class AlarmSchedule {
   /** Makes sure the object wakes by then. Infinity asks for nothing. */
   async atMost(dueMs: number): Promise<void> {
     if (this.covers(dueMs)) return;
-    if (this.#setForMs === undefined) {
-      const setForMs = (await this.#storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
-      // Another call may have set an alarm since this one asked: what was read must not hide it.
-      this.#setForMs ??= setForMs;
-    }
+    if (this.#setForMs === undefined) await this.read();
     if (this.covers(dueMs)) return;
     // Whatever a token says, the platform takes no date beyond 2189; an alarm that comes early finds nothing to do.
     const setForMs = Math.min(dueMs, latestMs);

@@ -1,4 +1,4 @@
-import type { Config, TokenConfig } from "../../src/config/config.ts";
+import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
@@ -66,13 +66,7 @@ function readConfiguration(env: Settings): Configuration {
   const problems = [
     ...missingSecret("API_KEY", apiKey),
     ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, client?.token),
-    ...(client?.subscriptionToken === undefined
-      ? []
-      : missingKeys(
-          "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
-          secrets.subscriptionToken,
-          client.subscriptionToken,
-        )),
+    ...(client === undefined ? [] : subscriptionTokenProblems(secrets.subscriptionToken, client)),
   ];
   if (parsed.outcome === "bad") problems.push(...parsed.problems);
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
@@ -95,6 +89,19 @@ function verifierSecrets(env: Settings): VerifierSecrets {
       previous: env.SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
     },
   };
+}
+
+function subscriptionTokenProblems(
+  secrets: TokenSecrets,
+  { subscriptionToken }: ClientConfig,
+): readonly string[] {
+  const name = "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY";
+  if (subscriptionToken !== undefined) return missingKeys(name, secrets, subscriptionToken);
+  // Not a reason to serve nobody: a secret takes effect at once, and often comes before the configuration that needs it.
+  if (secrets.current !== "" || secrets.previous !== "") {
+    console.warn(`secret ${name} counts for nothing until client.subscription_token is enabled`);
+  }
+  return [];
 }
 
 /** Tokens can be verified with the secret or with public keys; where there are neither, mostly the secret was forgotten. */

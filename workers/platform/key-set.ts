@@ -65,15 +65,28 @@ export class KeySet implements TokenKeys {
     const underWay: FetchUnderWay = { waiting: [] };
     this.#underWay = underWay;
     this.#attemptedAtMs = nowMs;
-    const fetched = await this.#fetch();
+    const fetched = await this.#fetchUsable();
     if (fetched.outcome === "keys") {
-      this.#known = { keys: fetched.keys.map(toKnownKey), fetchedAtMs: nowMs };
+      this.#known = { keys: fetched.keys, fetchedAtMs: nowMs };
     } else {
       console.error(`the keys of tokens can't be fetched: ${fetched.reason}`);
     }
     if (this.#underWay === underWay) this.#underWay = undefined;
     for (const wake of underWay.waiting) wake(fetched.outcome === "keys");
     return fetched.outcome === "keys";
+  }
+
+  /** Keys of which one can be used at least: a set without any must not take the place of a good one. */
+  async #fetchUsable(): Promise<UsableKeys> {
+    const fetched = await this.#fetch();
+    if (fetched.outcome === "bad") return fetched;
+    const keys = fetched.keys.map(toKnownKey);
+    for (const { algorithms, usable } of keys) {
+      for (const algorithm of algorithms) {
+        if ((await usable.for(algorithm)) !== undefined) return { outcome: "keys", keys };
+      }
+    }
+    return { outcome: "bad", reason: "it has no usable key" };
   }
 
   /** Waits for what another one fetches, and gives whether that succeeded. */
@@ -93,6 +106,10 @@ export class KeySet implements TokenKeys {
     return false;
   }
 }
+
+type UsableKeys =
+  | { readonly outcome: "keys"; readonly keys: readonly KnownKey[] }
+  | { readonly outcome: "bad"; readonly reason: string };
 
 interface KnownKeys {
   readonly keys: readonly KnownKey[];

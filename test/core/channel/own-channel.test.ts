@@ -207,16 +207,30 @@ describe("presence", () => {
     channel.relay.follow("eu/1", 0);
     const answers = answersOf((answer) => own.presence("room", answer));
     const stats = answersOf((answer) => own.presenceStats("room", answer));
-    expect([answers, stats, asked.length]).toEqual([[], [], 2]);
+    const more = answersOf((answer) => own.presence("room", answer));
+    // One question at a time: who asks meanwhile shares the next one.
+    expect([answers, stats, asked.length]).toEqual([[], [], 1]);
     const alice = listening(channel, "alice");
     const bob = { user: "bob", client: "c2" };
     asked[0]?.({ clients: [bob, alice.info], complete: true });
+    expect([stats, asked.length]).toEqual([[], 2]);
     asked[1]?.({ clients: [bob], complete: false });
+    expect([more.length, asked.length]).toEqual([1, 2]);
     expect(answers).toEqual([{ outcome: "presence", result: { clients: [alice.info, bob] } }]);
     expect(stats).toEqual([
       { outcome: "presence-stats", result: { clientCount: 2, userCount: 2, incomplete: true } },
     ]);
   });
+});
+
+it("[B1] answers 111 to who asks for presence while as many wait as may", () => {
+  const { own, channel } = opened({ gather: nothing });
+  channel.relay.follow("eu/1", 0);
+  const ask = () => answersOf((answer) => own.presence("room", answer));
+  for (let count = 0; count <= limits.presenceWaitingMax; count++) expect(ask()).toEqual([]);
+  expect(ask()).toEqual([failed(errorCodes.tooManyRequests)]);
+  const stats = answersOf((answer) => own.presenceStats("room", answer));
+  expect(stats).toEqual([failed(errorCodes.tooManyRequests)]);
 });
 
 function opened({ options = withHistory, gather = neverAsked }: Setup = {}) {

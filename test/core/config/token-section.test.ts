@@ -124,7 +124,10 @@ describe("the token section", () => {
     "https://example.com/",
     "https://a-b.example.com:8443/realms/x/certs?kind=jwks&x=%20",
     "HTTPS://EXAMPLE.com/keys",
-    "https://[2001:db8::1]/keys",
+    "https://localhost:8443/keys",
+    "https://1.2.3.4.example.com/keys",
+    "https://127.0.0.1.x1/keys",
+    "https://a_b.xn--p1ai/keys",
     "http://localhost/keys",
     "http://localhost:8080/keys",
     "http://127.0.0.1:8080",
@@ -137,7 +140,7 @@ describe("the token section", () => {
   });
 
   const addressProblem =
-    "client.token.jwks_public_endpoint is not an https address without user, password and fragment (http only to localhost)";
+    "client.token.jwks_public_endpoint is not an https address that names its host, without user, password and fragment (http only to localhost)";
   it.each([
     "http://example.com/keys",
     "http://localhost.example.com/keys",
@@ -156,6 +159,22 @@ describe("the token section", () => {
     "example.com/keys",
     "ftp://example.com/keys",
     "data:application/json,1",
+    "https://192.0.2.1/keys",
+    "https://127.0.0.1/keys",
+    "https://127.1:8443/keys",
+    "https://2130706433/keys",
+    "https://0x7f000001/keys",
+    "https://0x7f.0.0.0x1/keys",
+    "https://0x",
+    "https://example.1/keys",
+    "https://192.0.2.1./keys",
+    "https://[2001:db8::1]/keys",
+    "https://[::1]:8443/keys",
+    "https://[::ffff:192.0.2.1]/keys",
+    "http://192.0.2.1/keys",
+    "http://127.0.0.2/keys",
+    "http://[2001:db8::1]/keys",
+    "https://example..com/keys",
     " https://example.com",
     "https://example.com\n",
   ])("[A9] refuses the endpoint %j, and quotes nothing of it", (url) => {
@@ -174,6 +193,22 @@ describe("the token section", () => {
     expect(tokenProblems({ ...jwks, rsa_public_key: pems.rsa })).toStrictEqual([
       "client.token.jwks_public_endpoint can't go together with other public keys",
     ]);
+  });
+
+  it("[A9] takes no end of the previous secret's time beside an endpoint, with which no secret counts", () => {
+    const jwks = { jwks_public_endpoint: "https://example.com" };
+    const until = "hmac_previous_secret_key_valid_until";
+    expect(tokenProblems({ ...jwks, [until]: 1_704_240_000 })).toStrictEqual([
+      `client.token.${until} can't go together with jwks_public_endpoint`,
+    ]);
+    expect(
+      problemsOf({ client: { subscription_token: { enabled: true, ...jwks, [until]: 1 } } }),
+    ).toStrictEqual([
+      `client.subscription_token.${until} can't go together with jwks_public_endpoint`,
+    ]);
+    expect(tokenOf({ ...jwks, [until]: 0 })).toMatchObject({
+      jwksPublicEndpoint: "https://example.com",
+    });
   });
 
   it.each([

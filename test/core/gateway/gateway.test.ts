@@ -1,16 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { GatheredPresence } from "../../../src/channel/presence.ts";
-import { Gateway } from "../../../src/gateway/gateway.ts";
 import { limits } from "../../../src/limits.ts";
-import { type ErrorCode, errorCodes } from "../../../src/protocol/codes.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import type { BatchAnswer, RelayEntry } from "../../../src/relay/batch.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { Answer } from "../../../src/relay/question.ts";
-import { configured } from "../../support/configured.ts";
-import { json } from "../api/channel-config.ts";
-import { at, entry, following, publication, read, said } from "../relay/followed-channel.ts";
-import { Listener } from "../relay/listener.ts";
-import { ScriptedPort } from "../relay/scripted-port.ts";
+import { at, entry, following, publication, said } from "../relay/followed-channel.ts";
+import { batch, Scene } from "./scene.ts";
 
 describe("gateway", () => {
   it("[L6] follows each channel once, and passes on to its own subscribers only", () => {
@@ -174,6 +168,8 @@ describe("gateway", () => {
     const scene = new Scene("news");
     expect(scene.gateway.find("news").outcome).toBe("resolved");
     expect(scene.gateway.find("sport")).toEqual({ outcome: "unknown-namespace" });
+    expect(scene.gateway.find("").outcome).toBe("bad-name");
+    expect(scene.gateway.find("é").outcome).toBe("bad-name");
     expect(new Scene().gateway.find("sport").outcome).toBe("resolved");
     expect(new Scene().gateway.find("").outcome).toBe("bad-name");
   });
@@ -221,6 +217,54 @@ describe("gateway", () => {
     ]);
   });
 
+  it("[G6] asks a channel one time after the other, and answers together who asked meanwhile", () => {
+    const scene = new Scene();
+    const asked: ((answer: GatheredPresence) => void)[] = [];
+    scene.onPresence = (_, answered) => asked.push(answered);
+    const told: string[] = [];
+    const ask = (channel: string, who: string): void => {
+      scene.gateway.presence(channel, ({ outcome }) => told.push(`${who} ${outcome}`));
+    };
+    ask("news", "first");
+    ask("news", "second");
+    ask("sport", "another");
+    scene.gateway.presenceStats("news", ({ outcome }) => told.push(`third ${outcome}`));
+    expect(asked).toHaveLength(2);
+    const nobody = { clients: [], complete: true };
+    asked[0]?.(nobody);
+    expect([told, asked.length]).toEqual([["first presence"], 3]);
+    asked[2]?.(nobody);
+    expect(told.slice(1)).toEqual(["second presence", "third presence-stats"]);
+    ask("news", "last");
+    expect(asked).toHaveLength(4);
+  });
+
+  it("[B1] answers 111 to who asks for presence while as many wait as may", () => {
+    const scene = new Scene();
+    scene.onPresence = () => undefined;
+    const answers: unknown[] = [];
+    const ask = (): void => scene.gateway.presence("news", (answer) => answers.push(answer));
+    for (let count = 0; count <= limits.presenceWaitingMax; count++) ask();
+    expect(answers).toEqual([]);
+    ask();
+    expect(answers).toEqual([{ outcome: "failed", error: errorCodes.tooManyRequests }]);
+  });
+
+  it("[O5] tells an overloaded channel of a leave later, and says when", () => {
+    const scene = new Scene();
+    const listener = scene.listener("news", { announced: true });
+    scene.gateway.announce(listener.subscription);
+    scene.port.answer({ outcome: "announced" });
+    scene.gateway.leave(listener.subscription);
+    scene.port.refuse();
+    expect(scene.settle()).toBe(limits.overloadRetryMs);
+    scene.nowMs += limits.overloadRetryMs;
+    expect(scene.settle()).toBeUndefined();
+    expect(scene.port.questions).toMatchObject([{ entries: [{ type: "leave" }] }]);
+    scene.port.refuse();
+    expect(scene.settle()).toBe(2 * limits.overloadRetryMs);
+  });
+
   it("[P1] says who of its own clients is present", () => {
     const scene = new Scene();
     const listener = scene.listener("news");
@@ -230,179 +274,7 @@ describe("gateway", () => {
     expect(scene.gateway.present("sport")).toEqual({ clients: [] });
     expect(scene.gateway.present("nothing")).toEqual({ clients: [] });
   });
-
-  it("[G7] takes no more clients, and then no more subscriptions, when it holds too much", () => {
-    const scene = new Scene();
-    const listeners: Listener[] = [];
-    // More channels than fit, however little each takes: none takes less than 1 KiB.
-    while (!scene.gateway.crowded && listeners.length < limits.gatewayHeldBytesMax / 1_024) {
-      listeners.push(scene.listener(`news${listeners.length}`));
-    }
-    expect(scene.gateway.crowded).toBe(true);
-    const refusal = { outcome: "failed", error: errorCodes.tooManyRequests };
-    const isRefused = (listener: Listener): boolean =>
-      listener.answers.some((answer) => answer.outcome === "failed");
-    while (!listeners.some(isRefused) && listeners.length < limits.gatewayHeldBytesMax / 1_024) {
-      listeners.push(scene.listener(`news${listeners.length}`));
-    }
-    expect(listeners.at(-1)?.answers).toEqual([refusal]);
-    const { channelCount } = scene.gateway;
-    expect(channelCount).toBe(listeners.length - 1);
-    for (const { subscription } of listeners) scene.gateway.leave(subscription);
-    expect([scene.gateway.channelCount, scene.gateway.crowded]).toEqual([0, false]);
-    expect(scene.listener("sport").answers.map(({ outcome }) => outcome)).toEqual(["joined"]);
-  });
-
-  it("[G7] counts everybody who subscribes to one channel", () => {
-    const scene = new Scene();
-    const listeners = Array.from({ length: 60_000 }, () => scene.listener("news"));
-    expect(scene.gateway.crowded).toBe(true);
-    for (const { subscription } of listeners.slice(0, 30_000)) scene.gateway.leave(subscription);
-    expect(scene.gateway.crowded).toBe(false);
-  });
-
-  it("[B1] lets go of the oldest of what it holds for those who recover, and reads again", () => {
-    const scene = new Scene();
-    const data = json(`"${"x".repeat(900_000)}"`);
-    const large: Answer = {
-      outcome: "recovered",
-      publications: [{ data, offset: 5 }],
-      position: at(5),
-    };
-    const count = Math.ceil(limits.windowsBytesMax / 900_000);
-    for (let index = 0; index < count; index++) {
-      scene.join(`news${index}`, {}, at(4));
-      scene.port.answer(following(at(5)), large);
-    }
-    const calls = scene.port.calls.length;
-    scene.join(`news${count - 1}`, {}, at(4));
-    expect(scene.port.calls).toHaveLength(calls);
-    scene.join("news0", {}, at(4));
-    expect(scene.port.calls).toHaveLength(calls + 1);
-  });
-
-  it("[B1] counts what it holds for those who recover only while it does", () => {
-    const scene = new Scene();
-    const data = json(`"${"x".repeat(900_000)}"`);
-    const large: Answer = {
-      outcome: "recovered",
-      publications: [{ data, offset: 5 }],
-      position: at(5),
-    };
-    for (let index = 0; index < 40; index++) {
-      const listener = scene.join(`news${index}`, {}, at(4));
-      scene.port.answer(following(at(5)), large);
-      if (index < 39) scene.gateway.leave(listener.subscription);
-    }
-    scene.join("news39", {}, at(4));
-    expect(scene.port.open).toBe(0);
-  });
-
-  it("[B1] lets go in time of what it holds, also for channels on which nothing happens", () => {
-    const scene = new Scene();
-    scene.join("news", {}, at(4));
-    scene.port.answer(following(at(5)), read([5], at(5)));
-    scene.nowMs += 1;
-    scene.settle();
-    scene.nowMs += limits.windowMs;
-    scene.settle();
-    // The clock is set back: what was let go of doesn't come again.
-    scene.nowMs -= limits.windowMs;
-    scene.join("news", {}, at(4));
-    expect(scene.port.questions).toEqual([{ method: "recover", since: at(4) }]);
-  });
 });
-
-class Scene {
-  readonly port = new ScriptedPort();
-  nowMs = 1_000_000;
-  gathered: GatheredPresence | { readonly error: ErrorCode } = { clients: [], complete: true };
-  gateway: Gateway;
-  #users = 0;
-
-  constructor(only?: string) {
-    this.gateway = this.#newGateway(only);
-  }
-
-  join(
-    channel: string,
-    traits: ConstructorParameters<typeof Listener>[1] = {},
-    since?: ReturnType<typeof at>,
-  ): Listener {
-    const listener = new Listener(`user${++this.#users}`, traits, channel);
-    const wish = {
-      positioned: true,
-      mode: "stream",
-      orFail: false,
-      ...(since && { since }),
-    } as const;
-    this.gateway.join(listener.subscription, wish, this.nowMs, listener.answered);
-    return listener;
-  }
-
-  /** Joined and answered. */
-  listener(
-    channel: string,
-    traits: ConstructorParameters<typeof Listener>[1] = {},
-    position?: ReturnType<typeof at>,
-  ): Listener {
-    const listener = this.join(channel, traits);
-    if (this.port.open > 0) this.port.answer(following(position));
-    return listener;
-  }
-
-  publish(channel: string, by: Listener | undefined, answered: (outcome: string) => void): void {
-    const info = { user: "42", client: "c" };
-    const { subscription } = by ?? {};
-    this.gateway.publish(channel, json("1"), info, subscription, this.nowMs, ({ outcome }) =>
-      answered(outcome),
-    );
-  }
-
-  take(
-    channel: string,
-    entries: readonly RelayEntry[],
-    top?: ReturnType<typeof at>,
-    instance = 1,
-  ): BatchAnswer {
-    const sent = { ...batch(channel, entries, 1), ...(top && { top }), instance };
-    const answer = this.gateway.take(sent, this.nowMs);
-    this.settle();
-    return answer;
-  }
-
-  settle(): number | undefined {
-    return this.gateway.settle(this.nowMs);
-  }
-
-  sleep(...listeners: readonly Listener[]): void {
-    this.gateway = this.#newGateway(undefined);
-    for (const listener of listeners) {
-      listener.wake();
-      this.gateway.restore(listener.subscription);
-    }
-  }
-
-  #newGateway(only: string | undefined): Gateway {
-    const ports = {
-      call: this.port.call.bind(this.port),
-      presence: (
-        _channel: string,
-        answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
-      ) => answered(this.gathered),
-    };
-    const setup = { config: configured(), codec: jsonCodec, ports };
-    return new Gateway(only === undefined ? setup : { ...setup, only });
-  }
-}
-
-function batch(
-  channel: string,
-  entries: readonly RelayEntry[],
-  first: number,
-): Parameters<Gateway["take"]>[0] {
-  return { v: 1, channel, instance: 1, first, entries, certain: true };
-}
 
 function published(sequence: number): Answer {
   return { outcome: "published", instance: 1, sequence };

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { configurationOf, type Settings } from "../../../workers/platform/configuration.ts";
 import { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
 
@@ -92,5 +92,28 @@ describe("the configuration of an environment", () => {
       outcome: "unconfigured",
       problems: [`secret ${name} is missing: set it with "wrangler secret put ${name}"`],
     });
+  });
+
+  it.each([
+    ["SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY"],
+    ["SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY"],
+  ])("[A8] serves with %s before subscription tokens are enabled, and says so", (name) => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    try {
+      for (const config of [{}, { client: { subscription_token: { enabled: false } } }]) {
+        const configuration = configurationOf({ ...secrets, [name]: "hunter2", config });
+        expect(configuration.outcome).toBe("configured");
+      }
+      const warning =
+        "secret SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY counts for nothing until client.subscription_token is enabled";
+      expect(warn.mock.calls).toStrictEqual([[warning], [warning]]);
+    } finally {
+      warn.mockRestore();
+    }
+  });
+
+  it("[A8] takes both secrets for subscription tokens where they count", () => {
+    const more = { SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY: "previous" };
+    expect(configurationOf({ ...both, ...more }).outcome).toBe("configured");
   });
 });

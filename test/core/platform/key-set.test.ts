@@ -86,6 +86,32 @@ describe("the keys of a JWKS", () => {
     expect(await find("first", limits.keySetStaleMs + 2 * limits.keySetRetryMs)).toBe("found");
   });
 
+  it.each<[string, readonly object[]]>([
+    ["no keys", []],
+    ["secrets only", [{ kty: "oct", k: "c2VjcmV0", kid: "first" }]],
+    ["keys without names only", [{ ...second.jwk, kid: undefined }]],
+    ["broken keys only", [{ kty: "EC", crv: "P-256", x: "c2VjcmV0", y: "AA", kid: "first" }]],
+    ["keys that are too short only", [{ kty: "RSA", n: "u".repeat(171), e: "AQAB", kid: "k" }]],
+  ])("[A9] are believed for a day while the answer has %s", async (_, answer) => {
+    await find("first");
+    server.answer = serving(answer);
+    expect(await find("first", limits.keySetFreshMs)).toBe("found");
+    expect(logged).toContain("the keys of tokens can't be fetched: it has no usable key");
+    expect(await find("second", limits.keySetFreshMs)).toStrictEqual(unavailable);
+    expect(await find("first", limits.keySetStaleMs - 1)).toBe("found");
+    expect(await find("first", limits.keySetStaleMs)).toStrictEqual(unavailable);
+  });
+
+  it("[A9] take the place of those before if one of them can be used", async () => {
+    await find("first");
+    const broken = { kty: "EC", crv: "P-256", x: "c2VjcmV0", y: "AA", kid: "broken" };
+    server.answer = serving([broken, second.jwk]);
+    expect(await find("second", limits.keySetFreshMs)).toBe("found");
+    expect(await find("first", limits.keySetFreshMs + limits.keySetRefetchMs)).toStrictEqual(
+      unknown,
+    );
+  });
+
   it("[A9] don't make anybody wait while they are known and can't be fetched", async () => {
     await find("first");
     server.answer = down;
@@ -157,7 +183,7 @@ describe("the keys of a JWKS", () => {
     ["is broken", { kty: "EC", crv: "P-256", x: "c2VjcmV0", y: "AA", kid: "k" }, "ES256"],
     ["is too short", { kty: "RSA", n: "u".repeat(171), e: "AQAB", kid: "k" }, "RS256"],
   ] as const)("[A7] that can't be used, because one %s, are logged once", async (_, jwk, alg) => {
-    server.answer = serving([jwk]);
+    server.answer = serving([first.jwk, jwk]);
     expect(await find("k", 0, alg)).toStrictEqual(unavailable);
     expect(await find("k", 1, alg)).toStrictEqual(unavailable);
     expect(logged).toStrictEqual([`a key of the JWKS can't be used for ${alg}`]);

@@ -82,6 +82,50 @@ describe("recovering", () => {
     expect(outcomes(ask(channel, recover(0), 0))).toEqual(["unrecoverable"]);
   });
 
+  it("[L3] gives a gateway the oldest of it, half as much as a reader may be behind", () => {
+    const historySize = 600;
+    const channel = opened({ options: { ...withHistory, historySize } });
+    // The ring has wrapped, and its end lies in the middle of a page.
+    for (let count = 0; count < 900; count++) publishText(channel, 10_000);
+    const offsets = (since: number) => page(channel, since);
+    const first = offsets(300);
+    expect([first[0], first.length]).toEqual([301, 51]);
+    expect(offsets(575)).toHaveLength(51);
+    expect(offsets(899)).toEqual([900]);
+    let since = 300;
+    while (since < 900) since = offsets(since).at(-1) ?? Number.NaN;
+    expect(since).toBe(900);
+  });
+
+  it("[L3] gives a gateway at least one of what it missed, whatever its size", () => {
+    const channel = opened({ options: withHistory });
+    publishText(channel, 1_000_000);
+    publishText(channel, 1_000_000);
+    expect([page(channel, 0), page(channel, 1), page(channel, 2)]).toEqual([[1], [2], []]);
+    const all = Array.from({ length: 12 }, () => whole(0));
+    expect(new Set(outcomes(answer(channel, all)))).toEqual(new Set(["recovered"]));
+  });
+
+  it("[L3] gives a gateway thousands of small ones, as many as fit with their channel's name", () => {
+    const historySize = 10_000;
+    const channel = opened({ options: { ...withHistory, historySize } });
+    publishNumbers(channel, 1, 9_000);
+    const { length } = page(channel, 0);
+    // A push of one of these is 65 bytes, and it may have been longer.
+    expect(length * 65).toBeLessThan(524_288);
+    expect(length).toBeGreaterThan(3_000);
+  });
+
+  it("[L3] doesn't recover a gateway whose oldest missed publication is gone, or whose stream is", () => {
+    const channel = opened();
+    publishNumbers(channel, 1, 9);
+    const others = [whole(3), whole(10), { ...whole(7), since: { offset: 7, epoch: "other" } }];
+    expect(new Set(outcomes(answer(channel, others)))).toEqual(new Set(["unrecoverable"]));
+    expect(page(channel, 4)).toEqual([5, 6, 7, 8, 9]);
+    channel.removeHistory(0);
+    expect(outcomes(answer(channel, [whole(7), whole(9)]))).toEqual(["unrecoverable", "recovered"]);
+  });
+
   it("[R4] doesn't give more than a client can take", () => {
     const channel = opened({ client: { recoveryMaxPublicationLimit: 3 } });
     publishNumbers(channel, 1, 5);
@@ -133,6 +177,31 @@ describe("publishing", () => {
       type: "publication",
       publication: { data: "2", offset: 2, info },
     });
+  });
+});
+
+describe("a channel whose sockets are too far behind", () => {
+  it("[B3] refuses to publish, and carries out everything else", () => {
+    const channel = opened();
+    const hearing = new RecordingRecipient("hearing", { hearsJoinLeave: true });
+    channel.hub.add(hearing);
+    publishNumbers(channel, 1, 1);
+    const questions: Question[] = [
+      { method: "follow" },
+      { method: "publish", data: json("2"), info },
+      { method: "announce", entries: [{ type: "leave", info }] },
+      { method: "publish", data: json("3"), info },
+      recover(0),
+    ];
+    const answers = answerQuestions(channel, "eu/1", questions, 0, true);
+    expect(answers).toMatchObject([
+      { outcome: "following" },
+      error(errorCodes.tooManyRequests),
+      { outcome: "announced" },
+      error(errorCodes.tooManyRequests),
+      { outcome: "recovered", publications: [publication(1)] },
+    ]);
+    expect([channel.top, hearing.heard.at(-1)]).toEqual([at(1), "leave 42"]);
   });
 });
 
@@ -255,6 +324,17 @@ function ask(channel: Channel, question: Question, nowMs = 0): readonly Answer[]
 
 function recover(offset: number): Question {
   return { method: "recover", since: at(offset) };
+}
+
+function whole(offset: number): Question {
+  return { method: "recover", since: at(offset), whole: true };
+}
+
+/** The offsets of what a gateway is given that missed everything from there on. */
+function page(channel: Channel, offset: number): readonly number[] {
+  const [recovered] = ask(channel, whole(offset));
+  if (recovered?.outcome !== "recovered") throw new Error("not recovered");
+  return recovered.publications.map((each) => each.offset);
 }
 
 function outcomes(...answers: readonly (readonly Answer[])[]): string[] {

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
 import { BatchBuffer } from "../../../src/relay/batch-buffer.ts";
 import type { Batch } from "../../../src/relay/batch.ts";
 import { json } from "../api/channel-config.ts";
 import { at, entry } from "./followed-channel.ts";
 
+const bytesMax = 10_000;
+
 describe("batch buffer", () => {
   it("gives back what came, in order, once", () => {
-    const buffer = new BatchBuffer();
+    const buffer = new BatchBuffer(bytesMax);
     const batches = [batch({ first: 1, entries: [entry(1)] }), batch({ first: 2 })];
     for (const each of batches) buffer.add(each);
     expect(buffer.takeAll()).toEqual(batches);
@@ -41,8 +42,8 @@ describe("batch buffer", () => {
 
 /** One more small batch doesn't fit. */
 function full(): BatchBuffer {
-  const buffer = new BatchBuffer();
-  const data = json(`"${"x".repeat(limits.followerBufferBytesMax - 500)}"`);
+  const buffer = new BatchBuffer(bytesMax);
+  const data = json(`"${"x".repeat(bytesMax - 500)}"`);
   buffer.add(batch({ entries: [{ type: "publication", publication: { data, offset: 1 } }] }));
   return buffer;
 }

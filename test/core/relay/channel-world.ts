@@ -6,6 +6,8 @@ import { json } from "../api/channel-config.ts";
 
 /** How many publications the history keeps. */
 const historySize = 6;
+/** How many publications a gateway is given at once of what it missed. */
+const pageSize = 2;
 /** How many entries the channel keeps for a gateway that falls behind. */
 const logSize = 8;
 
@@ -206,7 +208,10 @@ export class ChannelWorld implements UpstreamPort {
         if (isGone || (epoch !== "" && epoch !== this.epoch)) {
           return { outcome: "unrecoverable", position };
         }
-        return { outcome: "recovered", publications: this.#read(offset), position };
+        const publications = this.#read(offset);
+        // A gateway that reads what it missed gets a page of it.
+        const page = question.whole === true ? publications.slice(0, pageSize) : publications;
+        return { outcome: "recovered", publications: page, position };
       }
       case "newest": {
         const publications = this.#read(this.top - 1).slice(-1);

@@ -1,8 +1,10 @@
 import type { JoinWish } from "../../../src/channel/channel.ts";
 import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { limits } from "../../../src/limits.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
 import type { Batch, BatchAnswer, RelayEntry } from "../../../src/relay/batch.ts";
 import { Follower } from "../../../src/relay/follower.ts";
+import { HeldSubscriptions } from "../../../src/relay/held-subscriptions.ts";
 import type { Answer } from "../../../src/relay/question.ts";
 import { Upstream } from "../../../src/relay/upstream.ts";
 import { configured } from "../../support/configured.ts";
@@ -17,6 +19,7 @@ export class FollowedChannel {
   /** What {@link Follower.settle} said the last time. */
   settleInMs: number | undefined;
   changes = 0;
+  readonly held = new HeldSubscriptions();
   follower: Follower;
   readonly #client: object;
   readonly #upstream = new Upstream("news", this.port, () => undefined);
@@ -64,7 +67,18 @@ export class FollowedChannel {
   }
 
   settle(): void {
+    this.#upstream.settle(this.nowMs);
     this.settleInMs = this.follower.settle(this.nowMs);
+  }
+
+  /** The object is overloaded, for as long as it is asked. */
+  refuse(): void {
+    while (this.port.open > 0) {
+      this.port.refuse();
+      this.settle();
+      this.nowMs += limits.overloadRetryMsMax;
+      this.settle();
+    }
   }
 
   /** Everything is gone but what the listeners noted. */
@@ -81,6 +95,7 @@ export class FollowedChannel {
       channel: "news",
       client: configured({ client: this.#client }).client,
       codec: jsonCodec,
+      held: this.held,
       ask: (asked) => this.#upstream.ask(asked),
       changed: () => {
         this.changes++;

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
+import { answerQuestions } from "../../../src/relay/answer-questions.ts";
 import type { RelayEntry } from "../../../src/relay/batch.ts";
+import { openChannel, positionOf, publishing } from "../../contract/open-channel.ts";
+import { NodeSql } from "../../support/node-sql.ts";
 import { json } from "../api/channel-config.ts";
 import {
   at,
@@ -133,8 +136,11 @@ describe("a channel with history", () => {
     const { channel, listener } = subscribed(at(5));
     channel.takeStream(4, [9]);
     channel.port.answer(answer);
+    // What looks like a page of it is asked to go on.
+    if (channel.port.open > 0) channel.port.answer(answer);
     channel.settle();
     expect(listener.heard.at(-1)).toBe("lost");
+    expect(channel.port.open).toBe(0);
     expect(listener.heard).not.toContain("9");
   });
 
@@ -169,6 +175,66 @@ describe("a channel with history", () => {
     channel.port.answer(read([6, 7], at(7)));
     channel.settle();
     expect(again.heard).toEqual(["6", "7"]);
+  });
+
+  it("[L3] reads what is missing page by page, and then passes on what came meanwhile", () => {
+    const { channel, listener } = subscribed(at(5));
+    channel.takeStream(6, [11]);
+    channel.port.answer(read([6, 7], at(10)));
+    channel.settle();
+    channel.takeStream(7, [12]);
+    expect(listener.heard).toEqual(["6", "7"]);
+    expect(listener.kept).toMatchObject({ offset: 7 });
+    expect(channel.port.questions).toEqual([{ method: "recover", since: at(7), whole: true }]);
+    channel.port.answer(read([8, 9], at(12)));
+    channel.port.answer(read([10, 11, 12], at(12)));
+    channel.settle();
+    expect(listener.heard).toEqual(["6", "7", "8", "9", "10", "11", "12"]);
+    channel.takeStream(8, [13]);
+    expect(listener.heard.at(-1)).toBe("13");
+    expect(channel.port.open).toBe(0);
+  });
+
+  it("[L3] asks for no further page when nobody is left", () => {
+    const { channel, listener } = subscribed(at(5));
+    channel.takeStream(6, [11]);
+    channel.follower.leave(listener.subscription);
+    channel.port.answer(read([6, 7], at(10)));
+    expect(channel.port.open).toBe(0);
+  });
+
+  it("[F4] cuts no reader that takes what it is sent while the next page is asked for", () => {
+    const sql = new NodeSql();
+    const asked = openChannel(sql, { options: { historySize: 2_000, historyTtlMs: 3_600_000 } });
+    const queueBytes = 1_048_576;
+    const { channel, listener } = subscribed({ ...positionOf(asked), offset: 0 });
+    const text = JSON.stringify("x".repeat(4_000));
+    for (let count = 0; count < 1_000; count++) asked.publish(publishing(text), undefined, 0);
+    let mostBytes = 0;
+    listener.onHeard = (what) => {
+      listener.behindBytes += what.length + 80;
+      mostBytes = Math.max(mostBytes, listener.behindBytes);
+    };
+    channel.take(1_001, [], { top: positionOf(asked), certain: false });
+    let calls = 0;
+    let number = 1_001;
+    while (channel.port.open > 0) {
+      calls++;
+      const { questions } = channel.port;
+      // It is published on while the gateway catches up, and the gateway hears of that.
+      for (let count = 0; count < 5; count++) {
+        asked.publish(publishing(text), undefined, 0);
+        const publication = { data: json(text), offset: positionOf(asked).offset };
+        channel.take(number++, [{ type: "publication", publication }], { top: positionOf(asked) });
+      }
+      listener.behindBytes = 0;
+      channel.port.answer(...answerQuestions(asked, "eu/1", questions, 0));
+      channel.settle();
+    }
+    expect(listener.disconnects).toEqual([]);
+    expect(listener.heard).toHaveLength(positionOf(asked).offset);
+    expect(calls).toBeGreaterThan(7);
+    expect(mostBytes).toBeLessThanOrEqual(queueBytes);
   });
 
   it("[L3] tells the subscribers when what was read doesn't reach what was told", () => {
@@ -235,7 +301,8 @@ describe("a channel with history", () => {
   it("[B1] holds only so much while it waits, and reads the rest from the history", () => {
     const { channel, listener } = subscribed(at(5));
     channel.takeStream(2, [7]);
-    const data = json(`"${"x".repeat(limits.followerBufferBytesMax / 2)}"`);
+    // Half of what a reader may be behind: the other half is for what is read.
+    const data = json(`"${"x".repeat(1_048_576 / 4)}"`);
     const large = (offset: number): RelayEntry => ({
       type: "publication",
       publication: { data, offset },

@@ -45,7 +45,7 @@ describe("the first who joins", () => {
 
   it.each([
     ["100 when nobody knows", (channel: FollowedChannel) => fail(channel), 100],
-    ["111 when the object is overloaded", (channel: FollowedChannel) => channel.port.refuse(), 111],
+    ["111 when the object is overloaded", (channel: FollowedChannel) => channel.refuse(), 111],
   ])("[B4] is answered %s", (_, failing, code) => {
     const { channel, listener } = joining();
     failing(channel);
@@ -274,6 +274,21 @@ describe("who joins a channel that is followed", () => {
     expect(listener.answers).toEqual([recoveredAt(7)]);
   });
 
+  it("[R2] waits until the gateway, page by page, is where it has been itself", () => {
+    const channel = standing();
+    const listener = new Listener("7");
+    channel.join(listener, { since: at(9) });
+    for (const [pages, since] of [6, 8].entries()) {
+      expect(channel.port.questions).toEqual([
+        { method: "recover", since: at(since - 1), whole: true },
+      ]);
+      expect([pages, listener.answers]).toEqual([pages, []]);
+      channel.port.answer(read([since, since + 1], at(9)));
+    }
+    expect(listener.answers).toEqual([recoveredAt(9)]);
+    expect(channel.port.open).toBe(0);
+  });
+
   it("[G5] isn't failed by an error that was for a stream that is lost meanwhile", () => {
     const channel = standing();
     const listener = new Listener("7");
@@ -281,9 +296,9 @@ describe("who joins a channel that is followed", () => {
     channel.join(listener, { since: at(1) });
     channel.join(another, { since: at(2) });
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
-    channel.port.refuse();
-    expect(channel.port.calls.at(-1)).toBe("recover follow recover");
     const { tooManyRequests: error } = errorCodes;
+    channel.port.answer({ outcome: "error", error });
+    expect(channel.port.calls.at(-1)).toBe("recover follow recover");
     const follows = following(at(1, "f"), 1, 2);
     channel.port.answer({ outcome: "error", error }, follows, read([], at(1, "f")));
     const joined = { ...joinedAt(1), position: at(1, "f") };

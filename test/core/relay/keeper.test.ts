@@ -25,11 +25,26 @@ describe("where a gateway stands, across its sleep", () => {
     channel.takeStream(1, [6]);
     channel.follower.leave(third.subscription);
     channel.takeStream(2, [7]);
-    expect([cramped.keeps, third.keeps]).toEqual([1, 2]);
+    // It is asked again, for it may have room by now.
+    expect([cramped.keeps, third.keeps]).toEqual([3, 2]);
     expect(third.kept).toEqual({ epoch: "e", offset: 6, instance: 1, sequence: 1 });
     const fourth = new Listener("9");
     channel.join(fourth);
     expect(fourth.kept).toEqual({ epoch: "e", offset: 7, instance: 1, sequence: 2 });
+  });
+
+  it("[L7] notes it again where there is room again, without asking a crowd for each batch", () => {
+    const { channel } = subscribed(at(5), {}, 0, { noRoom: true });
+    const traits = { noRoom: true };
+    const crowd = Array.from({ length: 200 }, (_, index) => new Listener(`${index}`, traits));
+    for (const listener of crowd) channel.join(listener);
+    const asked = (): number => crowd.reduce((sum, { keeps }) => sum + keeps, 0);
+    const before = asked();
+    for (let offset = 6; offset < 16; offset++) channel.takeStream(offset - 5, [offset]);
+    expect(asked() - before).toBeLessThanOrEqual(10 * 4);
+    traits.noRoom = false;
+    channel.takeStream(11, [16]);
+    expect(crowd.filter(({ kept }) => kept?.offset === 16)).toHaveLength(1);
   });
 
   it.each([0, 1])("[L7] goes on after sleep from what was noted last, order %i", (order) => {

@@ -1,6 +1,7 @@
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
 import { memberText } from "../../../src/protocol/json-text.ts";
+import type { ClientInfo } from "../../../src/protocol/publication.ts";
 import type { JoinAnswer } from "../../../src/session/channels.ts";
 import type { KeptPosition, SubscriptionSnapshot } from "../../../src/session/snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
@@ -13,6 +14,8 @@ export interface ListenerTraits {
   readonly sole?: boolean;
   /** It has no room to note where the gateway stands. */
   readonly noRoom?: boolean;
+  /** What others may know of it. */
+  readonly info?: Partial<ClientInfo>;
 }
 
 /** A subscriber of a gateway, with a session that writes down what happens to it. */
@@ -91,7 +94,7 @@ export class Listener {
         return true;
       },
     };
-    const info = { user: this.user, client: `client-of-${this.user}` };
+    const info = { user: this.user, client: `client-of-${this.user}`, ...this.#traits.info };
     return new Subscription(info, granted, connection, session, kept);
   }
 

@@ -104,11 +104,68 @@ describe("upstream", () => {
     expect(asking.port.open).toBe(0);
   });
 
-  it("[B4] answers 111 to everything in a call that an overloaded object refused", () => {
+  it("[B4] asks an overloaded object again, later, what nobody else repeats", () => {
     const asking = new Asking();
-    asking.ask("follow", "publish 1", "announce");
+    asking.ask("publish 1", "follow", "recover", "publish 2", "announce", "history");
     asking.port.refuse();
-    expect(asking.heard).toEqual(["follow 111", "publish 1 111", "announce 111"]);
+    expect(asking.heard).toEqual(["publish 1 111"]);
+    asking.ask("publish 3");
+    expect(asking.port.open).toBe(0);
+    expect(asking.upstream.settle(1_000)).toBe(limits.overloadRetryMs);
+    expect(asking.upstream.settle(1_001)).toBe(limits.overloadRetryMs - 1);
+    expect(asking.upstream.settle(1_000 + limits.overloadRetryMs)).toBeUndefined();
+    expect(asking.port.calls.at(-1)).toBe("follow recover announce publish");
+    asking.port.answer(following, history, { outcome: "announced" }, published(1));
+    expect(asking.heard.slice(1)).toEqual([
+      "follow following",
+      "recover history",
+      "publish 2 111",
+      "announce announced",
+      "history 111",
+      "publish 3 published",
+    ]);
+  });
+
+  it("[B4] leaves an overloaded object alone for longer each time, and then gives up", () => {
+    const asking = new Asking();
+    asking.ask("follow");
+    const waits = asking.refuseAll();
+    expect(waits).toEqual([500, 1_000, 2_000]);
+    expect(asking.heard).toEqual(["follow 111"]);
+    expect(asking.upstream.idle).toBe(true);
+  });
+
+  it("[O5] tells an overloaded object of a leave for longer, and lets nobody wait for that", () => {
+    const asking = new Asking();
+    asking.ask("announce", "publish 1");
+    asking.port.refuse();
+    expect(asking.heard).toEqual(["publish 1 111"]);
+    const waits = asking.refuseAll();
+    expect(waits).toHaveLength(limits.announceTriesMax - 1);
+    expect(asking.heard.at(-1)).toBe("announce 111");
+    expect(asking.emptied).toBe(1);
+  });
+
+  it("[B4] isn't made to wait for longer by a clock that was set back", () => {
+    const asking = new Asking();
+    asking.ask("follow");
+    asking.port.refuse();
+    expect(asking.upstream.settle(1_000_000)).toBe(500);
+    expect(asking.upstream.settle(1_000)).toBe(500);
+    expect(asking.upstream.settle(1_500)).toBeUndefined();
+    expect(asking.port.open).toBe(1);
+  });
+
+  it("[O5] has room for joins and leaves where it has none for questions, and not without end", () => {
+    const asking = new Asking();
+    asking.ask("follow");
+    for (let count = 0; count < limits.questionsWaitingMax; count++) asking.ask("history");
+    for (let count = 0; count < 40_000; count++) asking.ask("announce");
+    expect(asking.heard).toEqual([]);
+    asking.ask("history");
+    expect(asking.heard).toEqual(["history 111"]);
+    while (asking.heard.length < 2) asking.ask("announce");
+    expect(asking.heard).toEqual(["history 111", "announce 111"]);
   });
 
   it("[V1] answers 100 to a question that got no answer", () => {
@@ -136,10 +193,29 @@ class Asking {
   readonly port = new ScriptedPort();
   readonly heard: string[] = [];
   emptied = 0;
+  #nowMs = 1_000;
   onAnswer: ((label: string) => void) | undefined;
   readonly upstream = new Upstream("news", this.port, () => {
     this.emptied++;
   });
+
+  /** Refuses every call, and says how long it was waited after each. */
+  refuseAll(): readonly (number | undefined)[] {
+    const waits = [];
+    if (this.port.open === 0) waits.push(this.#wait());
+    while (this.port.open > 0) {
+      this.port.refuse();
+      if (!this.upstream.idle) waits.push(this.#wait());
+    }
+    return waits;
+  }
+
+  #wait(): number | undefined {
+    const waitMs = this.upstream.settle(this.#nowMs);
+    this.#nowMs += waitMs ?? 0;
+    this.upstream.settle(this.#nowMs);
+    return waitMs;
+  }
 
   ask(...labels: readonly string[]): void {
     this.upstream.ask(
@@ -165,7 +241,7 @@ function question(label: string): Question {
     case "history":
       return { method, query: { limit: 1, reverse: false }, bytesMax: 1_000 };
     case "announce":
-      return { method, entries: [{ type: "leave", info: { user: "42", client: "c" } }] };
+      return { method, entries: [{ type: "leave", info: { user: `42${data}`, client: "c" } }] };
     case "newest":
     case "follow":
       return { method };

@@ -1,6 +1,6 @@
 import { serialize } from "node:v8";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
 import { limits } from "../../../src/limits.ts";
 import {
@@ -182,6 +182,17 @@ function longest(character: string, accepts: (text: string) => boolean): string 
 function claimsWith(text: string): ConnectionClaims {
   return { user: "42", expireAtSeconds: 2 ** 40, info: json(`"${text}"`) };
 }
+
+it("[S1] isn't measured anew each time it is written down", () => {
+  const snapshot = sessionWith(1_000);
+  const looks = vi.spyOn(String.prototype, "charCodeAt");
+  writeSession(snapshot);
+  const first = looks.mock.calls.length;
+  for (let times = 0; times < 10; times++) writeSession({ ...snapshot });
+  const more = looks.mock.calls.length - first;
+  looks.mockRestore();
+  expect([first > 1_000, more]).toEqual([true, 0]);
+});
 
 describe("the largest session that is taken", () => {
   // What a character takes in an attachment: one byte if all of its text is Latin-1, else two.

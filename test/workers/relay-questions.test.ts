@@ -1,0 +1,135 @@
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Answers } from "../../src/relay/question.ts";
+import { keptData, publish } from "./api-request.ts";
+import { crash, lostCall } from "./crash.ts";
+import { newChannel } from "./new-channel.ts";
+import { gatewayPlace } from "./place.ts";
+import { enter, push } from "./room.ts";
+import { relayTraffic } from "./relay-traffic.ts";
+import { Setting } from "./setting.ts";
+import { awake } from "./wakefulness.ts";
+
+const setting = new Setting(gatewayPlace(), awake);
+
+afterEach(() => {
+  relayTraffic.questionFault = undefined;
+  relayTraffic.fault = undefined;
+});
+
+/** Only the first call goes this way. */
+function loseFirst(carryOut: boolean): void {
+  let first = true;
+  relayTraffic.questionFault = async ({ proceed }): Promise<Answers> => {
+    if (!first) return proceed();
+    first = false;
+    if (carryOut) await proceed();
+    return lostCall();
+  };
+}
+
+describe.each([
+  ["is lost", false],
+  ["is carried out, and its answer lost", true],
+])("a call to a channel that %s", (_, carryOut) => {
+  it("[L1] is made again for a subscribe, which misses nothing", async () => {
+    const channel = newChannel("room");
+    const { epoch } = await publish(channel, 1);
+    const socket = await setting.connect(channel, "ada");
+    loseFirst(carryOut);
+    const wish = { recover: true, epoch, offset: 0 };
+    expect(await socket.ask({ id: 2, subscribe: { channel, ...wish } })).toMatchObject({
+      subscribe: { recovered: true, publications: [{ data: 1, offset: 1 }] },
+    });
+    await publish(channel, 2);
+    const publications = (await socket.unread()).filter((line) => line.includes('"pub"'));
+    expect(publications).toStrictEqual([push(channel, "pub", '{"data":2,"offset":2}')]);
+  });
+
+  it("[L1] isn't made again for a publish: its client is told that nobody knows", async () => {
+    const channel = newChannel("room");
+    const socket = await enter(setting, channel, "ada");
+    await socket.unread();
+    loseFirst(carryOut);
+    socket.send({ id: 3, publish: { channel, data: 1 } });
+    const lines = [await socket.line(), ...(await socket.unread())];
+    expect(lines.filter((line) => line.includes('"id":3'))).toStrictEqual([
+      '{"id":3,"error":{"code":100,"message":"internal server error","temporary":true}}',
+    ]);
+    expect(lines.filter((line) => line.includes('"pub"'))).toHaveLength(carryOut ? 1 : 0);
+    expect(await keptData(channel)).toHaveLength(carryOut ? 1 : 0);
+  });
+
+  it("[O5][L1] is made again for a leave, which the others hear of", async () => {
+    const channel = newChannel("room");
+    const [ada, bob] = [await enter(setting, channel, "ada"), await enter(setting, channel, "bob")];
+    await ada.unread();
+    loseFirst(carryOut);
+    bob.close();
+    expect(await ada.line()).toContain('"leave":{"info":{"user":"bob"');
+  });
+});
+
+describe("an answer to a subscribe that is late", () => {
+  it.each(["room", "plain"])(
+    "[O3] hides nothing of what the channel told meanwhile (%s)",
+    async (namespace) => {
+      const channel = newChannel(namespace);
+      const socket = await setting.connect(channel, "ada");
+      const known = Promise.withResolvers<undefined>();
+      relayTraffic.questionFault = async ({ proceed }): Promise<Answers> => {
+        const answers = await proceed();
+        await known.promise;
+        return answers;
+      };
+      const told = relayTraffic.deliveries.length;
+      socket.send({ id: 2, subscribe: { channel } });
+      let data = 0;
+      while (relayTraffic.deliveries.length === told) await publish(channel, ++data);
+      relayTraffic.questionFault = undefined;
+      known.resolve(undefined);
+      const { subscribe } = await socket.next();
+      const from = namespace === "room" ? (subscribe?.offset ?? 0) + 1 : data + 1;
+      await publish(channel, ++data);
+      const pushes = (await socket.unread()).filter((line) => !line.includes('"join"'));
+      expect(pushes.map((line) => Number(/"pub":\{"data":(\d+)/.exec(line)?.[1]))).toStrictEqual(
+        Array.from({ length: data - from + 1 }, (_, index) => from + index),
+      );
+    },
+  );
+});
+
+describe("an answer to a gateway that reads what it missed, and is late", () => {
+  it("[L3][O1] comes before what the channel told meanwhile, of which nothing is lost", async () => {
+    const channel = newChannel("room");
+    const socket = await enter(setting, channel, "ada");
+    await publish(channel, 1);
+    await socket.unread();
+    relayTraffic.fault = lostCall;
+    await publish(channel, 2);
+    await crash(env.CHANNELS.getByName(channel));
+    relayTraffic.fault = undefined;
+    const known = Promise.withResolvers<undefined>();
+    relayTraffic.questionFault = async ({ proceed }): Promise<Answers> => {
+      const answers = await proceed();
+      await known.promise;
+      return answers;
+    };
+    await publish(channel, 3);
+    while (relayTraffic.questions.at(-1)?.method !== "recover") await goOn();
+    for (const data of [4, 5]) await publish(channel, data);
+    while (relayTraffic.deliveries.at(-1)?.batch.top?.offset !== 5) await goOn();
+    known.resolve(undefined);
+    for (const offset of [2, 3, 4, 5]) {
+      expect(await socket.line()).toBe(
+        push(channel, "pub", `{"data":${offset},"offset":${offset}}`),
+      );
+    }
+    expect(await socket.unread()).toStrictEqual([]);
+  });
+});
+
+/** Lets the objects go on. */
+function goOn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1));
+}
