@@ -18,11 +18,10 @@ export interface Attachment extends SessionIdentity {
   readonly subscription?: SubscriptionSnapshot;
   /** All subscriptions, when there are several: JSON text, see {@link pack}. */
   readonly packed?: string;
-  /**
-   * The text of `packed` lies in a row instead: it is too large to be here. Before connect, what lies there are the
-   * subscriptions that the claims ask for.
-   */
+  /** The text of `packed` lies in a row instead: it is too large to be here. */
   readonly stored?: true;
+  /** What lies in the row are the subscriptions that the claims ask for, before connect; there are no others yet. */
+  readonly wanted?: true;
   /** How far the gateway is with channels: each one's place among the subscriptions, epoch, offset, instance, number. */
   readonly kept?: readonly KeptTuple[];
 }
@@ -44,7 +43,7 @@ export function writeSession(snapshot: SessionSnapshot): WrittenSession {
   if (claims?.subscriptions !== undefined && !fitsAttachment(claims)) {
     const { subscriptions: wanted, ...rest } = claims;
     return {
-      attachment: { ...attachment, claims: rest, stored: true },
+      attachment: { ...attachment, claims: rest, stored: true, wanted: true },
       row: JSON.stringify(wanted),
     };
   }
@@ -71,10 +70,10 @@ export function parseAttachment(
 ): SessionSnapshot | undefined {
   const isObject = typeof attachment === "object" && attachment !== null;
   if (!isObject || !isAttachment(attachment)) return undefined;
-  const { v: _, subscription, packed, stored, kept, ...identity } = attachment;
+  const { v: _, subscription, packed, stored, wanted, kept, ...identity } = attachment;
   const text = stored === true ? row(identity.client) : packed;
   if (stored === true && text === undefined) return undefined;
-  if (identity.phase === "new" && text !== undefined) return withWanted(identity, text);
+  if (wanted === true && text !== undefined) return withWanted(identity, text);
   const one = subscription === undefined ? [] : [subscription];
   const subscriptions = text === undefined ? one : unpack(text);
   const positions = new Map<string, KeptPosition>();

@@ -9,7 +9,6 @@ describe.each(endpoints)(
   "while the keys of tokens are fetched, at the endpoint of a $name",
   (endpoint) => {
     const key = new SigningKey("k1");
-    const expireSeconds = (): number => Math.floor(Date.now() / 1000) + 600;
     let keys: KeyServer;
     let server: TestServer;
 
@@ -55,3 +54,8 @@ describe.each(endpoints)(
     });
   },
 );
+
+/** Ten minutes from now, in seconds since 1970. */
+function expireSeconds(): number {
+  return Math.floor(Date.now() / 1000) + 600;
+}

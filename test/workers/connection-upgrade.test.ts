@@ -46,6 +46,11 @@ function edge(answer: (asked: AskedObject) => Response | Promise<Response>) {
   return { upgrade, askedNow };
 }
 
+/** A gateway's place in its pool. */
+function indexOf(gateway = "any/0"): number {
+  return Number(gateway.slice("any/".length));
+}
+
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
@@ -174,11 +179,13 @@ describe("a connection for many channels", () => {
 
   it("[G3] remembers where there was room for longer than who was full", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
+    let firstWithRoom = 8;
     const { upgrade, askedNow } = edge(({ name }) =>
-      Number(name.slice("any/".length)) < 8 ? full() : taken(),
+      indexOf(name) < firstWithRoom ? full() : taken(),
     );
     await upgrade(path);
     const found = askedNow().at(-1);
+    firstWithRoom = indexOf(found);
     vi.advanceTimersByTime(limits.poolFullMs);
     await upgrade(path);
     const asked = askedNow();

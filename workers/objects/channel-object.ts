@@ -131,12 +131,11 @@ export class ChannelObject extends DurableObject<Env> {
         const unknown = { outcome: "error", error: errorCodes.unknownChannel } as const;
         return { outcome: "answers", answers: questions.map(() => unknown) };
       }
-      if (questions.some(publishes) && this.#channel.hub.overloaded(nowMs)) {
-        return { outcome: "overloaded", retryAfterSeconds: 1 };
-      }
+      // Only publications are refused: a leave must be told, and what was missed can be read.
+      const refused = questions.some(publishes) && this.#channel.hub.overloaded(nowMs);
       return {
         outcome: "answers",
-        answers: answerQuestions(this.#channel, gateway, questions, nowMs),
+        answers: answerQuestions(this.#channel, gateway, questions, nowMs, refused),
       };
     });
     await this.#schedule(Date.now());
