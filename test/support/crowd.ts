@@ -29,7 +29,7 @@ export class Crowd {
     return this.#carryOut({ order: "leave", count });
   }
 
-  /** Cuts all connections at once, without a goodbye. */
+  /** Cuts all connections without a goodbye, thousands within a few seconds. */
   cut(): Promise<CrowdReport> {
     return this.#carryOut({ order: "cut" });
   }
