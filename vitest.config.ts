@@ -10,7 +10,13 @@ export default defineConfig({
       {
         test: {
           name: "core",
-          include: ["test/core/**/*.test.ts", "test/contract/**/*.test.ts", "test/*.test.ts"],
+          include: [
+            "test/core/**/*.test.ts",
+            "test/simulate/**/*.test.ts",
+            "test/prove/**/*.test.ts",
+            "test/contract/**/*.test.ts",
+            "test/*.test.ts",
+          ],
           environment: "node",
         },
       },

@@ -1,4 +1,4 @@
-import type { StreamPosition } from "../../../src/protocol/publication.ts";
+import type { StreamPosition } from "../../src/protocol/publication.ts";
 
 /** One publication, as the channel's object carried it out. */
 export interface Entry {

@@ -1,4 +1,4 @@
-import type { StreamPosition } from "../../../src/protocol/publication.ts";
+import type { StreamPosition } from "../../src/protocol/publication.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** A publication as a client hears it. */

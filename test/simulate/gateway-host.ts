@@ -1,17 +1,17 @@
-import type { ConnectionClaims } from "../../../src/access/claims.ts";
-import type { GatheredPresence } from "../../../src/channel/presence.ts";
-import { Gateway } from "../../../src/gateway/gateway.ts";
-import { limits } from "../../../src/limits.ts";
-import { type ErrorCode, errorCodes } from "../../../src/protocol/codes.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import type { Batch, BatchAnswer } from "../../../src/relay/batch.ts";
+import type { ConnectionClaims } from "../../src/access/claims.ts";
+import type { GatheredPresence } from "../../src/channel/presence.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
+import { limits } from "../../src/limits.ts";
+import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
+import { jsonCodec } from "../../src/protocol/json-codec.ts";
+import type { Batch, BatchAnswer } from "../../src/relay/batch.ts";
 import type {
   Answers,
   GatewayPresence,
   PresenceAnswers,
   Question,
-} from "../../../src/relay/question.ts";
-import { Session } from "../../../src/session/session.ts";
+} from "../../src/relay/question.ts";
+import { Session } from "../../src/session/session.ts";
 import { Life, NextTimer } from "./life.ts";
 import type { Answering, GatewayCalls, Setting } from "./setting.ts";
 import { type ClientEnd, Socket } from "./socket.ts";

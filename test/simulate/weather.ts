@@ -1,5 +1,5 @@
 import type { CallName, Fate } from "./network.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../support/random.ts";
 
 /**
  * What becomes of calls when it is left to chance.

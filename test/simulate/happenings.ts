@@ -1,5 +1,5 @@
 import type { WorldClient } from "./client.ts";
-import { Random } from "./random.ts";
+import { Random } from "../support/random.ts";
 import { weather } from "./weather.ts";
 import { World } from "./world.ts";
 

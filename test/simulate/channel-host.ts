@@ -1,21 +1,21 @@
-import type { ChannelAnswers, ChannelCommand } from "../../../src/api/channel-command.ts";
-import { executeAll } from "../../../src/api/execute.ts";
-import { resolveChannel } from "../../../src/channel/channel-name.ts";
-import { Channel } from "../../../src/channel/channel.ts";
-import { type GatheredPresence, presence } from "../../../src/channel/presence.ts";
-import { limits } from "../../../src/limits.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import type { StreamPosition } from "../../../src/protocol/publication.ts";
-import { answerQuestions } from "../../../src/relay/answer-questions.ts";
-import type { BatchAnswer } from "../../../src/relay/batch.ts";
-import type { Delivery } from "../../../src/relay/pipe.ts";
+import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
+import { executeAll } from "../../src/api/execute.ts";
+import { resolveChannel } from "../../src/channel/channel-name.ts";
+import { Channel } from "../../src/channel/channel.ts";
+import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
+import { limits } from "../../src/limits.ts";
+import { jsonCodec } from "../../src/protocol/json-codec.ts";
+import type { StreamPosition } from "../../src/protocol/publication.ts";
+import { answerQuestions } from "../../src/relay/answer-questions.ts";
+import type { BatchAnswer } from "../../src/relay/batch.ts";
+import type { Delivery } from "../../src/relay/pipe.ts";
 import type {
   Answers,
   GatewayPresence,
   PresenceAnswers,
   Question,
-} from "../../../src/relay/question.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+} from "../../src/relay/question.ts";
+import { NodeSql } from "../support/node-sql.ts";
 import { Life, NextTimer } from "./life.ts";
 import type { Answering, ChannelCalls, Setting } from "./setting.ts";
 import type { Timer } from "./timeline.ts";

@@ -1,5 +1,5 @@
-import type { PresenceAnswers } from "../../../src/relay/question.ts";
-import { configured } from "../../support/configured.ts";
+import type { PresenceAnswers } from "../../src/relay/question.ts";
+import { configured } from "../support/configured.ts";
 import { Backend } from "./backend.ts";
 import { ChannelHost } from "./channel-host.ts";
 import { type ClientTraits, WorldClient } from "./client.ts";

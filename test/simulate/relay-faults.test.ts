@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { json } from "../api/channel-config.ts";
+import { json } from "../core/api/channel-config.ts";
 import { complaintsOf } from "./checker.ts";
 import { followedWorld } from "./followed-world.ts";
 import { PlannedFates } from "./planned-fates.ts";

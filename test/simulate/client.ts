@@ -1,4 +1,4 @@
-import type { JsonText } from "../../../src/protocol/json-text.ts";
+import type { JsonText } from "../../src/protocol/json-text.ts";
 import type { Setting } from "./setting.ts";
 import type { GatewayHost } from "./gateway-host.ts";
 import { type HeardPublication, type HeardResult, Listening } from "./listening.ts";

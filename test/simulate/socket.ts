@@ -1,12 +1,12 @@
-import type { Message } from "../../../src/protocol/codec.ts";
-import type { DisconnectCode } from "../../../src/protocol/codes.ts";
+import type { Message } from "../../src/protocol/codec.ts";
+import type { DisconnectCode } from "../../src/protocol/codes.ts";
 import {
   parseAttachment,
   writeSession,
   type WrittenSession,
-} from "../../../src/session/attachment.ts";
-import type { Connection } from "../../../src/session/connection.ts";
-import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
+} from "../../src/session/attachment.ts";
+import type { Connection } from "../../src/session/connection.ts";
+import type { SessionSnapshot } from "../../src/session/snapshot.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** Who has the far end. */

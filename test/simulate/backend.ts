@@ -1,6 +1,6 @@
-import type { ChannelAnswers, ChannelCommand } from "../../../src/api/channel-command.ts";
-import { limits } from "../../../src/limits.ts";
-import { json } from "../api/channel-config.ts";
+import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
+import { limits } from "../../src/limits.ts";
+import { json } from "../core/api/channel-config.ts";
 import type { Setting } from "./setting.ts";
 
 /** Publishes by the API. With a key it tries again until it knows that it was published, and now and then once more. */

@@ -1,12 +1,12 @@
-import type { ChannelAnswers, ChannelCommand } from "../../../src/api/channel-command.ts";
-import type { Config } from "../../../src/config/config.ts";
-import type { Batch, BatchAnswer } from "../../../src/relay/batch.ts";
+import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
+import type { Config } from "../../src/config/config.ts";
+import type { Batch, BatchAnswer } from "../../src/relay/batch.ts";
 import type {
   Answers,
   GatewayPresence,
   PresenceAnswers,
   Question,
-} from "../../../src/relay/question.ts";
+} from "../../src/relay/question.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Network } from "./network.ts";
 import type { Timeline } from "./timeline.ts";
