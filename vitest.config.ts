@@ -14,6 +14,7 @@ export default defineConfig({
             "test/core/**/*.test.ts",
             "test/simulate/**/*.test.ts",
             "test/prove/**/*.test.ts",
+            "test/checker/**/*.test.ts",
             "test/contract/**/*.test.ts",
             "test/*.test.ts",
           ],

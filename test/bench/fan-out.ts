@@ -4,14 +4,15 @@
  * bare object (no history, no order, no batching) take turns on the same machine in the same run; the ratio is what counts,
  * not the figures. Nothing else should run meanwhile.
  */
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WebSocket } from "ws";
-import { startWorkerd, type WorkerdSetup } from "./workerd-server.ts";
+import { freePort } from "../support/listen.ts";
+import { productionBundle } from "../support/production-bundle.ts";
+import { Workerd, type WorkerdSetup } from "../support/workerd.ts";
 
 const rounds = 3;
 /** Enough for a run of about a second: many publications for few subscribers, few for many. */
@@ -35,14 +36,16 @@ interface Contender {
 
 /** Publications delivered each second, over all subscribers. */
 async function run(contender: Contender, subscribers: number, publishers: number): Promise<number> {
-  const server = await startWorkerd(contender.setup);
+  const folder = mkdtempSync(join(tmpdir(), "dormouse-bench-"));
+  const port = await freePort();
+  const server = await Workerd.start(contender.setup, folder, port);
   try {
     const publications = publicationsFor(subscribers);
     let delivered = 0;
     const all = Promise.withResolvers<void>();
     const sockets: WebSocket[] = [];
     for (let index = 0; index < subscribers; index++) {
-      const socket = new WebSocket(`ws://127.0.0.1:${server.port}${contender.socketPath}`);
+      const socket = new WebSocket(`ws://127.0.0.1:${port}${contender.socketPath}`);
       sockets.push(socket);
       await once(socket, "open");
       if (contender.hello !== undefined) await greet(socket, contender.hello);
@@ -55,7 +58,7 @@ async function run(contender: Contender, subscribers: number, publishers: number
     const began = performance.now();
     let left = publications;
     const publisher = async (): Promise<void> => {
-      while (left-- > 0) await post(agent, server.port, contender);
+      while (left-- > 0) await post(agent, port, contender);
     };
     await Promise.all(Array.from({ length: publishers }, publisher));
     await all.promise;
@@ -64,7 +67,8 @@ async function run(contender: Contender, subscribers: number, publishers: number
     agent.destroy();
     return (subscribers * publications) / seconds;
   } finally {
-    await server.stop();
+    await server.kill();
+    rmSync(folder, { recursive: true });
   }
 }
 
@@ -92,10 +96,6 @@ async function post(agent: Agent, port: number, { path, body }: Contender): Prom
 }
 
 function dormouse(): Contender {
-  const folder = mkdtempSync(join(tmpdir(), "dormouse-bundle-"));
-  execFileSync("wrangler", ["deploy", "--dry-run", "--outdir", folder], { stdio: "ignore" });
-  const module = readFileSync(join(folder, "edge.js"), "utf8");
-  rmSync(folder, { recursive: true });
   const config = {
     client: { allow_anonymous_connect_without_token: true },
     channel: {
@@ -111,7 +111,7 @@ function dormouse(): Contender {
   return {
     name: "dormouse",
     setup: {
-      module,
+      modules: { "edge.js": productionBundle() },
       classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject" },
       variables: {
         API_KEY: "bench",
@@ -131,7 +131,11 @@ function bare(): Contender {
   const module = readFileSync(new URL("./bare-object.js", import.meta.url), "utf8");
   return {
     name: "bare",
-    setup: { module, classNames: { CHANNELS: "BareObject" }, variables: {} },
+    setup: {
+      modules: { "bare-object.js": module },
+      classNames: { CHANNELS: "BareObject" },
+      variables: {},
+    },
     socketPath: "/channel/bench/websocket",
     path: "/publish",
     body: `{"push":{"channel":"bench","pub":{"data":${data},"offset":1}}}`,

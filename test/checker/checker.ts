@@ -1,0 +1,229 @@
+import { ChannelRecord } from "./channel-record.ts";
+import { judgeAbsence, judgeChannel, judgeEnd } from "./ending.ts";
+import type {
+  ChannelOpened,
+  Delivered,
+  Detached,
+  Happening,
+  StreamForgotten,
+  Subscribed,
+} from "./happening.ts";
+import { hearPositioned } from "./positioned-hearing.ts";
+import { comparePresence } from "./presence.ts";
+import { acknowledge, invoke, leaveOpen, refuse } from "./publishes.ts";
+import { begin, end, type Judging } from "./subscribing.ts";
+import { hearUnpositioned } from "./unpositioned-hearing.ts";
+import type { Verdict } from "./verdict.ts";
+import { Violations } from "./violations.ts";
+
+type PublishHappening = Extract<Happening, { readonly f: "publish" }>;
+
+/** Judges a history while it is told: what was lost, doubled, out of order, forgotten or made up. */
+export class Checker {
+  readonly #promptMicroseconds: number;
+  readonly #violations = new Violations();
+  readonly #channels = new Map<string, ChannelRecord>();
+  readonly #faults = new Map<string, number>();
+  readonly #recoveryTimes: number[] = [];
+  readonly #counts = {
+    deliveries: 0,
+    published: 0,
+    recoveries: 0,
+    failedRecoveries: 0,
+    signals: 0,
+    presenceChecks: 0,
+  };
+  #number = 0;
+  #time = 0;
+  #isSettled = false;
+
+  /**
+   * @param promptMicroseconds how much later than it was asked for or known something may take effect: an answer, a removal, a
+   *                           gateway's catching up, what a crash leaves behind (rules B4 and L4)
+   */
+  constructor(promptMicroseconds = 10_000_000) {
+    this.#promptMicroseconds = promptMicroseconds;
+  }
+
+  /** Hears of the next happening; in the order of their times. */
+  take(happening: Happening): void {
+    this.#number++;
+    this.#time = happening.time;
+    if (happening.f === "deliver") this.#deliver(happening);
+    else this.#takeOther(happening);
+  }
+
+  /** Says what was wrong. Nothing is taken after that. */
+  finish(): Verdict {
+    for (const channel of this.#channels.values()) {
+      for (const subscription of channel.subscriptions.values()) {
+        if (this.#isSettled) {
+          judgeEnd(channel, subscription, this.#time, this.#violations);
+          judgeAbsence(channel, subscription, this.#time, this.#violations);
+        }
+        end(channel, subscription, this.#time, this.#violations);
+      }
+      judgeChannel(channel, this.#time, this.#promptMicroseconds, this.#violations);
+    }
+    return {
+      violations: this.#violations.list,
+      violationCounts: this.#violations.counts,
+      lossCounts: this.#violations.lossCounts,
+      counts: { ...this.#counts, ...this.#countPublishes(), channels: this.#channels.size },
+      faults: this.#faults,
+      recoveryTimes: this.#recoveryTimes,
+    };
+  }
+
+  #deliver(delivered: Delivered): void {
+    this.#counts.deliveries++;
+    const channel = this.#channel(delivered.channel);
+    const subscription = channel.subscription(delivered.process);
+    if (!subscription.isAttached) {
+      const { process, time, value, offset } = delivered;
+      const at = offset === undefined ? "" : ` at ${offset}`;
+      const text = `${process} heard ${value}${at} without being subscribed`;
+      this.#violations.add({ kind: "stray", channel: channel.name, process, time, text });
+    } else if (subscription.stream === undefined) {
+      hearUnpositioned(channel, subscription, delivered, this.#violations);
+    } else {
+      hearPositioned(channel, subscription, subscription.stream, delivered, this.#violations);
+    }
+  }
+
+  #takeOther(happening: Exclude<Happening, Delivered>): void {
+    switch (happening.f) {
+      case "channel":
+        this.#open(happening);
+        break;
+      case "publish":
+        this.#publish(happening);
+        break;
+      case "subscribe":
+        this.#subscribe(happening);
+        break;
+      case "signal":
+        this.#counts.signals++;
+        this.#detach({ ...happening, f: "detach" });
+        break;
+      case "detach":
+        this.#detach(happening);
+        break;
+      case "forget":
+        this.#forget(happening);
+        break;
+      case "crash":
+        this.#channel(happening.channel).crashes.push(happening.time);
+        break;
+      case "settled":
+        this.#isSettled = true;
+        break;
+      case "presence":
+        this.#counts.presenceChecks++;
+        comparePresence(this.#channel(happening.channel), happening, this.#violations);
+        break;
+      case "fault":
+        if (happening.type === "info") {
+          this.#faults.set(happening.kind, (this.#faults.get(happening.kind) ?? 0) + 1);
+        }
+        break;
+    }
+  }
+
+  #open({ channel, recovery, recoverable }: ChannelOpened): void {
+    const record = this.#channel(channel);
+    record.recovery = recovery;
+    record.recoverable = recoverable;
+  }
+
+  #publish(happening: PublishHappening): void {
+    const channel = this.#channel(happening.channel);
+    switch (happening.type) {
+      case "invoke":
+        if (invoke(channel, happening, this.#number)) this.#counts.published++;
+        break;
+      case "ok":
+        acknowledge(channel, happening, this.#judging());
+        break;
+      case "fail":
+        refuse(channel, happening, this.#violations);
+        break;
+      case "info":
+        leaveOpen(channel, happening);
+        break;
+    }
+  }
+
+  #subscribe(reply: Subscribed): void {
+    const channel = this.#channel(reply.channel);
+    const subscription = channel.subscription(reply.process);
+    const { detachedTime } = subscription;
+    if (reply.recovered) this.#counts.recoveries++;
+    else if (reply.recovering) this.#counts.failedRecoveries++;
+    if (reply.recovered && reply.recovering && detachedTime !== undefined) {
+      this.#recoveryTimes.push(reply.time - detachedTime);
+    }
+    begin(channel, subscription, reply, this.#judging());
+  }
+
+  #detach({ channel: name, process, time, forgets = false }: Omit<Detached, "type">): void {
+    const channel = this.#channel(name);
+    const subscription = channel.subscriptions.get(process);
+    if (subscription === undefined) return;
+    if (this.#isSettled) judgeEnd(channel, subscription, time, this.#violations);
+    end(channel, subscription, time, this.#violations);
+    if (!forgets) return;
+    subscription.hasLeft = true;
+    subscription.stream = undefined;
+  }
+
+  #forget({ channel: name, time, what }: StreamForgotten): void {
+    const channel = this.#channel(name);
+    const { stream } = channel;
+    channel.forgottenTime = time;
+    if (what === "stream") {
+      channel.streamForgottenTime = time;
+      channel.newEpochsDue++;
+    } else if (stream !== undefined) {
+      channel.removals.push({ time, stream, upTo: stream.top });
+    }
+  }
+
+  #judging(): Judging {
+    return {
+      number: this.#number,
+      promptMicroseconds: this.#promptMicroseconds,
+      violations: this.#violations,
+    };
+  }
+
+  #channel(name: string): ChannelRecord {
+    const known = this.#channels.get(name);
+    if (known !== undefined) return known;
+    const made = new ChannelRecord(name);
+    this.#channels.set(name, made);
+    return made;
+  }
+
+  #countPublishes(): {
+    readonly acknowledged: number;
+    readonly refused: number;
+    readonly unknown: number;
+    readonly unknownHeard: number;
+    readonly subscribers: number;
+  } {
+    const counts = { acknowledged: 0, refused: 0, unknown: 0, unknownHeard: 0, subscribers: 0 };
+    for (const channel of this.#channels.values()) {
+      counts.subscribers += channel.subscriptions.size;
+      for (const { outcome, heardBy } of channel.publications.values()) {
+        if (outcome === "acknowledged") counts.acknowledged++;
+        else if (outcome === "refused") counts.refused++;
+        else {
+          counts.unknown++;
+          if (heardBy !== undefined) counts.unknownHeard++;
+        }
+      }
+    }
+    return counts;
+  }
+}

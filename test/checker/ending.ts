@@ -1,0 +1,88 @@
+import type { ChannelRecord } from "./channel-record.ts";
+import { lose, loseGaps } from "./positioned-hearing.ts";
+import type { StreamRecord } from "./stream-record.ts";
+import type { SubscriptionRecord } from "./subscription-record.ts";
+import { loseMissing, miss } from "./unpositioned-hearing.ts";
+import type { Violations } from "./violations.ts";
+
+/** After all has settled, a subscriber must have heard everything that there is. */
+export function judgeEnd(
+  channel: ChannelRecord,
+  subscription: SubscriptionRecord,
+  time: number,
+  violations: Violations,
+): void {
+  if (!subscription.isAttached) return;
+  const { process, stream, position } = subscription;
+  const place = subscription.heard === 0 ? "first" : "last";
+  if (stream === undefined) {
+    miss(channel, subscription, channel.acknowledged.length, place);
+    loseMissing(channel, subscription, time);
+    return;
+  }
+  loseGaps(channel, subscription, time, violations);
+  const newest = channel.stream ?? stream;
+  const from = newest === stream ? position + 1 : 1;
+  if (from <= newest.top) {
+    lose(channel, process, { stream: newest, from, to: newest.top, place, time }, violations);
+  }
+}
+
+/** After all has settled, everybody who didn't leave for good must be back. */
+export function judgeAbsence(
+  channel: ChannelRecord,
+  { isAttached, hasLeft, detachedTime, process }: SubscriptionRecord,
+  time: number,
+  violations: Violations,
+): void {
+  if (isAttached || hasLeft || detachedTime === undefined) return;
+  const text = `${process} ceased to be subscribed at ${detachedTime} and didn't come back`;
+  violations.add({ kind: "absent", channel: channel.name, process, time, text });
+}
+
+/** What only the whole history tells about a channel: its order, and what crashes excuse. */
+export function judgeChannel(
+  channel: ChannelRecord,
+  time: number,
+  promptMicroseconds: number,
+  violations: Violations,
+): void {
+  for (const { publication, violation } of channel.doubts) {
+    if (!channel.excuses(publication, promptMicroseconds)) violations.add(violation);
+  }
+  for (const { from, edge } of channel.order.contradictions()) {
+    const text = `${edge.process} heard ${from.value} before ${edge.to.value}, and others heard them the other way round`;
+    const { process } = edge;
+    violations.add({ kind: "swapped", channel: channel.name, process, time, text });
+  }
+  for (const stream of channel.streams.values()) {
+    judgeStreamOrder(channel, stream, time, violations);
+  }
+}
+
+/** What was acknowledged before another publish began stands before it. */
+function judgeStreamOrder(
+  channel: ChannelRecord,
+  { byOffset, epoch }: StreamRecord,
+  time: number,
+  violations: Violations,
+): void {
+  const offsets = [...byOffset.keys()].sort((one, other) => one - other);
+  let latestInvoked = -1;
+  let latestOffset = 0;
+  for (const offset of offsets) {
+    const publication = byOffset.get(offset);
+    // A publication that stands at two places was spoken of already.
+    if (publication?.offset !== offset) continue;
+    if (publication.acknowledgedAt < latestInvoked) {
+      const earlier = byOffset.get(latestOffset);
+      const text = `${publication.value} stands at ${epoch}:${offset}, after ${earlier?.value} at ${latestOffset}, which was published only after its acknowledgement`;
+      const process = publication.placedBy;
+      violations.add({ kind: "swapped", channel: channel.name, process, time, text });
+    }
+    if (publication.invokedAt > latestInvoked) {
+      latestInvoked = publication.invokedAt;
+      latestOffset = offset;
+    }
+  }
+}

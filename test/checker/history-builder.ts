@@ -1,0 +1,157 @@
+import { Checker } from "./checker.ts";
+import type { ChannelOpened, Delivered, Happening, Subscribed } from "./happening.ts";
+import type { Verdict } from "./verdict.ts";
+
+type Told = Happening extends infer One
+  ? One extends Happening
+    ? Omit<One, "time">
+    : never
+  : never;
+
+/** Tells histories of one channel, a millisecond from one happening to the next. */
+export class HistoryBuilder {
+  readonly happenings: Happening[] = [];
+  readonly channel: string;
+  readonly #hasOffsets: boolean;
+  #time = 0;
+  #top = 0;
+  epoch = "e1";
+
+  constructor(recovery: ChannelOpened["recovery"] = "stream", recoverable?: number) {
+    this.channel = `${recovery}:a`;
+    this.#hasOffsets = recovery !== "none";
+    const opened = { type: "info", f: "channel", channel: this.channel, recovery } as const;
+    this.tell({
+      ...opened,
+      process: "prove",
+      ...(recoverable === undefined ? {} : { recoverable }),
+    });
+  }
+
+  /** Adds any happening. */
+  tell(told: Told): this {
+    this.#time += 1000;
+    this.happenings.push({ ...told, time: this.#time });
+    return this;
+  }
+
+  pass(seconds: number): this {
+    this.#time += seconds * 1_000_000;
+    return this;
+  }
+
+  invoke(value: string, process = "publisher"): this {
+    return this.tell({ process, type: "invoke", f: "publish", channel: this.channel, value });
+  }
+
+  /** Acknowledges what was invoked; with history at the next offset, unless another is named. */
+  acknowledge(value: string, process = "publisher", offset = this.#top + 1): this {
+    this.#top = Math.max(this.#top, offset);
+    const position = this.#hasOffsets ? { offset, epoch: this.epoch } : {};
+    const { channel } = this;
+    return this.tell({ process, type: "ok", f: "publish", channel, value, ...position });
+  }
+
+  refuse(value: string): this {
+    const { channel } = this;
+    return this.tell({ process: "publisher", type: "fail", f: "publish", channel, value });
+  }
+
+  leaveOpen(value: string): this {
+    const { channel } = this;
+    return this.tell({ process: "publisher", type: "info", f: "publish", channel, value });
+  }
+
+  /** Publishes values, one acknowledged before the next is invoked. */
+  publish(...values: readonly string[]): this {
+    for (const value of values) this.invoke(value).acknowledge(value);
+    return this;
+  }
+
+  subscribe(process: string, reply: Partial<Subscribed> = {}): this {
+    const position = this.#hasOffsets ? { epoch: this.epoch, offset: this.#top } : {};
+    return this.tell({
+      process,
+      type: "ok",
+      f: "subscribe",
+      channel: this.channel,
+      client: `id-${process}`,
+      recovering: false,
+      recovered: false,
+      ...position,
+      ...reply,
+    });
+  }
+
+  /** Recovers from an offset. */
+  recover(process: string, offset: number, reply: Partial<Subscribed> = {}): this {
+    return this.subscribe(process, { recovering: true, recovered: true, offset, ...reply });
+  }
+
+  /** Delivers values: with history, the first at an offset and the others after it. */
+  hear(process: string, offset: number | undefined, ...values: readonly string[]): this {
+    values.forEach((value, index) => {
+      const at: Partial<Delivered> = offset === undefined ? {} : { offset: offset + index };
+      const { channel } = this;
+      this.tell({ process, type: "ok", f: "deliver", channel, value, ...at });
+    });
+    return this;
+  }
+
+  detach(process: string, forgets = false): this {
+    return this.tell({ process, type: "info", f: "detach", channel: this.channel, forgets });
+  }
+
+  signal(process: string, code = 2500): this {
+    return this.tell({ process, type: "info", f: "signal", channel: this.channel, code });
+  }
+
+  /** Forgets; a forgotten stream begins anew with another epoch. */
+  forget(what: "publications" | "stream", epoch = this.epoch): this {
+    if (what === "stream") this.#top = 0;
+    this.epoch = epoch;
+    return this.tell({ process: "prove", type: "info", f: "forget", channel: this.channel, what });
+  }
+
+  crash(): this {
+    return this.tell({ process: "prove", type: "info", f: "crash", channel: this.channel });
+  }
+
+  settle(): this {
+    return this.tell({ process: "prove", type: "info", f: "settled" });
+  }
+
+  presence(...clients: readonly string[]): this {
+    const { channel } = this;
+    return this.tell({ process: "prove", type: "ok", f: "presence", channel, clients });
+  }
+
+  fault(kind: string): this {
+    return this.tell({ process: "prove", type: "invoke", f: "fault", kind, target: "t" }).tell({
+      process: "prove",
+      type: "info",
+      f: "fault",
+      kind,
+      target: "t",
+    });
+  }
+
+  verdict(): Verdict {
+    return verdictOn(this.happenings);
+  }
+
+  /** What is wrong, each as kind, process and place. */
+  wrong(): readonly string[] {
+    return this.verdict().violations.map(({ kind, process, place = "", channel }) => {
+      if (channel !== this.channel) throw new Error(`a violation on ${channel}`);
+      return `${kind} ${process} ${place}`.trim();
+    });
+  }
+}
+
+/** Checks a whole history. */
+export function verdictOn(happenings: readonly Happening[]): Verdict {
+  const checker = new Checker();
+  for (const happening of happenings) checker.take(happening);
+  return checker.finish();
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { HistoryBuilder } from "./history-builder.ts";
+
+/** Two subscribers, and three publications. */
+function begun(recovery: "stream" | "cache" = "stream", recoverable = 10): HistoryBuilder {
+  const builder = new HistoryBuilder(recovery, recoverable);
+  return builder
+    .subscribe("s1")
+    .subscribe("s2")
+    .publish("a", "b", "c")
+    .hear("s2", 1, "a", "b", "c");
+}
+
+describe("a history with offsets that is as promised", () => {
+  it("has nothing wrong, and is counted", () => {
+    const { counts, faults, recoveryTimes, violations } = begun()
+      .hear("s1", 1, "a", "b")
+      .fault("cut")
+      .detach("s1")
+      .pass(1)
+      .recover("s1", 2)
+      .hear("s1", 3, "c")
+      .invoke("d")
+      .leaveOpen("d")
+      .invoke("e")
+      .leaveOpen("e")
+      .hear("s1", 4, "d")
+      .hear("s2", 4, "d")
+      .invoke("f")
+      .refuse("f")
+      .settle()
+      .presence("id-s1", "id-s2")
+      .verdict();
+    expect(violations).toEqual([]);
+    expect(faults).toEqual(new Map([["cut", 1]]));
+    expect(recoveryTimes).toEqual([1_001_000]);
+    expect(counts).toEqual({
+      deliveries: 8,
+      published: 6,
+      acknowledged: 3,
+      refused: 1,
+      unknown: 2,
+      unknownHeard: 1,
+      subscribers: 2,
+      channels: 1,
+      recoveries: 1,
+      failedRecoveries: 0,
+      signals: 0,
+      presenceChecks: 1,
+    });
+  });
+
+  it.each<[string, () => HistoryBuilder]>([
+    [
+      "a signal before what is missing",
+      () => begun().hear("s1", 1, "a").signal("s1").subscribe("s1", { recovering: false }),
+    ],
+    [
+      "too much missed to recover",
+      () =>
+        begun("stream", 1).hear("s1", 1, "a").detach("s1").subscribe("s1", { recovering: true }),
+    ],
+    [
+      "a failed recovery after a removal",
+      () => begun().forget("publications").detach("s1").subscribe("s1", { recovering: true }),
+    ],
+    [
+      "nothing promised to recover",
+      () =>
+        new HistoryBuilder()
+          .subscribe("s1")
+          .publish("a")
+          .detach("s1")
+          .subscribe("s1", { recovering: true }),
+    ],
+    [
+      "another epoch after it was forgotten",
+      () =>
+        begun()
+          .hear("s1", 1, "a", "b", "c")
+          .forget("stream", "e2")
+          .signal("s1")
+          .signal("s2")
+          .subscribe("s1")
+          .subscribe("s2")
+          .publish("d")
+          .hear("s1", 1, "d")
+          .hear("s2", 1, "d"),
+    ],
+    ["somebody who left for good", () => begun().hear("s1", 1, "a").detach("s1", true)],
+    [
+      "a gateway that is behind",
+      () =>
+        begun().hear("s1", 1, "a", "b", "c").subscribe("s3", { offset: 1 }).hear("s3", 2, "b", "c"),
+    ],
+    [
+      "a retried publish that stands where it stood",
+      () => begun().hear("s1", 1, "a", "b", "c").acknowledge("b", "publisher", 2),
+    ],
+    [
+      "a recovery just after a removal",
+      () =>
+        begun().detach("s1").forget("publications").recover("s1", 0).hear("s1", 1, "a", "b", "c"),
+    ],
+    [
+      "the newest alone, with cache recovery",
+      () => begun("cache").detach("s1").recover("s1", 0).hear("s1", 3, "c"),
+    ],
+    [
+      "the newest of another epoch, with cache recovery",
+      () =>
+        begun("cache")
+          .hear("s1", 1, "a", "b", "c")
+          .detach("s1")
+          .forget("stream", "e2")
+          .signal("s2")
+          .publish("d")
+          .recover("s1", 3)
+          .hear("s1", 1, "d")
+          .recover("s2", 3)
+          .hear("s2", 1, "d"),
+    ],
+    [
+      "the newest for who asked for nothing",
+      () =>
+        begun("cache")
+          .hear("s1", 1, "a", "b", "c")
+          .subscribe("s3", { recovered: true, offset: 0 })
+          .hear("s3", 3, "c"),
+    ],
+    [
+      "a publisher who hears itself first",
+      () =>
+        begun()
+          .hear("s1", 1, "a", "b", "c")
+          .invoke("d", "s1")
+          .hear("s1", 4, "d")
+          .hear("s2", 4, "d")
+          .acknowledge("d", "s1"),
+    ],
+    [
+      "a publisher who was cut meanwhile",
+      () =>
+        begun()
+          .hear("s1", 1, "a", "b", "c")
+          .invoke("d", "s1")
+          .detach("s1")
+          .recover("s1", 3)
+          .acknowledge("d", "s1")
+          .hear("s1", 4, "d")
+          .hear("s2", 4, "d"),
+    ],
+  ])("may have %s", (_, history) => {
+    expect(history().settle().wrong()).toEqual([]);
+  });
+
+  it("isn't judged for its end before all has settled", () => {
+    expect(begun().detach("s2").wrong()).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import type { ChannelRecord } from "./channel-record.ts";
+import type {
+  PublishAcknowledged,
+  PublishInvoked,
+  PublishRefused,
+  PublishUnknown,
+} from "./happening.ts";
+import { place } from "./places.ts";
+import { invoked, type PublicationRecord } from "./publication-record.ts";
+import type { Judging } from "./subscribing.ts";
+import type { SubscriptionRecord } from "./subscription-record.ts";
+import { hasHeard } from "./unpositioned-hearing.ts";
+import type { Violations } from "./violations.ts";
+
+/** Somebody begins to publish. */
+export function invoke(
+  channel: ChannelRecord,
+  { value, time }: PublishInvoked,
+  number: number,
+): boolean {
+  if (channel.publications.has(value)) return false;
+  const publication = invoked(value, number, time, channel.acknowledged.length);
+  channel.publications.set(value, publication);
+  return true;
+}
+
+/** Somebody is told that it published. */
+export function acknowledge(
+  channel: ChannelRecord,
+  { value, time, process, offset, epoch }: PublishAcknowledged,
+  { number, promptMicroseconds, violations }: Judging,
+): void {
+  const publication = channel.publications.get(value);
+  if (publication === undefined) {
+    const text = `${process} was told that it published ${value}, which it never tried`;
+    violations.add({ kind: "invented", channel: channel.name, process, time, text });
+    return;
+  }
+  if (publication.outcome !== "acknowledged") {
+    publication.outcome = "acknowledged";
+    publication.acknowledgedAt = number;
+    publication.acknowledgedTime = time;
+    channel.acknowledged.push(publication);
+  }
+  if (offset !== undefined) {
+    const found =
+      epoch === undefined ? undefined : channel.streamOf(epoch, time, promptMicroseconds);
+    if (found?.replaced !== undefined) {
+      const { replaced } = found;
+      const text = `${value} was published at ${epoch}:${offset}, in place of ${replaced.epoch}:${replaced.top}`;
+      violations.add({ kind: "forgotten", channel: channel.name, process, time, text });
+    }
+    const stream = found?.stream ?? channel.stream;
+    if (stream !== undefined) {
+      place({ channel, stream, offset, value, process, time }, violations);
+    }
+  }
+  const subscription = channel.subscriptions.get(process);
+  if (subscription === undefined || !subscription.isAttached) return;
+  if (subscription.since > publication.invokedAt) return;
+  judgeLate(channel, subscription, publication, time, violations);
+}
+
+/** Whoever publishes where it listens hears itself before it is told (rule O4). */
+function judgeLate(
+  channel: ChannelRecord,
+  subscription: SubscriptionRecord,
+  publication: PublicationRecord,
+  time: number,
+  violations: Violations,
+): void {
+  const { process, stream, position, gaps } = subscription;
+  const { value, offset } = publication;
+  const text = `${process} was told that it published ${value} before it heard it`;
+  const violation = { kind: "late", channel: channel.name, process, time, text } as const;
+  if (stream === undefined) {
+    if (!hasHeard(subscription, publication)) channel.doubts.push({ publication, violation });
+    return;
+  }
+  const isPassed = publication.stream === stream && offset <= position;
+  const isInGap = gaps.some(({ from, to }) => from <= offset && offset <= to);
+  if (!isPassed || isInGap) violations.add(violation);
+}
+
+/** It is certain that nothing was published: nobody can have heard it. */
+export function refuse(
+  channel: ChannelRecord,
+  { value, time }: PublishRefused,
+  violations: Violations,
+): void {
+  const publication = channel.publications.get(value);
+  if (publication === undefined || publication.outcome === "acknowledged") return;
+  publication.outcome = "refused";
+  const { heardBy } = publication;
+  if (heardBy === undefined) return;
+  const text = `${heardBy} heard ${value}, which was refused after that`;
+  const process = heardBy;
+  violations.add({ kind: "resurrected", channel: channel.name, process, time, text });
+}
+
+/** Nobody knows whether it was published. */
+export function leaveOpen(channel: ChannelRecord, { value }: PublishUnknown): void {
+  const publication = channel.publications.get(value);
+  if (publication?.outcome === "open") publication.outcome = "unknown";
+}

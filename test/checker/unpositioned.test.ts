@@ -1,0 +1,266 @@
+import { describe, expect, it } from "vitest";
+import { HistoryBuilder } from "./history-builder.ts";
+
+/** Three subscribers, and three publications that two of them heard. */
+function begun(): HistoryBuilder {
+  return new HistoryBuilder("none")
+    .subscribe("s1")
+    .subscribe("s2")
+    .subscribe("s3")
+    .publish("a", "b", "c")
+    .hear("s2", undefined, "a", "b", "c")
+    .hear("s3", undefined, "a", "b", "c");
+}
+
+/** The same, with publishes under way at the same time. */
+function atOnce(): HistoryBuilder {
+  const builder = new HistoryBuilder("none").subscribe("s1").subscribe("s2").subscribe("s3");
+  builder.invoke("a").invoke("b").invoke("c").acknowledge("a").acknowledge("b").acknowledge("c");
+  return builder.hear("s2", undefined, "a", "b", "c").hear("s3", undefined, "a", "b", "c");
+}
+
+describe("a history without offsets that is as promised", () => {
+  it.each<[string, () => HistoryBuilder]>([
+    ["everything heard", () => begun().hear("s1", undefined, "a", "b", "c")],
+    [
+      "what was missed while away",
+      () =>
+        begun()
+          .hear("s1", undefined, "a")
+          .detach("s1")
+          .subscribe("s1")
+          .publish("d")
+          .hear("s1", undefined, "d")
+          .hear("s2", undefined, "d")
+          .hear("s3", undefined, "d"),
+    ],
+    [
+      "different parts heard, the later ones first",
+      () =>
+        new HistoryBuilder("none")
+          .subscribe("s1")
+          .invoke("a")
+          .invoke("b")
+          .invoke("c")
+          .hear("s1", undefined, "a")
+          .detach("s1")
+          .subscribe("s1")
+          .hear("s1", undefined, "c")
+          .subscribe("s2")
+          .hear("s2", undefined, "a", "b", "c"),
+    ],
+    ["a loss just after a signal", () => begun().signal("s1").subscribe("s1")],
+    ["a loss by a crash before it was told", () => begun().crash().hear("s1", undefined, "b", "c")],
+    ["a loss by a crash at the end", () => begun().hear("s1", undefined, "a", "b").pass(9).crash()],
+    [
+      "an unknown outcome that nobody heard",
+      () => begun().hear("s1", undefined, "a", "b", "c").invoke("d").leaveOpen("d"),
+    ],
+    [
+      "an unknown outcome that one heard",
+      () =>
+        begun()
+          .hear("s1", undefined, "a", "b", "c")
+          .invoke("d")
+          .leaveOpen("d")
+          .hear("s1", undefined, "d"),
+    ],
+    [
+      "an order that isn't that of the acknowledgements",
+      () => {
+        const told = new HistoryBuilder("none")
+          .subscribe("s1")
+          .subscribe("s2")
+          .invoke("a")
+          .invoke("b")
+          .acknowledge("a")
+          .acknowledge("b");
+        return told.hear("s1", undefined, "b", "a").hear("s2", undefined, "b", "a");
+      },
+    ],
+    [
+      "something heard that was published before",
+      () => new HistoryBuilder("none").publish("a").subscribe("s1").hear("s1", undefined, "a"),
+    ],
+    [
+      "a publisher who a crash kept from hearing itself",
+      () =>
+        begun()
+          .hear("s1", undefined, "a", "b", "c")
+          .invoke("d", "s1")
+          .crash()
+          .acknowledge("d", "s1"),
+    ],
+  ])("may have %s", (_, history) => {
+    expect(history().settle().wrong()).toEqual([]);
+  });
+});
+
+describe("a history without offsets in which one thing is wrong", () => {
+  it.each<[string, () => HistoryBuilder, readonly string[]]>([
+    ["a loss in the middle", () => begun().hear("s1", undefined, "a", "c"), ["lost s1 middle"]],
+    ["a loss at the beginning", () => begun().hear("s1", undefined, "b", "c"), ["lost s1 first"]],
+    ["a loss at the end", () => begun().hear("s1", undefined, "a", "b"), ["lost s1 last"]],
+    [
+      "a loss told of when it is cut later",
+      () => begun().hear("s1", undefined, "a", "c").detach("s1").subscribe("s1"),
+      ["lost s1 middle"],
+    ],
+    [
+      "a loss long before a crash",
+      () => begun().hear("s1", undefined, "a", "c").pass(11).crash(),
+      ["lost s1 middle"],
+    ],
+    [
+      "a loss after a crash",
+      () => new HistoryBuilder("none").crash().subscribe("s1").publish("a"),
+      ["lost s1 first"],
+    ],
+    [
+      "a repeated delivery",
+      () => begun().hear("s1", undefined, "a", "b", "b", "c"),
+      ["doubled s1"],
+    ],
+    [
+      "a delivery repeated to another subscription",
+      () =>
+        begun()
+          .hear("s1", undefined, "a", "b", "c")
+          .detach("s1")
+          .subscribe("s1")
+          .hear("s1", undefined, "b"),
+      ["doubled s1"],
+    ],
+    [
+      "two swapped against their acknowledgements",
+      () => begun().hear("s1", undefined, "b", "a", "c"),
+      ["swapped s1"],
+    ],
+    [
+      "two swapped against the others",
+      () => atOnce().hear("s1", undefined, "a", "c", "b"),
+      ["swapped s1"],
+    ],
+    [
+      "two swapped by who hears them first",
+      () =>
+        new HistoryBuilder("none")
+          .subscribe("s1")
+          .subscribe("s2")
+          .subscribe("s3")
+          .invoke("a")
+          .invoke("b")
+          .hear("s1", undefined, "b", "a")
+          .hear("s2", undefined, "a", "b")
+          .hear("s3", undefined, "a", "b"),
+      ["swapped s1"],
+    ],
+    [
+      "three orders that go in a circle",
+      () =>
+        new HistoryBuilder("none")
+          .invoke("a")
+          .invoke("b")
+          .invoke("c")
+          .subscribe("s1")
+          .hear("s1", undefined, "a", "b")
+          .subscribe("s2")
+          .hear("s2", undefined, "b", "c")
+          .subscribe("s3")
+          .hear("s3", undefined, "c", "a"),
+      ["swapped s3"],
+    ],
+    [
+      "a refused value heard later",
+      () =>
+        begun()
+          .hear("s1", undefined, "a", "b", "c")
+          .invoke("x")
+          .refuse("x")
+          .hear("s1", undefined, "x"),
+      ["resurrected s1"],
+    ],
+    [
+      "a refused value heard before",
+      () =>
+        begun()
+          .hear("s1", undefined, "a", "b", "c")
+          .invoke("x")
+          .hear("s1", undefined, "x")
+          .refuse("x"),
+      ["resurrected s1"],
+    ],
+    [
+      "a value that nobody published",
+      () => begun().hear("s1", undefined, "a", "b", "c", "x"),
+      ["invented s1"],
+    ],
+    [
+      "a publisher told too soon",
+      () =>
+        begun()
+          .hear("s1", undefined, "a", "b", "c")
+          .invoke("d", "s1")
+          .acknowledge("d", "s1")
+          .hear("s1", undefined, "d")
+          .hear("s2", undefined, "d")
+          .hear("s3", undefined, "d"),
+      ["late s1"],
+    ],
+    [
+      "a delivery to nobody",
+      () =>
+        begun()
+          .hear("s1", undefined, "a", "b", "c")
+          .detach("s1")
+          .hear("s1", undefined, "c")
+          .subscribe("s1"),
+      ["stray s1"],
+    ],
+    [
+      "somebody who didn't come back",
+      () => begun().hear("s1", undefined, "a", "b", "c").signal("s1"),
+      ["absent s1"],
+    ],
+    [
+      "somebody who isn't present",
+      () => begun().hear("s1", undefined, "a", "b", "c").settle().presence("id-s2", "id-s3"),
+      ["presence s1"],
+    ],
+  ])("says so: %s", (_, history, wrong) => {
+    expect(history().settle().wrong()).toEqual(wrong);
+  });
+
+  it("is told of a loss in the middle though it never settles", () => {
+    const told = begun().hear("s1", undefined, "a", "c").detach("s1");
+    expect(told.wrong()).toEqual(["lost s1 middle"]);
+  });
+
+  it("names both values of a contradiction", () => {
+    const { violations } = atOnce().hear("s1", undefined, "a", "c", "b").settle().verdict();
+    expect(violations[0]?.text).toBe(
+      "s1 heard c before b, and others heard them the other way round",
+    );
+  });
+
+  it("allows a value on each of two channels and not one that was published on another", () => {
+    const told = new HistoryBuilder("none").subscribe("s1");
+    told.tell({
+      process: "publisher",
+      type: "invoke",
+      f: "publish",
+      channel: "none:b",
+      value: "a",
+    });
+    expect(told.hear("s1", undefined, "a").wrong()).toEqual(["invented s1"]);
+    const both = new HistoryBuilder("none").subscribe("s1").invoke("a");
+    both.tell({
+      process: "publisher",
+      type: "invoke",
+      f: "publish",
+      channel: "none:b",
+      value: "a",
+    });
+    expect(both.hear("s1", undefined, "a").wrong()).toEqual([]);
+  });
+});

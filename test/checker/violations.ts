@@ -1,0 +1,32 @@
+import type { LossPlace, Violation, ViolationKind } from "./verdict.ts";
+
+/** Collects what is wrong: the first thousand in full, and all of them as counts. */
+export class Violations {
+  readonly list: Violation[] = [];
+  readonly counts = new Map<ViolationKind, number>();
+  readonly lossCounts = new Map<LossPlace, number>();
+
+  /** Adds one. */
+  add(violation: Violation): void {
+    this.#count(violation.kind, 1);
+    if (violation.place !== undefined) this.#countLoss(violation.place, 1);
+    if (this.list.length < listedMax) this.list.push(violation);
+  }
+
+  /** Counts more losses of a place that are like the ones before, and so not worth a sentence each. */
+  addUntold(place: LossPlace, count: number): void {
+    if (count <= 0) return;
+    this.#count("lost", count);
+    this.#countLoss(place, count);
+  }
+
+  #count(kind: ViolationKind, count: number): void {
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + count);
+  }
+
+  #countLoss(place: LossPlace, count: number): void {
+    this.lossCounts.set(place, (this.lossCounts.get(place) ?? 0) + count);
+  }
+}
+
+const listedMax = 1000;

@@ -1,0 +1,94 @@
+import { Agent, request } from "node:http";
+
+/** What became of a call. */
+export type CallResult =
+  | { readonly outcome: "result"; readonly result: object }
+  /** Nothing was done, for certain: there was no connection, or the server says so. */
+  | { readonly outcome: "refused" }
+  /** Nobody knows. */
+  | { readonly outcome: "lost" }
+  /** It can't succeed, however often it is repeated. */
+  | { readonly outcome: "wrong"; readonly problem: string };
+
+/** Where a backend finds the HTTP API, and how it shows that it may. */
+export interface BackendAddress {
+  /** Of the server or of a proxy before it, such as `http://127.0.0.1:8787`. */
+  readonly address: string;
+  /** What the backend calls the server, where the address is that of a proxy before a deployed one. */
+  readonly hostHeader?: string;
+  readonly apiKey: string;
+}
+
+/** The HTTP API, called by somebody who wants to know what an answer that doesn't come may mean. */
+export class BackendCalls {
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #backend: BackendAddress;
+
+  constructor(backend: BackendAddress) {
+    this.#backend = backend;
+  }
+
+  /** Never rejects. */
+  call(method: string, command: object): Promise<CallResult> {
+    const { address, hostHeader, apiKey } = this.#backend;
+    const { promise, resolve } = Promise.withResolvers<CallResult>();
+    const asked = request(`${address}/api/${method}`, {
+      method: "POST",
+      agent: this.#agent,
+      headers: {
+        "Content-Type": "application/json",
+        "X-API-Key": apiKey,
+        ...(hostHeader === undefined ? {} : { Host: hostHeader }),
+      },
+    });
+    const timer = setTimeout(() => asked.destroy(new Error("no answer came in time")), patienceMs);
+    const end = (result: CallResult): void => {
+      clearTimeout(timer);
+      resolve(result);
+    };
+    const fail = (error: NodeJS.ErrnoException): void => {
+      end({ outcome: error.code === "ECONNREFUSED" ? "refused" : "lost" });
+    };
+    asked.once("error", fail);
+    asked.once("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => (text += chunk));
+      response.once("end", () => end(judge(response.statusCode ?? 0, text)));
+      response.once("error", fail);
+      // An answer that breaks off neither ends nor fails.
+      response.once("close", () => end({ outcome: "lost" }));
+    });
+    asked.end(JSON.stringify(command));
+    return promise;
+  }
+
+  /** Closes the connections that are kept. */
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function judge(status: number, text: string): CallResult {
+  const { result, error } = parseAnswer(text);
+  if (status === 200 && result !== undefined) return { outcome: "result", result };
+  // It says that nothing was done (rule B4), whatever the status.
+  if (error?.code === 111) return { outcome: "refused" };
+  // 520 and such come from the platform, in front of the server.
+  if (error?.code === 100 || status >= 500 || status === 429) return { outcome: "lost" };
+  return { outcome: "wrong", problem: `status ${status}, error ${error?.code ?? "none"}` };
+}
+
+function parseAnswer(text: string): {
+  readonly result?: object;
+  readonly error?: { readonly code: number };
+} {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** A little more than the server gives itself (rule B4). */
+const patienceMs = 12_000;

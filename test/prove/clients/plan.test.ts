@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { checkPlan, type ClientsPlan, type SubscriberPlan } from "./plan.ts";
+
+describe("a plan", () => {
+  it("with one channel for each channel socket, and several for a gateway, can be carried out", () => {
+    expect(() =>
+      checkPlan(planOf({}, { process: "b", endpoint: "gateway", channels: both })),
+    ).not.toThrow();
+  });
+
+  it.each([
+    ["its name is another one's too", [{}, {}]],
+    ["a full stop ends a value", [{ process: "a.b" }]],
+    ["it has no channel", [{ channels: [] }]],
+    ["it names a channel twice", [{ endpoint: "gateway", channels: ["keep:a", "keep:a"] }]],
+    ["its socket is for one channel", [{ channels: both }]],
+    ["it publishes where it isn't subscribed", [{ publishes: { channel: "b", everyMs: 1 } }]],
+    ["nothing is said of what keep:x recovers", [{ channels: ["keep:x"] }]],
+  ] satisfies [string, Partial<SubscriberPlan>[]][])("is refused when %s", (why, subscribers) => {
+    expect(() => checkPlan(planOf(...subscribers))).toThrow(why);
+  });
+});
+
+const both = ["keep:a", "none:a"];
+
+function planOf(...subscribers: readonly Partial<SubscriberPlan>[]): ClientsPlan {
+  const sound = { process: "a", kind: "raw", endpoint: "channel", channels: ["keep:a"] } as const;
+  return {
+    historyFile: "",
+    address: "http://127.0.0.1:1",
+    tokenSecret: "",
+    pingIntervalMs: 2_000,
+    seed: 1,
+    recovers: { "keep:a": "stream", "none:a": "none" },
+    subscribers: subscribers.map((traits) => Object.assign({}, sound, traits)),
+  };
+}

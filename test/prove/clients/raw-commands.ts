@@ -1,0 +1,56 @@
+import type { RawSubscription } from "./raw-subscription.ts";
+import { tickMs } from "./subscriber.ts";
+
+/** Commands of one connection that aren't answered yet. */
+export class RawCommands {
+  readonly #waiting = new Map<number, { readonly asked: Asked; readonly tick: number }>();
+  #ids = 0;
+  #ticks = 0;
+
+  /** Gives the command to send for a request. */
+  ask(asked: Asked, request: object): object {
+    const id = ++this.#ids;
+    this.#waiting.set(id, { asked, tick: this.#ticks });
+    return { id, ...request };
+  }
+
+  /** What is answered by this id; undefined when it was answered before, or nobody asked. */
+  take(id: number): Asked | undefined {
+    const found = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return found?.asked;
+  }
+
+  /** @returns whether one has waited for longer than SDKs wait, as they are set here */
+  tick(): boolean {
+    this.#ticks++;
+    // The oldest comes first.
+    for (const { tick } of this.#waiting.values()) return this.#ticks - tick > patienceMs / tickMs;
+    return false;
+  }
+
+  /** Nothing will be answered any more. */
+  clear(): void {
+    this.#waiting.clear();
+  }
+}
+
+export interface AskedPublish {
+  readonly method: "publish";
+  readonly subscription: RawSubscription;
+  /** Of its subscription, when it was sent. */
+  readonly generation: number;
+}
+
+/** A command that isn't answered yet. */
+export type Asked =
+  | { readonly method: "connect" }
+  | {
+      readonly method: "subscribe";
+      readonly subscription: RawSubscription;
+      readonly recovers: boolean;
+    }
+  | { readonly method: "unsubscribe"; readonly subscription: RawSubscription }
+  | AskedPublish;
+
+const patienceMs = 5_000;

@@ -1,0 +1,100 @@
+import { type RawData, WebSocket } from "ws";
+import { microseconds } from "../history/clock.ts";
+import { isTerminal, socketOptions } from "./endpoint.ts";
+import { tickMs } from "./subscriber.ts";
+
+/** Who uses a link. All times are µs. */
+export interface LinkUser {
+  opened(time: number): void;
+  /** A line came that isn't a ping. */
+  heard(line: string, time: number): void;
+  /** It is over. */
+  closed(time: number): void;
+  /** It is over, and no client may come back or none should have to. {@link closed} follows. */
+  failed(what: string): void;
+}
+
+/** One connection of a raw subscriber: frames, lines, pings, silence and its end. */
+export class RawLink {
+  readonly #socket: WebSocket;
+  readonly #user: LinkUser;
+  readonly #silentTicksMax: number;
+  /** Counted in ticks: a process that was held up itself doesn't take that for silence. */
+  #silentTicks = 0;
+  #isOver = false;
+  /** The server wants its pings answered. */
+  answersPings = false;
+
+  /** @param silenceMs after so long without a word from the server it is dead */
+  constructor(address: string, hostHeader: string | undefined, silenceMs: number, user: LinkUser) {
+    this.#user = user;
+    this.#silentTicksMax = silenceMs / tickMs;
+    this.#socket = new WebSocket(address, socketOptions(hostHeader));
+    this.#socket.on("open", () => {
+      if (!this.#isOver) user.opened(microseconds());
+    });
+    this.#socket.on("message", (frame) => this.#hear(frame));
+    this.#socket.on("error", (error) => this.#break(error));
+    this.#socket.on("close", (code) => this.#end(code));
+  }
+
+  /** Sends commands in one frame. */
+  send(commands: readonly object[]): void {
+    if (commands.length === 0 || this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#socket.send(commands.map((command) => JSON.stringify(command)).join("\n"));
+  }
+
+  tick(): void {
+    if (++this.#silentTicks > this.#silentTicksMax) this.drop();
+  }
+
+  /** Ends it without a goodbye. */
+  drop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#socket.terminate();
+    this.#user.closed(microseconds());
+  }
+
+  #hear(frame: RawData): void {
+    // Frames come whole, in one buffer each: that is the library's default.
+    if (this.#isOver || !Buffer.isBuffer(frame)) return;
+    const time = microseconds();
+    this.#silentTicks = 0;
+    const text = frame.toString();
+    let start = 0;
+    // What a line says may end the link.
+    while (start < text.length && !this.#isOver) {
+      const found = text.indexOf("\n", start);
+      const end = found === -1 ? text.length : found;
+      const line = start === 0 && end === text.length ? text : text.slice(start, end);
+      start = end + 1;
+      if (line === "{}") this.#answerPing();
+      else this.#user.heard(line, time);
+    }
+  }
+
+  #answerPing(): void {
+    if (this.answersPings && this.#socket.readyState === WebSocket.OPEN) this.#socket.send("{}");
+  }
+
+  #break(error: Error): void {
+    if (this.#isOver) return;
+    const status = Number(/^Unexpected server response: (\d+)$/.exec(error.message)?.[1] ?? 0);
+    if (status >= 300 && status < 500 && status !== 429) {
+      this.#user.failed(`was refused with ${status}`);
+    }
+    // Frames that break the protocol can't come from cut connections.
+    const code = "code" in error ? String(error.code) : "";
+    if (code.startsWith("WS_ERR_"))
+      this.#user.failed(`was sent what no frame is: ${error.message}`);
+  }
+
+  #end(code: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (isTerminal(code))
+      this.#user.failed(`was closed with ${code}, after which no client returns`);
+    this.#user.closed(microseconds());
+  }
+}

@@ -1,0 +1,121 @@
+import type { Recovery } from "./plan.ts";
+import type { HeardPublication, SubscribeReply } from "./raw-reply.ts";
+import { valueIn } from "./value.ts";
+import type { Witness } from "./witness.ts";
+
+/** One channel of a raw subscriber: where it stands, and everything about it that the history tells. */
+export class RawSubscription {
+  readonly channel: string;
+  /**
+   * leaving: its unsubscribe isn't answered yet, and what comes before the answer belongs to what has ended.
+   * returning: so, and it has asked to subscribe again already.
+   */
+  state: "away" | "asking" | "attached" | "leaving" | "returning" = "away";
+  /** When it asks to subscribe, if it is away. */
+  askAtMs = 0;
+  /** Counts its subscriptions. */
+  generation = 0;
+  readonly #process: string;
+  readonly #recovers: boolean;
+  readonly #witness: Witness;
+  #position: { readonly epoch: string; offset: number } | undefined;
+
+  constructor(channel: string, process: string, recovery: Recovery, witness: Witness) {
+    this.channel = channel;
+    this.#process = process;
+    this.#recovers = recovery !== "none";
+    this.#witness = witness;
+  }
+
+  /** It asks to recover whenever it has a position. */
+  get isRecovering(): boolean {
+    return this.#position !== undefined;
+  }
+
+  /** The subscribe request. */
+  get request(): object {
+    const { channel } = this;
+    return this.#position === undefined
+      ? { channel }
+      : { channel, recover: true, ...this.#position };
+  }
+
+  /**
+   * Its subscribe was answered.
+   *
+   * @param asked whether that asked to recover
+   */
+  attach(reply: SubscribeReply, asked: boolean, client: string, time: number): void {
+    const { recovered = false, epoch = "", offset = 0, publications } = reply;
+    const hasPosition = reply.positioned === true || reply.recoverable === true;
+    const stands = hasPosition ? { epoch, offset } : {};
+    this.state = "attached";
+    this.generation++;
+    this.#position = hasPosition && this.#recovers ? { epoch, offset } : undefined;
+    this.#witness.record({
+      time,
+      process: this.#process,
+      type: "ok",
+      f: "subscribe",
+      channel: this.channel,
+      client,
+      recovering: asked,
+      recovered,
+      ...stands,
+    });
+    if (publications === undefined) return;
+    for (const publication of publications) this.hear(publication, time);
+  }
+
+  /** A publication came. One that comes unasked for is recorded too, and moves nothing. */
+  hear({ data, offset }: HeardPublication, time: number): void {
+    if (this.state === "leaving" || this.state === "returning") return;
+    this.#witness.hear(this.#process, time, this.channel, valueIn(data), offset);
+    if (this.state !== "attached" || this.#position === undefined || offset === undefined) return;
+    this.#position.offset = offset;
+  }
+
+  /** The server ended it, for it lost the stream. */
+  lose(code: number, time: number): void {
+    const { channel } = this;
+    this.#witness.record({
+      time,
+      process: this.#process,
+      type: "info",
+      f: "signal",
+      channel,
+      code,
+    });
+    this.state = "away";
+  }
+
+  /** The connection broke. */
+  break(time: number): void {
+    if (this.state === "attached") this.#detach(time, false);
+    this.state = "away";
+  }
+
+  /** It leaves on its own. */
+  leave(time: number, forgets: boolean): void {
+    this.#detach(time, forgets);
+    if (forgets) this.#position = undefined;
+    this.state = "leaving";
+  }
+
+  /** Its unsubscribe was answered. */
+  left(): void {
+    if (this.state === "leaving") this.state = "away";
+    if (this.state === "returning") this.state = "asking";
+  }
+
+  #detach(time: number, forgets: boolean): void {
+    this.#witness.record({
+      time,
+      process: this.#process,
+      type: "info",
+      f: "detach",
+      channel: this.channel,
+      ...(forgets ? { forgets } : {}),
+    });
+  }
+}

@@ -1,0 +1,53 @@
+/** What can be broken, and how often that is done unless the command line says otherwise. */
+export interface FaultKindTraits {
+  readonly kind: FaultKind;
+  readonly perMinute: number;
+  /** outside: in the network that clients see. inside: in the server, which only one of our own lets us. */
+  readonly from: "inside" | "outside";
+  /** What happens, for the report. */
+  readonly meaning: string;
+}
+
+export type FaultKind =
+  | "cut"
+  | "reset"
+  | "vanish"
+  | "deafen"
+  | "mute"
+  | "drop"
+  | "stall"
+  | "delay"
+  | "lose-answer"
+  | "evict"
+  | "evict-close"
+  | "crash-channel"
+  | "crash-gateway"
+  | "kill"
+  | "deploy";
+
+/** All kinds, in the order in which reports name them. */
+export const faultKinds: readonly FaultKindTraits[] = [
+  outside("cut", 10, "connections end in an orderly way (FIN), which neither end asked for"),
+  outside("reset", 10, "connections are reset"),
+  outside("vanish", 8, "nothing arrives any more in either direction, and nobody is told"),
+  outside("deafen", 8, "nothing reaches the clients any more, but the server hears them"),
+  outside("mute", 8, "nothing reaches the server any more, but the clients hear it"),
+  outside("drop", 6, "all connections are cut and none is let in for 2 s"),
+  outside("stall", 8, "readers stop reading for some seconds"),
+  outside("delay", 8, "everything is late, by a time that varies"),
+  outside("lose-answer", 16, "a publish is carried out and its answer is lost"),
+  inside("evict", 16, "an object's memory is thrown away, its sockets stay"),
+  inside("evict-close", 8, "an object's memory is thrown away, its sockets are closed"),
+  inside("crash-channel", 10, "a channel's object ends in the middle of its work"),
+  inside("crash-gateway", 8, "a gateway ends in the middle of its work"),
+  inside("kill", 8, "the whole runtime is ended with kill -9 and starts again on the same disk"),
+  inside("deploy", 8, "a changed bundle replaces the one that runs"),
+];
+
+function outside(kind: FaultKind, perMinute: number, meaning: string): FaultKindTraits {
+  return { kind, perMinute, from: "outside", meaning };
+}
+
+function inside(kind: FaultKind, perMinute: number, meaning: string): FaultKindTraits {
+  return { kind, perMinute, from: "inside", meaning };
+}

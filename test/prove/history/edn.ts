@@ -1,0 +1,45 @@
+import type { Happening } from "../../checker/happening.ts";
+import type { EdnProcesses } from "./edn-processes.ts";
+
+/**
+ * One happening as a line of EDN that Jepsen's `jepsen.history` reads. Publishes are operations of integer processes; everything
+ * that has no invocation is told by a process with a keyword for a name, as `:info`, so that pairing never fails.
+ *
+ * @param index the number of the line, from 0
+ * @param processes of this history; remembers who is at what
+ */
+export function ednLine(happening: Happening, index: number, processes: EdnProcesses): string {
+  const { time, process, type, f, ...rest } = happening;
+  const number = processes.numberOf(happening);
+  const who = number === undefined ? ednKeyword(process) : String(number);
+  const kind = number === undefined ? "info" : type;
+  const stamp = `:index ${index}, :time ${Math.round(time * 1000)}`;
+  const value = ednMap({ who: process, ...rest });
+  return `{${stamp}, :process ${who}, :type :${kind}, :f :${f}, :value ${value}}`;
+}
+
+/** A name as a keyword; what a keyword can't hold becomes a hyphen. */
+function ednKeyword(name: string): string {
+  return `:${name.replaceAll(/[^\w.*+!?$%&=<>-]/g, "-").replace(/^(?=[^A-Za-z])|^$/, "process-")}`;
+}
+
+type Scalar = string | number | boolean;
+
+function ednMap(fields: Readonly<Record<string, Scalar | readonly string[] | undefined>>): string {
+  const entries: string[] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) entries.push(`:${name} ${ednValue(value)}`);
+  }
+  return `{${entries.join(", ")}}`;
+}
+
+function ednValue(value: Scalar | readonly string[]): string {
+  if (typeof value === "string") return ednString(value);
+  if (typeof value === "object") return `[${value.map(ednString).join(" ")}]`;
+  return String(value);
+}
+
+/** JSON's escapes are among those that EDN knows. */
+function ednString(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,66 @@
+import type { Happening } from "../../checker/happening.ts";
+import { lines } from "./lines.ts";
+import { parseHappening } from "./parse-happening.ts";
+
+/**
+ * Reads the files of one history as one, in the order of time; at the same time, in the order of the files. Takes little memory
+ * however large they are.
+ *
+ * @throws naming file and line, if a line isn't a happening or its file goes back in time. A last line that was cut off
+ *         by a crash, without its line feed, is such a line.
+ */
+export function* readHistory(files: readonly string[]): Generator<Happening, void> {
+  const readers = files.map((file) => new FileReader(file));
+  try {
+    let open = readers.filter((reader) => reader.advance());
+    while (open.length > 0) {
+      const next = earliest(open);
+      if (next?.head === undefined) return;
+      yield next.head;
+      if (!next.advance()) open = open.filter((reader) => reader !== next);
+    }
+  } finally {
+    for (const reader of readers) reader.close();
+  }
+}
+
+/** The reader whose next happening is the earliest; the first of several such ones. */
+function earliest(readers: readonly FileReader[]): FileReader | undefined {
+  let [best] = readers;
+  for (const reader of readers) {
+    if (best === undefined || reader.time < best.time) best = reader;
+  }
+  return best;
+}
+
+/** One file, and what comes next in it. */
+class FileReader {
+  readonly #file: string;
+  readonly #lines: Generator<string, void>;
+  #line = 0;
+  head: Happening | undefined;
+  time = -Infinity;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#lines = lines(file);
+  }
+
+  /** @returns false at the end */
+  advance(): boolean {
+    const next = this.#lines.next();
+    this.head = undefined;
+    if (next.done === true) return false;
+    this.#line++;
+    const where = (): string => `${this.#file}, line ${this.#line},`;
+    const head = parseHappening(next.value, where);
+    if (head.time < this.time) throw new Error(`${where()} goes back in time`);
+    this.head = head;
+    this.time = head.time;
+    return true;
+  }
+
+  close(): void {
+    this.#lines.return();
+  }
+}

@@ -1,0 +1,124 @@
+import type { Socket } from "node:net";
+import { Direction } from "./direction.ts";
+import type { Lateness } from "./lateness.ts";
+import type { LostAnswers } from "./lost-answers.ts";
+import { SocketEnd } from "./socket-end.ts";
+
+/** What all connections of a network have in common. */
+export interface Surroundings {
+  readonly target: URL;
+  readonly lateness: Lateness;
+  readonly lostAnswers: LostAnswers;
+}
+
+/**
+ * Where a connection stands:
+ * - `opening` our end towards the server isn't there yet
+ * - `healthy` carried, with both peers there
+ * - `lost` one direction or both are silent, and nobody is told
+ * - `ending` one peer or both have ended or were told so
+ */
+export type Standing = "opening" | "healthy" | "lost" | "ending";
+
+/** A client's connection, carried to the server over one of our own. */
+export class CarriedConnection {
+  /** Settled when both our ends have closed and nothing is left of it. */
+  readonly released: Promise<void>;
+  readonly #client: SocketEnd;
+  readonly #server: SocketEnd;
+  readonly #up: Direction;
+  readonly #down: Direction;
+  #standing: Standing = "opening";
+  /** The number of the newest wish to lose an answer when the client sent something last. */
+  #wishWhenAsked = 0;
+
+  constructor(client: Socket, { target, lateness, lostAnswers }: Surroundings) {
+    this.#client = new SocketEnd(client);
+    this.#server = SocketEnd.towards(target);
+    const ready = target.protocol.match(/^(https|wss):$/) ? "secureConnect" : "connect";
+    this.#server.socket.once(ready, () => {
+      if (this.#standing === "opening") this.#standing = "healthy";
+    });
+    this.#up = new Direction({
+      from: this.#client,
+      to: this.#server,
+      lateness,
+      takes: () => {
+        this.#wishWhenAsked = lostAnswers.wishes;
+        return false;
+      },
+    });
+    this.#down = new Direction({
+      from: this.#server,
+      to: this.#client,
+      lateness,
+      takes: () => {
+        const taken = lostAnswers.takes(this.#wishWhenAsked);
+        if (taken) this.reset();
+        return taken;
+      },
+    });
+    for (const end of [this.#client, this.#server]) {
+      end.socket.once("end", () => this.#peerEnded(end));
+      end.socket.once("close", () => this.#peerEnded(end));
+    }
+    this.released = this.#release();
+  }
+
+  get standing(): Standing {
+    return this.#standing;
+  }
+
+  /** Ends both ends in order; what is on its way is lost. A peer that goes on sending isn't listened to. */
+  finish(): void {
+    this.#silenceBoth("ending");
+    this.#client.finish();
+    this.#server.finish();
+  }
+
+  /** Ends both ends with RST. */
+  reset(): void {
+    this.#silenceBoth("ending");
+    this.#client.reset();
+    this.#server.reset();
+  }
+
+  /** Carries nothing any more, and tells neither peer. */
+  vanish(): void {
+    this.#silenceBoth("lost");
+  }
+
+  /** Carries nothing to the client any more. */
+  deafen(): void {
+    this.#standing = "lost";
+    this.#down.silence();
+  }
+
+  /** Carries nothing of the client any more. */
+  mute(): void {
+    this.#standing = "lost";
+    this.#up.silence();
+  }
+
+  /** Doesn't read from the server for so long, and then goes on. */
+  stall(ms: number): void {
+    this.#down.stall(ms);
+  }
+
+  #silenceBoth(standing: "lost" | "ending"): void {
+    this.#standing = standing;
+    this.#up.silence();
+    this.#down.silence();
+  }
+
+  #peerEnded(end: SocketEnd): void {
+    if (this.#standing === "opening" || this.#standing === "healthy") this.#standing = "ending";
+    // Neither will anything more be said to it, so nothing is left to keep this end for. The other end isn't told.
+    if (this.#up.silent && this.#down.silent) end.socket.destroySoon();
+  }
+
+  async #release(): Promise<void> {
+    await Promise.all([this.#client.closed, this.#server.closed]);
+    this.#silenceBoth("ending");
+  }
+}

@@ -1,0 +1,107 @@
+import { performance } from "node:perf_hooks";
+import { DelayLine, type Parcel } from "./delay-line.ts";
+import type { Lateness } from "./lateness.ts";
+import type { SocketEnd } from "./socket-end.ts";
+
+/** What a direction is made of. */
+export interface Course {
+  readonly from: SocketEnd;
+  readonly to: SocketEnd;
+  readonly lateness: Lateness;
+  /** Called for bytes that arrived, before they are carried; when it says true they go no further. */
+  readonly takes: () => boolean;
+}
+
+/** Why nothing is read from the sender at the moment. */
+type Hold = "receiver is slow" | "too much is late" | "stalled";
+
+/** One of the two directions of a connection: carries the bytes of one peer, and how that peer ended, to the other. */
+export class Direction {
+  readonly #course: Course;
+  readonly #line: DelayLine;
+  readonly #holds = new Set<Hold>();
+  #silent = false;
+  #stall: NodeJS.Timeout | undefined;
+  #stalledUntil = 0;
+
+  constructor(course: Course) {
+    this.#course = course;
+    this.#line = new DelayLine((parcel) => this.#deliverLate(parcel));
+    const from = course.from.socket;
+    const to = course.to.socket;
+    from.on("data", (bytes: Buffer) => this.#carry(bytes));
+    from.once("end", () => this.#carryEnd("fin"));
+    from.once("close", () => {
+      // A peer that said it ends and then is gone altogether has told the first only.
+      if (!from.readableEnded || from.errored !== null) this.#carryEnd("reset");
+    });
+    to.on("drain", () => this.#free("receiver is slow"));
+    to.once("close", () => this.#free("receiver is slow"));
+  }
+
+  get silent(): boolean {
+    return this.#silent;
+  }
+
+  /** From now on all is read and nothing is carried; what is on its way is lost. */
+  silence(): void {
+    this.#silent = true;
+    this.#line.clear();
+    clearTimeout(this.#stall);
+    this.#holds.clear();
+    this.#course.from.socket.resume();
+  }
+
+  /** Doesn't read from the sender for so long; while it is stalled already, until the later of both ends. */
+  stall(ms: number): void {
+    const until = performance.now() + ms;
+    if (until <= this.#stalledUntil) return;
+    this.#stalledUntil = until;
+    clearTimeout(this.#stall);
+    this.#stall = setTimeout(() => this.#free("stalled"), ms);
+    this.#hold("stalled");
+  }
+
+  #carry(bytes: Buffer): void {
+    if (this.#silent || this.#course.takes()) return;
+    if (this.#course.lateness.on || !this.#line.empty) {
+      this.#line.push(bytes, this.#course.lateness.next());
+      if (this.#line.bytes >= mostLateBytes) this.#hold("too much is late");
+    } else if (!this.#course.to.socket.write(bytes)) {
+      this.#hold("receiver is slow");
+    }
+  }
+
+  #carryEnd(end: "fin" | "reset"): void {
+    if (this.#silent) return;
+    if (this.#course.lateness.on || !this.#line.empty)
+      this.#line.push(end, this.#course.lateness.next());
+    else this.#deliver(end);
+  }
+
+  #deliverLate(parcel: Parcel): void {
+    this.#deliver(parcel);
+    if (this.#line.bytes < mostLateBytes) this.#free("too much is late");
+  }
+
+  #deliver(parcel: Parcel): void {
+    const { to } = this.#course;
+    if (parcel === "fin") to.finish();
+    else if (parcel === "reset") to.reset();
+    else if (!to.socket.write(parcel)) this.#hold("receiver is slow");
+  }
+
+  #hold(reason: Hold): void {
+    // A receiver that is gone will never say that it has room again.
+    if (reason === "receiver is slow" && this.#course.to.socket.destroyed) return;
+    this.#holds.add(reason);
+    this.#course.from.socket.pause();
+  }
+
+  #free(reason: Hold): void {
+    if (this.#holds.delete(reason) && this.#holds.size === 0) this.#course.from.socket.resume();
+  }
+}
+
+/** More than that isn't read from a sender while it waits to be delivered late. */
+const mostLateBytes = 4 * 1024 * 1024;

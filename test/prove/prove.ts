@@ -1,0 +1,95 @@
+/**
+ * `npm run prove`: runs the real server and real clients, breaks things on purpose, checks every delivery, and says whether
+ * the guarantees held. Exits with 0 when they did, with 1 when they didn't, and with 2 when it couldn't be found out.
+ */
+import { writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { join } from "node:path";
+import { Checker } from "../checker/checker.ts";
+import { writeEdn } from "./history/edn-history.ts";
+import { readHistory } from "./history/read-history.ts";
+import { parseOptions, type ProveOptions, usage } from "./options.ts";
+import { Proof, type ProofFiles } from "./proof.ts";
+import { Course } from "./report/course.ts";
+import { page } from "./report/page.ts";
+import { held, type RunReport } from "./report/run-report.ts";
+import { summary } from "./report/summary.ts";
+import { openSite } from "./site.ts";
+
+async function main(given: readonly string[]): Promise<number> {
+  const parsed = parseOptions(given, process.env, Math.floor(Math.random() * 1_000_000_000));
+  switch (parsed.outcome) {
+    case "help":
+      console.log(usage);
+      return 0;
+    case "refused":
+      console.error(`${parsed.problem}\n\n${usage}`);
+      return 2;
+    case "options":
+      return prove(parsed.options);
+  }
+}
+
+async function prove(options: ProveOptions): Promise<number> {
+  const began = performance.now();
+  const tell = (text: string): void => {
+    console.log(`${((performance.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${text}`);
+  };
+  tell(`seed ${options.seed}`);
+  const site = await openSite(options);
+  let files: ProofFiles;
+  try {
+    files = await new Proof(site, options, tell).run();
+  } finally {
+    await site.close();
+  }
+  tell("reading the history");
+  const report = check(files, options, site.subject);
+  writeFileSync(join(options.folder, "report.html"), page(report));
+  if (options.edn) writeEdn(files.histories, join(options.folder, "history.edn"));
+  console.log(`${summary(report)}\nThe report is ${join(options.folder, "report.html")}`);
+  return held(report) ? 0 : 1;
+}
+
+function check(
+  { histories, seconds }: ProofFiles,
+  options: ProveOptions,
+  subject: string,
+): RunReport {
+  const checker = new Checker();
+  const course = new Course();
+  for (const happening of readHistory(histories)) {
+    checker.take(happening);
+    course.take(happening);
+  }
+  return {
+    command: commandOf(options),
+    subject,
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} × ${cpus()[0]?.model ?? "?"}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    seconds,
+    verdict: checker.finish(),
+    course,
+  };
+}
+
+/** What was given, with the seed that makes it the same again. */
+function commandOf({ seed, seconds, deliveries, faults, remote, without }: ProveOptions): string {
+  const rates = [...faults].map(([kind, perMinute]) => `${kind}=${perMinute}`).join(",");
+  return [
+    `npm run prove -- --seed ${seed} --seconds ${seconds}`,
+    deliveries === 0 ? "" : `--deliveries ${deliveries}`,
+    `--faults ${rates === "" ? "none" : rates}`,
+    remote === undefined ? "" : `--url ${remote.url.href}`,
+    without === undefined ? "" : `--without ${without}`,
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error);
+  process.exitCode = 2;
+}

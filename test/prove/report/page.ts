@@ -1,0 +1,94 @@
+import { faultKinds } from "../faults/fault-kind.ts";
+import { picture } from "./picture.ts";
+import { held, recoveryFigures, type RunReport } from "./run-report.ts";
+import { verdictLine, whole } from "./summary.ts";
+
+/** The report as a page that needs nothing but itself. */
+export function page(report: RunReport): string {
+  const { verdict, subject, date, machine, command, course } = report;
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Proof of ${escaped(subject)}</title>
+<style>${style}</style>
+<h1>${held(report) ? "Held" : "Violated"}</h1>
+<p class="${held(report) ? "held" : "violated"}">${escaped(verdictLine(report))}</p>
+<p>${escaped(subject)} on ${escaped(date)}, ${escaped(machine)}.</p>
+<pre>${escaped(command)}</pre>
+<h2>What happened</h2>
+${picture(course)}
+<h2>Counts</h2>
+${table(["", ""], countRows(report))}
+<h2>Faults</h2>
+${table(
+  ["fault", "times", "what it is"],
+  faultKinds.map(({ kind, meaning }) => [kind, whole(verdict.faults.get(kind) ?? 0), meaning]),
+)}
+${violations(report)}
+</html>
+`;
+}
+
+function countRows({ verdict, seconds }: RunReport): readonly (readonly string[])[] {
+  const { counts } = verdict;
+  const recovery = recoveryFigures(verdict);
+  return [
+    ["deliveries checked", whole(counts.deliveries)],
+    ["in seconds", whole(Math.round(seconds))],
+    ["publications", whole(counts.published)],
+    ["acknowledged", whole(counts.acknowledged)],
+    ["refused", whole(counts.refused)],
+    [
+      "of unknown outcome (of these heard)",
+      `${whole(counts.unknown)} (${whole(counts.unknownHeard)})`,
+    ],
+    ["subscribers, channels", `${whole(counts.subscribers)}, ${whole(counts.channels)}`],
+    ["recoveries", whole(counts.recoveries)],
+    [
+      "time to recover: median, 99 %, longest",
+      `${recovery.median} ms, ${recovery.p99} ms, ${recovery.most} ms`,
+    ],
+    ["replies that said that they can't recover", whole(counts.failedRecoveries)],
+    ["signals of a lost stream (2500, 3010)", whole(counts.signals)],
+    ["presence compared, channels", whole(counts.presenceChecks)],
+  ];
+}
+
+function violations({ verdict, course }: RunReport): string {
+  if (verdict.violations.length === 0) return "";
+  const rows = verdict.violations.map(({ kind, place, channel, process, time, text }) => [
+    ((time - course.from) / 1_000_000).toFixed(3),
+    place === undefined ? kind : `${kind} (${place})`,
+    channel,
+    process,
+    text,
+  ]);
+  const places = [...verdict.lossCounts]
+    .map(([place, count]) => `${whole(count)} ${place}`)
+    .join(", ");
+  return `<h2>Violations</h2>
+${places === "" ? "" : `<p>Losses by place: ${places}.</p>`}
+${table(["s", "what", "channel", "who", "how"], rows)}`;
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const head = heads.map((cell) => `<th>${escaped(cell)}</th>`).join("");
+  const body = rows.map(
+    (row) => `<tr>${row.map((cell) => `<td>${escaped(cell)}</td>`).join("")}</tr>`,
+  );
+  return `<table><tr>${head}</tr>${body.join("\n")}</table>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+}
+
+const style = `
+:root { color-scheme: light dark; --line: #8884; --good: #2a8a4a; --bad: #c0392b }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+pre { overflow-x: auto } svg { width: 100%; height: auto; font-size: 11px }
+svg text { fill: currentColor } .deliveries { fill: var(--good); opacity: .6 } .fault rect { fill: var(--bad) }
+table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .25rem .5rem; border-bottom: 1px solid var(--line); vertical-align: top }
+.held { color: var(--good) } .violated { color: var(--bad) }
+`;

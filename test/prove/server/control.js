@@ -1,0 +1,28 @@
+/**
+ * A Worker beside the one that is proved, in the same runtime: it throws away objects of that one, which nothing else can.
+ * It is given their names in the query, and answers 409 when there is nothing to be thrown away.
+ */
+import unsafe from "workerd:unsafe";
+
+export default {
+  async fetch(request, env) {
+    const { pathname, searchParams } = new URL(request.url);
+    const objects = env[searchParams.get("objects")];
+    const object = objects.get(objects.idFromName(searchParams.get("name")));
+    try {
+      switch (pathname) {
+        case "/evict":
+          await unsafe.evict(object, { webSockets: searchParams.get("sockets") });
+          break;
+        case "/crash":
+          await object.crash();
+          break;
+        default:
+          return new Response("no such thing", { status: 404 });
+      }
+      return new Response("done");
+    } catch (error) {
+      return new Response(String(error), { status: 409 });
+    }
+  },
+};

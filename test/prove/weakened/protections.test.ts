@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { root } from "../../../tools/wrangler.ts";
+import { protectionNamed, protections } from "./protections.ts";
+import { weakened } from "./weakened-bundle.ts";
+
+const source = (file: string): string => readFileSync(join(root, file), "utf8");
+
+describe.each(protections)("the protection $name", (protection) => {
+  it(`[${protection.rule}] stands once in the source and can be taken out of it`, () => {
+    const before = source(protection.file);
+    const after = weakened(before, protection);
+    expect(before).toContain(protection.code);
+    expect(after).not.toContain(protection.code);
+    expect(after).toContain(protection.weakened);
+  });
+
+  it("keeps a rule that there is, and is in docs/guarantees.md", () => {
+    expect(source("src/SPEC.md")).toContain(`- **${protection.rule}** `);
+    expect(source("docs/guarantees.md")).toContain(`\`${protection.name}\``);
+  });
+});
+
+describe("a protection", () => {
+  it("that isn't in its file any more is named", () => {
+    const [protection] = protections;
+    if (protection === undefined) throw new Error("there are none");
+    expect(() => weakened("something else", protection)).toThrow(
+      `${protection.name} doesn't stand once in ${protection.file}`,
+    );
+  });
+
+  it("that nobody knows is answered with those there are", () => {
+    expect(() => protectionNamed("luck")).toThrow(/"luck"; there are output-order, gap-repair/);
+  });
+});

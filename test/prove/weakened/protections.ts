@@ -1,0 +1,89 @@
+/** One thing that the server does so that a guarantee holds, and how to make a server that doesn't do it. */
+export interface Protection {
+  /** As `--without` takes it. */
+  readonly name: string;
+  /** What it is for. */
+  readonly meaning: string;
+  /** The rule of src/SPEC.md that it keeps. */
+  readonly rule: string;
+  /** The file it stands in, from the repository's root. */
+  readonly file: string;
+  /** Stands there once. */
+  readonly code: string;
+  /** What it is replaced by. */
+  readonly weakened: string;
+  /** The faults without which nobody would notice, each a rate per minute; all of them at their usual rates if absent. */
+  readonly faults?: string;
+}
+
+/** Every protection that the proof has been seen to notice the lack of. A test holds the list to the source. */
+export const protections: readonly Protection[] = [
+  {
+    name: "output-order",
+    meaning: "what was collected for a frame goes out before somebody joins, who has it already",
+    rule: "F5",
+    file: "src/hub/hub.ts",
+    code: `  add(recipient: Recipient): void {
+    this.flush();`,
+    weakened: "  add(recipient: Recipient): void {",
+  },
+  {
+    name: "gap-repair",
+    meaning: "a gateway reads what it missed before it passes on what came after",
+    rule: "L3",
+    file: "src/relay/follower.ts",
+    code: "if (sorted.rest !== undefined) this.#catchUp(sorted.rest);",
+    weakened:
+      "if (sorted.rest !== undefined) for (const entry of sorted.rest.entries) this.#deliver(entry);",
+  },
+  {
+    name: "crash-alarm",
+    meaning:
+      "an object that crashed after a commit wakes and tells the gateways where the stream stands",
+    rule: "L4",
+    file: "workers/objects/channel-object.ts",
+    code: "if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();",
+    weakened: "void newestMs;",
+    faults: "crash-channel=60",
+  },
+  {
+    name: "idempotency",
+    meaning: "a publish that is repeated with its key gets the first result",
+    rule: "I1",
+    file: "src/channel/channel.ts",
+    code: `if (first !== undefined) return { outcome: "suppressed", ...first };`,
+    weakened: "void first;",
+  },
+  {
+    name: "merge-on-subscribe",
+    meaning: "what a gateway is told while it subscribes is kept until it knows where it stands",
+    rule: "O3",
+    file: "src/relay/follower.ts",
+    code: "if (this.#joins.size > 0) this.#buffer.add(batch);",
+    weakened: "void batch;",
+  },
+  {
+    name: "own-first",
+    meaning: "a client hears its own publication before it is told that it was published",
+    rule: "O4",
+    file: "src/channel/own-channel.ts",
+    code: "if (!hub.collecting) return false;",
+    weakened: "if (hub.collecting) return false;",
+  },
+  {
+    name: "gap-check-on-recovery",
+    meaning: "who missed more than is kept is told so, instead of being given what is left",
+    rule: "R2",
+    file: "src/channel/recovery.ts",
+    code: "return first.offset === asked.offset + 1 && last.offset === stream.offset",
+    weakened: "return last.offset === stream.offset",
+  },
+];
+
+/** @throws when there is none of that name, naming all that there are */
+export function protectionNamed(name: string): Protection {
+  const found = protections.find((protection) => protection.name === name);
+  if (found !== undefined) return found;
+  const names = protections.map((protection) => protection.name).join(", ");
+  throw new Error(`--without doesn't know "${name}"; there are ${names}`);
+}

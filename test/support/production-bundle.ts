@@ -1,0 +1,24 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root, wranglerScript } from "../../tools/wrangler.ts";
+
+/**
+ * Builds what `npm run deploy` would deploy, and gives its only module as text.
+ *
+ * @param folder a tree of sources with its wrangler.toml; the repository's own if it isn't given
+ */
+export function productionBundle(folder: string = root): string {
+  const built = mkdtempSync(join(tmpdir(), "dormouse-bundle-"));
+  try {
+    execFileSync(process.execPath, [wranglerScript, "deploy", "--dry-run", "--outdir", built], {
+      cwd: folder,
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
+    });
+    return readFileSync(join(built, "edge.js"), "utf8");
+  } finally {
+    rmSync(built, { recursive: true });
+  }
+}
