@@ -35,6 +35,10 @@ export function decideJoin(
   const { since } = wish;
   if (!wish.positioned || position === undefined) return answerWith(joined(undefined));
   if (since === undefined) return answerWith(joined(position));
+  const isSame = sameStream(since, position);
+  if (isSame && since.offset > position.offset && !caughtUp) {
+    return { outcome: "catch-up", position };
+  }
   if (wish.mode === "cache") {
     // Before the first publication there is none to be read.
     if (window.last === undefined && position.offset > 0) {
@@ -42,10 +46,7 @@ export function decideJoin(
     }
     return answerWith(answerNewest(wish, since, position, window.last, client));
   }
-  if (!sameStream(since, position)) return answerWith(notRecovered(wish, position));
-  if (since.offset > position.offset && !caughtUp) {
-    return { outcome: "catch-up", position };
-  }
+  if (!isSame) return answerWith(notRecovered(wish, position));
   if (since.offset >= position.offset) {
     return answerWith(answerStream(wish, since, position, [], client));
   }

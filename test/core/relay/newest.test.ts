@@ -49,6 +49,19 @@ describe("who joins for the newest publication", () => {
     expect(listener.heard).toEqual(["8"]);
   });
 
+  it("[O3] makes the gateway catch up when it has been further, on another one", () => {
+    const channel = standing();
+    channel.join(new Listener("8"), { mode: "cache", since: at(0, "") });
+    channel.port.answer(read([5], at(5)));
+    const listener = new Listener("7");
+    channel.join(listener, { mode: "cache", since: at(7) });
+    expect(channel.port.questions).toEqual([{ method: "recover", since: at(5), whole: true }]);
+    channel.port.answer(read([6, 7], at(7)));
+    expect(listener.answers).toEqual([recoveredAt(7)]);
+    channel.takeStream(1, [6, 7, 8]);
+    expect(listener.heard).toEqual(["8"]);
+  });
+
   it("[R5] doesn't recover when there is none, or none any more", () => {
     const channel = standing();
     const listener = new Listener("7");
