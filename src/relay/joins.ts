@@ -65,7 +65,7 @@ export class Joins {
   }
 
   add(join: Join): void {
-    const pending: PendingJoin = { ...join, caughtUp: false };
+    const pending: PendingJoin = { ...join, caughtUp: false, readAgain: false };
     this.#all.set(join.subscription, pending);
     this.#waiting.add(pending);
   }
@@ -176,8 +176,10 @@ export class Joins {
       const fits = position !== undefined && sameStream(answer.position, position);
       if (fits && key === topKey) this.#readTop(read, answer);
       else this.#finish(key, joins, fits ? answer : undefined);
-    } else if (answer.outcome === "unrecoverable") this.#finish(key, joins, undefined);
-    else this.#failAll(joins, answer.outcome === "error" ? answer.error : errorCodes.internal);
+    } else if (answer.outcome === "unrecoverable") {
+      if (key === topKey) this.#failFurther(joins, position);
+      this.#finish(key, joins, undefined);
+    } else this.#failAll(joins, answer.outcome === "error" ? answer.error : errorCodes.internal);
   }
 
   /** Goes on until the gateway is where the answer says that the channel is: it may be only a page of what is missing. */
@@ -214,9 +216,13 @@ export class Joins {
     if (position === undefined) return;
     const missed = read && window.merge(read.publications);
     const isBehind = read !== undefined && read.position.offset > position.offset;
+    const isInterrupted = read !== undefined && !reaches(read, missed ?? [], position.offset);
     for (const join of joins) {
       if (!this.#isPending(join)) continue;
-      if (key !== newestKey) this.#answerStream(join, position, missed);
+      if (key !== newestKey && isInterrupted && !join.readAgain) {
+        join.readAgain = true;
+        this.#waiting.add(join);
+      } else if (key !== newestKey) this.#answerStream(join, position, missed);
       // A newer one than the gateway has passed on would come to the subscriber twice.
       else if (isBehind && !join.caughtUp) this.#catchUp(join, position);
       else this.#answerNewest(join, position, missed);
@@ -263,6 +269,19 @@ export class Joins {
     }
   }
 
+  /**
+   * What lies between the gateway and the channel can't be read any more, only be told. Whoever has been further already would
+   * begin where the gateway stands and hear it again; it is to ask a little later.
+   */
+  #failFurther(joins: readonly PendingJoin[], position: StreamPosition | undefined): void {
+    const isFurther = ({ wish: { since } }: PendingJoin): boolean =>
+      since !== undefined &&
+      position !== undefined &&
+      sameStream(since, position) &&
+      since.offset > position.offset;
+    this.#failAll(joins.filter(isFurther), errorCodes.internal);
+  }
+
   #isPending(join: PendingJoin): boolean {
     return this.#all.get(join.subscription) === join;
   }
@@ -271,6 +290,8 @@ export class Joins {
 interface PendingJoin extends Join {
   /** The gateway has caught up with the channel for it once. */
   caughtUp: boolean;
+  /** What it missed was read for it a second time. */
+  readAgain: boolean;
 }
 
 interface Read {
@@ -279,6 +300,15 @@ interface Read {
 }
 
 type Recovered = Extract<Answer, { readonly outcome: "recovered" }>;
+
+/**
+ * Whether all that came since it was read is there, up to an offset. It isn't when another life of the channel's object was
+ * heard of meanwhile, which may have come with a removal of the history; then it can be read once more.
+ */
+function reaches({ position }: Recovered, missed: readonly Publication[], offset: number): boolean {
+  const since = missed.filter((publication) => publication.offset > position.offset);
+  return since.length >= offset - position.offset;
+}
 
 const newestKey = "newest";
 const topKey = "top";

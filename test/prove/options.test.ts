@@ -17,7 +17,7 @@ describe("the command line of the proof", () => {
       remote: undefined,
     });
     expect(faults.get("kill")).toBeGreaterThan(0);
-    expect(faults.size).toBe(15);
+    expect(faults.size).toBe(18);
   });
 
   it("takes kinds of faults with and without rates", () => {
@@ -32,7 +32,8 @@ describe("the command line of the proof", () => {
     expect(
       options("--seed=5", "--seconds", "90", "--deliveries", "1000000", "--folder", "x", "--edn"),
     ).toMatchObject({ seed: 5, seconds: 90, deliveries: 1_000_000, folder: "x", edn: true });
-    expect(options("--without", "gap-repair").without).toBe("gap-repair");
+    expect(options("--without", "gap-repair")).toMatchObject({ without: { name: "gap-repair" } });
+    expect(options("--pace", "2.5").pace).toBe(2.5);
   });
 
   it.each([
@@ -40,13 +41,23 @@ describe("the command line of the proof", () => {
     { given: ["--seconds", "-1"], problem: /--seconds/ },
     { given: ["--faults", "kill,flood"], problem: /doesn't know "flood"; there are cut, reset/ },
     { given: ["--faults", "kill=0"], problem: /rate per minute above 0 after "kill="/ },
+    { given: ["--pace", "0"], problem: '--pace takes a number above 0, not "0"' },
     { given: ["--url", "dormouse"], problem: /--url takes an address/ },
     { given: ["--url", "https://example.com"], problem: "--url needs API_KEY in the environment" },
+    { given: ["--without", "luck"], problem: /--without doesn't know "luck"/ },
     { given: ["--what"], problem: /--what/ },
   ])("refuses $given and says why", ({ given, problem }) => {
     const parsed = parseOptions(given, {}, 1);
     expect(parsed).toMatchObject({ outcome: "refused" });
     if (parsed.outcome === "refused") expect(parsed.problem).toMatch(problem);
+  });
+
+  it("makes the faults that show a missing protection, unless others are asked for", () => {
+    const rates = options("--without", "crash-alarm").faults;
+    expect([...rates.keys()]).toEqual(["crash-channel", "late-calls"]);
+    expect([...options("--without", "crash-alarm", "--faults", "kill").faults.keys()]).toEqual([
+      "kill",
+    ]);
   });
 
   it("makes only faults of the network with a deployed server", () => {

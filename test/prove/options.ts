@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { type Protection, protectionNamed } from "./weakened/protections.ts";
 import { type FaultKind, faultKinds } from "./faults/fault-kind.ts";
 
 /** What the command line asks for. */
@@ -9,12 +10,14 @@ export interface ProveOptions {
   readonly seconds: number;
   /** With `--deliveries`: how many must have been heard before it ends, however long that takes. */
   readonly deliveries: number;
+  /** Multiplies how much is published. */
+  readonly pace: number;
   /** How often each kind of fault is made, per minute; those that aren't made are absent. */
   readonly faults: ReadonlyMap<FaultKind, number>;
   /** A deployed server; absent for one of our own. */
   readonly remote?: RemoteOptions;
   /** The protection that is switched off in the server, to see that this is noticed. */
-  readonly without?: string;
+  readonly without?: Protection;
   /** Where the report and the history are written. */
   readonly folder: string;
   /** Whether the history is written once more, for Jepsen's tools. */
@@ -47,15 +50,18 @@ export function parseOptions(
     const { values } = parseArgs({ args: [...given], options: known });
     if (values.help === true) return { outcome: "help" };
     const remote = readRemote(values.url, environment);
+    // What shows that a protection is missing is made unless something else is asked for.
+    const protection = values.without === undefined ? undefined : protectionNamed(values.without);
     const options: ProveOptions = {
       seed: readWhole("--seed", values.seed, anySeed),
       seconds: readWhole("--seconds", values.seconds, 60),
       deliveries: readWhole("--deliveries", values.deliveries, 0),
-      faults: readFaults(values.faults ?? "all", remote !== undefined),
+      pace: readPace(values.pace),
+      faults: readFaults(values.faults ?? protection?.faults ?? "all", remote !== undefined),
       folder: values.folder ?? "prove-report",
       edn: values.edn ?? false,
       ...(remote === undefined ? {} : { remote }),
-      ...(values.without === undefined ? {} : { without: values.without }),
+      ...(protection === undefined ? {} : { without: protection }),
     };
     return { outcome: "options", options };
   } catch (error) {
@@ -74,6 +80,7 @@ with 1 when one didn't, and with 2 when it couldn't be found out.
   --deliveries N   goes on until that many were heard
   --faults LIST    "all", "none", or kinds with their rates per minute: kill,evict=10 (default all)
                    kinds: ${faultKinds.map(({ kind }) => kind).join(" ")}
+  --pace X         publishes X times as much (default 1)
   --url URL        checks a deployed server, whose API_KEY and TOKEN_HMAC_SECRET_KEY are in the environment
   --without NAME   switches a protection of the server off, to see that the proof notices
   --edn            writes the history also for Jepsen's tools
@@ -85,6 +92,7 @@ const known = {
   seconds: { type: "string" },
   deliveries: { type: "string" },
   faults: { type: "string" },
+  pace: { type: "string" },
   url: { type: "string" },
   without: { type: "string" },
   folder: { type: "string" },
@@ -97,6 +105,12 @@ function readWhole(name: string, text: string | undefined, otherwise: number): n
   const number = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(number)) return number;
   throw new Error(`${name} takes a whole number, not "${text}"`);
+}
+
+function readPace(text = "1"): number {
+  const pace = Number(text);
+  if (pace > 0 && pace <= 1_000) return pace;
+  throw new Error(`--pace takes a number above 0, not "${text}"`);
 }
 
 function readFaults(text: string, isRemote: boolean): ReadonlyMap<FaultKind, number> {

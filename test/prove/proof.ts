@@ -78,8 +78,9 @@ export class Proof {
       subscribers: scenario.subscribers,
     });
     const backend = { address: publishers.address, ...this.#hostHeader, apiKey };
-    const random = new Random(this.#options.seed + 4);
-    const traffic = new Traffic(backend, scenario.channels, random, this.#recorder);
+    const { seed, pace } = this.#options;
+    const random = new Random(seed + 4);
+    const traffic = new Traffic(backend, scenario.channels, pace, random, this.#recorder);
     try {
       traffic.start();
       await this.#breakThings(clients, traffic, subscribers, publishers);

@@ -74,14 +74,16 @@ function check(
 }
 
 /** What was given, with the seed that makes it the same again. */
-function commandOf({ seed, seconds, deliveries, faults, remote, without }: ProveOptions): string {
+function commandOf(options: ProveOptions): string {
+  const { seed, seconds, deliveries, faults, pace, remote, without } = options;
   const rates = [...faults].map(([kind, perMinute]) => `${kind}=${perMinute}`).join(",");
   return [
     `npm run prove -- --seed ${seed} --seconds ${seconds}`,
     deliveries === 0 ? "" : `--deliveries ${deliveries}`,
     `--faults ${rates === "" ? "none" : rates}`,
+    pace === 1 ? "" : `--pace ${pace}`,
     remote === undefined ? "" : `--url ${remote.url.href}`,
-    without === undefined ? "" : `--without ${without}`,
+    without === undefined ? "" : `--without ${without.name}`,
   ]
     .filter((part) => part !== "")
     .join(" ");

@@ -4,7 +4,6 @@ import { testSecrets } from "../support/test-tokens.ts";
 import type { ProveOptions, RemoteOptions } from "./options.ts";
 import { localScenario, provedConfig, remoteScenario, type Scenario } from "./scenario.ts";
 import { LocalServer } from "./server/local-server.ts";
-import { protectionNamed } from "./weakened/protections.ts";
 import { weakenedBundle } from "./weakened/weakened-bundle.ts";
 
 /** A server that is proved, and all that has to be known of it. */
@@ -32,15 +31,14 @@ export function openSite(options: ProveOptions): Promise<Site> {
 }
 
 async function openLocalSite({ without }: ProveOptions, random: Random): Promise<Site> {
-  const protection = without === undefined ? undefined : protectionNamed(without);
   const server = await LocalServer.start({
-    bundle: protection === undefined ? productionBundle() : weakenedBundle(protection),
+    bundle: without === undefined ? productionBundle() : weakenedBundle(without),
     config: provedConfig,
     secrets: testSecrets,
   });
   const scenario = localScenario(random);
   return {
-    subject: `Dormouse${without === undefined ? "" : ` without ${without}`}`,
+    subject: `Dormouse${without === undefined ? "" : ` without ${without.name}`}`,
     url: new URL(server.address),
     apiKey: testSecrets.API_KEY,
     tokenSecret: testSecrets.TOKEN_HMAC_SECRET_KEY,

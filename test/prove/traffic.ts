@@ -8,20 +8,26 @@ import type { ProvedChannel } from "./scenario.ts";
 /** What backends publish: steadily to most channels, and to some in bursts with quiet between them. */
 export class Traffic {
   readonly publisher: Publisher;
-  /** Channels that are quiet but for bursts. */
+  /** Channels where nothing is published unless somebody asks for a {@link burst}. */
   readonly quiet: readonly string[];
+  readonly #bursting: readonly string[];
   readonly #random: Random;
   readonly #stopping = new AbortController();
   #bursts: Promise<void> = Promise.resolve();
 
+  /** @param pace multiplies what is published */
   constructor(
     backend: BackendAddress,
     channels: readonly ProvedChannel[],
+    pace: number,
     random: Random,
     recorder: Recorder,
   ) {
     this.#random = random;
-    this.quiet = channels.filter(({ traffic }) => traffic === "bursts").map(({ name }) => name);
+    this.quiet = channels.filter(({ traffic }) => traffic === "quiet").map(({ name }) => name);
+    this.#bursting = channels
+      .filter(({ traffic }) => traffic === "bursts" || traffic === "crowd")
+      .map(({ name }) => name);
     const plan = {
       ...backend,
       seed: random.between(0, 1_000_000_000),
@@ -30,6 +36,7 @@ export class Traffic {
       giveUpAfterMs: 60_000,
     };
     this.publisher = new Publisher(plan, recorder);
+    this.publisher.pace = pace;
   }
 
   start(): void {
@@ -51,11 +58,11 @@ export class Traffic {
 
   async #burstNowAndThen(): Promise<void> {
     const { signal } = this.#stopping;
-    while (this.quiet.length > 0) {
-      const waitMs = this.#random.between(200, 1_500);
+    while (this.#bursting.length > 0) {
+      const waitMs = this.#random.between(200, 1_500) / this.publisher.pace;
       await pause(waitMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      await this.burst(this.#random.pick(this.quiet));
+      await this.burst(this.#random.pick(this.#bursting));
     }
   }
 }
@@ -64,6 +71,7 @@ export class Traffic {
 function lanesOf({ name, traffic }: ProvedChannel): readonly LanePlan[] {
   switch (traffic) {
     case "steady":
+    case "crowd":
       return Array.from({ length: 4 }, () => ({
         channels: [name],
         payloadBytes: 96,
@@ -72,6 +80,7 @@ function lanesOf({ name, traffic }: ProvedChannel): readonly LanePlan[] {
     case "wide":
       return [{ channels: [name], payloadBytes: 16_384, perSecond: 8 }];
     case "bursts":
+    case "quiet":
       return [];
   }
 }

@@ -1,5 +1,12 @@
-import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
+import type {
+  ChannelAnswer,
+  ChannelAnswers,
+  ChannelCommand,
+  HistoryQuery,
+  PublicationRequest,
+} from "../../src/api/channel-command.ts";
 import { limits } from "../../src/limits.ts";
+import type { JsonText } from "../../src/protocol/json-text.ts";
 import { json } from "../core/api/channel-config.ts";
 import type { Setting } from "./setting.ts";
 
@@ -8,6 +15,8 @@ export class Backend {
   readonly #setting: Setting;
   readonly #backoffMs: () => number;
   readonly #repeats: () => boolean;
+  /** The keys of what is known to be published. */
+  readonly #keys: string[] = [];
   #published = 0;
   /** Keyed publishes that nobody has answered yet. */
   pending = 0;
@@ -21,61 +30,92 @@ export class Backend {
 
   /** @returns its data, which is JSON text */
   publish(channel: string, keyed: boolean): string {
-    const data = json(`"api-${++this.#published}"`);
-    const command: ChannelCommand = {
-      method: "publish",
-      request: {
-        data,
-        skipHistory: false,
-        idempotencyKey: keyed ? data : "",
-        version: 0n,
-        versionEpoch: "",
-        delta: false,
-      },
-    };
-    if (keyed) this.pending++;
-    this.#send(channel, command, data, keyed);
+    const data = this.#newData();
+    if (!keyed) this.#publishOnce(channel, requestOf(data));
+    else {
+      this.pending++;
+      this.#note("invoke", channel, data);
+      this.#publishUntilKnown(channel, requestOf(data, { idempotencyKey: data }), false);
+    }
     return data;
+  }
+
+  /** Publishes a version of something, once; one that isn't newer than the last is suppressed. */
+  publishVersion(channel: string, version: number): void {
+    this.#publishOnce(channel, requestOf(this.#newData(), { version: BigInt(version) }));
+  }
+
+  /** Publishes something else with one of its keys: the first publication counts, for as long as the key is remembered. */
+  reuseKey(channel: string, index: number): void {
+    const idempotencyKey = this.#keys[index % Math.max(this.#keys.length, 1)];
+    if (idempotencyKey === undefined) return;
+    this.#publishOnce(channel, requestOf(this.#newData(), { idempotencyKey }));
   }
 
   /** Removes what is kept of a channel. Whether that arrives is nobody's concern. */
   removeHistory(channel: string): void {
+    this.#call(channel, { method: "history_remove" }, nobodyWaits);
+  }
+
+  /** Reads what is kept of a channel. The object's answer is compared there. */
+  readHistory(channel: string, request: HistoryQuery): void {
+    this.#call(channel, { method: "history", request }, nobodyWaits);
+  }
+
+  #newData(): JsonText {
+    return json(`"api-${++this.#published}"`);
+  }
+
+  #call(
+    channel: string,
+    command: ChannelCommand,
+    answered: (answer: ChannelAnswer | undefined) => void,
+  ): void {
     this.#setting.network.call<readonly ChannelCommand[], ChannelAnswers>({
       kind: "api",
       from: "backend",
       to: channel,
-      request: [{ method: "history_remove" }],
-      gateMs: 0,
-      waitMs: limits.objectAnswerMs,
-      carryOut: (commands, answer) => this.#setting.channel(channel).execute(commands, answer),
-      answered: nobodyWaits,
-    });
-  }
-
-  #send(channel: string, command: ChannelCommand, data: string, keyed: boolean): void {
-    const { network, timeline } = this.#setting;
-    network.call<readonly ChannelCommand[], ChannelAnswers>({
-      kind: "api",
-      from: "backend",
-      to: channel,
       request: [command],
-      gateMs: 0,
       waitMs: limits.objectAnswerMs,
       carryOut: (commands, answer) => this.#setting.channel(channel).execute(commands, answer),
       answered: (answers) => {
-        const [answer] = answers?.outcome === "answers" ? answers.answers : [];
-        if (answer !== undefined && "result" in answer) this.#acknowledged(data, answer.result);
-        else if (answer !== undefined) this.#complain(`${data} was refused: ${answer.error.code}`);
-        const isDone = answer !== undefined && !this.#repeats();
-        if (!keyed) return;
-        if (isDone) this.pending--;
-        else timeline.after(this.#backoffMs(), () => this.#send(channel, command, data, keyed));
+        answered(answers?.outcome === "answers" ? answers.answers[0] : undefined);
       },
     });
   }
 
-  #acknowledged(data: string, result: string): void {
+  #publishOnce(channel: string, request: PublicationRequest): void {
+    const { data } = request;
+    this.#note("invoke", channel, data);
+    this.#call(channel, { method: "publish", request }, (answer) => {
+      const isPublished = this.#setting.ledger.find(JSON.parse(data)) !== undefined;
+      if (answer === undefined) this.#note("info", channel, data);
+      // A version or a key that isn't new is answered like the publication that stands there already.
+      else if ("error" in answer || !isPublished) this.#note("fail", channel, data);
+      else this.#acknowledged(channel, data, answer.result);
+    });
+  }
+
+  #publishUntilKnown(channel: string, request: PublicationRequest, known: boolean): void {
+    const { timeline } = this.#setting;
+    const { data } = request;
+    this.#call(channel, { method: "publish", request }, (answer) => {
+      const isAnswered = answer !== undefined && "result" in answer;
+      if (isAnswered) this.#acknowledged(channel, data, answer.result);
+      else if (answer !== undefined) this.#complain(`${data} was refused: ${answer.error.code}`);
+      if (isAnswered && !known) {
+        this.pending--;
+        this.#keys.push(data);
+      }
+      if (isAnswered && !this.#repeats()) return;
+      const isKnown = known || isAnswered;
+      timeline.after(this.#backoffMs(), () => this.#publishUntilKnown(channel, request, isKnown));
+    });
+  }
+
+  #acknowledged(channel: string, data: JsonText, result: string): void {
     const told: { readonly offset?: number; readonly epoch?: string } = JSON.parse(result);
+    this.#note("ok", channel, data, told);
     const entry = this.#setting.ledger.find(JSON.parse(data));
     const { position } = entry ?? {};
     if (entry === undefined) this.#complain(`${data} was acknowledged and never published`);
@@ -85,9 +125,34 @@ export class Backend {
     }
   }
 
+  #note(
+    type: "invoke" | "ok" | "fail" | "info",
+    channel: string,
+    data: JsonText,
+    told: { readonly offset?: number; readonly epoch?: string } = {},
+  ): void {
+    const value: string = JSON.parse(data);
+    const publish = { process: "backend", f: "publish", channel, value } as const;
+    const { offset, epoch } = told;
+    const place = offset === undefined || epoch === undefined ? {} : { offset, epoch };
+    if (type === "ok") this.#setting.chronicle.note({ ...publish, type, ...place });
+    else this.#setting.chronicle.note({ ...publish, type });
+  }
+
   #complain(what: string): void {
     this.#setting.ledger.complain(what);
   }
+}
+
+function requestOf(data: JsonText, more: Partial<PublicationRequest> = {}): PublicationRequest {
+  const plain = {
+    skipHistory: false,
+    idempotencyKey: "",
+    version: 0n,
+    versionEpoch: "",
+    delta: false,
+  };
+  return { data, ...plain, ...more };
 }
 
 function nobodyWaits(): void {

@@ -1,55 +1,91 @@
+import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
-import { Channel } from "../../src/channel/channel.ts";
+import { OwnChannel } from "../../src/channel/own-channel.ts";
 import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
+import { storedTables } from "../../src/channel/stored-tables.ts";
+import type { ChannelOptions } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { jsonCodec } from "../../src/protocol/json-codec.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
 import { answerQuestions } from "../../src/relay/answer-questions.ts";
 import type { BatchAnswer } from "../../src/relay/batch.ts";
 import type { Delivery } from "../../src/relay/pipe.ts";
-import type {
-  Answers,
-  GatewayPresence,
-  PresenceAnswers,
-  Question,
-} from "../../src/relay/question.ts";
-import { NodeSql } from "../support/node-sql.ts";
+import type { Answers, PresenceAnswers, Question } from "../../src/relay/question.ts";
+import { Alarm } from "./alarm.ts";
+import { CommitTurns } from "./commit-turns.ts";
+import { gatherPresence } from "./gather-presence.ts";
 import { Life, NextTimer } from "./life.ts";
+import { Model } from "./model.ts";
+import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
 import type { Answering, ChannelCalls, Setting } from "./setting.ts";
-import type { Timer } from "./timeline.ts";
+import type { ClientEnd, Socket } from "./socket.ts";
+import { Storage } from "./storage.ts";
+import { WatchedChannel } from "./watched-channel.ts";
 
 /** What is lost with a crash. */
-interface Memory {
+interface Memory extends SocketMemory {
   readonly life: Life;
-  readonly number: number;
-  readonly channel: Channel;
+  readonly wokeAtMs: number;
+  readonly channel: WatchedChannel;
+  readonly flushTimer: NextTimer;
   readonly retryTimer: NextTimer;
-  /** Jobs that wait for the commit under way. */
-  waiting: (() => void)[];
-  committing: boolean;
+  readonly commits: CommitTurns;
+  hadStorage: boolean;
 }
 
-/** A channel's object: storage and an alarm that last, and a memory that doesn't. It drives the core as the real one does. */
+/** A channel's object: storage, an alarm and sockets that last, and a memory that doesn't. It drives the core as the real one does. */
 export class ChannelHost implements ChannelCalls {
   readonly name: string;
   readonly #setting: Setting;
-  readonly #sql = new NodeSql();
+  readonly #options: ChannelOptions;
+  readonly #storage: Storage;
+  readonly #sockets: ObjectSockets;
+  readonly #model: Model;
+  readonly #alarm: Alarm;
   #memory: Memory | undefined;
   #lives = 0;
   #epochs = 0;
   #upAtMs = 0;
-  #alarm: Timer | undefined;
-  #alarmAtMs = Number.POSITIVE_INFINITY;
+  #newestInstanceMs = 0;
   /** The next commit is the last thing that this life does: nothing of what follows from it leaves the object. */
   crashesAtCommit = false;
   /** How far the clock of the machine that it runs on is off, ms. */
   skewMs = 0;
+  failedWrites = 0;
 
   constructor(name: string, setting: Setting) {
     this.name = name;
     this.#setting = setting;
+    const { config, timeline } = setting;
+    const resolved = resolveChannel(name, config.channel);
+    if (resolved.outcome !== "resolved") throw new Error(resolved.outcome);
+    this.#options = resolved.options;
+    const owner = {
+      save: () => this.#save(),
+      committed: () => this.#committed(),
+      failed: () => {
+        this.failedWrites++;
+        timeline.after(brokenMs, () => {
+          if (this.#storage.broken) this.crash();
+        });
+      },
+    };
+    this.#alarm = new Alarm(timeline, () => this.reach((memory) => this.#rang(memory)));
+    this.#storage = new Storage(timeline, owner, setting.commits(), setting.database());
+    this.#sockets = new ObjectSockets(setting, this);
+    const { recoveryMaxPublicationLimit } = config.client;
+    this.#model = new Model(
+      resolved.options,
+      recoveryMaxPublicationLimit,
+      () => `epoch${this.#epochs}`,
+    );
+  }
+
+  /** Its own time, ms since 1970. */
+  get nowMs(): number {
+    return this.#setting.timeline.nowMs + this.skewMs;
   }
 
   /** Who follows the channel. */
@@ -67,51 +103,114 @@ export class ChannelHost implements ChannelCalls {
   }
 
   execute(commands: readonly ChannelCommand[], answer: Answering<ChannelAnswers>): void {
-    this.#reach((memory) => {
-      this.#work(memory, () => this.#execute(memory, commands), answer);
+    this.reach((memory) => {
+      const job = (): ChannelAnswers => ({
+        outcome: "answers",
+        answers: executeAll(memory.channel, commands, this.nowMs),
+      });
+      this.#work(memory, job, answer);
     });
   }
 
   ask(gateway: string, questions: readonly Question[], answer: Answering<Answers>): void {
-    this.#reach((memory) => {
-      this.#work(memory, () => this.#ask(memory, gateway, questions), answer);
+    this.reach((memory) => {
+      const job = (): Answers => ({
+        outcome: "answers",
+        answers: answerQuestions(memory.channel, gateway, questions, this.nowMs),
+      });
+      this.#work(memory, job, answer);
     });
   }
 
   present(answer: Answering<PresenceAnswers>): void {
-    this.#reach((memory) => {
+    this.reach((memory) => {
       const done = memory.life.busy(() => answer(undefined));
       this.#gather(memory, (others) => {
-        done();
         const { clients } = presence(memory.channel.hub.recipients, others);
-        answer({ outcome: "present", clients, complete: others.complete });
+        this.#storage.gate(() => {
+          if (memory.life.over) return;
+          done();
+          answer({ outcome: "present", clients, complete: others.complete });
+        });
       });
     });
   }
 
-  /** The memory goes, in the middle of whatever is under way. The object is back a little later. */
+  /** A client comes to the object itself. `claims` are those of the token that it will connect with. */
+  open(client: ClientEnd, claims: ConnectionClaims): Socket {
+    return this.#sockets.open(client, claims);
+  }
+
+  /** The memory goes, in the middle of whatever is under way, and the sockets with it. The object is back a little later. */
   crash(): void {
+    const { timeline, chronicle } = this.#setting;
     this.#memory?.life.end();
     this.#memory = undefined;
-    this.#upAtMs = this.#setting.timeline.nowMs + downMs;
+    this.#storage.crash();
+    this.#sockets.die();
+    this.#upAtMs = timeline.nowMs + downMs;
+    chronicle.note({ process: this.name, type: "info", f: "crash", channel: this.name });
   }
 
   /** The memory goes, if nothing is under way. */
   evict(): void {
-    if (this.#memory?.life.idle !== true) return;
-    this.#memory.life.end();
+    const memory = this.#memory;
+    const isIdle = memory?.life.idle === true && this.#storage.clean;
+    if (!isIdle || memory.wokeAtMs === this.#setting.timeline.nowMs) return;
+    memory.life.end();
     this.#memory = undefined;
   }
 
-  get #nowMs(): number {
-    return this.#setting.timeline.nowMs + this.skewMs;
+  /** The write after so many others fails, and costs the object its memory; undefined: none. */
+  failAfter(writes: number | undefined): void {
+    this.#storage.failAfter(writes);
   }
 
-  #reach(work: (memory: Memory) => void): void {
+  /** All lines to its own sockets break, and the object lives on. */
+  close(): void {
+    this.#sockets.break();
+  }
+
+  /**
+   * Its clock jumps. Never to before it last woke: an instance that seems to be older than the one before it isn't believed
+   * (rule L1).
+   */
+  turnClock(byMs: number): void {
+    const leastMs = this.#newestInstanceMs + 1 - this.#setting.timeline.nowMs;
+    this.skewMs = Math.max(this.skewMs + byMs, leastMs);
+  }
+
+  /** Gives its database back: the world has ended. */
+  end(): void {
+    this.#storage.close();
+  }
+
+  reach(work: (memory: Memory) => void): void {
     const { timeline } = this.#setting;
     if (timeline.nowMs < this.#upAtMs) {
-      timeline.after(this.#upAtMs - timeline.nowMs, () => this.#reach(work));
-    } else work(this.#awake());
+      timeline.after(this.#upAtMs - timeline.nowMs, () => this.reach(work));
+    } else this.#guard(() => work(this.#awake()));
+  }
+
+  gate(work: () => void): void {
+    this.#storage.gate(work);
+  }
+
+  commit(_: SocketMemory, work: () => void, after: () => void): void {
+    this.#awake().commits.add({ work, after });
+  }
+
+  acted(): void {
+    this.#settle();
+  }
+
+  /** Whatever goes wrong once a write has failed is the misfortune of who needed it: the object is reset soon. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (!this.#storage.broken) throw error;
+    }
   }
 
   #awake(): Memory {
@@ -120,135 +219,115 @@ export class ChannelHost implements ChannelCalls {
 
   #wake(): Memory {
     const { config, timeline } = this.#setting;
-    const resolved = resolveChannel(this.name, config.channel);
-    if (resolved.outcome !== "resolved") throw new Error(resolved.outcome);
     const life = new Life(timeline);
-    const nowMs = this.#nowMs;
-    const number = ++this.#lives;
-    this.#setting.ledger.wake(this.name, number);
-    return {
+    this.#lives++;
+    const channel = this.#newChannel();
+    this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
+    const memory: Memory = {
       life,
-      number,
-      channel: new Channel({
-        name: this.name,
-        options: resolved.options,
-        client: config.client,
-        codec: jsonCodec,
-        sql: this.#sql,
-        newEpoch: () => `epoch${++this.#epochs}`,
-        instance: nowMs,
-        nowMs,
+      wokeAtMs: timeline.nowMs,
+      channel,
+      flushTimer: new NextTimer(life, () => this.#guard(() => this.#settle())),
+      retryTimer: new NextTimer(life, () => this.#guard(() => this.#settle())),
+      commits: new CommitTurns(life, {
+        guard: (work) => this.#guard(work),
+        settle: () => this.#settle(),
+        gate: (work) => this.#storage.gate(work),
       }),
-      retryTimer: new NextTimer(life, () => this.#settle()),
-      waiting: [],
-      committing: false,
+      hadStorage: storedTables(this.#storage).size > 0,
+      sessions: new Map(),
+      turns: new Map(),
+      context: {
+        config,
+        channels: new OwnChannel(channel, config.channel, (answered) => {
+          this.#gather(memory, (others) => {
+            answered(others);
+            this.#settle();
+          });
+        }),
+        codec: jsonCodec,
+        version: "test",
+        serverSubscriptions: false,
+        storesRows: false,
+      },
     };
+    this.#sockets.restore(memory);
+    return memory;
+  }
+
+  #newChannel(): WatchedChannel {
+    const { name, nowMs } = this;
+    const { config, ledger, chronicle } = this.#setting;
+    const sql = this.#storage;
+    const newEpoch = (): string => `epoch${++this.#epochs}`;
+    const setup = { name, options: this.#options, client: config.client, codec: jsonCodec };
+    const life = this.#lives;
+    return new WatchedChannel(
+      { ...setup, sql, newEpoch, instance: nowMs, nowMs },
+      {
+        model: this.#model,
+        broken: () => sql.broken,
+        published: (json, position) => {
+          const data: string = JSON.parse(json);
+          ledger.publish(name, { data, life, ...(position === undefined ? {} : { position }) });
+        },
+        forgot: (what) => {
+          chronicle.note({ process: name, type: "info", f: "forget", channel: name, what });
+        },
+        complain: (what) => ledger.complain(`${name} ${what}`),
+      },
+    );
+  }
+
+  /** What else comes back when what wasn't durable is undone. */
+  #save(): () => void {
+    const { ledger } = this.#setting;
+    const alarm = this.#alarm.time;
+    const { state } = this.#model;
+    const count = ledger.count(this.name);
+    return () => {
+      this.#alarm.restore(alarm);
+      this.#model.state = state;
+      ledger.undo(this.name, count);
+    };
+  }
+
+  #committed(): boolean {
+    if (!this.crashesAtCommit) return true;
+    this.crashesAtCommit = false;
+    this.crash();
+    return false;
   }
 
   /** Does a job in its turn, and answers when what it wrote is durable. */
   #work<Answer>(memory: Memory, job: () => Answer, answer: Answering<Answer>): void {
-    const { timeline } = this.#setting;
     const done = memory.life.busy(() => answer(undefined));
-    memory.waiting.push(() => {
+    const work = (): void => {
       const result = job();
-      timeline.after(commitMs, () => {
+      this.#storage.gate(() => {
         if (memory.life.over) return;
         done();
         answer(result);
       });
-    });
-    if (!memory.committing) this.#commit(memory);
-  }
-
-  #commit(memory: Memory): void {
-    const jobs = memory.waiting;
-    memory.waiting = [];
-    memory.committing = jobs.length > 0;
-    if (jobs.length === 0) return;
-    for (const job of jobs) job();
-    this.#settle();
-    if (this.crashesAtCommit) {
-      this.crashesAtCommit = false;
-      this.crash();
-      return;
-    }
-    memory.life.after(commitMs, () => this.#commit(memory));
-  }
-
-  #execute(memory: Memory, commands: readonly ChannelCommand[]): ChannelAnswers {
-    const { channel } = memory;
-    const nowMs = this.#nowMs;
-    const answers = commands.flatMap((command) => {
-      const before = channel.relay.sequence;
-      const answer = executeAll(channel, [command], nowMs);
-      if (command.method === "publish" && channel.relay.sequence > before) {
-        this.#note(memory, [command.request.data]);
-      }
-      return answer;
-    });
-    return { outcome: "answers", answers };
-  }
-
-  #ask(memory: Memory, gateway: string, questions: readonly Question[]): Answers {
-    const answers = answerQuestions(memory.channel, gateway, questions, this.#nowMs);
-    const published = questions.flatMap((question, index) =>
-      question.method === "publish" && answers[index]?.outcome === "published"
-        ? [question.data]
-        : [],
-    );
-    this.#note(memory, published);
-    return { outcome: "answers", answers };
-  }
-
-  /** These were published just now; the last of them is where the stream stands. */
-  #note({ channel, number: life }: Memory, published: readonly string[]): void {
-    const { top } = channel;
-    for (const [index, json] of published.entries()) {
-      const data: string = JSON.parse(json);
-      const entry = { data, life };
-      this.#setting.ledger.publish(
-        this.name,
-        top === undefined
-          ? entry
-          : { ...entry, position: { ...top, offset: top.offset - published.length + 1 + index } },
-      );
-    }
+    };
+    memory.commits.add({ work, after: nothing });
   }
 
   #gather({ life, channel }: Memory, answered: (others: GatheredPresence) => void): void {
-    const { network } = this.#setting;
     const { gateways } = channel.relay;
-    const answers: (GatewayPresence | undefined)[] = [];
-    const settle = (): void => {
-      if (answers.length < gateways.length) return;
-      const clients = answers.flatMap((answer) => answer?.clients ?? []);
-      answered({ clients, complete: answers.every((answer) => answer !== undefined) });
-    };
-    for (const gateway of gateways) {
-      network.call<string, GatewayPresence>({
-        kind: "gather",
-        from: this.name,
-        to: gateway,
-        request: this.name,
-        life,
-        gateMs: commitMs,
-        waitMs: limits.presenceGatherMs,
-        carryOut: (name, answer) => this.#setting.gateway(gateway).present(name, answer),
-        answered: (answer) => {
-          answers.push(answer);
-          settle();
-        },
-      });
-    }
-    settle();
+    const gate = (work: () => void): void => this.#storage.gate(work);
+    gatherPresence(this.#setting, { name: this.name, life, gateways, gate }, (others) => {
+      this.#guard(() => answered(others));
+    });
   }
 
   /** Makes the calls that are due, and sees to it that the object wakes for the next ones (rule L4). */
   #settle(): void {
     const memory = this.#memory;
     if (memory === undefined) return;
-    const { relay, top } = memory.channel;
-    for (const delivery of relay.deliveries(top, this.#nowMs)) this.#deliver(memory, delivery);
+    const { relay, top, hub } = memory.channel;
+    for (const delivery of relay.deliveries(top, this.nowMs)) this.#deliver(memory, delivery);
+    memory.flushTimer.set(hub.settle(this.nowMs));
     this.#schedule(memory);
   }
 
@@ -260,52 +339,55 @@ export class ChannelHost implements ChannelCalls {
       to: gateway,
       request: batch,
       life,
-      gateMs: commitMs,
+      gate: (work) => this.#storage.gate(work),
       waitMs: limits.objectAnswerMs,
       carryOut: (sent, answer) => this.#setting.gateway(gateway).deliver(sent, answer),
       answered: (answer) => {
-        channel.relay.answered(delivery, answer ?? "failed", this.#nowMs);
-        this.#settle();
+        this.#guard(() => {
+          channel.relay.answered(delivery, answer ?? "failed", this.nowMs);
+          this.#settle();
+        });
       },
     });
   }
 
-  #schedule({ channel, retryTimer }: Memory): void {
-    const nowMs = this.#nowMs;
+  #schedule(memory: Memory): void {
+    const { channel, retryTimer } = memory;
+    const { nowMs } = this;
+    memory.hadStorage ||= !channel.storesNothing;
     const dueMs = channel.relay.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     const soon = dueMs - nowMs < limits.crashAlarmMs;
     retryTimer.set(soon ? dueMs - nowMs : undefined);
     const cleanupMs = channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    this.#alarmAtMost(Math.min(cleanupMs, soon ? nowMs + limits.crashAlarmMs : dueMs));
-  }
-
-  #alarmAtMost(dueMs: number): void {
-    if (dueMs >= this.#alarmAtMs) return;
-    this.#alarm?.cancel();
-    this.#alarmAtMs = dueMs;
-    this.#alarm = this.#setting.timeline.after(Math.max(dueMs - this.#nowMs, 1), () => {
-      this.#reach((memory) => this.#rang(memory));
-    });
+    const relayMs = soon ? nowMs + limits.crashAlarmMs : dueMs;
+    const firstMs = Math.min(cleanupMs, relayMs, this.#sockets.dueAtMs(memory));
+    if (this.#alarm.covers(firstMs)) return;
+    this.#storage.write();
+    this.#alarm.set(firstMs, nowMs);
   }
 
   #rang(memory: Memory): void {
     const { channel } = memory;
-    this.#alarmAtMs = Number.POSITIVE_INFINITY;
-    const nowMs = this.#nowMs;
+    // Should the object crash before what it does now is durable, the alarm rings again.
+    this.#storage.write();
+    this.#alarm.restore(undefined);
+    const { nowMs } = this;
+    this.#sockets.tick(memory);
     if (nowMs - (channel.newestMs ?? 0) < limits.crashCheckMs) channel.relay.checkAfterWaking();
     channel.forgetWhatEnded(nowMs);
     this.#settle();
-    if (channel.storesNothing) this.#deleteAll();
-  }
-
-  #deleteAll(): void {
-    for (const { name } of this.#sql.rows("SELECT name FROM sqlite_master WHERE type = 'table'")) {
-      this.#sql.run(`DROP TABLE ${name}`);
+    if (channel.storesNothing && memory.hadStorage) {
+      this.#storage.deleteAll();
+      memory.hadStorage = false;
     }
   }
 }
 
-/** How long a write takes to be durable. */
-const commitMs = 4;
+function nothing(): void {
+  // Most jobs are answered, and that is all.
+}
+
 /** How long a crashed object is gone. */
 const downMs = 20;
+/** How long an object whose write failed goes on before it is reset. */
+const brokenMs = 2;

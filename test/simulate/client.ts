@@ -1,8 +1,15 @@
+import { errorCodes } from "../../src/protocol/codes.ts";
 import type { JsonText } from "../../src/protocol/json-text.ts";
 import type { Setting } from "./setting.ts";
-import type { GatewayHost } from "./gateway-host.ts";
 import { type HeardPublication, type HeardResult, Listening } from "./listening.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
+import type { ConnectionClaims } from "../../src/access/claims.ts";
+
+/** An object that takes sockets: a gateway, or a channel's own. */
+interface Place {
+  readonly name: string;
+  open(client: ClientEnd, claims: ConnectionClaims): Socket;
+}
 
 /** What is special about a client. */
 export interface ClientTraits {
@@ -11,10 +18,12 @@ export interface ClientTraits {
   readonly info?: JsonText;
   /** Channels that its token subscribes it to. */
   readonly given: readonly string[];
+  /** The only channel there is where it connects: it speaks of no other. */
+  readonly only?: string;
   /** It gives up a connection on which a subscribe isn't answered within 5 s, as SDKs do. */
   readonly isImpatient: boolean;
   /** Where it connects, each time that it does. */
-  readonly chooseGateway: () => GatewayHost;
+  readonly choosePlace: () => Place;
   /** How long it waits before it comes back, or asks again, ms. */
   readonly backoffMs: () => number;
 }
@@ -26,6 +35,8 @@ export class WorldClient {
   readonly #traits: ClientTraits;
   readonly #listenings = new Map<string, Listening>();
   readonly #waiting = new Map<number, (frame: HeardFrame) => void>();
+  /** Publishes that nobody has answered yet: data, and their channels. */
+  readonly #publishing = new Map<string, string>();
   #connection: Connection | undefined;
   #isWanted = false;
   #ids = 0;
@@ -49,10 +60,10 @@ export class WorldClient {
     return [...this.#listenings.values()].filter(({ wanted, given }) => wanted || given);
   }
 
-  /** Its ID as the server knows it, and the gateway that it is connected to; undefined while it isn't. */
-  get connected(): { readonly id: string; readonly gateway: string } | undefined {
-    const { id, gateway } = this.#connection ?? {};
-    return id === undefined || gateway === undefined ? undefined : { id, gateway };
+  /** Its ID as the server knows it, and the object that it is connected to; undefined while it isn't. */
+  get connected(): { readonly id: string; readonly place: string } | undefined {
+    const { id, place } = this.#connection ?? {};
+    return id === undefined || place === undefined ? undefined : { id, place };
   }
 
   /** How many of its commands were not answered. */
@@ -65,7 +76,8 @@ export class WorldClient {
     const known = this.#listenings.get(channel);
     if (known !== undefined) return known;
     const given = this.#traits.given.includes(channel);
-    const listening = new Listening(channel, given, this.name, this.#setting.ledger);
+    const { ledger, chronicle } = this.#setting;
+    const listening = new Listening(channel, given, this.name, ledger, chronicle);
     this.#listenings.set(channel, listening);
     return listening;
   }
@@ -73,8 +85,8 @@ export class WorldClient {
   connect(): void {
     this.#isWanted = true;
     if (this.#connection !== undefined) return;
-    const gateway = this.#traits.chooseGateway();
-    const connection: Connection = { gateway: gateway.name, id: undefined, socket: undefined };
+    const place = this.#traits.choosePlace();
+    const connection: Connection = { place: place.name, id: undefined, socket: undefined };
     const end: ClientEnd = {
       heard: (frame) => {
         for (const line of frame.split("\n")) this.#hear(connection, line);
@@ -86,7 +98,7 @@ export class WorldClient {
     const { info } = this.#traits;
     const shown = info === undefined ? {} : { info };
     const claims = { user: this.name, expireAtSeconds: 0, subscriptions, ...shown };
-    connection.socket = gateway.open(end, claims);
+    connection.socket = place.open(end, claims);
     const subs = Object.fromEntries(
       this.#traits.given.map((channel) => [channel, recovering(this.listening(channel))]),
     );
@@ -99,6 +111,7 @@ export class WorldClient {
   }
 
   subscribe(channel: string): void {
+    if (!this.#knows(channel)) return;
     const listening = this.listening(channel);
     if (listening.given || listening.wanted) return;
     listening.wanted = true;
@@ -107,12 +120,12 @@ export class WorldClient {
 
   /** @param forgets it won't recover when it comes back */
   unsubscribe(channel: string, forgets: boolean): void {
+    if (!this.#knows(channel)) return;
     const listening = this.listening(channel);
     if (listening.given || !listening.wanted) return;
     listening.wanted = false;
     const { state } = listening;
-    listening.end();
-    if (forgets) listening.position = undefined;
+    listening.end(forgets);
     if (state === "off") return;
     listening.leaving++;
     this.#send({ unsubscribe: { channel } }, () => {
@@ -121,33 +134,36 @@ export class WorldClient {
   }
 
   publish(channel: string): void {
-    if (this.#connection?.id === undefined) return;
-    const listening = this.listening(channel);
+    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
     const data = `${this.name}-${++this.#published}`;
-    const { generation, state } = listening;
+    const { process } = this.listening(channel);
+    const publish = { process, f: "publish", channel, value: data } as const;
+    const { chronicle } = this.#setting;
+    chronicle.note({ ...publish, type: "invoke" });
+    this.#publishing.set(data, channel);
     const sentAtMs = this.#setting.timeline.nowMs;
     this.#send({ publish: { channel, data } }, ({ error }) => {
-      const isLive = state === "on" && listening.state === "on";
-      if (error !== undefined || !isLive || listening.generation !== generation) return;
-      // After that it is answered in any case: nothing hangs (rule B4).
-      if (this.#setting.timeline.nowMs - sentAtMs >= 10_000) return;
-      if (listening.hasHeard(data)) return;
-      const { ledger } = this.#setting;
-      const found = ledger.find(data);
-      const hasHistory = listening.position !== undefined;
-      // What isn't kept can get lost with the object's memory.
-      if (!hasHistory && found !== undefined && !ledger.isOfThisLife(channel, found)) return;
-      this.#complain(`was told of ${data} before it heard it`);
+      this.#publishing.delete(data);
+      // SDKs have given up by then, and what isn't heard within 10 s is answered in any case (rule B4).
+      const isLate = this.#setting.timeline.nowMs - sentAtMs >= patienceMs;
+      const isUnknown = isLate || error?.code === errorCodes.internal.code;
+      const type = isUnknown ? "info" : error === undefined ? "ok" : "fail";
+      chronicle.note({ ...publish, type });
     });
   }
 
   /** Asks who is there; that it is answered is all that matters. */
   seePresence(channel: string): void {
-    if (this.#connection?.id === undefined) return;
+    if (this.#connection?.id === undefined || !this.#knows(channel)) return;
     this.#send({ presence: { channel } }, ({ error }) => {
       if (error !== undefined && error.temporary !== true)
         this.#complain(`saw nobody: ${error.code}`);
     });
+  }
+
+  #knows(channel: string): boolean {
+    const { only } = this.#traits;
+    return only === undefined || only === channel;
   }
 
   #onConnect(connection: Connection, { connect, error }: HeardFrame): void {
@@ -162,7 +178,7 @@ export class WorldClient {
       const listening = this.listening(channel);
       const result = connect.subs?.[channel];
       if (result === undefined) this.#complain(`was not subscribed to ${channel}`);
-      else listening.begin(result, listening.position !== undefined);
+      else listening.begin(result, listening.position !== undefined, connect.client);
     }
     for (const listening of this.#listenings.values()) if (listening.wanted) this.#ask(listening);
   }
@@ -179,7 +195,7 @@ export class WorldClient {
     this.#send({ subscribe: request }, ({ subscribe, error }) => {
       if (!isAsking()) return;
       if (subscribe !== undefined) {
-        listening.begin(subscribe, listening.position !== undefined);
+        listening.begin(subscribe, listening.position !== undefined, connection.id ?? "");
         return;
       }
       if (error?.temporary !== true) this.#complain(`couldn't subscribe: ${error?.code}`);
@@ -216,14 +232,16 @@ export class WorldClient {
     if (leave !== undefined) listening.hearOf("leave", leave.info.client);
     if (unsubscribe === undefined || listening.leaving > 0) return;
     if (unsubscribe.code !== 2500) this.#complain(`was unsubscribed with ${unsubscribe.code}`);
-    listening.lose();
+    listening.lose(unsubscribe.code);
     this.#askLater(listening);
   }
 
   #closed(connection: Connection, code: number): void {
     if (connection !== this.#connection) return;
     if (code !== 1006 && code !== 3010) this.#complain(`was closed with ${code}`);
-    if (code === 3010) for (const listening of this.live) if (listening.given) listening.losses++;
+    if (code === 3010) {
+      for (const listening of this.live) if (listening.given) listening.lose(code);
+    }
     this.#forgetConnection();
     this.#comeBack();
   }
@@ -234,6 +252,18 @@ export class WorldClient {
     });
   }
 
+  /** What it isn't subscribed to by now and doesn't want to be, it never will be again. */
+  giveUp(): void {
+    for (const listening of this.#listenings.values()) {
+      if (!this.wanted.includes(listening)) listening.end(true);
+    }
+  }
+
+  /** The line breaks; both ends notice. */
+  breakLine(): void {
+    this.#connection?.socket?.break();
+  }
+
   #drop(): void {
     this.#connection?.socket?.leave();
     this.#forgetConnection();
@@ -242,6 +272,11 @@ export class WorldClient {
   #forgetConnection(): void {
     this.#connection = undefined;
     this.#waiting.clear();
+    for (const [value, channel] of this.#publishing) {
+      const publish = { process: this.name, f: "publish", channel, value } as const;
+      this.#setting.chronicle.note({ ...publish, type: "info" });
+    }
+    this.#publishing.clear();
     for (const listening of this.#listenings.values()) {
       listening.end();
       listening.leaving = 0;
@@ -260,7 +295,7 @@ export class WorldClient {
 }
 
 interface Connection {
-  readonly gateway: string;
+  readonly place: string;
   /** Absent until connect was answered. */
   id: string | undefined;
   socket: Socket | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf } from "./checker.ts";
+import { complaintsOf } from "./complaints.ts";
 import { followedWorld } from "./followed-world.ts";
 
 describe("a channel whose clock was set back", () => {

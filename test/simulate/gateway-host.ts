@@ -11,17 +11,16 @@ import type {
   PresenceAnswers,
   Question,
 } from "../../src/relay/question.ts";
-import { Session } from "../../src/session/session.ts";
 import { Life, NextTimer } from "./life.ts";
+import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
 import type { Answering, GatewayCalls, Setting } from "./setting.ts";
-import { type ClientEnd, Socket } from "./socket.ts";
+import type { ClientEnd, Socket } from "./socket.ts";
 import type { Timer } from "./timeline.ts";
 
 /** What is lost with a crash. */
-interface Memory {
+interface Memory extends SocketMemory {
   readonly life: Life;
   readonly gateway: Gateway;
-  readonly sessions: Map<Socket, Session>;
   readonly settleTimer: NextTimer;
 }
 
@@ -29,18 +28,23 @@ interface Memory {
 export class GatewayHost implements GatewayCalls {
   readonly name: string;
   readonly #setting: Setting;
-  readonly #sockets = new Set<Socket>();
-  readonly #claims = new Map<Socket, ConnectionClaims>();
-  readonly #rows = new Map<string, string>();
+  readonly #sockets: ObjectSockets;
   #memory: Memory | undefined;
-  #opened = 0;
   #alarm: Timer | undefined;
   #alarmAtMs = Number.POSITIVE_INFINITY;
   #upAtMs = 0;
+  /** How far the clock of the machine that it runs on is off, ms. */
+  skewMs = 0;
 
   constructor(name: string, setting: Setting) {
     this.name = name;
     this.#setting = setting;
+    this.#sockets = new ObjectSockets(setting, this);
+  }
+
+  /** Its own time, ms since 1970. */
+  get nowMs(): number {
+    return this.#setting.timeline.nowMs + this.skewMs;
   }
 
   /** How many channels somebody here wants. */
@@ -49,57 +53,20 @@ export class GatewayHost implements GatewayCalls {
   }
 
   deliver(batch: Batch, answer: Answering<BatchAnswer>): void {
-    this.#reach(({ gateway }) => {
-      const taken = gateway.take(batch, this.#nowMs);
+    this.reach(({ gateway }) => {
+      const taken = gateway.take(batch, this.nowMs);
       this.#settle();
       answer(taken);
     });
   }
 
   present(channel: string, answer: Answering<GatewayPresence>): void {
-    this.#reach(({ gateway }) => answer(gateway.present(channel)));
+    this.reach(({ gateway }) => answer(gateway.present(channel)));
   }
 
   /** A client comes. `claims` are those of the token that it will connect with. */
   open(client: ClientEnd, claims: ConnectionClaims): Socket {
-    const { timeline, latencyMs } = this.#setting;
-    const id = `${this.name}/${++this.#opened}`;
-    const openedAtMs = this.#nowMs;
-    const fresh = { phase: "new", client: id, openedAtMs, keepalive: "client" } as const;
-    const snapshot = { ...fresh, subscriptions: [] };
-    const socket = new Socket(snapshot, this, client, this.#rows, timeline, latencyMs);
-    this.#claims.set(socket, claims);
-    this.#reach((memory) => {
-      this.#sockets.add(socket);
-      this.#add(memory, socket);
-    });
-    return socket;
-  }
-
-  message(socket: Socket, frame: string): void {
-    this.#reach(({ sessions }) => {
-      const claims = this.#claims.get(socket);
-      for (const command of jsonCodec.decodeFrame(frame).commands) {
-        const verdicts =
-          command.method === "connect" && claims !== undefined
-            ? { connection: { outcome: "verified", claims } as const }
-            : {};
-        sessions.get(socket)?.receive(command, verdicts, this.#nowMs);
-      }
-      this.#acted();
-    });
-  }
-
-  ended(socket: Socket): void {
-    if (!this.#sockets.delete(socket)) return;
-    this.#reach((memory) => {
-      // An object that this close woke was not given the socket any more.
-      if (!memory.sessions.has(socket)) this.#add(memory, socket);
-      const session = memory.sessions.get(socket);
-      memory.sessions.delete(socket);
-      session?.ended();
-      this.#acted();
-    });
+    return this.#sockets.open(client, claims);
   }
 
   /** The memory goes, if nothing is under way. */
@@ -113,24 +80,48 @@ export class GatewayHost implements GatewayCalls {
   crash(): void {
     this.#memory?.life.end();
     this.#memory = undefined;
-    for (const socket of this.#sockets) socket.die();
-    this.#sockets.clear();
+    this.#sockets.die();
     this.#upAtMs = this.#setting.timeline.nowMs + downMs;
   }
 
   /** All its sockets go, and the object lives on. */
   close(): void {
-    for (const socket of this.#sockets) socket.break();
+    this.#sockets.break();
   }
 
-  get #nowMs(): number {
-    return this.#setting.timeline.nowMs;
+  /** Its clock jumps. */
+  turnClock(byMs: number): void {
+    this.skewMs += byMs;
   }
 
-  #reach(work: (memory: Memory) => void): void {
-    if (this.#nowMs < this.#upAtMs) {
-      this.#setting.timeline.after(this.#upAtMs - this.#nowMs, () => this.#reach(work));
+  reach(work: (memory: Memory) => void): void {
+    const { timeline } = this.#setting;
+    if (timeline.nowMs < this.#upAtMs) {
+      timeline.after(this.#upAtMs - timeline.nowMs, () => this.reach(work));
     } else work(this.#awake());
+  }
+
+  /** What it stores no client ever waits for. */
+  gate(work: () => void): void {
+    work();
+  }
+
+  /** Publications go elsewhere, so nothing has to wait for a commit. */
+  commit(_: SocketMemory, carryOut: () => void, after: () => void): void {
+    carryOut();
+    after();
+  }
+
+  acted(): void {
+    this.#settle();
+    const memory = this.#memory;
+    const dueMs = memory === undefined ? Number.POSITIVE_INFINITY : this.#sockets.dueAtMs(memory);
+    if (dueMs >= this.#alarmAtMs) return;
+    this.#alarm?.cancel();
+    this.#alarmAtMs = dueMs;
+    this.#alarm = this.#setting.timeline.after(Math.max(dueMs - this.nowMs, wakeMs), () => {
+      this.reach((woken) => this.#rang(woken));
+    });
   }
 
   #awake(): Memory {
@@ -148,29 +139,25 @@ export class GatewayHost implements GatewayCalls {
         answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
       ) => this.#askPresence(life, channel, answered),
     };
+    const gateway = new Gateway({ config, codec: jsonCodec, ports });
     const memory: Memory = {
       life,
-      gateway: new Gateway({ config, codec: jsonCodec, ports }),
+      gateway,
       sessions: new Map(),
+      turns: new Map(),
+      context: {
+        config,
+        channels: gateway,
+        codec: jsonCodec,
+        version: "test",
+        serverSubscriptions: true,
+        storesRows: true,
+      },
       settleTimer: new NextTimer(life, () => this.#settle()),
     };
     this.#memory = memory;
-    for (const socket of this.#sockets) this.#add(memory, socket);
+    this.#sockets.restore(memory);
     return memory;
-  }
-
-  #add({ sessions, gateway }: Memory, socket: Socket): void {
-    if (sessions.has(socket)) return;
-    const { config } = this.#setting;
-    const session = new Session(socket.saved, socket, {
-      config,
-      channels: gateway,
-      codec: jsonCodec,
-      version: "test",
-      serverSubscriptions: true,
-      storesRows: true,
-    });
-    sessions.set(socket, session);
   }
 
   #ask(
@@ -185,12 +172,11 @@ export class GatewayHost implements GatewayCalls {
       to: channel,
       request: questions,
       life,
-      gateMs: 0,
       waitMs: limits.objectAnswerMs,
       carryOut: (asked, answer) => this.#setting.channel(channel).ask(this.name, asked, answer),
       answered: (answers) => {
         answered(answers);
-        this.#acted();
+        this.acted();
       },
     });
   }
@@ -206,39 +192,24 @@ export class GatewayHost implements GatewayCalls {
       to: channel,
       request: channel,
       life,
-      gateMs: 0,
       waitMs: limits.objectAnswerMs,
       carryOut: (name, answer) => this.#setting.channel(name).present(answer),
       answered: (answer) => {
         answered(answer?.outcome === "present" ? answer : { error: errorCodes.internal });
-        this.#acted();
+        this.acted();
       },
     });
   }
 
-  #acted(): void {
-    this.#settle();
-    let dueMs = Number.POSITIVE_INFINITY;
-    for (const session of this.#memory?.sessions.values() ?? []) {
-      dueMs = Math.min(dueMs, session.dueAtMs);
-    }
-    if (dueMs >= this.#alarmAtMs) return;
-    this.#alarm?.cancel();
-    this.#alarmAtMs = dueMs;
-    this.#alarm = this.#setting.timeline.after(Math.max(dueMs - this.#nowMs, wakeMs), () => {
-      this.#reach((memory) => this.#rang(memory));
-    });
-  }
-
-  #rang({ sessions }: Memory): void {
+  #rang(memory: Memory): void {
     this.#alarmAtMs = Number.POSITIVE_INFINITY;
-    for (const session of sessions.values()) session.tick(false, this.#nowMs);
-    this.#acted();
+    this.#sockets.tick(memory);
+    this.acted();
   }
 
   #settle(): void {
     const memory = this.#memory;
-    if (memory !== undefined) memory.settleTimer.set(memory.gateway.settle(this.#nowMs));
+    if (memory !== undefined) memory.settleTimer.set(memory.gateway.settle(this.nowMs));
   }
 }
 

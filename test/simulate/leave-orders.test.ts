@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { complaintsOf } from "./checker.ts";
+import { complaintsOf } from "./complaints.ts";
 import { PlannedFates } from "./planned-fates.ts";
 import { World } from "./world.ts";
 
@@ -16,7 +16,7 @@ describe.each(orders)("$said", ({ order }) => {
       for (const [first = 0, second = 0, third = 0] of delays) {
         const fates = new PlannedFates();
         const world = new World({ channels: ["tell:a"], gateways: 2, fateOf: fates.fateOf });
-        const witness = world.client({ chooseGateway: () => world.gateway("g2") });
+        const witness = world.client({ choosePlace: () => world.gateway("g2") });
         const [one, two] = [world.client(), world.client()];
         for (const client of [witness, one, two]) client.connect();
         witness.subscribe("tell:a");

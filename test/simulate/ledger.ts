@@ -20,20 +20,9 @@ export class Ledger {
   readonly complaints: string[] = [];
   readonly #channels = new Map<string, Found[]>();
   readonly #byData = new Map<string, Found>();
-  readonly #lives = new Map<string, number>();
 
   complain(complaint: string): void {
     this.complaints.push(complaint);
-  }
-
-  /** Another life of a channel's object begins. */
-  wake(channel: string, life: number): void {
-    this.#lives.set(channel, life);
-  }
-
-  /** Whether the object that published it still lives, so that nothing can have kept it from being told. */
-  isOfThisLife(channel: string, { life }: Found): boolean {
-    return this.#lives.get(channel) === life;
   }
 
   /** A channel's object has published something. */
@@ -45,6 +34,13 @@ export class Ledger {
     entries.push(found);
     this.#channels.set(channel, entries);
     this.#byData.set(data, found);
+  }
+
+  /** The newest entries were undone before anybody had heard of them. */
+  undo(channel: string, count: number): void {
+    for (const { data } of this.#channels.get(channel)?.splice(count) ?? []) {
+      this.#byData.delete(data);
+    }
   }
 
   find(data: string): Found | undefined {

@@ -1,4 +1,5 @@
 import type { StreamPosition } from "../../src/protocol/publication.ts";
+import type { Chronicle } from "./chronicle.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** A publication as a client hears it. */
@@ -17,8 +18,8 @@ export interface HeardResult {
 }
 
 /**
- * What one client hears of one channel, and what it makes of it: from the position of its subscribe reply on each
- * publication once, in order, without a hole, until it is told that it lost the stream (rules O3, L3).
+ * What one client hears of one channel, and what it makes of it. That it hears each publication once, in order and without a
+ * hole the checker sees (rules O3, L3); here it is compared with what the channel's object did.
  */
 export class Listening {
   readonly channel: string;
@@ -26,6 +27,9 @@ export class Listening {
   readonly given: boolean;
   readonly #who: string;
   readonly #ledger: Ledger;
+  readonly #chronicle: Chronicle;
+  /** Who it is to the checker. */
+  process: string;
   wanted = false;
   /** on: its subscribe was answered, and nothing has ended it since. */
   state: "off" | "asking" | "on" = "off";
@@ -48,23 +52,35 @@ export class Listening {
   /** Who is there, from the joins and leaves it heard since it was subscribed. */
   readonly members = new Set<string>();
 
-  constructor(channel: string, given: boolean, who: string, ledger: Ledger) {
+  constructor(channel: string, given: boolean, who: string, ledger: Ledger, chronicle: Chronicle) {
     this.channel = channel;
     this.given = given;
     this.#who = who;
+    this.process = who;
     this.#ledger = ledger;
+    this.#chronicle = chronicle;
   }
 
-  /** Whether it ever heard this. */
-  hasHeard(data: string): boolean {
-    return this.heard.includes(data);
-  }
-
-  /** It was subscribed, and told what it missed. */
-  begin(result: HeardResult, recovering: boolean): void {
+  /**
+   * It was subscribed, and told what it missed.
+   *
+   * @param client the connection's ID
+   */
+  begin(result: HeardResult, recovering: boolean, client: string): void {
     const { epoch = "", offset = 0, recovered = false, positioned = false } = result;
     const publications = result.publications ?? [];
     this.state = "on";
+    // Whoever has no position can't say what it has heard, and begins anew: as somebody else, for the checker.
+    if (!positioned) this.process = `${this.#who}/${this.generation}`;
+    this.#chronicle.note({
+      ...this.#mine,
+      type: "ok",
+      f: "subscribe",
+      client,
+      recovering,
+      recovered,
+      ...(positioned ? { epoch, offset } : {}),
+    });
     this.members.clear();
     this.#heardAny = false;
     this.#lastIndex = this.#ledger.count(this.channel) - 1;
@@ -72,15 +88,8 @@ export class Listening {
     if (!positioned) return;
     if (!recovered) {
       if (recovering) this.failedRecoveries++;
-      if (publications.length > 0) this.#complain("was given publications without recovering");
       this.position = { epoch, offset };
       return;
-    }
-    if (!recovering) this.#complain("recovered though it didn't ask");
-    const isSameStream =
-      this.position?.epoch === epoch || (this.#isCache && publications.length > 0);
-    if (!isSameStream || this.position?.offset !== offset) {
-      this.#complain(`recovered from ${epoch}:${offset} and not from where it was`);
     }
     // Whoever wants the newest publication alone passes over those before it.
     const [newest] = this.#isCache ? publications : [];
@@ -91,11 +100,8 @@ export class Listening {
   /** A publication came. */
   hear(publication: HeardPublication): void {
     if (this.leaving > 0) return;
-    if (this.state !== "on") {
-      this.#complain(`heard ${String(publication.data)} while ${this.state}`);
-      return;
-    }
-    if (this.position === undefined) this.#hearUnpositioned(String(publication.data));
+    if (this.state !== "on") this.#noteDelivery(publication);
+    else if (this.position === undefined) this.#hearUnpositioned(publication);
     else this.#hearPositioned(publication);
   }
 
@@ -108,14 +114,24 @@ export class Listening {
   }
 
   /** It was told that it lost the stream. */
-  lose(): void {
+  lose(code: number): void {
     if (this.state !== "on") this.#complain(`was unsubscribed while ${this.state}`);
     this.losses++;
-    this.end();
+    this.#chronicle.note({ ...this.#mine, type: "info", f: "signal", code });
+    if (this.position === undefined) {
+      this.#chronicle.note({ ...this.#mine, type: "info", f: "detach", forgets: true });
+    }
+    this.state = "off";
+    this.generation++;
   }
 
-  /** It isn't subscribed any more; it may come back and recover. */
-  end(): void {
+  /** It isn't subscribed any more; it may come back and recover, unless it forgets where it was. */
+  end(forgets = false): void {
+    if (this.state === "on" || forgets) {
+      const isForgotten = forgets || this.position === undefined;
+      this.#chronicle.note({ ...this.#mine, type: "info", f: "detach", forgets: isForgotten });
+    }
+    if (forgets) this.position = undefined;
     this.state = "off";
     this.generation++;
   }
@@ -134,17 +150,31 @@ export class Listening {
     }
   }
 
+  get #mine(): { readonly process: string; readonly channel: string } {
+    return { process: this.process, channel: this.channel };
+  }
+
+  #noteDelivery({ data, offset }: HeardPublication): void {
+    const place = offset === undefined || offset === 0 ? {} : { offset };
+    this.#chronicle.note({
+      ...this.#mine,
+      type: "ok",
+      f: "deliver",
+      value: String(data),
+      ...place,
+    });
+  }
+
   get #isCache(): boolean {
     return this.channel.startsWith("last:");
   }
 
-  #hearPositioned({ data, offset = 0 }: HeardPublication): void {
+  #hearPositioned(publication: HeardPublication): void {
+    const { data, offset = 0 } = publication;
+    this.#noteDelivery(publication);
     const { position } = this;
     const text = String(data);
     if (position === undefined) return;
-    if (offset !== position.offset + 1) {
-      this.#complain(`heard ${text} at ${offset} after ${position.epoch}:${position.offset}`);
-    }
     const found = this.#ledger.find(text)?.position;
     if (found?.offset !== offset || found.epoch !== position.epoch) {
       const place = `${position.epoch}:${offset}`;
@@ -155,7 +185,9 @@ export class Listening {
   }
 
   /** What a crash kept from being told is gone without history. Within one life of the object nothing may be missing. */
-  #hearUnpositioned(text: string): void {
+  #hearUnpositioned(publication: HeardPublication): void {
+    this.#noteDelivery(publication);
+    const text = String(publication.data);
     const found = this.#ledger.find(text);
     this.heard.push(text);
     if (found === undefined) {

@@ -1,4 +1,5 @@
 import type { Life } from "./life.ts";
+import { plainCopy } from "./plain-copy.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** What objects, and the backend, call each other for. */
@@ -23,12 +24,15 @@ export interface CallName {
   readonly to: string;
 }
 
+/** Decides what becomes of a call; `number` counts the calls of a world, from 1. */
+export type FateOf = (call: CallName, number: number) => Fate;
+
 export interface Call<Request, Answer> extends CallName {
   readonly request: Request;
   /** The caller's; absent for one that is no object. */
   readonly life?: Life;
-  /** How long what the caller wrote takes to be durable: until then nothing leaves it. */
-  readonly gateMs: number;
+  /** Lets it leave the caller, once what that wrote is durable; absent where nothing is written. */
+  readonly gate?: (work: () => void) => void;
   /** When the caller gives up waiting. */
   readonly waitMs: number;
   /** The other side hears it; it answers undefined when it crashes. */
@@ -43,16 +47,18 @@ export interface Call<Request, Answer> extends CallName {
  */
 export class Network {
   readonly #timeline: Timeline;
-  fateOf: (call: CallName) => Fate;
+  fateOf: FateOf;
+  /** What became of the calls so far, the first one's first. */
+  readonly fates: Fate[] = [];
 
-  constructor(timeline: Timeline, fateOf: (call: CallName) => Fate) {
+  constructor(timeline: Timeline, fateOf: FateOf) {
     this.#timeline = timeline;
     this.fateOf = fateOf;
   }
 
   call<Request, Answer>(call: Call<Request, Answer>): void {
-    const { kind, from, to, life, gateMs, waitMs } = call;
-    const request = structuredClone(call.request);
+    const { kind, from, to, life, gate = atOnce, waitMs } = call;
+    const request = plainCopy(call.request);
     const lane = `${kind} to ${to}`;
     const isOneAtATime = kind === "deliver" || kind === "ask";
     if (isOneAtATime && life?.lanes.has(lane) === true) {
@@ -70,8 +76,11 @@ export class Network {
       if (life?.over !== true) call.answered(answer);
     };
     const timeout = this.#timeline.after(waitMs, () => finish(undefined));
-    this.#timeline.after(gateMs, () => {
-      if (life?.over !== true) this.#carry(call, request, this.fateOf(call), finish);
+    gate(() => {
+      if (life?.over === true) return;
+      const fate = this.fateOf(call, this.fates.length + 1);
+      this.fates.push(fate);
+      this.#carry(call, request, fate, finish);
     });
   }
 
@@ -83,14 +92,15 @@ export class Network {
   ): void {
     const answer = (answered: Answer | undefined): void => {
       if (answerMs === undefined) return;
-      const copy = structuredClone(answered);
+      const copy = plainCopy(answered);
       this.#timeline.after(answerMs, () => finish(copy));
     };
     if (requestMs !== undefined) {
+      const again = againMs === undefined ? undefined : plainCopy(request);
       this.#timeline.after(requestMs, () => {
-        carryOut(structuredClone(request), answer);
-        if (againMs === undefined) return;
-        this.#timeline.after(againMs, () => carryOut(structuredClone(request), unheard));
+        carryOut(request, answer);
+        if (againMs === undefined || again === undefined) return;
+        this.#timeline.after(againMs, () => carryOut(again, unheard));
       });
     }
     if (errorMs !== undefined) this.#timeline.after(errorMs, () => finish(undefined));
@@ -102,4 +112,8 @@ export const smooth: Fate = { requestMs: 5, answerMs: 5 };
 
 function unheard(): void {
   // The caller waits for the first answer only.
+}
+
+function atOnce(work: () => void): void {
+  work();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { json } from "../core/api/channel-config.ts";
-import { complaintsOf } from "./checker.ts";
+import { complaintsOf } from "./complaints.ts";
 import { followedWorld } from "./followed-world.ts";
 import { PlannedFates } from "./planned-fates.ts";
 import { World } from "./world.ts";
@@ -98,7 +98,7 @@ describe.each(["keep:a", "none:a"])("objects that come and go, on %s", (name) =>
     const { world, fates, client, publish } = followedWorld(name);
     client.disconnect();
     world.pass(100);
-    const moved = world.client({ name: "moved", chooseGateway: () => world.gateway(gateway) });
+    const moved = world.client({ name: "moved", choosePlace: () => world.gateway(gateway) });
     let gateway = "g1";
     moved.connect();
     moved.subscribe(name);
@@ -170,7 +170,8 @@ describe("a channel with history", () => {
     const heard = [publish()];
     world.channel("few:a").crashesAtCommit = true;
     fates.plan("deliver", ...Array.from({ length: 5 }, () => ({ errorMs: 1 })));
-    for (let times = 0; times < 6; times++) publish(0);
+    publish(30);
+    for (let times = 0; times < 5; times++) publish(0);
     world.pass(1_000);
     world.channel("few:a").crash();
     world.pass(10_000);

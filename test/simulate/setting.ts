@@ -7,6 +7,8 @@ import type {
   PresenceAnswers,
   Question,
 } from "../../src/relay/question.ts";
+import type { Chronicle } from "./chronicle.ts";
+import type { Database } from "./database.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Network } from "./network.ts";
 import type { Timeline } from "./timeline.ts";
@@ -33,8 +35,12 @@ export interface Setting {
   readonly timeline: Timeline;
   readonly network: Network;
   readonly ledger: Ledger;
-  /** How long a frame is under way, ms. */
-  readonly latencyMs: () => number;
+  readonly chronicle: Chronicle;
+  /** How long the frames of one socket are under way, ms. */
+  readonly latency: () => () => number;
+  /** How long writes take to be durable, ms; for one object. */
+  readonly commits: () => () => number;
+  readonly database: () => Database;
   channel(name: string): ChannelCalls;
   gateway(name: string): GatewayCalls;
 }

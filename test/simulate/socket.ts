@@ -7,6 +7,7 @@ import {
 } from "../../src/session/attachment.ts";
 import type { Connection } from "../../src/session/connection.ts";
 import type { SessionSnapshot } from "../../src/session/snapshot.ts";
+import { plainCopy } from "./plain-copy.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** Who has the far end. */
@@ -17,6 +18,8 @@ export interface ClientEnd {
 
 /** Who has the near end. */
 export interface ServerEnd {
+  /** Lets something leave the object, once what was written before is durable. */
+  gate(work: () => void): void;
   message(socket: Socket, frame: string): void;
   ended(socket: Socket): void;
 }
@@ -49,32 +52,35 @@ export class Socket implements Connection {
     this.#server = server;
     this.#client = client;
     this.#rows = rows;
-    this.#written = structuredClone(writeSession(snapshot));
+    this.#written = plainCopy(writeSession(snapshot));
   }
 
   /** What was saved of the session, as one that wakes reads it. */
   get saved(): SessionSnapshot {
-    const attachment = structuredClone(this.#written.attachment);
+    const attachment = plainCopy(this.#written.attachment);
     const snapshot = parseAttachment(attachment, (client) => this.#rows.get(client));
     if (snapshot === undefined) throw new Error("what was saved can't be read");
     return snapshot;
   }
 
   send(frame: Message): void {
-    if (this.#isOpen) this.#toClient(() => this.#client.heard(frame));
+    if (!this.#isOpen) return;
+    this.#server.gate(() => this.#toClient(() => this.#client.heard(frame)));
   }
 
   close({ code }: DisconnectCode): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#toClient(() => {
-      this.#client.closed(code);
-      this.#toServer(() => this.#server.ended(this));
+    this.#server.gate(() => {
+      this.#toClient(() => {
+        this.#client.closed(code);
+        this.#toServer(() => this.#server.ended(this));
+      });
     });
   }
 
   save(snapshot: SessionSnapshot): void {
-    this.#written = structuredClone(writeSession(snapshot));
+    this.#written = plainCopy(writeSession(snapshot));
     const { row } = this.#written;
     if (row === undefined) this.#rows.delete(snapshot.client);
     else this.#rows.set(snapshot.client, row);

@@ -2,10 +2,12 @@ import type { PresenceAnswers } from "../../src/relay/question.ts";
 import { configured } from "../support/configured.ts";
 import { Backend } from "./backend.ts";
 import { ChannelHost } from "./channel-host.ts";
+import { Chronicle } from "./chronicle.ts";
 import { type ClientTraits, WorldClient } from "./client.ts";
 import { GatewayHost } from "./gateway-host.ts";
+import { type Database, freshDatabase } from "./database.ts";
 import { Ledger } from "./ledger.ts";
-import { type CallName, type Fate, Network, smooth } from "./network.ts";
+import { type FateOf, Network, smooth } from "./network.ts";
 import type { Setting } from "./setting.ts";
 import { Timeline } from "./timeline.ts";
 
@@ -18,9 +20,15 @@ export interface WorldSetup {
   readonly channels: readonly string[];
   readonly gateways: number;
   /** What becomes of calls; all goes well unless it says otherwise. */
-  readonly fateOf?: (call: CallName) => Fate;
-  readonly latencyMs?: () => number;
-  readonly backoffMs?: () => number;
+  readonly fateOf?: FateOf;
+  /** How long the frames of one socket are under way, ms. */
+  readonly latency?: () => () => number;
+  /** How long one object's writes take to be durable, ms. */
+  readonly commits?: () => () => number;
+  /** How long one client waits before it comes back, ms. */
+  readonly backoffs?: () => () => number;
+  /** Where an object's rows lie; a database of its own unless it says otherwise. */
+  readonly database?: () => Database;
   /** Whether the backend publishes again what was published. */
   readonly repeats?: () => boolean;
 }
@@ -29,25 +37,29 @@ export interface WorldSetup {
 export class World {
   readonly timeline = new Timeline(startMs);
   readonly ledger = new Ledger();
+  readonly chronicle = new Chronicle(this.timeline);
   readonly network: Network;
   readonly channels: ReadonlyMap<string, ChannelHost>;
   readonly gateways: ReadonlyMap<string, GatewayHost>;
   readonly clients: WorldClient[] = [];
   readonly backend: Backend;
   readonly #setting: Setting;
-  readonly #backoffMs: () => number;
+  readonly #backoffs: () => () => number;
 
   constructor(setup: WorldSetup) {
-    const { fateOf = () => smooth, latencyMs = () => 1, backoffMs = () => 100 } = setup;
-    const { repeats = () => false } = setup;
+    const { fateOf = () => smooth, repeats = () => false, database = freshDatabase } = setup;
+    const { latency = always(1), commits = always(4), backoffs = always(100) } = setup;
     this.network = new Network(this.timeline, fateOf);
-    this.#backoffMs = backoffMs;
+    this.#backoffs = backoffs;
     this.#setting = {
       config: worldConfig,
       timeline: this.timeline,
       network: this.network,
       ledger: this.ledger,
-      latencyMs,
+      chronicle: this.chronicle,
+      latency,
+      commits,
+      database,
       channel: (name) => this.channel(name),
       gateway: (name) => this.gateway(name),
     };
@@ -56,7 +68,8 @@ export class World {
     );
     const names = Array.from({ length: setup.gateways }, (_, index) => `g${index + 1}`);
     this.gateways = new Map(names.map((name) => [name, new GatewayHost(name, this.#setting)]));
-    this.backend = new Backend(this.#setting, backoffMs, repeats);
+    for (const name of setup.channels) this.#open(name);
+    this.backend = new Backend(this.#setting, backoffs(), repeats);
   }
 
   channel(name: string): ChannelHost {
@@ -74,8 +87,8 @@ export class World {
         name: `c${this.clients.length + 1}`,
         given: [],
         isImpatient: false,
-        chooseGateway: () => this.gateway("g1"),
-        backoffMs: this.#backoffMs,
+        choosePlace: () => this.gateway("g1"),
+        backoffMs: this.#backoffs(),
         ...traits,
       },
       this.#setting,
@@ -86,6 +99,21 @@ export class World {
 
   pass(ms: number): void {
     this.timeline.pass(ms);
+  }
+
+  /** It has ended: its databases are others' from now on. */
+  end(): void {
+    for (const channel of this.channels.values()) channel.end();
+  }
+
+  #open(channel: string): void {
+    const [namespace = ""] = channel.split(":");
+    const recovery = recoveries[namespace] ?? "stream";
+    const { recoveryMaxPublicationLimit: limit } = worldConfig.client;
+    // Of those that keep little, time alone can take it.
+    const promise = namespace === "keep" || namespace === "tell" ? { recoverable: limit - 1 } : {};
+    const opened = { process: "world", type: "info", f: "channel", channel, recovery } as const;
+    this.chronicle.note({ ...opened, ...promise });
   }
 
   /** Who is present on a channel, by the connections' IDs. Time passes until that is known. */
@@ -104,7 +132,7 @@ export class World {
 }
 
 /** When every world begins: ms since 1970. */
-const startMs = 1_700_000_000_000;
+export const startMs = 1_700_000_000_000;
 
 const open = {
   presence: true,
@@ -121,6 +149,11 @@ const kept = {
   history_ttl: "1h",
   history_meta_ttl: "24h",
   force_recovery: true,
+};
+
+const recoveries: Readonly<Record<string, "none" | "cache" | "stream">> = {
+  last: "cache",
+  none: "none",
 };
 
 const worldConfig = configured({
@@ -152,6 +185,11 @@ const worldConfig = configured({
     ],
   },
 });
+
+/** The same for everybody, each time. */
+function always(ms: number): () => () => number {
+  return () => () => ms;
+}
 
 function found<Item>(item: Item | undefined, name: string): Item {
   if (item === undefined) throw new Error(`there is no ${name}`);

@@ -22,6 +22,9 @@ export type FaultKind =
   | "evict-close"
   | "crash-channel"
   | "crash-gateway"
+  | "late-calls"
+  | "lost-calls"
+  | "doubled-calls"
   | "kill"
   | "deploy";
 
@@ -40,6 +43,9 @@ export const faultKinds: readonly FaultKindTraits[] = [
   inside("evict-close", 8, "an object's memory is thrown away, its sockets are closed"),
   inside("crash-channel", 10, "a channel's object ends in the middle of its work"),
   inside("crash-gateway", 8, "a gateway ends in the middle of its work"),
+  inside("late-calls", 12, "calls between objects are late, and more waits behind them"),
+  inside("lost-calls", 8, "calls between objects, or their answers, get lost"),
+  inside("doubled-calls", 8, "a gateway hears each call of a channel twice"),
   inside("kill", 8, "the whole runtime is ended with kill -9 and starts again on the same disk"),
   inside("deploy", 8, "a changed bundle replaces the one that runs"),
 ];

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../support/random.ts";
 import type { FaultyNetwork } from "../network/faulty-network.ts";
-import type { LocalServer, ObjectKind } from "../server/local-server.ts";
+import type { LocalServer, ObjectKind, Trouble } from "../server/local-server.ts";
 import type { FaultKind } from "./fault-kind.ts";
 
 /** What can be broken. */
@@ -67,6 +67,10 @@ export class FaultMaker {
       }
       case "lose-answer":
         return this.#loseAnswer(publishers);
+      case "late-calls":
+      case "lost-calls":
+      case "doubled-calls":
+        return this.#troubleCalls(kind, random);
       default:
         return this.#inTurn(() => this.#breakServer(kind, random));
     }
@@ -78,6 +82,26 @@ export class FaultMaker {
     const endMs = performance.now() + answerMs;
     while (publishers.answersLost === before && performance.now() < endMs) await pause(10);
     return hit(publishers.answersLost - before);
+  }
+
+  async #troubleCalls(
+    kind: "late-calls" | "lost-calls" | "doubled-calls",
+    random: Random,
+  ): Promise<FaultOutcome> {
+    const { server, channels, gateways } = this.#breakables;
+    if (server === undefined) return { outcome: "missed" };
+    const forMs = random.between(1_000, 4_000);
+    // What a gateway asks a channel is never asked twice.
+    const toChannel = kind !== "doubled-calls" && random.chance(0.3);
+    const trouble = random.pick(troubles[kind]);
+    const name = random.pick(toChannel ? channels : gateways);
+    // Not in the middle of a restart; but what follows may happen meanwhile.
+    const isMade = await this.#inTurn(() =>
+      server.trouble(toChannel ? "CHANNELS" : "GATEWAYS", name, trouble, forMs),
+    );
+    if (!isMade) return { outcome: "missed" };
+    await pause(forMs);
+    return { outcome: "made", target: `${trouble} to ${name}` };
   }
 
   async #breakServer(
@@ -116,20 +140,29 @@ export class FaultMaker {
     const isQuiet = quiet.length > 0 && random.chance(0.7);
     const name = random.pick(isQuiet ? quiet : channels);
     const waitMs = random.between(0, 60);
-    const bursting = isQuiet ? burst(name) : undefined;
-    await pause(waitMs);
+    const bursting = isQuiet ? burst(name) : Promise.resolve();
+    // After its end nothing is published again there by somebody who wasn't answered.
+    await (random.chance(0.5) ? bursting : pause(waitMs));
     crashing(name);
     await server.crash("CHANNELS", name);
     await bursting;
     return { outcome: "made", target: name };
   }
 
-  #inTurn(work: () => Promise<FaultOutcome>): Promise<FaultOutcome> {
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#serverFree.then(work);
     this.#serverFree = done;
     return done;
   }
 }
+
+const troubles: Readonly<
+  Record<"late-calls" | "lost-calls" | "doubled-calls", readonly Trouble[]>
+> = {
+  "late-calls": ["late"],
+  "lost-calls": ["lost", "unanswered"],
+  "doubled-calls": ["doubled"],
+};
 
 interface NamedObject {
   readonly kind: ObjectKind;

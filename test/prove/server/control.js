@@ -17,6 +17,9 @@ export default {
         case "/crash":
           await object.crash();
           break;
+        case "/trouble":
+          await object.makeTrouble(searchParams.get("calls"), Number(searchParams.get("forMs")));
+          break;
         default:
           return new Response("no such thing", { status: 404 });
       }

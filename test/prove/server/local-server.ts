@@ -7,6 +7,12 @@ import { Workerd, type WorkerdSetup } from "../../support/workerd.ts";
 /** The two kinds of objects, by the names of their bindings. */
 export type ObjectKind = "CHANNELS" | "GATEWAYS";
 
+/**
+ * What becomes of calls between objects. late: by up to 0.3 s, and their answers too. lost: every other one fails before it was heard.
+ * unanswered: every other one fails after it was carried out. doubled: it is heard twice.
+ */
+export type Trouble = "late" | "lost" | "unanswered" | "doubled";
+
 /** What a {@link LocalServer} serves. */
 export interface LocalServerOptions {
   /** The production bundle, or what was made of it to see whether the proof notices. */
@@ -60,6 +66,11 @@ export class LocalServer {
     return this.#control("crash", { objects, name });
   }
 
+  /** Lets calls that an object gets come to something else for a while. One that slept wakes for it. */
+  trouble(objects: ObjectKind, name: string, calls: Trouble, forMs: number): Promise<boolean> {
+    return this.#control("trouble", { objects, name, calls, forMs: String(forMs) });
+  }
+
   /** Ends the runtime with `kill -9`, and starts it again on the same disk. */
   async killAndRestart(): Promise<void> {
     await this.#workerd?.kill();
@@ -86,7 +97,7 @@ export class LocalServer {
   #setup(): WorkerdSetup {
     const { bundle, config, secrets } = this.#options;
     return {
-      modules: { "crashing.js": crashing, "edge.js": renamed(bundle, this.#deploys) },
+      modules: { "breakable.js": breakable, "edge.js": renamed(bundle, this.#deploys) },
       classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject" },
       variables: { ...secrets, config: JSON.stringify(config) },
       control: { module: control, port: this.#controlPort },
@@ -94,7 +105,7 @@ export class LocalServer {
   }
 
   async #control(
-    action: "evict" | "crash",
+    action: "evict" | "crash" | "trouble",
     target: Readonly<Record<string, string>>,
   ): Promise<boolean> {
     const query = new URLSearchParams(target).toString();
@@ -122,4 +133,4 @@ const nameOfRelease = /(\d+\.\d+\.\d+ Dormouse)/;
 const drainMs = 500;
 
 const control = readFileSync(new URL("./control.js", import.meta.url), "utf8");
-const crashing = readFileSync(new URL("./crashing.js", import.meta.url), "utf8");
+const breakable = readFileSync(new URL("./breakable.js", import.meta.url), "utf8");

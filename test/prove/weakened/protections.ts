@@ -12,7 +12,7 @@ export interface Protection {
   readonly code: string;
   /** What it is replaced by. */
   readonly weakened: string;
-  /** The faults without which nobody would notice, each a rate per minute; all of them at their usual rates if absent. */
+  /** The faults that show it, as `--faults` takes them; all of them at their usual rates if absent. */
   readonly faults?: string;
 }
 
@@ -20,12 +20,11 @@ export interface Protection {
 export const protections: readonly Protection[] = [
   {
     name: "output-order",
-    meaning: "what was collected for a frame goes out before somebody joins, who has it already",
-    rule: "F5",
-    file: "src/hub/hub.ts",
-    code: `  add(recipient: Recipient): void {
-    this.flush();`,
-    weakened: "  add(recipient: Recipient): void {",
+    meaning: "a client's publication is sent before the reply that says that it was published",
+    rule: "O4",
+    file: "src/channel/own-channel.ts",
+    code: "if (!hub.collecting) return false;",
+    weakened: "if (hub.size >= 0) return false;",
   },
   {
     name: "gap-repair",
@@ -35,6 +34,7 @@ export const protections: readonly Protection[] = [
     code: "if (sorted.rest !== undefined) this.#catchUp(sorted.rest);",
     weakened:
       "if (sorted.rest !== undefined) for (const entry of sorted.rest.entries) this.#deliver(entry);",
+    faults: "crash-channel=40,late-calls=60",
   },
   {
     name: "crash-alarm",
@@ -44,7 +44,7 @@ export const protections: readonly Protection[] = [
     file: "workers/objects/channel-object.ts",
     code: "if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();",
     weakened: "void newestMs;",
-    faults: "crash-channel=60",
+    faults: "crash-channel=40,late-calls=60",
   },
   {
     name: "idempotency",
@@ -56,19 +56,13 @@ export const protections: readonly Protection[] = [
   },
   {
     name: "merge-on-subscribe",
-    meaning: "what a gateway is told while it subscribes is kept until it knows where it stands",
-    rule: "O3",
-    file: "src/relay/follower.ts",
-    code: "if (this.#joins.size > 0) this.#buffer.add(batch);",
-    weakened: "void batch;",
-  },
-  {
-    name: "own-first",
-    meaning: "a client hears its own publication before it is told that it was published",
-    rule: "O4",
-    file: "src/channel/own-channel.ts",
-    code: "if (!hub.collecting) return false;",
-    weakened: "if (hub.collecting) return false;",
+    meaning:
+      "what is told while the missed publications of a subscriber are read is merged into them",
+    rule: "R2",
+    file: "src/relay/joins.ts",
+    code: "const missed = read && window.merge(read.publications);",
+    weakened: "const missed = read?.publications;",
+    faults: "cut=30,reset=30,late-calls=60",
   },
   {
     name: "gap-check-on-recovery",

@@ -1,3 +1,5 @@
+import { Checker } from "../checker/checker.ts";
+import type { Verdict } from "../checker/verdict.ts";
 import { smooth } from "./network.ts";
 import type { World } from "./world.ts";
 
@@ -7,7 +9,10 @@ import type { World } from "./world.ts";
  */
 export function complaintsOf(world: World): readonly string[] {
   world.network.fateOf = () => smooth;
-  for (const channel of world.channels.values()) channel.crashesAtCommit = false;
+  for (const channel of world.channels.values()) {
+    channel.crashesAtCommit = false;
+    channel.failAfter(undefined);
+  }
   world.pass(longMs);
   checkAtRest(world, "at rest");
   for (const { evict } of evictables(world)) evict();
@@ -16,8 +21,41 @@ export function complaintsOf(world: World): readonly string[] {
   world.pass(longMs);
   checkAtRest(world, "after the last publication");
   for (const name of world.channels.keys()) checkWhoFollows(world, name);
+  for (const { kind, text } of judge(world).violations) world.ledger.complain(`${kind}: ${text}`);
   return world.ledger.complaints;
 }
+
+/** What the checker, which sees no more than real clients do, says of a world that has come to rest. */
+function judge(world: World): Verdict {
+  const { chronicle } = world;
+  for (const client of world.clients) client.giveUp();
+  chronicle.note({ process: "world", type: "info", f: "settled" });
+  for (const channel of world.channels.keys()) {
+    const clients = world.present(channel);
+    chronicle.note({ process: "world", type: "ok", f: "presence", channel, clients });
+  }
+  const checker = new Checker(longMs * 1_000);
+  for (const happening of chronicle.happenings) checker.take(happening);
+  return checker.finish();
+}
+
+/**
+ * To be called when nothing at all went wrong in a world: then everybody has everything long before anything is made good
+ * that was missed, and nobody is ever told that the stream is lost.
+ */
+export function checkPromptness(world: World): void {
+  world.pass(promptMs);
+  for (const client of world.clients) {
+    for (const listening of [...client.live, ...client.wanted]) {
+      const { channel, losses } = listening;
+      listening.checkAt(world.channel(channel).top);
+      if (losses > 0) world.ledger.complain(`${client.name} was told that it lost ${channel}`);
+    }
+  }
+}
+
+/** Longer than clients take to come back, and shorter than it takes an alarm to make good what was missed (rule L4). */
+const promptMs = 6_000;
 
 /** Longer than the longest wait between two tries of the relay (10 minutes). */
 const longMs = 1_300_000;
@@ -63,7 +101,9 @@ function checkPresence(world: World, name: string, when: string): void {
 /** Gateways that nobody needs are forgotten, and no others (rule L5). */
 function checkWhoFollows(world: World, name: string): void {
   const follow = [...world.channel(name).gateways].sort();
-  const needed = [...new Set(subscribersOf(world, name).map(({ gateway }) => gateway))].sort();
+  const needed = [...new Set(subscribersOf(world, name).map(({ place }) => place))]
+    .filter((place) => place !== name)
+    .sort();
   if (follow.join() !== needed.join()) {
     world.ledger.complain(`${name} is followed by ${follow.join()}, needed by ${needed.join()}`);
   }
@@ -72,7 +112,7 @@ function checkWhoFollows(world: World, name: string): void {
 function subscribersOf(
   world: World,
   name: string,
-): readonly { readonly id: string; readonly gateway: string }[] {
+): readonly { readonly id: string; readonly place: string }[] {
   return world.clients.flatMap((client) => {
     const isThere = client.live.some(({ channel }) => channel === name);
     return client.connected !== undefined && isThere ? [client.connected] : [];

@@ -1,0 +1,51 @@
+import type { Life } from "./life.ts";
+
+/** What an object does in one turn. */
+export interface Job {
+  readonly work: () => void;
+  /** Is done when all jobs of the same turn were. */
+  readonly after: () => void;
+}
+
+/** The object around the turns. */
+export interface TurnsOwner {
+  /** Does something that may fail with the storage. */
+  guard(work: () => void): void;
+  /** Sends what the jobs of a turn caused. */
+  settle(): void;
+  /** Does something once everything written so far is durable. */
+  gate(work: () => void): void;
+}
+
+/** Lets jobs that arrive while a commit is under way share the next one, as the real objects do (rule B6). */
+export class CommitTurns {
+  readonly #life: Life;
+  readonly #owner: TurnsOwner;
+  #waiting: Job[] = [];
+  #committing = false;
+
+  constructor(life: Life, owner: TurnsOwner) {
+    this.#life = life;
+    this.#owner = owner;
+  }
+
+  add(job: Job): void {
+    this.#waiting.push(job);
+    if (!this.#committing) this.#carryOut();
+  }
+
+  #carryOut(): void {
+    const jobs = this.#waiting;
+    this.#waiting = [];
+    this.#committing = jobs.length > 0;
+    if (jobs.length === 0) return;
+    for (const { work } of jobs) this.#owner.guard(work);
+    this.#owner.settle();
+    for (const { after } of jobs) after();
+    const done = this.#life.busy();
+    this.#owner.gate(() => {
+      done();
+      if (!this.#life.over) this.#owner.guard(() => this.#carryOut());
+    });
+  }
+}

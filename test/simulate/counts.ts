@@ -1,0 +1,38 @@
+import type { Fate } from "./network.ts";
+import type { Plan } from "./plan.ts";
+import type { World } from "./world.ts";
+
+/** What happened in many runs, by what it was. */
+export class Counts {
+  readonly #counts = new Map<string, number>();
+
+  /** Counts what happened in a world that has ended. */
+  add(plan: Plan, world: World): void {
+    for (const { do: what } of plan.steps) this.#count(`steps: ${what}`);
+    for (const { f, type } of world.chronicle.happenings) this.#count(`${f}: ${type}`);
+    for (const fate of world.network.fates) this.#count(`calls: ${told(fate)}`);
+    for (const { failedWrites } of world.channels.values()) {
+      this.#count("failed writes", failedWrites);
+    }
+  }
+
+  /** One line each, in the order of their names. */
+  get lines(): readonly string[] {
+    const names = [...this.#counts.keys()].sort();
+    return names.map((name) => `${name.padEnd(24)} ${this.#counts.get(name) ?? 0}`);
+  }
+
+  #count(name: string, by = 1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + by);
+  }
+}
+
+function told({ requestMs, againMs, answerMs }: Fate): string {
+  if (requestMs === undefined) return "lost";
+  if (answerMs === undefined) return "answer lost";
+  if (againMs !== undefined) return "repeated";
+  return Math.max(requestMs, answerMs) > lateMs ? "late" : "fine";
+}
+
+/** Longer than messages take while all is well. */
+const lateMs = 400;

@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+import type { Plan } from "./plan.ts";
+import { run } from "./run.ts";
+
+/** What the simulator has found, each as the smallest plan that showed it. */
+const found: readonly { readonly name: string; readonly plan: Plan }[] = [
+  {
+    name: "[O3] a client that was further on another gateway isn't taken back when what this one is missing can't be read",
+    plan: {
+      seed: 49883,
+      trouble: 0,
+      channels: ["few:b"],
+      gateways: 3,
+      clients: [
+        { isImpatient: true },
+        { isImpatient: false },
+        { isImpatient: true },
+        { given: "few:b", isImpatient: false },
+      ],
+      steps: [
+        { do: "connect", client: 0, ms: 0 },
+        { do: "connect", client: 1, ms: 0 },
+        { do: "connect", client: 2, ms: 0 },
+        { do: "connect", client: 3, ms: 0 },
+        { do: "subscribe", client: 0, channel: "few:b", ms: 197 },
+        { do: "subscribe", client: 2, channel: "few:b", ms: 0 },
+        { do: "fail", object: "few:b", writes: 3, ms: 8594 },
+        { do: "publish", channel: "few:b", keyed: false, ms: 50 },
+        { do: "publish", channel: "few:b", keyed: true, ms: 0 },
+        { do: "publish", channel: "few:b", keyed: true, ms: 0 },
+        { do: "publish own", client: 1, channel: "few:b", ms: 0 },
+        { do: "crash", object: "g3", ms: 0 },
+        { do: "publish version", channel: "few:b", version: 9, ms: 0 },
+      ],
+      fates: { "1": { requestMs: 277, answerMs: 19 }, "14": {} },
+    },
+  },
+  {
+    name: "[O3] nor when its history was removed meanwhile",
+    plan: {
+      seed: 38090,
+      trouble: 0.2,
+      channels: ["keep:a"],
+      gateways: 2,
+      clients: [{ isImpatient: true }, { isImpatient: false }, { isImpatient: true }],
+      steps: [
+        { do: "connect", client: 1, ms: 0 },
+        { do: "connect", client: 2, ms: 0 },
+        { do: "subscribe", client: 1, channel: "keep:a", ms: 0 },
+        { do: "subscribe", client: 2, channel: "keep:a", ms: 50 },
+        { do: "publish own", client: 1, channel: "keep:a", ms: 52374 },
+        { do: "publish", channel: "keep:a", keyed: true, ms: 0 },
+        { do: "connect", client: 0, ms: 0 },
+        { do: "publish", channel: "keep:a", keyed: false, ms: 0 },
+        { do: "publish own", client: 2, channel: "keep:a", ms: 50 },
+        { do: "publish own", client: 0, channel: "keep:a", ms: 50 },
+        { do: "remove", channel: "keep:a", ms: 0 },
+        { do: "break", client: 2, ms: 0 },
+      ],
+      fates: {
+        "2": { requestMs: 23435, answerMs: 11 },
+        "3": { requestMs: 20605, answerMs: 37 },
+        "4": { requestMs: 17675, answerMs: 40 },
+        "13": { requestMs: 7 },
+      },
+    },
+  },
+  {
+    name: "[O3] nor where only the newest publication matters",
+    plan: {
+      seed: 10287,
+      trouble: 0,
+      channels: ["last:c"],
+      gateways: 2,
+      clients: [{ isImpatient: true }, { isImpatient: false }],
+      steps: [
+        { do: "connect", client: 0, ms: 0 },
+        { do: "connect", client: 1, ms: 0 },
+        { do: "subscribe", client: 0, channel: "last:c", ms: 48 },
+        { do: "subscribe", client: 1, channel: "last:c", ms: 0 },
+        { do: "publish own", client: 0, channel: "last:c", ms: 1000 },
+        { do: "close", object: "g2", ms: 0 },
+      ],
+      fates: { "1": { requestMs: 36, answerMs: 383 }, "5": { requestMs: 1675, answerMs: 22 } },
+    },
+  },
+  {
+    name: "[R2] a client recovers though another life of the channel's object is heard of while its read is under way",
+    plan: {
+      seed: 1021415,
+      trouble: 0,
+      channels: ["keep:a", "few:b", "last:c", "none:d", "tell:e"],
+      gateways: 3,
+      clients: [
+        { isImpatient: true },
+        { isImpatient: false },
+        { isImpatient: true },
+        { isImpatient: false },
+        { isImpatient: true },
+        { given: "last:c", isImpatient: false },
+      ],
+      steps: [
+        { do: "connect", client: 0, ms: 0 },
+        { do: "connect", client: 1, ms: 0 },
+        { do: "connect", client: 4, ms: 0 },
+        { do: "connect", client: 5, ms: 0 },
+        { do: "subscribe", client: 0, channel: "none:d", ms: 100 },
+        { do: "subscribe", client: 1, channel: "none:d", ms: 0 },
+        { do: "subscribe", client: 3, channel: "keep:a", ms: 0 },
+        { do: "subscribe", client: 4, channel: "keep:a", ms: 0 },
+        { do: "subscribe", client: 5, channel: "keep:a", ms: 0 },
+        { do: "publish own", client: 0, channel: "keep:a", ms: 0 },
+        { do: "publish", channel: "tell:e", keyed: true, ms: 0 },
+        { do: "connect", client: 3, ms: 0 },
+        { do: "publish", channel: "last:c", keyed: true, ms: 50 },
+        { do: "reuse key", channel: "last:c", index: 3, ms: 0 },
+        { do: "publish version", channel: "keep:a", version: 3, ms: 0 },
+        { do: "publish", channel: "none:d", keyed: true, ms: 10000 },
+        { do: "publish", channel: "tell:e", keyed: false, ms: 0 },
+        { do: "crash", object: "g3", ms: 1705 },
+        { do: "publish own", client: 0, channel: "keep:a", ms: 50 },
+        { do: "crash", object: "keep:a", ms: 0 },
+      ],
+      fates: { "19": { requestMs: 40 }, "24": { requestMs: 27, answerMs: 8993 } },
+    },
+  },
+  {
+    name: "[R2] and though more is published in that life before the read is answered",
+    plan: {
+      seed: 5063170,
+      trouble: 0,
+      channels: ["last:c", "tell:e"],
+      gateways: 2,
+      clients: [
+        { given: "tell:e", isImpatient: true },
+        { own: "last:c", isImpatient: false },
+      ],
+      steps: [
+        { do: "connect", client: 0, ms: 50 },
+        { do: "publish own", client: 0, channel: "tell:e", ms: 0 },
+        { do: "publish own", client: 0, channel: "last:c", ms: 0 },
+        { do: "publish", channel: "tell:e", keyed: true, ms: 0 },
+        { do: "publish", channel: "last:c", keyed: false, ms: 50 },
+        { do: "crash", object: "g2", ms: 0 },
+        { do: "publish", channel: "last:c", keyed: false, ms: 3695 },
+        { do: "read", channel: "last:c", limit: 3, reverse: true, since: 8, ms: 0 },
+        { do: "publish own", client: 0, channel: "last:c", ms: 50 },
+        { do: "break", client: 0, ms: 486 },
+        { do: "read", channel: "last:c", limit: 1, reverse: false, since: 2, ms: 1800 },
+        { do: "publish", channel: "tell:e", keyed: true, ms: 50 },
+        { do: "evict", object: "tell:e", ms: 0 },
+        { do: "publish", channel: "tell:e", keyed: false, ms: 0 },
+      ],
+      fates: { "9": { errorMs: 364 }, "20": { requestMs: 23, answerMs: 7177 } },
+    },
+  },
+];
+
+describe("what the simulator found once", () => {
+  it.each(found)("$name", ({ plan }) => {
+    expect(run(plan).complaints).toEqual([]);
+  });
+});

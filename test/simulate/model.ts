@@ -1,0 +1,149 @@
+import type { HistoryQuery, PublicationRequest } from "../../src/api/channel-command.ts";
+import type { JoinWish } from "../../src/channel/channel.ts";
+import type { ChannelOptions } from "../../src/config/config.ts";
+import { limits } from "../../src/limits.ts";
+import type { StreamPosition } from "../../src/protocol/publication.ts";
+import type { Kept, Key, ModelAnswer, ModelState, Stream } from "./model-state.ts";
+
+/** What one channel should do: a list of publications, a map of keys, and rules read off src/SPEC.md, without storage or speed. */
+export class Model {
+  state: ModelState = { stream: undefined, keys: new Map() };
+  readonly #options: ChannelOptions;
+  readonly #recoveryLimit: number;
+  readonly #newEpoch: () => string;
+
+  constructor(options: ChannelOptions, recoveryLimit: number, newEpoch: () => string) {
+    this.#options = options;
+    this.#recoveryLimit = recoveryLimit;
+    this.#newEpoch = newEpoch;
+  }
+
+  get hasHistory(): boolean {
+    return this.#options.historySize > 0 && this.#options.historyTtlMs > 0;
+  }
+
+  /** Where the stream stands; one is made if there is none. */
+  position(nowMs: number): ModelAnswer {
+    if (!this.hasHistory) return { outcome: "none" };
+    return { outcome: "position", position: positionOf(this.#open(nowMs)) };
+  }
+
+  publish(request: PublicationRequest, nowMs: number): ModelAnswer {
+    const { idempotencyKey: key, skipHistory, data, version, versionEpoch } = request;
+    const known = this.state.keys.get(key);
+    if (key !== "" && known !== undefined && this.#remembers(known, nowMs)) {
+      const { timeMs: _, ...first } = known;
+      return { outcome: "suppressed", ...first };
+    }
+    if (!this.hasHistory || skipHistory) {
+      if (key !== "") this.#note(key, { timeMs: nowMs });
+      return { outcome: "published" };
+    }
+    const stream = this.#open(nowMs);
+    const isOld = versionEpoch === stream.versionEpoch && version <= stream.version;
+    if (version > 0n && isOld) return { outcome: "suppressed", position: positionOf(stream) };
+    const offset = stream.top + 1;
+    const kept = [...this.#readable(stream, nowMs), { offset, data }];
+    const next: Stream = {
+      ...stream,
+      top: offset,
+      publications: kept.slice(-this.#options.historySize),
+      timeMs: Math.max(stream.timeMs, nowMs),
+      ...(version > 0n ? { version, versionEpoch } : {}),
+    };
+    this.state = { ...this.state, stream: next };
+    const position = positionOf(next);
+    if (key !== "") this.#note(key, { timeMs: nowMs, position });
+    return { outcome: "published", position };
+  }
+
+  history({ since, limit, reverse }: HistoryQuery, nowMs: number): ModelAnswer {
+    if (!this.hasHistory) return { outcome: "not-available" };
+    const stream = this.#open(nowMs);
+    if (isElsewhere(since, stream)) return { outcome: "unrecoverable-position" };
+    const ordered = this.#readable(stream, nowMs).slice();
+    if (reverse) ordered.reverse();
+    const wanted = ordered.filter(
+      ({ offset }) =>
+        since === undefined || (reverse ? offset < since.offset : offset > since.offset),
+    );
+    const publications = limit < 0 ? wanted : wanted.slice(0, limit);
+    return { outcome: "history", position: positionOf(stream), publications };
+  }
+
+  removeHistory(nowMs: number): ModelAnswer {
+    if (!this.hasHistory) return { outcome: "not-available" };
+    const { stream } = this.state;
+    if (stream !== undefined) {
+      const timeMs = Math.max(stream.timeMs, nowMs);
+      this.state = { ...this.state, stream: { ...stream, publications: [], timeMs } };
+    }
+    return { outcome: "removed" };
+  }
+
+  /** @param whole a gateway wants it, however much it is */
+  recover(
+    since: StreamPosition,
+    mode: JoinWish["mode"],
+    whole: boolean,
+    nowMs: number,
+  ): ModelAnswer {
+    if (!this.hasHistory) return { outcome: "none" };
+    const stream = this.#open(nowMs);
+    const position = positionOf(stream);
+    const readable = this.#readable(stream, nowMs);
+    if (mode === "cache") {
+      const newest = readable.at(-1);
+      if (newest === undefined) return { outcome: "unrecoverable", position };
+      const has = since.epoch === stream.epoch && since.offset === stream.top;
+      return { outcome: "recovered", position, publications: has ? [] : [newest] };
+    }
+    const missed = readable.filter(({ offset }) => offset > since.offset);
+    const isComplete = missed.length === stream.top - since.offset;
+    const isTooMuch = !whole && missed.length >= this.#recoveryLimit;
+    return isElsewhere(since, stream) || !isComplete || isTooMuch
+      ? { outcome: "unrecoverable", position }
+      : { outcome: "recovered", position, publications: missed };
+  }
+
+  /** Nobody listens: a stream that has ended goes. */
+  forget(nowMs: number): boolean {
+    const { stream } = this.state;
+    if (stream === undefined || nowMs < stream.timeMs + this.#options.historyMetaTtlMs)
+      return false;
+    this.state = { ...this.state, stream: undefined };
+    return true;
+  }
+
+  #open(nowMs: number): Stream {
+    const fresh = { top: 0, publications: [], timeMs: nowMs, version: 0n, versionEpoch: "" };
+    const stream = this.state.stream ?? { epoch: this.#newEpoch(), ...fresh };
+    this.state = { ...this.state, stream };
+    return stream;
+  }
+
+  #readable({ publications, timeMs }: Stream, nowMs: number): readonly Kept[] {
+    return nowMs >= timeMs + this.#options.historyTtlMs ? [] : publications;
+  }
+
+  #remembers({ timeMs, position }: Key, nowMs: number): boolean {
+    const { stream } = this.state;
+    const isReadable =
+      stream !== undefined &&
+      position?.epoch === stream.epoch &&
+      this.#readable(stream, nowMs).some(({ offset }) => offset === position.offset);
+    return isReadable || nowMs < timeMs + limits.idempotencyMs;
+  }
+
+  #note(key: string, entry: Key): void {
+    this.state = { ...this.state, keys: new Map(this.state.keys).set(key, entry) };
+  }
+}
+
+function positionOf({ epoch, top }: Stream): StreamPosition {
+  return { epoch, offset: top };
+}
+
+function isElsewhere(since: StreamPosition | undefined, { epoch }: Stream): boolean {
+  return since !== undefined && since.epoch !== "" && since.epoch !== epoch;
+}

@@ -1,0 +1,152 @@
+import type { ConnectionClaims } from "../../src/access/claims.ts";
+import { disconnectCodes } from "../../src/protocol/codes.ts";
+import { jsonCodec } from "../../src/protocol/json-codec.ts";
+import type { SessionContext } from "../../src/session/context.ts";
+import { Session } from "../../src/session/session.ts";
+import type { Setting } from "./setting.ts";
+import { type ClientEnd, type ServerEnd, Socket } from "./socket.ts";
+import { StorageFailure } from "./storage.ts";
+
+/** What an object knows of its sockets, and loses with its memory. */
+export interface SocketMemory {
+  readonly sessions: Map<Socket, Session>;
+  /** Frames that wait for an earlier one of their socket, which waits for a commit. */
+  readonly turns: Map<Socket, string[]>;
+  readonly context: SessionContext;
+}
+
+/** The object around the sockets. */
+export interface SocketsOwner {
+  readonly name: string;
+  readonly nowMs: number;
+  reach(work: (memory: SocketMemory) => void): void;
+  gate(work: () => void): void;
+  /** Carries out a frame that publishes, in its turn; `after` once the others of that turn were carried out, too. */
+  commit(memory: SocketMemory, carryOut: () => void, after: () => void): void;
+  /** Something was done: what it caused goes out, and alarms are set. */
+  acted(): void;
+}
+
+/** The sockets of one object, which last longer than its memory, and what carries their frames to the sessions on them. */
+export class ObjectSockets implements ServerEnd {
+  readonly #setting: Setting;
+  readonly #owner: SocketsOwner;
+  readonly #sockets = new Set<Socket>();
+  readonly #claims = new Map<Socket, ConnectionClaims>();
+  readonly #rows = new Map<string, string>();
+  #opened = 0;
+
+  constructor(setting: Setting, owner: SocketsOwner) {
+    this.#setting = setting;
+    this.#owner = owner;
+  }
+
+  /** A client comes. `claims` are those of the token that it will connect with. */
+  open(client: ClientEnd, claims: ConnectionClaims): Socket {
+    const { timeline } = this.#setting;
+    const id = `${this.#owner.name}/${++this.#opened}`;
+    const openedAtMs = this.#owner.nowMs;
+    const fresh = { phase: "new", client: id, openedAtMs, keepalive: "client" } as const;
+    const snapshot = { ...fresh, subscriptions: [] };
+    const latencyMs = this.#setting.latency();
+    const socket = new Socket(snapshot, this, client, this.#rows, timeline, latencyMs);
+    this.#claims.set(socket, claims);
+    this.#sockets.add(socket);
+    this.#owner.reach((memory) => {
+      if (this.#sockets.has(socket)) this.#add(memory, socket);
+    });
+    return socket;
+  }
+
+  /** The memory is fresh: whoever slept is there again. */
+  restore(memory: SocketMemory): void {
+    for (const socket of this.#sockets) this.#add(memory, socket);
+  }
+
+  /** When the first of the sessions has something to do, ms since 1970; Infinity for never. */
+  dueAtMs({ sessions }: SocketMemory): number {
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const session of sessions.values()) dueMs = Math.min(dueMs, session.dueAtMs);
+    return dueMs;
+  }
+
+  tick({ sessions }: SocketMemory): void {
+    for (const session of sessions.values()) session.tick(false, this.#owner.nowMs);
+  }
+
+  gate(work: () => void): void {
+    this.#owner.gate(work);
+  }
+
+  message(socket: Socket, frame: string): void {
+    this.#owner.reach((memory) => {
+      this.#take(memory, socket, frame);
+      this.#owner.acted();
+    });
+  }
+
+  ended(socket: Socket): void {
+    if (!this.#sockets.delete(socket)) return;
+    this.#owner.reach((memory) => {
+      // An object that this close woke was not given the socket any more.
+      if (!memory.sessions.has(socket)) this.#add(memory, socket);
+      const session = memory.sessions.get(socket);
+      memory.sessions.delete(socket);
+      session?.ended();
+      this.#owner.acted();
+    });
+  }
+
+  /** They die with their object. */
+  die(): void {
+    for (const socket of this.#sockets) socket.die();
+    this.#sockets.clear();
+  }
+
+  /** All lines break, and the object lives on. */
+  break(): void {
+    for (const socket of this.#sockets) socket.break();
+  }
+
+  #take(memory: SocketMemory, socket: Socket, frame: string): void {
+    const before = memory.turns.get(socket);
+    if (before === undefined) this.#carryOut(memory, socket, frame);
+    else before.push(frame);
+  }
+
+  #carryOut(memory: SocketMemory, socket: Socket, frame: string): void {
+    const { commands } = jsonCodec.decodeFrame(frame);
+    const claims = this.#claims.get(socket);
+    const work = (): void => {
+      const session = memory.sessions.get(socket);
+      if (session === undefined) return;
+      try {
+        for (const command of commands) {
+          const verdicts =
+            command.method === "connect" && claims !== undefined
+              ? { connection: { outcome: "verified", claims } as const }
+              : {};
+          session.receive(command, verdicts, this.#owner.nowMs);
+        }
+      } catch (error) {
+        if (!(error instanceof StorageFailure)) throw error;
+        session.disconnect(disconnectCodes.internalServerError);
+      }
+    };
+    if (!commands.some(({ method }) => method === "publish")) {
+      work();
+      return;
+    }
+    memory.turns.set(socket, []);
+    this.#owner.commit(memory, work, () => {
+      const waiting = memory.turns.get(socket) ?? [];
+      memory.turns.delete(socket);
+      for (const next of waiting) this.#take(memory, socket, next);
+      this.#owner.acted();
+    });
+  }
+
+  #add({ sessions, context }: SocketMemory, socket: Socket): void {
+    if (!sessions.has(socket)) sessions.set(socket, new Session(socket.saved, socket, context));
+  }
+}

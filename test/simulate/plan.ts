@@ -1,0 +1,175 @@
+import type { Fate } from "./network.ts";
+import { Random } from "../support/random.ts";
+
+/** Everything about one run, as plain data: the same plan gives the same run. */
+export interface Plan {
+  /** For what isn't planned one by one: how long everything takes, and what becomes of each call. */
+  readonly seed: number;
+  /** How many of the calls come to something else than they should, from 0 to 1. */
+  readonly trouble: number;
+  /** What becomes of calls, by their numbers; all others go as they should. Absent: each takes its chance. */
+  readonly fates?: Readonly<Record<string, Fate>>;
+  readonly channels: readonly string[];
+  readonly gateways: number;
+  readonly clients: readonly PlannedClient[];
+  /** Databases are used for this run alone, and everything in them is done for real. */
+  readonly freshDatabases?: boolean;
+  readonly steps: readonly Step[];
+}
+
+export interface PlannedClient {
+  /** A channel to whose own object it connects, if not to gateways. */
+  readonly own?: string;
+  /** A channel that its token subscribes it to. */
+  readonly given?: string;
+  readonly isImpatient: boolean;
+}
+
+/** One thing that happens, and how many ms pass after it. */
+type Step = Deed & { readonly ms: number };
+
+/** Clients are meant by their numbers, objects by their names. */
+export type Deed =
+  | { readonly do: "publish"; readonly channel: string; readonly keyed: boolean }
+  | { readonly do: "publish version"; readonly channel: string; readonly version: number }
+  | { readonly do: "reuse key"; readonly channel: string; readonly index: number }
+  | {
+      readonly do: "read";
+      readonly channel: string;
+      readonly limit: number;
+      readonly reverse: boolean;
+      readonly since?: number;
+    }
+  | { readonly do: "remove"; readonly channel: string }
+  | {
+      readonly do: "subscribe" | "leave" | "forget" | "publish own" | "see presence";
+      readonly client: number;
+      readonly channel: string;
+    }
+  | { readonly do: "connect" | "disconnect" | "break"; readonly client: number }
+  | { readonly do: "evict" | "crash" | "close"; readonly object: string }
+  | { readonly do: "crash at commit"; readonly object: string }
+  /** Of the object's next writes so many go well. */
+  | { readonly do: "fail"; readonly object: string; readonly writes: number }
+  | { readonly do: "turn clock"; readonly object: string; readonly byMs: number };
+
+/** What a seed stands for. */
+export function planOf(seed: number): Plan {
+  const random = new Random(seed);
+  const isLarge = random.chance(0.02);
+  const channels = isLarge ? kinds : pickSome(random, kinds, random.chance(0.7) ? 1 : 2);
+  const gateways = isLarge ? 3 : random.between(1, 3);
+  const clients = Array.from({ length: isLarge ? 6 : random.between(2, 4) }, (_, index) =>
+    clientOf(random, channels, index),
+  );
+  const objects = [...channels, ...Array.from({ length: gateways }, (_, index) => `g${index + 1}`)];
+  const place: Place = { channels, objects, clients: clients.length };
+  const beginnings: Step[] = clients.map((_, client) => ({ do: "connect", client, ms: 0 }));
+  const wishes = clients.map((_, client): Step => {
+    return { do: "subscribe", client, channel: random.pick(channels), ms: random.between(0, 100) };
+  });
+  const calm = random.chance(0.2);
+  const steps = Array.from({ length: stepsOf(random, isLarge) }, (): Step => {
+    return { ...deed(random, place), ms: pause(random) };
+  });
+  return {
+    seed,
+    trouble: calm ? 0 : random.pick([0, 0.05, 0.2, 0.4]),
+    channels,
+    gateways,
+    clients,
+    ...(random.chance(0.03) ? { freshDatabases: true } : {}),
+    steps: [...beginnings, ...wishes, ...(calm ? steps.filter(isHarmless) : steps)],
+  };
+}
+
+/** Whether nothing goes wrong in a run: then nobody may notice anything, not even a delay. */
+export function isCalm({ trouble, steps }: Plan): boolean {
+  return trouble === 0 && steps.every(isHarmless);
+}
+
+function isHarmless(step: Step): boolean {
+  return !harmful.has(step.do);
+}
+
+const harmful: ReadonlySet<Step["do"]> = new Set([
+  "crash",
+  "crash at commit",
+  "fail",
+  "turn clock",
+]);
+
+/** In a short run nothing that happens later can mend what went wrong. */
+function stepsOf(random: Random, isLarge: boolean): number {
+  if (isLarge) return random.between(80, 160);
+  return random.chance(0.5) ? random.between(2, 10) : random.between(12, 30);
+}
+
+interface Place {
+  readonly channels: readonly string[];
+  readonly objects: readonly string[];
+  readonly clients: number;
+}
+
+/** One channel of each kind. With few of them more of what happens meets. */
+const kinds = ["keep:a", "few:b", "last:c", "none:d", "tell:e"];
+
+function clientOf(random: Random, channels: readonly string[], index: number): PlannedClient {
+  const isImpatient = index % 2 === 0;
+  if (random.chance(0.3)) return { own: random.pick(channels), isImpatient };
+  return random.chance(0.2) ? { given: random.pick(channels), isImpatient } : { isImpatient };
+}
+
+function deed(random: Random, { channels, objects, clients }: Place): Deed {
+  const channel = random.pick(channels);
+  const client = random.between(0, clients - 1);
+  const roll = random.between(0, 99);
+  if (roll < 28) return backendDeed(random, channel);
+  if (roll < 64) return clientDeed(random, client, channel);
+  if (roll < 67) return { do: "fail", object: channel, writes: random.between(0, 4) };
+  if (roll < 72) return { do: "crash at commit", object: channel };
+  if (roll < 75) {
+    const object = random.pick(objects);
+    return { do: "turn clock", object, byMs: random.between(-2_000, 2_000) };
+  }
+  const object = random.pick(objects);
+  if (roll < 90) return { do: "evict", object };
+  return roll < 98 ? { do: "crash", object } : { do: "close", object };
+}
+
+function backendDeed(random: Random, channel: string): Deed {
+  const roll = random.between(0, 27);
+  if (roll < 1) return { do: "remove", channel };
+  if (roll < 3) return { do: "publish version", channel, version: random.between(1, 9) };
+  if (roll < 5) return { do: "reuse key", channel, index: random.between(0, 9) };
+  if (roll < 7) {
+    const since = random.chance(0.5) ? { since: random.between(0, 12) } : {};
+    const limit = random.pick([-1, 0, 1, 3]);
+    return { do: "read", channel, limit, reverse: random.chance(0.5), ...since };
+  }
+  return { do: "publish", channel, keyed: random.chance(0.5) };
+}
+
+function clientDeed(random: Random, client: number, channel: string): Deed {
+  const roll = random.between(0, 38);
+  if (roll < 13) return { do: "subscribe", client, channel };
+  if (roll < 20) return { do: random.chance(0.3) ? "forget" : "leave", client, channel };
+  if (roll < 30) return { do: "publish own", client, channel };
+  if (roll < 33) return { do: random.chance(0.5) ? "disconnect" : "break", client };
+  return roll < 38 ? { do: "connect", client } : { do: "see presence", client, channel };
+}
+
+function pickSome(random: Random, all: readonly string[], count: number): readonly string[] {
+  const left = [...all];
+  while (left.length > count) left.splice(random.between(0, left.length - 1), 1);
+  return left;
+}
+
+/** Mostly so short that things meet, and now and then so long that everything is asleep, or forgotten. */
+function pause(random: Random): number {
+  const roll = random.between(0, 99);
+  if (roll < 55) return random.between(0, 30);
+  if (roll < 80) return random.between(30, 1_000);
+  if (roll < 92) return random.between(1_000, 10_000);
+  return roll < 98 ? random.between(10_000, 60_000) : random.between(60_000, 400_000);
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { planOf } from "./plan.ts";
+import { run } from "./run.ts";
+
+const historyOf = (seed: number) => run(planOf(seed)).world.chronicle.happenings;
+
+describe("a plan", () => {
+  it("comes to the same each time, whatever ran before it", () => {
+    const first = historyOf(7);
+    for (const seed of [8, 9, 10]) historyOf(seed);
+    expect(historyOf(7)).toEqual(first);
+    expect(first.length).toBeGreaterThan(10);
+  });
+
+  it("comes to the same on databases of its own as on those that others have used", () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const plan = { ...planOf(seed), freshDatabases: false };
+      const fresh = run({ ...plan, freshDatabases: true });
+      expect(run(plan).world.chronicle.happenings).toEqual(fresh.world.chronicle.happenings);
+    }
+  });
+
+  it("is plain data", () => {
+    for (let seed = 1; seed <= 100; seed++) {
+      const plan = planOf(seed);
+      expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
+    }
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import type { Fate } from "./network.ts";
+import { type Plan, planOf } from "./plan.ts";
+import { shrink, type Tried } from "./shrink.ts";
+
+const hasCrashAfterRemoval = ({ steps }: Plan): boolean => {
+  const removed = steps.findIndex((step) => step.do === "remove");
+  return removed >= 0 && steps.slice(removed).some((step) => step.do === "crash");
+};
+
+const twelve: readonly Fate[] = Array.from({ length: 12 }, (_, index) => ({ requestMs: index }));
+
+const hasTwoTroubledCalls = ({ fates }: Plan): boolean =>
+  fates === undefined || (fates[3]?.requestMs === 2 && fates[9]?.requestMs === 8);
+
+const tried =
+  (fails: (plan: Plan) => boolean) =>
+  (plan: Plan): Tried => ({ fails: fails(plan), fates: twelve });
+
+describe("shrinking", () => {
+  it("leaves of a plan only the steps that it needs to fail", () => {
+    const plan = Array.from({ length: 300 }, (_, seed) => planOf(seed)).find(hasCrashAfterRemoval);
+    if (plan === undefined) throw new Error("no such plan");
+    const smallest = shrink(plan, tried(hasCrashAfterRemoval));
+    expect(smallest.steps.map((step) => step.do)).toEqual(["remove", "crash"]);
+    expect(smallest.steps.map(({ ms }) => ms)).toEqual([0, 0]);
+    expect(smallest).toMatchObject({ trouble: 0, gateways: 1, seed: plan.seed });
+  });
+
+  it("lets all calls go as they should but those that it needs to fail", () => {
+    const smallest = shrink({ ...planOf(1), trouble: 0.2 }, tried(hasTwoTroubledCalls));
+    expect(smallest.fates).toEqual({ 3: { requestMs: 2 }, 9: { requestMs: 8 } });
+  });
+
+  it("gives up after so many runs", () => {
+    let runs = 0;
+    shrink(
+      planOf(2),
+      () => {
+        runs++;
+        return { fails: true, fates: [] };
+      },
+      10,
+    );
+    expect(runs).toBe(10);
+  });
+});

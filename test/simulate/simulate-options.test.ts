@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { parseOptions } from "./simulate-options.ts";
+
+describe("the options of npm run simulate", () => {
+  it("are sensible when none are given", () => {
+    expect(parseOptions([])).toEqual({
+      outcome: "options",
+      options: {
+        first: 1,
+        seeds: 10_000,
+        seconds: Number.POSITIVE_INFINITY,
+        seed: undefined,
+        shrink: false,
+      },
+    });
+  });
+
+  it("say how many seeds, from which on, for how long and whether failures are made small", () => {
+    const args = ["--seconds", "60", "--first", "5", "--shrink"];
+    expect(parseOptions(args)).toMatchObject({
+      options: { first: 5, seeds: Number.POSITIVE_INFINITY, seconds: 60, shrink: true },
+    });
+    expect(parseOptions(["--seeds", "7"])).toMatchObject({ options: { seeds: 7 } });
+    expect(parseOptions(["--seed", "9"])).toMatchObject({ options: { seed: 9 } });
+  });
+
+  it.each([
+    { args: ["--sedes", "3"], named: "--sedes" },
+    { args: ["--seeds"], named: "--seeds" },
+    { args: ["--first", "-1"], named: "--first" },
+    { args: ["--seconds", "1.5"], named: "--seconds" },
+    { args: ["--seed", "x"], named: "--seed" },
+    { args: ["12"], named: "12" },
+  ])("are refused by name when they are wrong: $args", ({ args, named }) => {
+    const parsed = parseOptions(args);
+    expect(parsed.outcome).toBe("bad");
+    expect(parsed).toHaveProperty("problem", expect.stringContaining(named));
+  });
+});

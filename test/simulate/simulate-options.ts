@@ -1,0 +1,51 @@
+/** What the command line asks for. */
+export interface SimulateOptions {
+  readonly first: number;
+  /** How many seeds; Infinity when only time counts. */
+  readonly seeds: number;
+  /** For how long; Infinity when only seeds count. */
+  readonly seconds: number;
+  /** This one alone, with its story. */
+  readonly seed: number | undefined;
+  readonly shrink: boolean;
+}
+
+export type ParsedOptions =
+  | { readonly outcome: "options"; readonly options: SimulateOptions }
+  | { readonly outcome: "bad"; readonly problem: string };
+
+/** Reads the arguments behind `npm run simulate --`. */
+export function parseOptions(args: readonly string[]): ParsedOptions {
+  const numbers = new Map<string, number>();
+  let shrink = false;
+  for (let index = 0; index < args.length; index++) {
+    const name = args[index] ?? "";
+    if (name === "--shrink") {
+      shrink = true;
+      continue;
+    }
+    if (!numeric.includes(name)) {
+      return bad(`there is no option ${name}; there are ${[...numeric, "--shrink"].join(", ")}`);
+    }
+    const value = args[++index] ?? "";
+    if (!/^[1-9][0-9]{0,8}$/.test(value)) {
+      return bad(`${name} takes a whole number from 1 to 999999999, not ${JSON.stringify(value)}`);
+    }
+    numbers.set(name, Number(value));
+  }
+  const seconds = numbers.get("--seconds");
+  const options = {
+    first: numbers.get("--first") ?? 1,
+    seeds: numbers.get("--seeds") ?? (seconds === undefined ? 10_000 : Number.POSITIVE_INFINITY),
+    seconds: seconds ?? Number.POSITIVE_INFINITY,
+    seed: numbers.get("--seed"),
+    shrink,
+  };
+  return { outcome: "options", options };
+}
+
+const numeric: readonly string[] = ["--seeds", "--first", "--seconds", "--seed"];
+
+function bad(problem: string): ParsedOptions {
+  return { outcome: "bad", problem };
+}

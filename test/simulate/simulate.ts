@@ -1,0 +1,62 @@
+import { Counts } from "./counts.ts";
+import { type Plan, planOf } from "./plan.ts";
+import { run } from "./run.ts";
+import { shrink } from "./shrink.ts";
+import { parseOptions, type SimulateOptions } from "./simulate-options.ts";
+import { storyOf } from "./story.ts";
+
+/** Whoever has seen so many wants to mend something first. */
+const toldMax = 10;
+
+/**
+ * `npm run simulate`: the whole core in a world that breaks, once for each seed. Says which seeds found something wrong, and
+ * the smallest plan that still does.
+ */
+const parsed = parseOptions(process.argv.slice(2));
+if (parsed.outcome === "bad") {
+  console.error(parsed.problem);
+  process.exitCode = 2;
+} else if (parsed.options.seed === undefined) {
+  process.exitCode = simulate(parsed.options) === 0 ? 0 : 1;
+} else {
+  const plan = planOf(parsed.options.seed);
+  const outcome = run(plan);
+  for (const line of storyOf(plan, outcome.world)) console.log(line);
+  process.exitCode = outcome.complaints.length === 0 ? 0 : 1;
+  if (outcome.complaints.length > 0) tell(plan, outcome.complaints, parsed.options.shrink);
+}
+
+/** @returns how many seeds failed */
+function simulate({ first, seeds, seconds, shrink: shrinks }: SimulateOptions): number {
+  const counts = new Counts();
+  const beganMs = performance.now();
+  let failed = 0;
+  let runs = 0;
+  const passedSeconds = (): number => (performance.now() - beganMs) / 1_000;
+  while (runs < seeds && passedSeconds() < seconds) {
+    const plan = planOf(first + runs++);
+    const { complaints, world } = run(plan);
+    counts.add(plan, world);
+    if (complaints.length === 0) continue;
+    failed++;
+    if (failed <= toldMax) tell(plan, complaints, shrinks);
+  }
+  for (const line of counts.lines) console.log(line);
+  const took = passedSeconds();
+  const rate = (runs / took).toFixed(0);
+  console.log(`\n${runs} runs in ${took.toFixed(1)} s, ${rate} a second`);
+  console.log(failed === 0 ? "nothing was wrong" : `${failed} seeds failed`);
+  return failed;
+}
+
+function tell(plan: Plan, complaints: readonly string[], shrinks: boolean): void {
+  console.log(`seed ${plan.seed}:`);
+  for (const complaint of complaints.slice(0, toldMax)) console.log(`  ${complaint}`);
+  if (!shrinks) return;
+  const smallest = shrink(plan, (smaller) => {
+    const outcome = run(smaller);
+    return { fails: outcome.complaints.length > 0, fates: outcome.world.network.fates };
+  });
+  console.log(`  smallest plan, which says: ${run(smallest).complaints[0] ?? "nothing"}`);
+  console.log(JSON.stringify(smallest));
+}

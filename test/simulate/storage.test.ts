@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { freshDatabase, usedDatabase } from "./database.ts";
+import { Storage, StorageFailure } from "./storage.ts";
+import { Timeline } from "./timeline.ts";
+
+describe.each([
+  { kind: "fresh", database: freshDatabase },
+  { kind: "used", database: usedDatabase },
+])("a storage on a $kind database", ({ database }) => {
+  const make = () => {
+    const timeline = new Timeline(0);
+    const seen: string[] = [];
+    const owner = {
+      save: () => () => seen.push("restored"),
+      committed: () => seen.push("committed") > 0,
+      failed: () => seen.push("failed"),
+    };
+    const storage = new Storage(timeline, owner, () => 4, database());
+    const values = (): readonly unknown[] =>
+      storage.rows("SELECT value FROM item ORDER BY value").map(({ value }) => value);
+    return { timeline, seen, storage, values };
+  };
+  const create = "CREATE TABLE item (value INTEGER)";
+  const insert = "INSERT INTO item VALUES (?)";
+
+  it("[O2] lets nothing leave before what was written is durable, and everything in order then", () => {
+    const { timeline, seen, storage } = make();
+    storage.gate(() => seen.push("nothing to wait for"));
+    storage.run(create);
+    storage.gate(() => {
+      seen.push("first");
+      storage.gate(() => seen.push("third"));
+    });
+    storage.gate(() => seen.push("second"));
+    expect(seen).toEqual(["nothing to wait for"]);
+    timeline.pass(10);
+    expect(seen.slice(1)).toEqual(["committed", "first", "second", "third"]);
+  });
+
+  it("forgets with a crash what wasn't durable, and keeps what was", () => {
+    const { timeline, seen, storage, values } = make();
+    storage.run(create);
+    storage.run(insert, 1);
+    timeline.pass(10);
+    storage.run(insert, 2);
+    timeline.pass(2);
+    storage.run(insert, 3);
+    timeline.pass(2);
+    storage.gate(() => seen.push("left"));
+    storage.crash();
+    timeline.pass(100);
+    expect(values()).toEqual([1, 2]);
+    expect(seen).toEqual(["committed", "committed", "restored"]);
+    expect(storage.clean).toBe(true);
+  });
+
+  it("forgets a table that a crash took back", () => {
+    const { storage, values } = make();
+    storage.run(create);
+    storage.crash();
+    expect(values).toThrow("no");
+    storage.run(create);
+    expect(values()).toEqual([]);
+  });
+
+  it("lets nothing leave after a write that failed, and undoes with the crash what came before and after it", () => {
+    const { timeline, seen, storage, values } = make();
+    storage.run(create);
+    timeline.pass(10);
+    storage.failAfter(1);
+    storage.run(insert, 1);
+    expect(() => storage.run(insert, 2)).toThrow(StorageFailure);
+    storage.run(insert, 3);
+    storage.gate(() => seen.push("left"));
+    timeline.pass(100);
+    storage.crash();
+    expect(values()).toEqual([]);
+    expect(seen).toEqual(["committed", "failed", "restored"]);
+  });
+
+  it("leaves nothing to the next who uses the database", () => {
+    const { timeline, storage } = make();
+    storage.run(create);
+    storage.run(insert, 1);
+    timeline.pass(10);
+    storage.close();
+    const { storage: next, values } = make();
+    expect(values).toThrow("no");
+    next.run(create);
+    expect(values()).toEqual([]);
+  });
+});
