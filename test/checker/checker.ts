@@ -85,7 +85,13 @@ export class Checker {
       const text = `${process} heard ${value}${at} without being subscribed`;
       this.#violations.add({ kind: "stray", channel: channel.name, process, time, text });
     } else if (subscription.stream === undefined) {
-      hearUnpositioned(channel, subscription, delivered, this.#violations);
+      hearUnpositioned(
+        channel,
+        subscription,
+        delivered,
+        this.#promptMicroseconds,
+        this.#violations,
+      );
     } else {
       hearPositioned(channel, subscription, subscription.stream, delivered, this.#violations);
     }

@@ -99,7 +99,7 @@ export interface Delivered extends Common {
 }
 
 /** It was told that it lost the stream: unsubscribed with 2500, or disconnected with 3010. It is subscribed no more. */
-export interface Signalled extends Common {
+interface Signalled extends Common {
   readonly type: "info";
   readonly f: "signal";
   readonly channel: string;
@@ -125,14 +125,14 @@ export interface StreamForgotten extends Common {
 }
 
 /** A channel's object was thrown away in the middle of its work. Without history that may cost what nobody had heard yet. */
-export interface ObjectCrashed extends Common {
+interface ObjectCrashed extends Common {
   readonly type: "info";
   readonly f: "crash";
   readonly channel: string;
 }
 
 /** All faults are over and nothing is published any more, for as long as the guarantees take to hold again. */
-export interface Settled extends Common {
+interface Settled extends Common {
   readonly type: "info";
   readonly f: "settled";
 }
@@ -146,14 +146,14 @@ export interface Presence extends Common {
   readonly clients: readonly string[];
 }
 
-export interface FaultBegun extends Common {
+interface FaultBegun extends Common {
   readonly type: "invoke";
   readonly f: "fault";
   readonly kind: string;
   readonly target: string;
 }
 
-export interface FaultEnded extends Common {
+interface FaultEnded extends Common {
   readonly type: "info";
   readonly f: "fault";
   readonly kind: string;

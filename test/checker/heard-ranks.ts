@@ -1,6 +1,6 @@
 /**
- * Which of a channel's publications one subscriber ever heard, as runs of ranks. Who hears everything has one run, so that
- * this takes a few numbers for each interruption, however much was heard.
+ * Which of a channel's publications one subscription heard, as runs of ranks. Who hears everything has one run, so that
+ * this takes a few numbers, however much was heard.
  */
 export class HeardRanks {
   /** The first and the last rank of each run, ascending. */

@@ -30,14 +30,17 @@ export function begin(
     subscription.detachedTime ?? -Infinity,
     time - 2 * judging.promptMicroseconds,
   );
-  if (epoch === undefined || offset === undefined) subscription.stream = undefined;
-  else stand(channel, subscription, { ...reply, epoch, offset, asked }, judging);
+  if (epoch === undefined || offset === undefined) {
+    subscription.stream = undefined;
+    subscription.beginAnew();
+  } else stand(channel, subscription, { ...reply, epoch, offset, asked }, judging);
   subscription.isAttached = true;
   subscription.hasLeft = false;
   subscription.client = client;
   subscription.since = judging.number;
   subscription.heard = 0;
   subscription.lastTime = time;
+  subscription.sinceTime = time;
   subscription.detachedTime = undefined;
   subscription.frontier = channel.acknowledged.length;
 }

@@ -37,8 +37,10 @@ export class SubscriptionRecord {
   /** What this subscription has passed over so far. */
   readonly gaps: Gap[] = [];
 
-  /** Without offsets: what it ever heard, and what of that was heard last and was invoked last. */
-  readonly ranks = new HeardRanks();
+  /** Without offsets: what this subscription heard, and what of that was heard last and was invoked last. */
+  ranks = new HeardRanks();
+  /** When this subscription began, µs. */
+  sinceTime = 0;
   lastHeard: PublicationRecord | undefined;
   latestInvoked: PublicationRecord | undefined;
   /** So many of the channel's acknowledged publishes have been compared with what it heard. */
@@ -48,5 +50,12 @@ export class SubscriptionRecord {
 
   constructor(process: string) {
     this.process = process;
+  }
+
+  /** Without offsets each subscription stands for itself: a gateway that it moved to may be behind the one before. */
+  beginAnew(): void {
+    this.ranks = new HeardRanks();
+    this.lastHeard = undefined;
+    this.latestInvoked = undefined;
   }
 }

@@ -11,6 +11,7 @@ export function hearUnpositioned(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
   { value, time, process }: Delivered,
+  promptMicroseconds: number,
   violations: Violations,
 ): void {
   const complain = (kind: ViolationKind, what: string): void => {
@@ -25,6 +26,10 @@ export function hearUnpositioned(
   hear(channel, publication, process, time, violations);
   if (!subscription.ranks.add(channel.order.rank(publication))) {
     complain("doubled", " twice");
+    return;
+  }
+  if (publication.acknowledgedTime < subscription.sinceTime - promptMicroseconds) {
+    complain("resurrected", ", which was acknowledged long before it was subscribed");
     return;
   }
   const { latestInvoked, lastHeard } = subscription;
@@ -79,7 +84,7 @@ export function loseMissing(
   missing.clear();
 }
 
-/** Whether it ever heard this, on a channel without offsets. */
+/** Whether this subscription heard this, on a channel without offsets. */
 export function hasHeard({ ranks }: SubscriptionRecord, { rank }: PublicationRecord): boolean {
   return rank >= 0 && ranks.has(rank);
 }

@@ -21,6 +21,15 @@ function atOnce(): HistoryBuilder {
 
 describe("a history without offsets that is as promised", () => {
   it.each<[string, () => HistoryBuilder]>([
+    [
+      "what another gateway, a little behind, tells again",
+      () =>
+        begun()
+          .hear("s1", undefined, "a", "b", "c")
+          .detach("s1")
+          .subscribe("s1")
+          .hear("s1", undefined, "b", "c"),
+    ],
     ["everything heard", () => begun().hear("s1", undefined, "a", "b", "c")],
     [
       "what was missed while away",
@@ -122,14 +131,15 @@ describe("a history without offsets in which one thing is wrong", () => {
       ["doubled s1"],
     ],
     [
-      "a delivery repeated to another subscription",
+      "a delivery of long ago, repeated to another subscription",
       () =>
         begun()
           .hear("s1", undefined, "a", "b", "c")
           .detach("s1")
+          .pass(11)
           .subscribe("s1")
           .hear("s1", undefined, "b"),
-      ["doubled s1"],
+      ["resurrected s1"],
     ],
     [
       "two swapped against their acknowledgements",

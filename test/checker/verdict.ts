@@ -55,7 +55,7 @@ export interface Verdict {
   readonly recoveryTimes: readonly number[];
 }
 
-export interface VerdictCounts {
+interface VerdictCounts {
   /** Publications heard and checked, each by each subscriber. */
   readonly deliveries: number;
   readonly published: number;

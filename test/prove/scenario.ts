@@ -53,21 +53,13 @@ const localChannels: readonly ProvedChannel[] = [
   { ...stream("none:b"), recovery: "none", own: 0, gateways: 20 },
   // 16 KiB each, and no more than a reply may hold are recovered.
   { ...stream("wide:a"), traffic: "wide", recoverable: 40, own: 4, gateways: 6 },
-  ...["1", "2", "3"].map((number): ProvedChannel => ({
-    ...stream(`burst:${number}`),
-    traffic: "bursts",
-    recoverable: 5_000,
-    own: 3,
-    gateways: 10,
-  })),
-  ...["4", "5", "6", "7", "8", "9"].map((number): ProvedChannel => ({
-    ...stream(`burst:${number}`),
-    traffic: "quiet",
-    recoverable: 5_000,
-    own: 2,
-    gateways: 8,
-  })),
+  ...["1", "2", "3"].map((number) => burst(number, "bursts")),
+  ...["4", "5", "6", "7", "8", "9"].map((number) => burst(number, "quiet")),
 ];
+
+function burst(number: string, traffic: "bursts" | "quiet"): ProvedChannel {
+  return { ...stream(`burst:${number}`), traffic, recoverable: 5_000, own: 3, gateways: 9 };
+}
 
 function stream(name: string) {
   return { name, recovery: "stream", traffic: "steady" } as const;
@@ -109,13 +101,17 @@ function gatewaySubscribers(
   }
   return carried
     .filter(({ size }) => size > 0)
-    .map((names, index) => ({
-      process: `gateway-${index + 1}`,
-      kind: index % sdkEvery === 0 ? "sdk" : "raw",
-      endpoint: "gateway",
-      channels: [...names],
-      ...habits(names.has("own:a") ? "own:a" : "", index),
-    }));
+    .map((names, index) => gatewaySubscriber(names, index));
+}
+
+function gatewaySubscriber(names: ReadonlySet<string>, index: number): SubscriberPlan {
+  return {
+    process: `gateway-${index + 1}`,
+    kind: index % sdkEvery === 0 ? "sdk" : "raw",
+    endpoint: "gateway",
+    channels: [...names],
+    ...habits(names.has("own:a") ? "own:a" : "", index),
+  };
 }
 
 /** Some publish themselves where they may, and some come and go. */

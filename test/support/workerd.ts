@@ -100,8 +100,6 @@ function capnpConfig({ modules, classNames, variables, control }: WorkerdSetup, 
   const embedded = Object.keys(modules).map(
     (name) => `(name = "${name}", esModule = embed "${name}")`,
   );
-  const socket = (name: string, at: number, service: string): string =>
-    `(name = "${name}", address = "127.0.0.1:${at}", http = (), service = "${service}")`;
   const others =
     control === undefined
       ? { services: "", sockets: "", worker: "" }
@@ -142,6 +140,10 @@ function controlWorker(classNames: WorkerdSetup["classNames"]): string {
   bindings = [${objectBindings(classNames, `, serviceName = "main"`).join(", ")}],
 );
 `;
+}
+
+function socket(name: string, port: number, service: string): string {
+  return `(name = "${name}", address = "127.0.0.1:${port}", http = (), service = "${service}")`;
 }
 
 function objectBindings(classNames: WorkerdSetup["classNames"], service: string): string[] {

@@ -71,7 +71,12 @@ export class FaultMaker {
       case "lost-calls":
       case "doubled-calls":
         return this.#troubleCalls(kind, random);
-      default:
+      case "evict":
+      case "evict-close":
+      case "crash-channel":
+      case "crash-gateway":
+      case "kill":
+      case "deploy":
         return this.#inTurn(() => this.#breakServer(kind, random));
     }
   }
