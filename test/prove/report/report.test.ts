@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { Checker } from "../../checker/checker.ts";
+import type { Happening } from "../../checker/happening.ts";
+import { Course } from "./course.ts";
+import { page } from "./page.ts";
+import type { RunReport } from "./run-report.ts";
+import { summary, verdictLine } from "./summary.ts";
+
+const channel = "keep:<a>";
+
+/** Somebody subscribes, hears what is published, is cut off for 2.5 s and recovers; a fault of each phase lies around it. */
+const good: readonly Happening[] = [
+  { f: "channel", type: "info", process: "prove", time: 0, channel, recovery: "stream" },
+  subscribed(1_000, false),
+  ...published(2_000, "p1-1", 1),
+  heard(3_000, "p1-1", 1),
+  { f: "fault", type: "invoke", process: "fault-1", time: 1_000_000, kind: "cut", target: "" },
+  { f: "detach", type: "info", process: "s1", time: 1_001_000, channel },
+  ...published(1_500_000, "p1-2", 2),
+  { f: "fault", type: "info", process: "fault-1", time: 2_000_000, kind: "cut", target: "1" },
+  subscribed(3_501_000, true),
+  heard(3_501_000, "p1-2", 2),
+  { f: "settled", type: "info", process: "prove", time: 5_000_000 },
+];
+
+function subscribed(time: number, recovers: boolean): Happening {
+  const position = { epoch: "e", offset: recovers ? 1 : 0 };
+  const reply = { client: "c", recovering: recovers, recovered: recovers, ...position };
+  return { f: "subscribe", type: "ok", process: "s1", time, channel, ...reply };
+}
+
+function published(time: number, value: string, offset: number): readonly Happening[] {
+  const publish = { f: "publish", process: "p1", channel, value } as const;
+  return [
+    { ...publish, type: "invoke", time },
+    { ...publish, type: "ok", time: time + 500, offset, epoch: "e" },
+  ];
+}
+
+function heard(time: number, value: string, offset: number): Happening {
+  return { f: "deliver", type: "ok", process: "s1", time, channel, value, offset };
+}
+
+function reportOn(happenings: readonly Happening[]): RunReport {
+  const checker = new Checker();
+  const course = new Course();
+  for (const happening of happenings) {
+    checker.take(happening);
+    course.take(happening);
+  }
+  return {
+    command: "npm run prove -- --seed 7",
+    subject: "Dormouse",
+    date: "2026-11-21",
+    machine: "a machine",
+    seconds: 5,
+    verdict: checker.finish(),
+    course,
+  };
+}
+
+const bad = reportOn(good.filter(({ f, time }) => f !== "deliver" || time < 1_000_000));
+
+describe("the report of a run in which all held", () => {
+  const report = reportOn(good);
+
+  it("says so, with the command that does it again", () => {
+    expect(verdictLine(report)).toMatch(/^VERDICT: held\..*npm run prove -- --seed 7$/);
+    expect(page(report)).toContain("<h1>Held</h1>");
+  });
+
+  it("counts what was heard, broken and recovered", () => {
+    const text = summary(report);
+    expect(text).toContain("2 checked, at 1 subscribers of 1 channels");
+    expect(text).toContain("faults        1: cut 1");
+    expect(text).toContain("recoveries    1, median 2500 ms, 99 % within 2500 ms");
+  });
+
+  it("draws how much was heard each second, and when something was broken", () => {
+    const { deliveries, faults } = report.course;
+    expect(deliveries).toEqual([1, 0, 0, 1]);
+    expect(faults).toEqual([{ kind: "cut", target: "1", from: 1_000_000, to: 2_000_000 }]);
+    const svg = /<svg[\s\S]*<\/svg>/.exec(page(report))?.[0] ?? "";
+    expect(svg).toContain(">cut</text>");
+    expect(svg.match(/<rect /g)).toHaveLength(1);
+  });
+});
+
+describe("the report of a run in which something was lost", () => {
+  it("names what, where and at whom", () => {
+    expect(verdictLine(bad)).toContain("VERDICT: violated (1 lost)");
+    expect(summary(bad)).toMatch(
+      /^lost \(\w+\) at \d+\.\d{3} s, s1 on keep:<a>: s1 never heard p1-2/m,
+    );
+    expect(summary(bad)).toContain("losses by place: 1 ");
+  });
+
+  it("shows text of the run as text", () => {
+    const html = page(bad);
+    expect(html).toContain("<h1>Violated</h1>");
+    expect(html).toContain("keep:&lt;a>");
+    expect(html).not.toContain("keep:<a>");
+  });
+});
