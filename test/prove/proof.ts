@@ -149,10 +149,10 @@ export class Proof {
 
   /**
    * How long the guarantees may take to hold again: a gateway is told what a crash kept from it within 8 s (rule L4), and a
-   * socket whose client is gone without a word is found by the second ping that it doesn't answer (rule K2).
+   * socket whose client is gone without a word is found when it has been silent for two ping intervals and 10 s (rules K2, K4).
    */
   get #settleMs(): number {
-    return 8_000 + 2_000 + 2 * this.#site.pingIntervalMs;
+    return 10_000 + 2 * this.#site.pingIntervalMs + 2_000;
   }
 
   #record(happening: Unmarked<Happening>): void {

@@ -105,19 +105,27 @@ function gatewaySubscribers(
 }
 
 function gatewaySubscriber(names: ReadonlySet<string>, index: number): SubscriberPlan {
+  const own = names.has("own:a") ? "own:a" : "";
   return {
     process: `gateway-${index + 1}`,
     kind: index % sdkEvery === 0 ? "sdk" : "raw",
     endpoint: "gateway",
     channels: [...names],
-    ...habits(names.has("own:a") ? "own:a" : "", index),
+    // Some don't subscribe themselves: their token does.
+    ...(index % 6 === 1 && index % sdkEvery !== 0 ? { given: true } : habits(own, index)),
   };
 }
 
-/** Some publish themselves where they may, and some come and go. */
-function habits(channel: string, index: number): Pick<SubscriberPlan, "publishes" | "churnMs"> {
-  if (channel === "own:a" && index % 3 === 1) return { publishes: { channel, everyMs: 400 } };
-  return index % 7 === 3 ? { churnMs: 4_000 } : {};
+/** Some publish themselves where they may, some come and go, and some ping by themselves. */
+function habits(
+  channel: string,
+  index: number,
+): Pick<SubscriberPlan, "publishes" | "churnMs" | "pings"> {
+  const pings = index % 8 < 3;
+  if (channel === "own:a" && index % 3 === 1) {
+    return { pings, publishes: { channel, everyMs: 400 } };
+  }
+  return index % 7 === 3 ? { pings, churnMs: 4_000 } : { pings };
 }
 
 /** One in so many is the official client. */

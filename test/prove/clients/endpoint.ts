@@ -2,7 +2,10 @@ import { signToken } from "../../support/test-tokens.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 
 /** Where a subscriber connects, such as `ws://127.0.0.1:8787/connection/websocket`. */
-export function endpointOf({ address }: ClientsPlan, { endpoint, channels }: SubscriberPlan) {
+export function endpointOf(
+  { address }: ClientsPlan,
+  { endpoint, channels }: SubscriberPlan,
+): string {
   const sockets = address.replace(/^http/, "ws");
   const [channel = ""] = channels;
   return endpoint === "gateway"
@@ -10,9 +13,13 @@ export function endpointOf({ address }: ClientsPlan, { endpoint, channels }: Sub
     : `${sockets}/channel/${encodeURIComponent(channel)}/websocket`;
 }
 
-/** A connection token that names the subscriber. It doesn't expire: nothing here is about that. */
-export function tokenOf({ tokenSecret }: ClientsPlan, { process }: SubscriberPlan): string {
-  return signToken({ sub: process }, tokenSecret);
+/** A connection token that names the subscriber, and what it is given. It doesn't expire: nothing here is about that. */
+export function tokenOf(
+  { tokenSecret }: ClientsPlan,
+  { process, channels, given = false }: SubscriberPlan,
+): string {
+  const subs = Object.fromEntries(channels.map((channel) => [channel, {}]));
+  return signToken({ sub: process, ...(given ? { subs } : {}) }, tokenSecret);
 }
 
 /** What a socket is opened with. Compression would cost more than all the rest. */

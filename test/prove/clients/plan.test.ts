@@ -15,6 +15,7 @@ describe("a plan", () => {
     ["it names a channel twice", [{ endpoint: "gateway", channels: ["keep:a", "keep:a"] }]],
     ["its socket is for one channel", [{ channels: both }]],
     ["it publishes where it isn't subscribed", [{ publishes: { channel: "b", everyMs: 1 } }]],
+    ["only raw ones on a gateway are given channels", [{ given: true }]],
     ["nothing is said of what keep:x recovers", [{ channels: ["keep:x"] }]],
   ] satisfies [string, Partial<SubscriberPlan>[]][])("is refused when %s", (why, subscribers) => {
     expect(() => checkPlan(planOf(...subscribers))).toThrow(why);

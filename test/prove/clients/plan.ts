@@ -30,6 +30,10 @@ export interface SubscriberPlan {
   readonly channels: readonly string[];
   /** It publishes too, one thing at a time. */
   readonly publishes?: PublishingPlan;
+  /** It pings by itself, which wakes nobody; raw ones only. */
+  readonly pings?: boolean;
+  /** Its token subscribes it to its channels, not it itself; raw ones on a gateway only. */
+  readonly given?: boolean;
   /** How long a raw one stays subscribed on average before it leaves one of its channels, to come back soon; others stay. */
   readonly churnMs?: number;
 }
@@ -44,7 +48,7 @@ export interface PublishingPlan {
 /** Throws where a plan can't be carried out. */
 export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
   const processes = new Set<string>();
-  for (const { process, endpoint, channels, publishes } of subscribers) {
+  for (const { process, kind, endpoint, channels, given, publishes } of subscribers) {
     const refuse = (why: string): never => {
       throw new Error(`the plan for "${process}" is wrong: ${why}`);
     };
@@ -54,6 +58,9 @@ export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
     if (channels.length === 0) refuse("it has no channel");
     if (new Set(channels).size < channels.length) refuse("it names a channel twice");
     if (endpoint === "channel" && channels.length > 1) refuse("its socket is for one channel");
+    if (given === true && (kind === "sdk" || endpoint === "channel")) {
+      refuse("only raw ones on a gateway are given channels");
+    }
     if (publishes !== undefined && !channels.includes(publishes.channel)) {
       refuse("it publishes where it isn't subscribed");
     }

@@ -8,10 +8,19 @@ export interface LinkUser {
   opened(time: number): void;
   /** A line came that isn't a ping. */
   heard(line: string, time: number): void;
-  /** It is over. */
-  closed(time: number): void;
+  /** It is over, with the code that the server gave, or one of the library's. */
+  closed(time: number, code: number): void;
   /** It is over, and no client may come back or none should have to. {@link closed} follows. */
   failed(what: string): void;
+}
+
+/** Where a link leads, and how it is kept alive. */
+export interface LinkTraits {
+  readonly address: string;
+  readonly hostHeader?: string;
+  /** The client pings, not the server. */
+  readonly pings: boolean;
+  readonly pingIntervalMs: number;
 }
 
 /** One connection of a raw subscriber: frames, lines, pings, silence and its end. */
@@ -19,17 +28,21 @@ export class RawLink {
   readonly #socket: WebSocket;
   readonly #user: LinkUser;
   readonly #silentTicksMax: number;
+  /** It pings itself, so often; Infinity when the server does. */
+  readonly #pingTicks: number;
+  #ticks = 0;
   /** Counted in ticks: a process that was held up itself doesn't take that for silence. */
   #silentTicks = 0;
   #isOver = false;
   /** The server wants its pings answered. */
   answersPings = false;
 
-  /** @param silenceMs after so long without a word from the server it is dead */
-  constructor(address: string, hostHeader: string | undefined, silenceMs: number, user: LinkUser) {
+  constructor({ address, hostHeader, pings, pingIntervalMs }: LinkTraits, user: LinkUser) {
     this.#user = user;
-    this.#silentTicksMax = silenceMs / tickMs;
-    this.#socket = new WebSocket(address, socketOptions(hostHeader));
+    this.#silentTicksMax = (pingIntervalMs + graceMs) / tickMs;
+    this.#pingTicks = pings ? Math.floor(pingIntervalMs / tickMs) : Number.POSITIVE_INFINITY;
+    const query = pings ? "?keepalive=client" : "";
+    this.#socket = new WebSocket(`${address}${query}`, socketOptions(hostHeader));
     this.#socket.on("open", () => {
       if (!this.#isOver) user.opened(microseconds());
     });
@@ -45,6 +58,9 @@ export class RawLink {
   }
 
   tick(): void {
+    if (++this.#ticks % this.#pingTicks === 0 && this.#socket.readyState === WebSocket.OPEN) {
+      this.#socket.send("ping");
+    }
     if (++this.#silentTicks > this.#silentTicksMax) this.drop();
   }
 
@@ -53,7 +69,7 @@ export class RawLink {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#socket.terminate();
-    this.#user.closed(microseconds());
+    this.#user.closed(microseconds(), abnormal);
   }
 
   #hear(frame: RawData): void {
@@ -70,7 +86,7 @@ export class RawLink {
       const line = start === 0 && end === text.length ? text : text.slice(start, end);
       start = end + 1;
       if (line === "{}") this.#answerPing();
-      else this.#user.heard(line, time);
+      else if (line !== "pong") this.#user.heard(line, time);
     }
   }
 
@@ -95,6 +111,12 @@ export class RawLink {
     this.#isOver = true;
     if (isTerminal(code))
       this.#user.failed(`was closed with ${code}, after which no client returns`);
-    this.#user.closed(microseconds());
+    this.#user.closed(microseconds(), code);
   }
 }
+
+/** What RFC 6455 calls an end without a close frame. */
+const abnormal = 1006;
+
+/** How much longer than the ping interval a connection may be silent before it is taken for dead. */
+const graceMs = 3_000;

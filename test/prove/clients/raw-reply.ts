@@ -4,13 +4,20 @@ import type { ErrorReply } from "./endpoint.ts";
 export interface RawReply {
   readonly id?: number;
   readonly error?: ErrorReply;
-  readonly connect?: { readonly client: string; readonly pong?: boolean };
+  readonly connect?: ConnectReply;
   readonly subscribe?: SubscribeReply;
   readonly push?: {
     readonly channel: string;
     readonly pub?: HeardPublication;
     readonly unsubscribe?: { readonly code: number };
   };
+}
+
+export interface ConnectReply {
+  readonly client: string;
+  readonly pong?: boolean;
+  /** What the server subscribes to. */
+  readonly subs?: Readonly<Record<string, SubscribeReply>>;
 }
 
 export interface SubscribeReply {

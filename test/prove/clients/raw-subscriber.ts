@@ -6,8 +6,8 @@ import { endpointOf, isTemporary, tokenOf } from "./endpoint.ts";
 import { OwnPublishing } from "./own-publishing.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 import { type Asked, type AskedPublish, RawCommands } from "./raw-commands.ts";
-import { type LinkUser, RawLink } from "./raw-link.ts";
-import type { RawReply } from "./raw-reply.ts";
+import { type LinkTraits, type LinkUser, RawLink } from "./raw-link.ts";
+import type { ConnectReply, RawReply } from "./raw-reply.ts";
 import { RawSubscription } from "./raw-subscription.ts";
 import type { Subscriber } from "./subscriber.ts";
 import type { Witness } from "./witness.ts";
@@ -15,13 +15,16 @@ import type { Witness } from "./witness.ts";
 /** A subscriber without any SDK: it does what SDKs do, at the cost of a few µs for each publication. */
 export class RawSubscriber implements Subscriber, LinkUser {
   readonly process: string;
-  readonly #plan: ClientsPlan;
-  readonly #address: string;
+  readonly #linkTraits: LinkTraits;
   readonly #token: string;
   readonly #random: Random;
   readonly #witness: Witness;
   readonly #backoff: Backoff;
   readonly #subscriptions: ReadonlyMap<string, RawSubscription>;
+  /** Its token subscribes it, with the connection. */
+  readonly #isGiven: boolean;
+  /** Of these it asked for what it missed, when it connected. */
+  #recovering: ReadonlySet<string> = new Set();
   readonly #publishing: OwnPublishing | undefined;
   readonly #commands = new RawCommands();
   #link: RawLink | undefined;
@@ -33,10 +36,16 @@ export class RawSubscriber implements Subscriber, LinkUser {
   #churn: Churn | undefined;
 
   constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, witness: Witness) {
-    const { process, channels, publishes, churnMs } = traits;
+    const { process, channels, publishes, churnMs, pings = false, given = false } = traits;
+    const { hostHeader, pingIntervalMs } = plan;
     this.process = process;
-    this.#plan = plan;
-    this.#address = endpointOf(plan, traits);
+    this.#isGiven = given;
+    this.#linkTraits = {
+      address: endpointOf(plan, traits),
+      ...(hostHeader === undefined ? {} : { hostHeader }),
+      pings,
+      pingIntervalMs,
+    };
     this.#token = tokenOf(plan, traits);
     this.#random = random;
     this.#witness = witness;
@@ -96,7 +105,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
   }
 
   opened(): void {
-    const connect = { token: this.#token, name: "prove" };
+    const connect = { token: this.#token, name: "prove", ...this.#given() };
     const commands = [this.#commands.ask({ method: "connect" }, { connect })];
     // SDKs don't wait for the answer. Half of the time neither does this one.
     if (this.#random.chance(0.5)) commands.push(...this.#subscribes());
@@ -120,11 +129,12 @@ export class RawSubscriber implements Subscriber, LinkUser {
     else this.#onAnswer(asked, reply, time);
   }
 
-  closed(time: number): void {
+  closed(time: number, code: number): void {
     this.#link = undefined;
     this.#client = undefined;
     this.#commands.clear();
     for (const subscription of this.#subscriptions.values()) {
+      if (this.#isGiven && code === lostStream) subscription.lose(code, time);
       subscription.break(time);
       subscription.askAtMs = 0;
     }
@@ -138,14 +148,13 @@ export class RawSubscriber implements Subscriber, LinkUser {
   }
 
   #connect(): void {
-    const { hostHeader, pingIntervalMs } = this.#plan;
-    this.#link = new RawLink(this.#address, hostHeader, pingIntervalMs + graceMs, this);
+    this.#link = new RawLink(this.#linkTraits, this);
   }
 
   #onAnswer(asked: Asked, { error, connect, subscribe }: RawReply, time: number): void {
     switch (asked.method) {
       case "connect":
-        if (connect !== undefined) this.#onConnected(connect);
+        if (connect !== undefined) this.#onConnected(connect, time);
         else {
           this.#failUnlessTemporary("couldn't connect", error);
           this.#link?.drop();
@@ -173,8 +182,14 @@ export class RawSubscriber implements Subscriber, LinkUser {
     }
   }
 
-  #onConnected({ client, pong }: { readonly client: string; readonly pong?: boolean }): void {
+  #onConnected({ client, pong, subs }: ConnectReply, time: number): void {
     this.#client = client;
+    for (const subscription of this.#isGiven ? this.#subscriptions.values() : []) {
+      const { channel } = subscription;
+      const reply = subs?.[channel];
+      if (reply === undefined) this.failed(`was not given ${channel}`);
+      else subscription.attach(reply, this.#recovering.has(channel), client, time);
+    }
     this.#backoff.reset();
     if (this.#link === undefined) return;
     this.#link.answersPings = pong === true;
@@ -200,9 +215,20 @@ export class RawSubscriber implements Subscriber, LinkUser {
     this.failed(`${what}: ${error.code}`);
   }
 
+  /** What the connect request says of where it stands in the channels that it is given. */
+  #given(): object {
+    if (!this.#isGiven) return {};
+    const recovering = [...this.#subscriptions.values()].filter(({ isRecovering }) => isRecovering);
+    this.#recovering = new Set(recovering.map(({ channel }) => channel));
+    return {
+      subs: Object.fromEntries(recovering.map(({ channel, request }) => [channel, request])),
+    };
+  }
+
   /** Subscribes to whatever is away and due. */
   #subscribes(): object[] {
     const commands: object[] = [];
+    if (this.#isGiven) return commands;
     for (const subscription of this.#subscriptions.values()) {
       if (subscription.state !== "away" || this.#nowMs < subscription.askAtMs) continue;
       subscription.state = "asking";
@@ -244,5 +270,5 @@ export class RawSubscriber implements Subscriber, LinkUser {
   }
 }
 
-/** How much longer than the ping interval a connection may be silent. */
-const graceMs = 3_000;
+/** The server tells somebody whom it subscribed that it lost a stream (reference 1.8). */
+const lostStream = 3010;

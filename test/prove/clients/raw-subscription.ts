@@ -77,6 +77,7 @@ export class RawSubscription {
 
   /** The server ended it, for it lost the stream. */
   lose(code: number, time: number): void {
+    if (this.state !== "attached") return;
     const { channel } = this;
     this.#witness.record({
       time,

@@ -32,11 +32,11 @@ export type FaultKind =
 export const faultKinds: readonly FaultKindTraits[] = [
   outside("cut", 10, "connections end in an orderly way (FIN), which neither end asked for"),
   outside("reset", 10, "connections are reset"),
-  outside("vanish", 9, "nothing arrives any more in either direction, and nobody is told"),
+  outside("vanish", 10, "nothing arrives any more in either direction, and nobody is told"),
   outside("deafen", 9, "nothing reaches the clients any more, but the server hears them"),
   outside("mute", 9, "nothing reaches the server any more, but the clients hear it"),
   outside("drop", 9, "all connections are cut and none is let in for 2 s"),
-  outside("stall", 9, "readers stop reading for some seconds"),
+  outside("stall", 12, "readers stop reading for some seconds"),
   outside("delay", 9, "everything is late, by a time that varies"),
   outside("lose-answer", 16, "a publish is carried out and its answer is lost"),
   inside("evict", 16, "an object's memory is thrown away, its sockets stay"),
