@@ -53,7 +53,7 @@ describe("the command line of the proof", () => {
 
   it("makes the faults that show a missing protection, unless others are asked for", () => {
     const rates = options("--without", "crash-alarm").faults;
-    expect([...rates.keys()]).toEqual(["crash-channel", "late-calls"]);
+    expect([...rates.keys()]).toEqual(["crash-channel"]);
     expect([...options("--without", "crash-alarm", "--faults", "kill").faults.keys()]).toEqual([
       "kill",
     ]);

@@ -139,12 +139,20 @@ export class FaultMaker {
     }
   }
 
-  /** Mostly while a burst ends: what was committed last is told to gateways by nothing that comes after it (rule L4). */
+  /**
+   * Mostly while a burst ends, and calls to gateways may be late just then: what was committed last is told to them by nothing
+   * that comes after it (rule L4).
+   */
   async #crashChannel(server: LocalServer, random: Random): Promise<FaultOutcome> {
-    const { channels, quiet, burst, crashing } = this.#breakables;
+    const { channels, gateways, quiet, burst, crashing } = this.#breakables;
     const isQuiet = quiet.length > 0 && random.chance(0.7);
     const name = random.pick(isQuiet ? quiet : channels);
     const waitMs = random.between(0, 60);
+    if (isQuiet && random.chance(0.5)) {
+      for (const gateway of gateways) {
+        await server.trouble("GATEWAYS", gateway, "late", lateDuringBurstMs);
+      }
+    }
     const bursting = isQuiet ? burst(name) : Promise.resolve();
     // After its end nothing is published again there by somebody who wasn't answered.
     await (random.chance(0.5) ? bursting : pause(waitMs));
@@ -207,5 +215,7 @@ async function lasting(connections: number, ms: number): Promise<FaultOutcome> {
 
 /** How long nobody is let in. */
 const dropMs = 2_000;
+/** A burst takes some tens of ms. */
+const lateDuringBurstMs = 1_000;
 /** Within this time somebody publishes. */
 const answerMs = 5_000;

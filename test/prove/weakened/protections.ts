@@ -34,7 +34,7 @@ export const protections: readonly Protection[] = [
     code: "if (sorted.rest !== undefined) this.#catchUp(sorted.rest);",
     weakened:
       "if (sorted.rest !== undefined) for (const entry of sorted.rest.entries) this.#deliver(entry);",
-    faults: "crash-channel=40,late-calls=60",
+    faults: "crash-channel=30",
   },
   {
     name: "crash-alarm",
@@ -44,7 +44,7 @@ export const protections: readonly Protection[] = [
     file: "workers/objects/channel-object.ts",
     code: "if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();",
     weakened: "void newestMs;",
-    faults: "crash-channel=40,late-calls=60",
+    faults: "crash-channel=30",
   },
   {
     name: "idempotency",
