@@ -73,6 +73,7 @@ export class Follower {
       run: (work) => this.#run(work),
       advance: (publications) => this.#advance(publications),
       begin: (subscription) => this.#audience.add(subscription),
+      lose: () => this.#lose(),
     });
   }
 

@@ -30,6 +30,8 @@ export interface JoinHost {
   advance(publications: readonly Publication[]): void;
   /** From here on the subscription gets everything. */
   begin(subscription: Subscription): void;
+  /** What the gateway misses can't be had: it begins anew, and so do all who wait (rule L3). */
+  lose(): void;
 }
 
 /**
@@ -96,7 +98,7 @@ export class Joins {
       const question: Question =
         mode === "cache" ? { method: "newest" } : { method: "recover", since };
       const key = mode === "cache" ? newestKey : offsetKey(since.offset);
-      return [this.#newRead(key, question, { since, joins: [] })];
+      return [this.#newRead(key, question, { since, joins: [], asked: 0 })];
     }
     return [];
   }
@@ -111,7 +113,11 @@ export class Joins {
   /** Where the gateway stood is worth nothing any more: everybody waits again. */
   restart(): void {
     this.#reads.clear();
-    for (const join of this.#all.values()) this.#waiting.add(join);
+    for (const join of this.#all.values()) {
+      join.caughtUp = false;
+      join.readAgain = false;
+      this.#waiting.add(join);
+    }
   }
 
   /** Nobody can be told where the channel stands. */
@@ -150,7 +156,7 @@ export class Joins {
       return;
     }
     this.#host.window.open(this.#host.position()?.offset ?? 0, join.nowMs);
-    this.#host.ask([this.#newRead(key, question, { since, joins: [join] })]);
+    this.#host.ask([this.#newRead(key, question, { since, joins: [join], asked: 1 })]);
   }
 
   #newRead(key: string, question: Question, read: Read): Asked {
@@ -175,15 +181,17 @@ export class Joins {
       // Of another stream it is of no use; the gateway will hear of that stream, too.
       const fits = position !== undefined && sameStream(answer.position, position);
       if (fits && key === topKey) this.#readTop(read, answer);
+      else if (key === topKey) this.#caughtUp(read);
       else this.#finish(key, joins, fits ? answer : undefined);
     } else if (answer.outcome === "unrecoverable") {
-      if (key === topKey) this.#failFurther(joins, position);
-      this.#finish(key, joins, undefined);
+      if (key === topKey) this.#cannotCatchUp(read, position);
+      else this.#finish(key, joins, undefined);
     } else this.#failAll(joins, answer.outcome === "error" ? answer.error : errorCodes.internal);
   }
 
   /** Goes on until the gateway is where the answer says that the channel is: it may be only a page of what is missing. */
-  #readTop({ since, joins }: Read, { publications, position: top }: Recovered): void {
+  #readTop(read: Read, { publications, position: top }: Recovered): void {
+    const { since, joins } = read;
     this.#host.advance(publications);
     const position = this.#host.position();
     const isPage = position !== undefined && position.offset < top.offset;
@@ -193,11 +201,12 @@ export class Joins {
       position.offset <= since.offset ||
       !joins.some((join) => this.#isPending(join))
     ) {
-      this.#finish(topKey, joins, undefined);
+      this.#caughtUp(read);
       return;
     }
     const question: Question = { method: "recover", since: position, whole: true };
-    this.#host.ask([this.#newRead(topKey, question, { since: position, joins })]);
+    const next: Read = { since: position, joins, asked: joins.length };
+    this.#host.ask([this.#newRead(topKey, question, next)]);
   }
 
   /** @param read undefined when it can't be had */
@@ -205,13 +214,6 @@ export class Joins {
     const { window } = this.#host;
     // What is newer than the gateway goes to all its subscribers; the next batch will only repeat it.
     if (key === newestKey) this.#host.advance(read?.publications ?? []);
-    if (key === topKey) {
-      for (const join of joins) {
-        join.caughtUp = true;
-        this.#waiting.add(join);
-      }
-      return;
-    }
     const position = this.#host.position();
     if (position === undefined) return;
     const missed = read && window.merge(read.publications);
@@ -227,6 +229,28 @@ export class Joins {
       else if (isBehind && !join.caughtUp) this.#catchUp(join, position);
       else this.#answerNewest(join, position, missed);
     }
+  }
+
+  /** What was answered may be from before the later of them came, who may have been further by then: they ask anew. */
+  #caughtUp({ joins, asked }: Read): void {
+    for (const [index, join] of joins.entries()) {
+      join.caughtUp ||= index < asked;
+      this.#waiting.add(join);
+    }
+  }
+
+  /**
+   * What lies between the gateway and the channel is gone. Whoever has been further already would begin where the gateway
+   * stands and hear it again, so the gateway begins anew (rule L3).
+   */
+  #cannotCatchUp(read: Read, position: StreamPosition | undefined): void {
+    const isFurther = (join: PendingJoin): boolean => {
+      const { since } = join.wish;
+      if (since === undefined || position === undefined || !this.#isPending(join)) return false;
+      return sameStream(since, position) && since.offset > position.offset;
+    };
+    if (read.joins.some(isFurther)) this.#host.lose();
+    else this.#caughtUp(read);
   }
 
   #catchUp(join: PendingJoin, position: StreamPosition): void {
@@ -251,7 +275,10 @@ export class Joins {
   ): void {
     const { since } = join.wish;
     if (since === undefined) return;
-    this.#answer(join, answerNewest(join.wish, since, position, missed?.at(-1), this.#client));
+    // Another life of the channel's object, heard of meanwhile, may have come between what was read and what is held.
+    const { last } = this.#host.window;
+    const newest = last?.offset === position.offset ? last : missed?.at(-1);
+    this.#answer(join, answerNewest(join.wish, since, position, newest, this.#client));
   }
 
   #answer(join: PendingJoin, outcome: JoinAnswer): void {
@@ -269,19 +296,6 @@ export class Joins {
     }
   }
 
-  /**
-   * What lies between the gateway and the channel can't be read any more, only be told. Whoever has been further already would
-   * begin where the gateway stands and hear it again; it is to ask a little later.
-   */
-  #failFurther(joins: readonly PendingJoin[], position: StreamPosition | undefined): void {
-    const isFurther = ({ wish: { since } }: PendingJoin): boolean =>
-      since !== undefined &&
-      position !== undefined &&
-      sameStream(since, position) &&
-      since.offset > position.offset;
-    this.#failAll(joins.filter(isFurther), errorCodes.internal);
-  }
-
   #isPending(join: PendingJoin): boolean {
     return this.#all.get(join.subscription) === join;
   }
@@ -297,6 +311,8 @@ interface PendingJoin extends Join {
 interface Read {
   readonly since: StreamPosition;
   readonly joins: PendingJoin[];
+  /** So many of them were there when it was asked. */
+  readonly asked: number;
 }
 
 type Recovered = Extract<Answer, { readonly outcome: "recovered" }>;
