@@ -88,16 +88,19 @@ export class Proof {
       await traffic.stop();
       await clients.settle();
       await pause(this.#settleMs);
-      subscribers.bury();
       this.#record({ f: "settled", type: "info" });
       for (const { name } of scenario.channels) {
         const present = await traffic.publisher.presence(name);
         this.#record({ f: "presence", type: "ok", channel: name, clients: present });
       }
-    } finally {
-      traffic.publisher.close();
-      await clients.end();
+    } catch (error) {
+      // What is under way is worth nothing any more.
+      traffic.abandon();
+      await clients.end().catch(() => undefined);
+      throw error;
     }
+    traffic.publisher.close();
+    await clients.end();
   }
 
   /** Until it lasted long enough, and enough was heard. */
@@ -108,7 +111,7 @@ export class Proof {
     publishers: FaultyNetwork,
   ): Promise<void> {
     const { server, gateways, scenario } = this.#site;
-    const { seed, seconds, deliveries, faults } = this.#options;
+    const { seed, seconds, faults } = this.#options;
     const maker = new FaultMaker({
       subscribers,
       publishers,
@@ -126,7 +129,24 @@ export class Proof {
     const endMs = performance.now() + seconds * 1_000;
     const isOver = new AbortController();
     const failed = running.catch(() => isOver.abort());
-    for (let toldMs = performance.now(); !isOver.signal.aborted; await pause(500)) {
+    try {
+      await this.#watch(clients, traffic, endMs, isOver.signal);
+    } finally {
+      course.stop();
+      await failed;
+    }
+    await running;
+  }
+
+  /** Until the time is over and enough was heard. Rejects with what any of the clients has failed with. */
+  async #watch(
+    clients: Clients,
+    traffic: Traffic,
+    endMs: number,
+    isOver: AbortSignal,
+  ): Promise<void> {
+    const { deliveries } = this.#options;
+    for (let toldMs = performance.now(); !isOver.aborted; await pause(500)) {
       const progress = await clients.progress();
       const [failure] = [...progress.failures, ...traffic.publisher.failures];
       if (failure !== undefined) throw new Error(failure);
@@ -137,9 +157,6 @@ export class Proof {
         `${progress.deliveries} deliveries, ${progress.subscribed} of ${progress.wanted} subscriptions`,
       );
     }
-    course.stop();
-    await failed;
-    await running;
   }
 
   /** What a deployed server is called, for clients that know it by the address of a proxy. */

@@ -14,7 +14,7 @@ import { Course } from "./report/course.ts";
 import { page } from "./report/page.ts";
 import { held, type RunReport } from "./report/run-report.ts";
 import { summary } from "./report/summary.ts";
-import { openSite } from "./site.ts";
+import { openSite, type Site } from "./site.ts";
 
 async function main(given: readonly string[]): Promise<number> {
   const parsed = parseOptions(given, process.env, Math.floor(Math.random() * 1_000_000_000));
@@ -37,6 +37,7 @@ async function prove(options: ProveOptions): Promise<number> {
   };
   tell(`seed ${options.seed}`);
   const site = await openSite(options);
+  endOnSignals(site);
   let files: ProofFiles;
   try {
     files = await new Proof(site, options, tell).run();
@@ -45,10 +46,31 @@ async function prove(options: ProveOptions): Promise<number> {
   }
   tell("reading the history");
   const report = check(files, options, site.subject);
+  checkThatHeard(report, site);
   writeFileSync(join(options.folder, "report.html"), page(report));
   if (options.edn) writeEdn(files.histories, join(options.folder, "history.edn"));
   console.log(`${summary(report)}\nThe report is ${join(options.folder, "report.html")}`);
   return held(report) ? 0 : 1;
+}
+
+/** Whoever interrupts it finds nothing left behind but the folder of the report. */
+function endOnSignals(site: Site): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      void site.close().finally(() => process.exit(2));
+    });
+  }
+}
+
+/** @throws where nothing happened of which anything could be said */
+function checkThatHeard({ course }: RunReport, { scenario }: Site): void {
+  const deaf = scenario.channels.filter(
+    ({ name, traffic }) =>
+      (traffic === "steady" || traffic === "crowd") && !course.channels.has(name),
+  );
+  if (deaf.length === 0) return;
+  const names = deaf.map(({ name }) => name).join(", ");
+  throw new Error(`nobody heard anything on ${names}: nothing can be said`);
 }
 
 function check(
@@ -90,8 +112,8 @@ function commandOf(options: ProveOptions): string {
 }
 
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  process.exit(await main(process.argv.slice(2)));
 } catch (error) {
   console.error(error);
-  process.exitCode = 2;
+  process.exit(2);
 }

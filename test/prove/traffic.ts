@@ -56,6 +56,12 @@ export class Traffic {
     await this.#bursts;
   }
 
+  /** Ends without waiting for anybody. */
+  abandon(): void {
+    this.#stopping.abort();
+    this.publisher.close();
+  }
+
   async #burstNowAndThen(): Promise<void> {
     const { signal } = this.#stopping;
     while (this.#bursting.length > 0) {

@@ -12,7 +12,10 @@ export function payloadOf(value: string, bytes: number): string {
 export function valueIn(data: unknown): string {
   if (typeof data !== "string") return JSON.stringify(data);
   const end = data.indexOf(padding);
-  return end === -1 ? data : data.slice(0, end);
+  if (end === -1) return data;
+  const value = data.slice(0, end);
+  // What isn't what was published is no value that anybody knows.
+  return data === payloadOf(value, data.length) ? value : data;
 }
 
 const padding = ".";

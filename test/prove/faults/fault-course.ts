@@ -10,7 +10,7 @@ import { FaultSchedule } from "./fault-schedule.ts";
 export class FaultCourse {
   readonly #maker: FaultMaker;
   readonly #record: (happening: Happening) => void;
-  readonly #randoms: ReadonlyMap<FaultKind, Random>;
+  readonly #seed: number;
   readonly #schedule: FaultSchedule;
   readonly #underWay = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -26,10 +26,8 @@ export class FaultCourse {
   ) {
     this.#maker = maker;
     this.#record = record;
-    this.#randoms = new Map(
-      faultKinds.map(({ kind }, index) => [kind, new Random(seed * 100 + index)]),
-    );
-    this.#schedule = new FaultSchedule(rates, (kind) => this.#randomOf(kind));
+    this.#seed = seed;
+    this.#schedule = new FaultSchedule(rates, (kind) => this.#randomOf(kind, 0));
   }
 
   /** Resolves when it was stopped, and all that was made is over. Rejects with what couldn't be made. */
@@ -54,10 +52,11 @@ export class FaultCourse {
   }
 
   async #make(kind: FaultKind): Promise<void> {
-    const process = `fault-${++this.#numbered}`;
+    const number = ++this.#numbered;
+    const process = `fault-${number}`;
     const fault = { process, f: "fault", kind } as const;
     this.#record({ ...fault, type: "invoke", target: "", time: microseconds() });
-    const made = await this.#maker.make(kind, this.#randomOf(kind));
+    const made = await this.#maker.make(kind, this.#randomOf(kind, number));
     // What found nothing to break has no end, and doesn't count.
     if (made.outcome === "missed") return;
     this.#record({ ...fault, type: "info", target: made.target, time: microseconds() });
@@ -74,9 +73,9 @@ export class FaultCourse {
     }
   }
 
-  #randomOf(kind: FaultKind): Random {
-    const random = this.#randoms.get(kind);
-    if (random === undefined) throw new Error(`there is no chance for ${kind}`);
-    return random;
+  /** Each fault has a chance of its own, so that what comes of one doesn't change those after it. */
+  #randomOf(kind: FaultKind, number: number): Random {
+    const index = faultKinds.findIndex((each) => each.kind === kind);
+    return new Random((this.#seed % 1_000_003) * 2_003 + index + number * faultKinds.length);
   }
 }

@@ -28,6 +28,14 @@ export type FaultKind =
   | "kill"
   | "deploy";
 
+/** Nobody is served for a moment. */
+const outages: ReadonlySet<FaultKind> = new Set(["drop", "kill", "deploy"]);
+
+/** Whether a fault ends everybody's connection. */
+export function isOutage(kind: FaultKind): boolean {
+  return outages.has(kind);
+}
+
 /** All kinds, in the order in which reports name them. */
 export const faultKinds: readonly FaultKindTraits[] = [
   outside("cut", 10, "connections end in an orderly way (FIN), which neither end asked for"),
@@ -35,7 +43,7 @@ export const faultKinds: readonly FaultKindTraits[] = [
   outside("vanish", 10, "nothing arrives any more in either direction, and nobody is told"),
   outside("deafen", 9, "nothing reaches the clients any more, but the server hears them"),
   outside("mute", 9, "nothing reaches the server any more, but the clients hear it"),
-  outside("drop", 9, "all connections are cut and none is let in for 2 s"),
+  outside("drop", 8, "all connections are cut and none is let in for 2 s"),
   outside("stall", 12, "readers stop reading for some seconds"),
   outside("delay", 9, "everything is late, by a time that varies"),
   outside("lose-answer", 16, "a publish is carried out and its answer is lost"),
@@ -43,11 +51,11 @@ export const faultKinds: readonly FaultKindTraits[] = [
   inside("evict-close", 9, "an object's memory is thrown away, its sockets are closed"),
   inside("crash-channel", 10, "a channel's object ends in the middle of its work"),
   inside("crash-gateway", 9, "a gateway ends in the middle of its work"),
-  inside("late-calls", 12, "calls between objects are late, and more waits behind them"),
-  inside("lost-calls", 9, "calls between objects, or their answers, get lost"),
-  inside("doubled-calls", 9, "a gateway hears each call of a channel twice"),
-  inside("kill", 9, "the whole runtime is ended with kill -9 and starts again on the same disk"),
-  inside("deploy", 9, "a changed bundle replaces the one that runs"),
+  inside("late-calls", 18, "calls between objects are late, and more waits behind them"),
+  inside("lost-calls", 16, "calls between objects, or their answers, get lost"),
+  inside("doubled-calls", 20, "a gateway hears each call of a channel twice"),
+  inside("kill", 8, "the whole runtime is ended with kill -9 and starts again on the same disk"),
+  inside("deploy", 8, "a changed bundle replaces the one that runs"),
 ];
 
 function outside(kind: FaultKind, perMinute: number, meaning: string): FaultKindTraits {

@@ -41,7 +41,10 @@ export class FaultMaker {
 
   /** @returns when the fault is over, as far as it is one that ends */
   async make(kind: FaultKind, random: Random): Promise<FaultOutcome> {
-    const { subscribers: network, publishers } = this.#breakables;
+    const { subscribers, publishers } = this.#breakables;
+    // Publishers' connections break too, in ways that they notice.
+    const isPublishers = ["cut", "reset", "delay"].includes(kind) && random.chance(0.2);
+    const network = isPublishers ? publishers : subscribers;
     const share = random.pick([0.02, 0.1, 0.3]);
     switch (kind) {
       case "cut":
@@ -95,7 +98,7 @@ export class FaultMaker {
   ): Promise<FaultOutcome> {
     const { server, channels, gateways } = this.#breakables;
     if (server === undefined) return { outcome: "missed" };
-    const forMs = random.between(1_000, 4_000);
+    const forMs = random.between(800, 2_500);
     // What a gateway asks a channel is never asked twice.
     const toChannel = kind !== "doubled-calls" && random.chance(0.3);
     const trouble = random.pick(troubles[kind]);
@@ -106,7 +109,11 @@ export class FaultMaker {
     );
     if (!isMade) return { outcome: "missed" };
     await pause(forMs);
-    return { outcome: "made", target: `${trouble} to ${name}` };
+    const objects = toChannel ? "CHANNELS" : "GATEWAYS";
+    const calls = await this.#inTurn(() => server.troubled(objects, name));
+    return calls === 0
+      ? { outcome: "missed" }
+      : { outcome: "made", target: `${calls} ${trouble} to ${name}` };
   }
 
   async #breakServer(
@@ -157,9 +164,9 @@ export class FaultMaker {
     // After its end nothing is published again there by somebody who wasn't answered.
     await (random.chance(0.5) ? bursting : pause(waitMs));
     crashing(name);
-    await server.crash("CHANNELS", name);
+    const isMade = await server.crash("CHANNELS", name);
     await bursting;
-    return { outcome: "made", target: name };
+    return isMade ? { outcome: "made", target: name } : { outcome: "missed" };
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -193,7 +200,7 @@ async function firstThat(
   breakOne: (object: NamedObject) => Promise<boolean>,
 ): Promise<FaultOutcome> {
   const left = [...objects];
-  while (left.length > 0) {
+  for (let tries = 0; tries < triesMax && left.length > 0; tries++) {
     const [object] = left.splice(random.between(0, left.length - 1), 1);
     if (object !== undefined && (await breakOne(object))) {
       return { outcome: "made", target: object.name };
@@ -213,6 +220,8 @@ async function lasting(connections: number, ms: number): Promise<FaultOutcome> {
   return hit(connections);
 }
 
+/** Objects that are tried before a fault is given up. */
+const triesMax = 4;
 /** How long nobody is let in. */
 const dropMs = 2_000;
 /** A burst takes some tens of ms. */

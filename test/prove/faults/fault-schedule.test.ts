@@ -53,6 +53,14 @@ describe("the schedule of faults", () => {
     expect(take(alone, kills.length)).toEqual(kills);
   });
 
+  it("makes outages in storms, with calm between them", () => {
+    const outages = take(new FaultSchedule(new Map([["kill", 20]]), randomOf), 500);
+    const lastMs = outages.at(-1)?.atMs ?? 0;
+    expect(outages.filter(({ atMs }) => atMs % 45_000 >= 20_000)).toEqual([]);
+    expect(outages.length / (lastMs / 60_000)).toBeGreaterThan(17);
+    expect(outages.length / (lastMs / 60_000)).toBeLessThan(24);
+  });
+
   it("has nothing to make without rates", () => {
     expect(new FaultSchedule(new Map(), randomOf).next()).toBeUndefined();
   });

@@ -13,6 +13,8 @@ export class Course {
   /** Publications heard in each second. */
   readonly deliveries: number[] = [];
   readonly faults: CourseFault[] = [];
+  /** Where anybody heard anything. */
+  readonly channels = new Set<string>();
   readonly #open = new Map<string, number>();
   #from: number | undefined;
 
@@ -26,11 +28,12 @@ export class Course {
     if (happening.f === "deliver") {
       const second = Math.floor((happening.time - this.#from) / 1_000_000);
       while (this.deliveries.length <= second) this.deliveries.push(0);
+      this.channels.add(happening.channel);
       this.deliveries[second] = (this.deliveries[second] ?? 0) + 1;
     } else if (happening.f === "fault") this.#takeFault(happening);
   }
 
-  /** Faults of one kind overlap; the one that began first is taken to end first. */
+  /** Each fault has a name of its own, by which its end finds its beginning. */
   #takeFault(happening: Extract<Happening, { readonly f: "fault" }>): void {
     const { process, type, kind, target, time } = happening;
     if (type === "invoke") {

@@ -16,6 +16,10 @@ export class ChannelObject extends Channel {
     this.#trouble.begin(calls, forMs);
   }
 
+  troubledCalls() {
+    return this.#trouble.count;
+  }
+
   ask(...question) {
     return this.#trouble.carry(() => super.ask(...question));
   }
@@ -32,6 +36,10 @@ export class GatewayObject extends Gateway {
     this.#trouble.begin(calls, forMs);
   }
 
+  troubledCalls() {
+    return this.#trouble.count;
+  }
+
   deliver(...batch) {
     return this.#trouble.carry(() => super.deliver(...batch));
   }
@@ -41,7 +49,9 @@ export default worker;
 
 /** What becomes of the calls to an object, until the time is over or the object ends. */
 class Trouble {
-  #calls = "fair";
+  /** Calls that came to something else. */
+  count = 0;
+  #calls = "";
   #untilMs = 0;
 
   begin(calls, forMs) {
@@ -50,9 +60,9 @@ class Trouble {
   }
 
   async carry(call) {
-    switch (Date.now() < this.#untilMs ? this.#calls : "fair") {
-      case "fair":
-        return call();
+    if (Date.now() >= this.#untilMs) return call();
+    this.count++;
+    switch (this.#calls) {
       case "late": {
         await pause(latestMs * Math.random());
         const answer = await call();

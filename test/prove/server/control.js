@@ -20,6 +20,8 @@ export default {
         case "/trouble":
           await object.makeTrouble(searchParams.get("calls"), Number(searchParams.get("forMs")));
           break;
+        case "/troubled":
+          return new Response(String(await object.troubledCalls()));
         default:
           return new Response("no such thing", { status: 404 });
       }

@@ -34,12 +34,18 @@ export class LocalServer {
   readonly #folder: string;
   readonly #options: LocalServerOptions;
   #deploys = 0;
+  #isClosed = false;
   #workerd: Workerd | undefined;
 
   static async start(options: LocalServerOptions): Promise<LocalServer> {
     const folder = mkdtempSync(join(tmpdir(), "dormouse-prove-"));
     const server = new LocalServer(options, folder, await freePort(), await freePort());
-    await server.#start();
+    try {
+      await server.#start();
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
     return server;
   }
 
@@ -57,18 +63,29 @@ export class LocalServer {
    * @param sockets whether they outlive it, as with an idle object, or are closed with it
    * @returns whether there was an instance to throw away
    */
-  evict(objects: ObjectKind, name: string, sockets: "hibernate" | "close"): Promise<boolean> {
-    return this.#control("evict", { objects, name, sockets });
+  async evict(objects: ObjectKind, name: string, sockets: "hibernate" | "close"): Promise<boolean> {
+    return (await this.#control("evict", { objects, name, sockets })).done;
   }
 
   /** Ends an object in the middle of whatever it does, and its sockets with it. One that slept wakes for it. */
-  crash(objects: ObjectKind, name: string): Promise<boolean> {
-    return this.#control("crash", { objects, name });
+  async crash(objects: ObjectKind, name: string): Promise<boolean> {
+    return (await this.#control("crash", { objects, name })).done;
   }
 
   /** Lets calls that an object gets come to something else for a while. One that slept wakes for it. */
-  trouble(objects: ObjectKind, name: string, calls: Trouble, forMs: number): Promise<boolean> {
-    return this.#control("trouble", { objects, name, calls, forMs: String(forMs) });
+  async trouble(
+    objects: ObjectKind,
+    name: string,
+    calls: Trouble,
+    forMs: number,
+  ): Promise<boolean> {
+    return (await this.#control("trouble", { objects, name, calls, forMs: String(forMs) })).done;
+  }
+
+  /** How many calls to an object have come to something else since it woke. */
+  async troubled(objects: ObjectKind, name: string): Promise<number> {
+    const { done, text } = await this.#control("troubled", { objects, name });
+    return done ? Number(text) : 0;
   }
 
   /** Ends the runtime with `kill -9`, and starts it again on the same disk. */
@@ -84,13 +101,15 @@ export class LocalServer {
     await this.#start();
   }
 
-  /** Ends it, and removes what it kept. */
+  /** Ends it for good, and removes what it kept. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#workerd?.kill();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
   async #start(): Promise<void> {
+    if (this.#isClosed) throw new Error("the server was closed meanwhile");
     this.#workerd = await Workerd.start(this.#setup(), this.#folder, this.#port);
   }
 
@@ -105,16 +124,22 @@ export class LocalServer {
   }
 
   async #control(
-    action: "evict" | "crash" | "trouble",
+    action: "evict" | "crash" | "trouble" | "troubled",
     target: Readonly<Record<string, string>>,
-  ): Promise<boolean> {
+  ): Promise<{ readonly done: boolean; readonly text: string }> {
     const query = new URLSearchParams(target).toString();
     const address = `http://127.0.0.1:${this.#controlPort}/${action}?${query}`;
-    const response = await fetch(address);
+    let response: Response;
+    try {
+      // Throwing an object away waits for what it is doing; that may be long, and what follows waits too.
+      response = await fetch(address, { signal: AbortSignal.timeout(controlMs) });
+    } catch {
+      return { done: false, text: "" };
+    }
     const text = await response.text();
     // A crash answers with its own reason: nobody is left to answer anything else.
-    if (response.ok || text.includes("crash wanted")) return true;
-    if (response.status === 409) return false;
+    if (response.ok || text.includes("crash wanted")) return { done: true, text };
+    if (response.status === 409) return { done: false, text };
     throw new Error(`${action} was answered ${response.status}: ${text}`);
   }
 }
@@ -128,6 +153,9 @@ function renamed(bundle: string, deploys: number): string {
 }
 
 const nameOfRelease = /(\d+\.\d+\.\d+ Dormouse)/;
+
+/** How long something may take that is done to one object. */
+const controlMs = 3_000;
 
 /** How long the runtime may take to end by itself. */
 const drainMs = 500;
