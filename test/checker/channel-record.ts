@@ -18,6 +18,12 @@ export interface Doubt {
   readonly violation: Violation;
 }
 
+/** A publish was acknowledged without a position. */
+export interface Unplaced {
+  readonly process: string;
+  readonly time: number;
+}
+
 /** All that is known of one channel. */
 export class ChannelRecord {
   readonly name: string;
@@ -26,6 +32,8 @@ export class ChannelRecord {
   readonly publications = new Map<string, PublicationRecord>();
   /** In the order in which they were acknowledged. */
   readonly acknowledged: PublicationRecord[] = [];
+  /** What was acknowledged without a position where there should be one, to who wasn't a subscriber until then. */
+  readonly unplaced = new Map<PublicationRecord, Unplaced>();
   readonly subscriptions = new Map<string, SubscriptionRecord>();
   readonly streams = new Map<string, StreamRecord>();
   /** The newest epoch that anybody knows of. */

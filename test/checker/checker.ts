@@ -1,5 +1,6 @@
 import { ChannelRecord } from "./channel-record.ts";
-import { judgeAbsence, judgeChannel, judgeEnd } from "./ending.ts";
+import { judgeDeafness } from "./deafness.ts";
+import { judgeAbsence, judgeChannel, judgeEnd, judgeUnplaced } from "./ending.ts";
 import type {
   ChannelOpened,
   Delivered,
@@ -12,6 +13,7 @@ import { hearPositioned } from "./positioned-hearing.ts";
 import { comparePresence } from "./presence.ts";
 import { acknowledge, invoke, leaveOpen, refuse } from "./publishes.ts";
 import { begin, end, type Judging } from "./subscribing.ts";
+import type { SubscriptionRecord } from "./subscription-record.ts";
 import { hearUnpositioned } from "./unpositioned-hearing.ts";
 import type { Verdict } from "./verdict.ts";
 import { Violations } from "./violations.ts";
@@ -21,8 +23,11 @@ type PublishHappening = Extract<Happening, { readonly f: "publish" }>;
 /** Judges a history while it is told: what was lost, doubled, out of order, forgotten or made up. */
 export class Checker {
   readonly #promptMicroseconds: number;
+  readonly #deafMicroseconds: number;
   readonly #violations = new Violations();
   readonly #channels = new Map<string, ChannelRecord>();
+  /** Processes that spoke of a subscription. Replies to their publishes have no position. */
+  readonly #clients = new Set<string>();
   readonly #faults = new Map<string, number>();
   readonly #recoveryTimes: number[] = [];
   readonly #counts = {
@@ -40,9 +45,11 @@ export class Checker {
   /**
    * @param promptMicroseconds how much later than it was asked for or known something may take effect: an answer, a removal, a
    *                           gateway's catching up, what a crash leaves behind (rules B4 and L4)
+   * @param deafMicroseconds how long after it was known a publication may not have been heard by who was subscribed all the time
    */
-  constructor(promptMicroseconds = 10_000_000) {
+  constructor(promptMicroseconds = 10_000_000, deafMicroseconds = Infinity) {
     this.#promptMicroseconds = promptMicroseconds;
+    this.#deafMicroseconds = deafMicroseconds;
   }
 
   /** Hears of the next happening; in the order of their times. */
@@ -58,11 +65,11 @@ export class Checker {
     for (const channel of this.#channels.values()) {
       for (const subscription of channel.subscriptions.values()) {
         if (this.#isSettled) {
-          judgeEnd(channel, subscription, this.#time, this.#violations);
           judgeAbsence(channel, subscription, this.#time, this.#violations);
         }
-        end(channel, subscription, this.#time, this.#violations);
+        this.#end(channel, subscription, this.#time);
       }
+      judgeUnplaced(channel, this.#clients, this.#isSettled, this.#time, this.#violations);
       judgeChannel(channel, this.#time, this.#promptMicroseconds, this.#violations);
     }
     return {
@@ -161,6 +168,7 @@ export class Checker {
   }
 
   #subscribe(reply: Subscribed): void {
+    this.#clients.add(reply.process);
     const channel = this.#channel(reply.channel);
     const subscription = channel.subscription(reply.process);
     const { detachedTime } = subscription;
@@ -173,14 +181,20 @@ export class Checker {
   }
 
   #detach({ channel: name, process, time, forgets = false }: Omit<Detached, "type">): void {
+    this.#clients.add(process);
     const channel = this.#channel(name);
     const subscription = channel.subscriptions.get(process);
     if (subscription === undefined) return;
-    if (this.#isSettled) judgeEnd(channel, subscription, time, this.#violations);
-    end(channel, subscription, time, this.#violations);
+    this.#end(channel, subscription, time);
     if (!forgets) return;
     subscription.hasLeft = true;
     subscription.stream = undefined;
+  }
+
+  #end(channel: ChannelRecord, subscription: SubscriptionRecord, time: number): void {
+    if (this.#isSettled) judgeEnd(channel, subscription, time, this.#violations);
+    else judgeDeafness(channel, subscription, time, this.#deafMicroseconds, this.#violations);
+    end(channel, subscription, time, this.#violations);
   }
 
   #forget({ channel: name, time, what }: StreamForgotten): void {
@@ -199,6 +213,7 @@ export class Checker {
     return {
       number: this.#number,
       promptMicroseconds: this.#promptMicroseconds,
+      deafMicroseconds: this.#deafMicroseconds,
       violations: this.#violations,
     };
   }

@@ -40,6 +40,33 @@ export function judgeAbsence(
   violations.add({ kind: "absent", channel: channel.name, process, time, text });
 }
 
+/**
+ * Whoever publishes and is no client is told where its publications stand. What it wasn't told of stands somewhere all the
+ * same.
+ *
+ * @param clients everybody who ever subscribed, or ceased to want to
+ */
+export function judgeUnplaced(
+  channel: ChannelRecord,
+  clients: ReadonlySet<string>,
+  isSettled: boolean,
+  endTime: number,
+  violations: Violations,
+): void {
+  for (const [publication, { process, time }] of channel.unplaced) {
+    if (clients.has(process)) continue;
+    const { value, heardBy, stream } = publication;
+    const about = { channel: channel.name, process };
+    const text = `${process} was told that it published ${value}, and not where`;
+    violations.add({ ...about, kind: "unpositioned", time, text });
+    // What is known to stand somewhere, whoever subscribes is judged by.
+    const mustBeHeard = isSettled && channel.subscriptions.size > 0;
+    if (!mustBeHeard || heardBy !== undefined || stream !== undefined) continue;
+    const loss = `nobody ever heard ${value}, which ${process} was told that it published`;
+    violations.add({ ...about, kind: "lost", time: endTime, text: loss, place: "last" });
+  }
+}
+
 /** What only the whole history tells about a channel: its order, and what crashes excuse. */
 export function judgeChannel(
   channel: ChannelRecord,

@@ -52,6 +52,12 @@ export class HistoryBuilder {
     return this.tell({ process, type: "ok", f: "publish", channel, value, ...position });
   }
 
+  /** Acknowledges what was invoked without saying where it stands, though it stands at the next offset. */
+  acknowledgeNowhere(value: string, process = "publisher"): this {
+    this.#top++;
+    return this.tell({ process, type: "ok", f: "publish", channel: this.channel, value });
+  }
+
   refuse(value: string): this {
     const { channel } = this;
     return this.tell({ process: "publisher", type: "fail", f: "publish", channel, value });
@@ -80,6 +86,20 @@ export class HistoryBuilder {
       recovered: false,
       ...position,
       ...reply,
+    });
+  }
+
+  /** The reply names no position, or an epoch alone. */
+  subscribeNowhere(process: string, position: { readonly epoch?: string } = {}): this {
+    return this.tell({
+      process,
+      type: "ok",
+      f: "subscribe",
+      channel: this.channel,
+      client: `id-${process}`,
+      recovering: false,
+      recovered: false,
+      ...position,
     });
   }
 
@@ -136,22 +156,25 @@ export class HistoryBuilder {
     });
   }
 
-  verdict(): Verdict {
-    return verdictOn(this.happenings);
+  /** @param deafMicroseconds as the checker takes it; by default it judges nobody deaf */
+  verdict(deafMicroseconds?: number): Verdict {
+    return verdictOn(this.happenings, deafMicroseconds);
   }
 
   /** What is wrong, each as kind, process and place. */
-  wrong(): readonly string[] {
-    return this.verdict().violations.map(({ kind, process, place = "", channel }) => {
-      if (channel !== this.channel) throw new Error(`a violation on ${channel}`);
-      return `${kind} ${process} ${place}`.trim();
-    });
+  wrong(deafMicroseconds?: number): readonly string[] {
+    return this.verdict(deafMicroseconds).violations.map(
+      ({ kind, process, place = "", channel }) => {
+        if (channel !== this.channel) throw new Error(`a violation on ${channel}`);
+        return `${kind} ${process} ${place}`.trim();
+      },
+    );
   }
 }
 
 /** Checks a whole history. */
-export function verdictOn(happenings: readonly Happening[]): Verdict {
-  const checker = new Checker();
+export function verdictOn(happenings: readonly Happening[], deafMicroseconds?: number): Verdict {
+  const checker = new Checker(undefined, deafMicroseconds);
   for (const happening of happenings) checker.take(happening);
   return checker.finish();
 }

@@ -38,6 +38,7 @@ export function place(sighting: Sighting, violations: Violations): PublicationRe
       publication.placedBy = process;
       stream.byOffset.set(offset, publication);
       stream.reach(offset, time);
+      judgeClaims(sighting, publication, violations);
     } else {
       const text = `where ${there.value} stood, as ${there.placedBy} says`;
       complain(sighting, violations, "forgotten", text);
@@ -56,6 +57,19 @@ export function place(sighting: Sighting, violations: Violations): PublicationRe
     complain(sighting, violations, "swapped", text);
   }
   return publication;
+}
+
+/** A stream that somebody was told of can't have gone as far as a publication that nobody had begun to publish. */
+function judgeClaims(
+  { channel, stream, offset, value, time }: Sighting,
+  { invokedAt }: PublicationRecord,
+  violations: Violations,
+): void {
+  const claim = stream.claimBefore(offset, invokedAt);
+  if (claim === undefined) return;
+  const { process } = claim;
+  const text = `${process} was told that the stream stands at ${stream.epoch}:${claim.offset} before ${value} was published there, at ${offset}`;
+  violations.add({ kind: "forgotten", channel: channel.name, process, time, text });
 }
 
 function complain(

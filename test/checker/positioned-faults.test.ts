@@ -276,7 +276,13 @@ describe("a history with offsets in which one thing is wrong", () => {
     ],
     [
       "a delivery after a signal",
-      () => begun().hear("s1", 1, "a", "b").signal("s1").hear("s1", 3, "c").subscribe("s1"),
+      () =>
+        begun()
+          .hear("s1", 1, "a", "b")
+          .signal("s1")
+          .hear("s1", 3, "c")
+          .recover("s1", 2)
+          .hear("s1", 3, "c"),
       ["stray s1"],
     ],
     [

@@ -53,7 +53,7 @@ describe("a history with offsets that is as promised", () => {
   it.each<[string, () => HistoryBuilder]>([
     [
       "a signal before what is missing",
-      () => begun().hear("s1", 1, "a").signal("s1").subscribe("s1", { recovering: false }),
+      () => begun("stream", 1).hear("s1", 1, "a").signal("s1").subscribe("s1"),
     ],
     [
       "too much missed to recover",

@@ -56,7 +56,14 @@ export function acknowledge(
     }
   }
   const subscription = channel.subscriptions.get(process);
-  if (subscription === undefined || !subscription.isAttached) return;
+  if (subscription === undefined) {
+    const isDue = offset === undefined && channel.recovery !== "none";
+    if (isDue && !channel.unplaced.has(publication)) {
+      channel.unplaced.set(publication, { process, time });
+    }
+    return;
+  }
+  if (!subscription.isAttached) return;
   if (subscription.since > publication.invokedAt) return;
   judgeLate(channel, subscription, publication, time, violations);
 }

@@ -1,4 +1,5 @@
 import type { ChannelRecord } from "./channel-record.ts";
+import { judgeDeafness } from "./deafness.ts";
 import type { Subscribed } from "./happening.ts";
 import { loseGaps } from "./positioned-hearing.ts";
 import type { StreamRecord } from "./stream-record.ts";
@@ -13,6 +14,8 @@ export interface Judging {
   readonly number: number;
   /** So much later than it happened something may be heard of, µs. */
   readonly promptMicroseconds: number;
+  /** So long something may be known and not heard by who is subscribed, µs. */
+  readonly deafMicroseconds: number;
   readonly violations: Violations;
 }
 
@@ -24,15 +27,17 @@ export function begin(
   judging: Judging,
 ): void {
   const { time, client, epoch, offset } = reply;
-  if (subscription.isAttached) end(channel, subscription, time, judging.violations);
+  if (subscription.isAttached) {
+    judgeDeafness(channel, subscription, time, judging.deafMicroseconds, judging.violations);
+    end(channel, subscription, time, judging.violations);
+  }
   // It asked after its last subscription ended, and nothing waits longer than this for an answer (rule B4).
   const asked = Math.max(
     subscription.detachedTime ?? -Infinity,
     time - 2 * judging.promptMicroseconds,
   );
   if (epoch === undefined || offset === undefined) {
-    subscription.stream = undefined;
-    subscription.beginAnew();
+    standNowhere(channel, subscription, reply, judging.violations);
   } else stand(channel, subscription, { ...reply, epoch, offset, asked }, judging);
   subscription.isAttached = true;
   subscription.hasLeft = false;
@@ -59,6 +64,26 @@ export function end(
   subscription.detachedTime = time;
 }
 
+/** A reply without a position. Where there should be one, what it had is what it is judged by. */
+function standNowhere(
+  channel: ChannelRecord,
+  subscription: SubscriptionRecord,
+  { process, time }: Subscribed,
+  violations: Violations,
+): void {
+  subscription.beginAnew();
+  if (channel.recovery === "none") {
+    subscription.stream = undefined;
+    return;
+  }
+  const { stream, position } = subscription;
+  subscription.removedUpTo = 0;
+  subscription.mayJump = false;
+  const was = stream === undefined ? "" : `, and had been at ${stream.epoch}:${position}`;
+  const text = `${process} was subscribed without a position${was}`;
+  violations.add({ kind: "unpositioned", channel: channel.name, process, time, text });
+}
+
 /** A reply that says where it stands, and when it can have been asked for at the earliest. */
 interface PositionedReply extends Subscribed {
   readonly epoch: string;
@@ -73,7 +98,7 @@ function stand(
   judging: Judging,
 ): void {
   const { epoch, offset, recovered, time, process, asked } = reply;
-  const { promptMicroseconds, violations } = judging;
+  const { number, promptMicroseconds, violations } = judging;
   const { stream, replaced } = channel.streamOf(epoch, time, promptMicroseconds);
   const complain = (kind: ViolationKind, what: string): void => {
     const text = `${process} was subscribed at ${epoch}:${offset}, ${what}`;
@@ -89,6 +114,7 @@ function stand(
     complain("forgotten", `long after ${newest.epoch} had replaced it`);
   }
   const known = stream.topBefore(surelyKnown);
+  stream.claim({ offset, number, process });
   subscription.removedUpTo = 0;
   subscription.mayJump = false;
   if (recovered) {
@@ -154,7 +180,8 @@ function judgeFresh(
   complain: Complain,
 ): void {
   const { stream: before, position, lastTime } = subscription;
-  const isSame = recovering && before === stream;
+  // Whoever kept its position asked to recover, even if the reply doesn't say so.
+  const isSame = (recovering || channel.recovery !== "none") && before === stream;
   if (isSame && offset < position) {
     complain("forgotten", `and had heard ${position}`);
   } else if (offset < known) {

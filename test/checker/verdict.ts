@@ -22,6 +22,8 @@ export type ViolationKind =
   | "presence"
   /** Told that it can't recover, though everything it missed was there. */
   | "needless"
+  /** Without the position that its channel promises. */
+  | "unpositioned"
   /** Heard without being subscribed. */
   | "stray"
   /** Not subscribed again when all had settled. */

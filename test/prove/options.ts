@@ -20,6 +20,8 @@ export interface ProveOptions {
   readonly without?: Protection;
   /** Where the report and the history are written. */
   readonly folder: string;
+  /** The folder of an earlier run, of which the history is checked again; nothing else is done then. */
+  readonly again?: string;
   /** Whether the history is written once more, for Jepsen's tools. */
   readonly edn: boolean;
 }
@@ -58,6 +60,7 @@ export function parseOptions(
       deliveries: readWhole("--deliveries", values.deliveries, 0),
       pace: readPace(values.pace),
       faults: readFaults(values.faults ?? protection?.faults ?? "all", remote !== undefined),
+      ...(values.again === undefined ? {} : { again: values.again }),
       folder: values.folder ?? "prove-report",
       edn: values.edn ?? false,
       ...(remote === undefined ? {} : { remote }),
@@ -83,6 +86,7 @@ with 1 when one didn't, and with 2 when it couldn't be found out.
   --pace X         publishes X times as much (default 1)
   --url URL        checks a deployed server, whose API_KEY and TOKEN_HMAC_SECRET_KEY are in the environment
   --without NAME   switches a protection of the server off, to see that the proof notices
+  --again PATH     runs nothing, and checks the history in a folder again
   --edn            writes the history also for Jepsen's tools
   --folder PATH    where report and history go (default prove-report)
 `;
@@ -96,6 +100,7 @@ const known = {
   url: { type: "string" },
   without: { type: "string" },
   folder: { type: "string" },
+  again: { type: "string" },
   edn: { type: "boolean" },
   help: { type: "boolean" },
 } as const;

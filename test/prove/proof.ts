@@ -1,5 +1,4 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Happening } from "../checker/happening.ts";
 import { Random } from "../support/random.ts";
@@ -10,16 +9,9 @@ import { microseconds } from "./history/clock.ts";
 import { Recorder } from "./history/recorder.ts";
 import { FaultyNetwork } from "./network/faulty-network.ts";
 import type { ProveOptions } from "./options.ts";
+import { historiesIn } from "./run-facts.ts";
 import type { Site } from "./site.ts";
 import { Traffic } from "./traffic.ts";
-
-/** What a run leaves behind. */
-export interface ProofFiles {
-  /** Together, merged by time, they are the history. */
-  readonly histories: readonly string[];
-  /** How long it took, s. */
-  readonly seconds: number;
-}
 
 /**
  * One run: real clients of a real server, with everything between them breaking, and a history of what everybody saw.
@@ -31,7 +23,7 @@ export class Proof {
   readonly #options: ProveOptions;
   readonly #tell: (text: string) => void;
   readonly #recorder: Recorder;
-  readonly #files: readonly [main: string, clients: string];
+  readonly #files: { readonly backend: string; readonly clients: string };
 
   constructor(site: Site, options: ProveOptions, tell: (text: string) => void) {
     this.#site = site;
@@ -39,13 +31,17 @@ export class Proof {
     this.#tell = tell;
     const { folder } = options;
     mkdirSync(folder, { recursive: true });
-    this.#files = [join(folder, "history-backend.jsonl"), join(folder, "history-clients.jsonl")];
-    for (const file of this.#files) rmSync(file, { force: true });
-    this.#recorder = new Recorder(this.#files[0]);
+    this.#files = historiesIn(folder);
+    for (const file of Object.values(this.#files)) rmSync(file, { force: true });
+    this.#recorder = new Recorder(this.#files.backend);
   }
 
-  /** Rejects when it couldn't be carried out: that says nothing of the server. */
-  async run(): Promise<ProofFiles> {
+  /**
+   * Rejects when it couldn't be carried out: that says nothing of the server.
+   *
+   * @returns how long it took; the history is on disk
+   */
+  async run(): Promise<{ readonly seconds: number }> {
     const { url, scenario } = this.#site;
     const { seed } = this.#options;
     const beganMs = performance.now();
@@ -62,13 +58,13 @@ export class Proof {
       await publishers.close();
       await this.#recorder.end();
     }
-    return { histories: this.#files, seconds: (performance.now() - beganMs) / 1_000 };
+    return { seconds: (performance.now() - beganMs) / 1_000 };
   }
 
   async #withClients(subscribers: FaultyNetwork, publishers: FaultyNetwork): Promise<void> {
     const { apiKey, tokenSecret, pingIntervalMs, scenario } = this.#site;
     const clients = await Clients.start({
-      historyFile: this.#files[1],
+      historyFile: this.#files.clients,
       address: subscribers.address,
       ...this.#hostHeader,
       tokenSecret,

@@ -28,9 +28,12 @@ export class Backend {
     this.#repeats = repeats;
   }
 
-  /** @returns its data, which is JSON text */
-  publish(channel: string, keyed: boolean): string {
-    const data = this.#newData();
+  /**
+   * @param padding how much longer its data is than it need be, in characters
+   * @returns its data, which is JSON text
+   */
+  publish(channel: string, keyed: boolean, padding = 0): string {
+    const data = this.#newData(padding);
     if (!keyed) this.#publishOnce(channel, requestOf(data));
     else {
       this.pending++;
@@ -62,8 +65,8 @@ export class Backend {
     this.#call(channel, { method: "history", request }, nobodyWaits);
   }
 
-  #newData(): JsonText {
-    return json(`"api-${++this.#published}"`);
+  #newData(padding = 0): JsonText {
+    return json(`"api-${++this.#published}${".".repeat(padding)}"`);
   }
 
   #call(

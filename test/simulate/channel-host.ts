@@ -35,7 +35,10 @@ interface Memory extends SocketMemory {
   hadStorage: boolean;
 }
 
-/** A channel's object: storage, an alarm and sockets that last, and a memory that doesn't. It drives the core as the real one does. */
+/**
+ * A channel's object: storage, an alarm and sockets that last, and a memory that doesn't. It drives the core as the real one
+ * does.
+ */
 export class ChannelHost implements ChannelCalls {
   readonly name: string;
   readonly #setting: Setting;
@@ -73,7 +76,7 @@ export class ChannelHost implements ChannelCalls {
       },
     };
     this.#alarm = new Alarm(timeline, () => this.reach((memory) => this.#rang(memory)));
-    this.#storage = new Storage(timeline, owner, setting.commits(), setting.database());
+    this.#storage = new Storage(timeline, owner, setting.commits(name), setting.database());
     this.#sockets = new ObjectSockets(setting, this);
     const { recoveryMaxPublicationLimit } = config.client;
     this.#model = new Model(

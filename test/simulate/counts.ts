@@ -10,7 +10,7 @@ export class Counts {
   add(plan: Plan, world: World): void {
     for (const { do: what } of plan.steps) this.#count(`steps: ${what}`);
     for (const { f, type } of world.chronicle.happenings) this.#count(`${f}: ${type}`);
-    for (const fate of world.network.fates) this.#count(`calls: ${told(fate)}`);
+    for (const fate of world.network.fates.values()) this.#count(`calls: ${told(fate)}`);
     for (const { failedWrites } of world.channels.values()) {
       this.#count("failed writes", failedWrites);
     }

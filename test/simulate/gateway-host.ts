@@ -24,7 +24,10 @@ interface Memory extends SocketMemory {
   readonly settleTimer: NextTimer;
 }
 
-/** A gateway's object: sockets with what they carry, which last, and a memory that doesn't. It drives the core as the real one does. */
+/**
+ * A gateway's object: sockets with what they carry, which last, and a memory that doesn't. It drives the core as the real
+ * one does.
+ */
 export class GatewayHost implements GatewayCalls {
   readonly name: string;
   readonly #setting: Setting;

@@ -5,7 +5,10 @@ import { limits } from "../../src/limits.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
 import type { Kept, Key, ModelAnswer, ModelState, Stream } from "./model-state.ts";
 
-/** What one channel should do: a list of publications, a map of keys, and rules read off src/SPEC.md, without storage or speed. */
+/**
+ * What one channel should do: a list of publications, a map of keys, and rules read off src/SPEC.md, without storage or
+ * speed.
+ */
 export class Model {
   state: ModelState = { stream: undefined, keys: new Map() };
   readonly #options: ChannelOptions;

@@ -24,8 +24,12 @@ export interface CallName {
   readonly to: string;
 }
 
-/** Decides what becomes of a call; `number` counts the calls of a world, from 1. */
-export type FateOf = (call: CallName, number: number) => Fate;
+/**
+ * Decides what becomes of a call.
+ *
+ * @param name the call's own: its kind, who calls whom, and which of those calls it is, from 1
+ */
+export type FateOf = (call: CallName, name: string) => Fate;
 
 export interface Call<Request, Answer> extends CallName {
   readonly request: Request;
@@ -48,12 +52,20 @@ export interface Call<Request, Answer> extends CallName {
 export class Network {
   readonly #timeline: Timeline;
   fateOf: FateOf;
-  /** What became of the calls so far, the first one's first. */
-  readonly fates: Fate[] = [];
+  /** What became of the calls so far, by their names; the first one's first. */
+  readonly fates = new Map<string, Fate>();
+  readonly #counts = new Map<string, number>();
+  /** Until when the calls fail that one makes to another for something, ms since 1970. */
+  readonly #cuts = new Map<string, number>();
 
   constructor(timeline: Timeline, fateOf: FateOf) {
     this.#timeline = timeline;
     this.fateOf = fateOf;
+  }
+
+  /** For so many ms all calls of this kind from the one to the other fail. */
+  cut(call: CallName, ms: number): void {
+    this.#cuts.set(lineOf(call), this.#timeline.nowMs + ms);
   }
 
   call<Request, Answer>(call: Call<Request, Answer>): void {
@@ -78,8 +90,13 @@ export class Network {
     const timeout = this.#timeline.after(waitMs, () => finish(undefined));
     gate(() => {
       if (life?.over === true) return;
-      const fate = this.fateOf(call, this.fates.length + 1);
-      this.fates.push(fate);
+      const line = lineOf(call);
+      const count = (this.#counts.get(line) ?? 0) + 1;
+      this.#counts.set(line, count);
+      const name = `${line} ${count}`;
+      const isCut = this.#timeline.nowMs < (this.#cuts.get(line) ?? 0);
+      const fate = isCut ? unreachable : this.fateOf(call, name);
+      this.fates.set(name, fate);
       this.#carry(call, request, fate, finish);
     });
   }
@@ -109,6 +126,13 @@ export class Network {
 
 /** A call that goes as it should. */
 export const smooth: Fate = { requestMs: 5, answerMs: 5 };
+
+/** A call to one who can't be reached. */
+const unreachable: Fate = { errorMs: 10 };
+
+function lineOf({ kind, from, to }: CallName): string {
+  return `${kind} ${from} ${to}`;
+}
 
 function unheard(): void {
   // The caller waits for the first answer only.

@@ -48,7 +48,7 @@ export class ObjectSockets implements ServerEnd {
     const openedAtMs = this.#owner.nowMs;
     const fresh = { phase: "new", client: id, openedAtMs, keepalive: "client" } as const;
     const snapshot = { ...fresh, subscriptions: [] };
-    const latencyMs = this.#setting.latency();
+    const latencyMs = this.#setting.latency(id);
     const socket = new Socket(snapshot, this, client, this.#rows, timeline, latencyMs);
     this.#claims.set(socket, claims);
     this.#sockets.add(socket);

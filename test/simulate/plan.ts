@@ -1,5 +1,6 @@
-import type { Fate } from "./network.ts";
+import type { CallKind, Fate } from "./network.ts";
 import { Random } from "../support/random.ts";
+import { paddingMax, type WorldLimits } from "./world.ts";
 
 /** Everything about one run, as plain data: the same plan gives the same run. */
 export interface Plan {
@@ -7,10 +8,12 @@ export interface Plan {
   readonly seed: number;
   /** How many of the calls come to something else than they should, from 0 to 1. */
   readonly trouble: number;
-  /** What becomes of calls, by their numbers; all others go as they should. Absent: each takes its chance. */
+  /** What becomes of calls, by their names; all others go as they should. Absent: each takes its chance. */
   readonly fates?: Readonly<Record<string, Fate>>;
   readonly channels: readonly string[];
   readonly gateways: number;
+  /** How much there may be at once, if that is less than usual. */
+  readonly limits?: WorldLimits;
   readonly clients: readonly PlannedClient[];
   /** Databases are used for this run alone, and everything in them is done for real. */
   readonly freshDatabases?: boolean;
@@ -30,7 +33,13 @@ type Step = Deed & { readonly ms: number };
 
 /** Clients are meant by their numbers, objects by their names. */
 export type Deed =
-  | { readonly do: "publish"; readonly channel: string; readonly keyed: boolean }
+  | {
+      readonly do: "publish";
+      readonly channel: string;
+      readonly keyed: boolean;
+      /** How much longer its data is than it need be, in characters. */
+      readonly padding?: number;
+    }
   | { readonly do: "publish version"; readonly channel: string; readonly version: number }
   | { readonly do: "reuse key"; readonly channel: string; readonly index: number }
   | {
@@ -51,7 +60,15 @@ export type Deed =
   | { readonly do: "crash at commit"; readonly object: string }
   /** Of the object's next writes so many go well. */
   | { readonly do: "fail"; readonly object: string; readonly writes: number }
-  | { readonly do: "turn clock"; readonly object: string; readonly byMs: number };
+  | { readonly do: "turn clock"; readonly object: string; readonly byMs: number }
+  /** For so many ms the object's calls of this kind to another one fail. */
+  | {
+      readonly do: "cut";
+      readonly object: string;
+      readonly kind: CallKind;
+      readonly to: string;
+      readonly forMs: number;
+    };
 
 /** What a seed stands for. */
 export function planOf(seed: number): Plan {
@@ -63,7 +80,9 @@ export function planOf(seed: number): Plan {
     clientOf(random, channels, index),
   );
   const objects = [...channels, ...Array.from({ length: gateways }, (_, index) => `g${index + 1}`)];
-  const place: Place = { channels, objects, clients: clients.length };
+  const limits = limitsOf(random);
+  const isPadded = limits !== undefined;
+  const place: Place = { channels, gateways, objects, clients: clients.length, isPadded };
   const beginnings: Step[] = clients.map((_, client) => ({ do: "connect", client, ms: 0 }));
   const wishes = clients.map((_, client): Step => {
     return { do: "subscribe", client, channel: random.pick(channels), ms: random.between(0, 100) };
@@ -77,6 +96,7 @@ export function planOf(seed: number): Plan {
     trouble: calm ? 0 : random.pick([0, 0.05, 0.2, 0.4]),
     channels,
     gateways,
+    ...(limits === undefined ? {} : { limits }),
     clients,
     ...(random.chance(0.03) ? { freshDatabases: true } : {}),
     steps: [...beginnings, ...wishes, ...(calm ? steps.filter(isHarmless) : steps)],
@@ -84,8 +104,8 @@ export function planOf(seed: number): Plan {
 }
 
 /** Whether nothing goes wrong in a run: then nobody may notice anything, not even a delay. */
-export function isCalm({ trouble, steps }: Plan): boolean {
-  return trouble === 0 && steps.every(isHarmless);
+export function isCalm({ trouble, fates = {}, steps }: Plan): boolean {
+  return trouble === 0 && Object.keys(fates).length === 0 && steps.every(isHarmless);
 }
 
 function isHarmless(step: Step): boolean {
@@ -97,6 +117,7 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "crash at commit",
   "fail",
   "turn clock",
+  "cut",
 ]);
 
 /** In a short run nothing that happens later can mend what went wrong. */
@@ -107,8 +128,11 @@ function stepsOf(random: Random, isLarge: boolean): number {
 
 interface Place {
   readonly channels: readonly string[];
+  readonly gateways: number;
   readonly objects: readonly string[];
   readonly clients: number;
+  /** Some publications are large. */
+  readonly isPadded: boolean;
 }
 
 /** One channel of each kind. With few of them more of what happens meets. */
@@ -120,12 +144,20 @@ function clientOf(random: Random, channels: readonly string[], index: number): P
   return random.chance(0.2) ? { given: random.pick(channels), isImpatient } : { isImpatient };
 }
 
-function deed(random: Random, { channels, objects, clients }: Place): Deed {
+/** Now and then so little that most of what is missed is too much. */
+function limitsOf(random: Random): WorldLimits | undefined {
+  if (!random.chance(0.15)) return undefined;
+  return { recoveryMax: random.pick([5, 20]), queueBytesMax: 65_536 };
+}
+
+function deed(random: Random, place: Place): Deed {
+  const { channels, objects, clients, isPadded } = place;
   const channel = random.pick(channels);
   const client = random.between(0, clients - 1);
   const roll = random.between(0, 99);
-  if (roll < 28) return backendDeed(random, channel);
+  if (roll < 28) return backendDeed(random, channel, isPadded);
   if (roll < 64) return clientDeed(random, client, channel);
+  if (roll < 65) return cut(random, channel, place.gateways);
   if (roll < 67) return { do: "fail", object: channel, writes: random.between(0, 4) };
   if (roll < 72) return { do: "crash at commit", object: channel };
   if (roll < 75) {
@@ -137,7 +169,17 @@ function deed(random: Random, { channels, objects, clients }: Place): Deed {
   return roll < 98 ? { do: "crash", object } : { do: "close", object };
 }
 
-function backendDeed(random: Random, channel: string): Deed {
+/** One of the two doesn't reach the other one any more, which goes on reaching it. */
+function cut(random: Random, channel: string, gateways: number): Deed {
+  const gateway = `g${random.between(1, gateways)}`;
+  const forMs = random.between(5_000, 30_000);
+  // Without history a channel that sleeps between two tries forgets what it couldn't tell.
+  return channel.startsWith("none:") || random.chance(0.5)
+    ? { do: "cut", object: gateway, kind: "ask", to: channel, forMs }
+    : { do: "cut", object: channel, kind: "deliver", to: gateway, forMs };
+}
+
+function backendDeed(random: Random, channel: string, isPadded: boolean): Deed {
   const roll = random.between(0, 27);
   if (roll < 1) return { do: "remove", channel };
   if (roll < 3) return { do: "publish version", channel, version: random.between(1, 9) };
@@ -147,7 +189,9 @@ function backendDeed(random: Random, channel: string): Deed {
     const limit = random.pick([-1, 0, 1, 3]);
     return { do: "read", channel, limit, reverse: random.chance(0.5), ...since };
   }
-  return { do: "publish", channel, keyed: random.chance(0.5) };
+  const keyed = random.chance(0.5);
+  if (!isPadded || random.chance(0.5)) return { do: "publish", channel, keyed };
+  return { do: "publish", channel, keyed, padding: random.between(1_000, paddingMax) };
 }
 
 function clientDeed(random: Random, client: number, channel: string): Deed {

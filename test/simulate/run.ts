@@ -1,10 +1,11 @@
-import { Random } from "../support/random.ts";
+import type { Random } from "../support/random.ts";
 import { checkPromptness, complaintsOf } from "./complaints.ts";
 import { freshDatabase, usedDatabase } from "./database.ts";
+import { namedRandom } from "./named-random.ts";
 import { smooth } from "./network.ts";
 import { type Deed, isCalm, type Plan, type PlannedClient } from "./plan.ts";
 import { weather } from "./weather.ts";
-import { World } from "./world.ts";
+import { usualLimits, World } from "./world.ts";
 
 /** What a run came to. */
 export interface Outcome {
@@ -34,26 +35,31 @@ export function run(plan: Plan): Outcome {
 
 function worldOf(plan: Plan): World {
   const { seed, trouble, channels, gateways, fates } = plan;
-  let streams = 0;
-  // Each socket, client and object has its own chances, so that one less changes nothing for the others.
-  const newRandom = (): Random => new Random(Math.imul(seed, 0x01_00_01_93) ^ -++streams);
-  const chances = (from: number, to: number) => (): (() => number) => {
-    const random = newRandom();
-    return () => random.between(from, to);
+  const chances = (what: string, msOf: (random: Random) => number) => (whose: string) => {
+    const random = namedRandom(seed, `${what} ${whose}`);
+    return () => msOf(random);
   };
-  const repeats = newRandom();
+  const repeats = namedRandom(seed, "repeats");
   const world = new World({
     channels,
     gateways,
-    fateOf: fates === undefined ? weather(seed, trouble) : (_, number) => fates[number] ?? smooth,
-    latency: chances(1, 20),
-    commits: chances(1, 12),
-    backoffs: chances(50, 2_000),
+    limits: plan.limits ?? usualLimits,
+    fateOf: fates === undefined ? weather(seed, trouble) : (_, name) => fates[name] ?? smooth,
+    latency: chances("socket", latencyMs),
+    commits: chances("commits", (random) => random.between(1, 12)),
+    backoffs: chances("backoffs", (random) => random.between(50, 2_000)),
     repeats: () => repeats.chance(0.1),
     database: plan.freshDatabases === true ? freshDatabase : usedDatabase,
   });
-  for (const client of plan.clients) addClient(world, client, newRandom());
+  for (const [index, client] of plan.clients.entries()) {
+    addClient(world, client, namedRandom(seed, `client c${index + 1}`));
+  }
   return world;
+}
+
+/** A frame that takes long holds up those behind it. */
+function latencyMs(random: Random): number {
+  return random.chance(0.03) ? random.between(20, 300) : random.between(1, 20);
 }
 
 function addClient(world: World, { own, given, isImpatient }: PlannedClient, random: Random): void {
@@ -69,7 +75,7 @@ function addClient(world: World, { own, given, isImpatient }: PlannedClient, ran
 function carryOut(world: World, deed: Deed): void {
   switch (deed.do) {
     case "publish":
-      world.backend.publish(deed.channel, deed.keyed);
+      world.backend.publish(deed.channel, deed.keyed, deed.padding);
       return;
     case "publish version":
       world.backend.publishVersion(deed.channel, deed.version);
@@ -102,6 +108,7 @@ function carryOut(world: World, deed: Deed): void {
     case "crash at commit":
     case "fail":
     case "turn clock":
+    case "cut":
       carryOutFault(world, deed);
   }
 }
@@ -155,5 +162,8 @@ function carryOutFault(world: World, deed: Extract<Deed, { readonly object: stri
       return;
     case "turn clock":
       object?.turnClock(deed.byMs);
+      return;
+    case "cut":
+      world.network.cut({ kind: deed.kind, from: deed.object, to: deed.to }, deed.forMs);
   }
 }

@@ -37,9 +37,9 @@ export interface Setting {
   readonly ledger: Ledger;
   readonly chronicle: Chronicle;
   /** How long the frames of one socket are under way, ms. */
-  readonly latency: () => () => number;
+  readonly latency: (socket: string) => () => number;
   /** How long writes take to be durable, ms; for one object. */
-  readonly commits: () => () => number;
+  readonly commits: (object: string) => () => number;
   readonly database: () => Database;
   channel(name: string): ChannelCalls;
   gateway(name: string): GatewayCalls;

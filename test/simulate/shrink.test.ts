@@ -8,10 +8,13 @@ const hasCrashAfterRemoval = ({ steps }: Plan): boolean => {
   return removed >= 0 && steps.slice(removed).some((step) => step.do === "crash");
 };
 
-const twelve: readonly Fate[] = Array.from({ length: 12 }, (_, index) => ({ requestMs: index }));
+const twelve: ReadonlyMap<string, Fate> = new Map(
+  Array.from({ length: 12 }, (_, index) => [`ask g1 few:b ${index + 1}`, { requestMs: index }]),
+);
 
 const hasTwoTroubledCalls = ({ fates }: Plan): boolean =>
-  fates === undefined || (fates[3]?.requestMs === 2 && fates[9]?.requestMs === 8);
+  fates === undefined ||
+  (fates["ask g1 few:b 3"]?.requestMs === 2 && fates["ask g1 few:b 9"]?.requestMs === 8);
 
 const tried =
   (fails: (plan: Plan) => boolean) =>
@@ -29,7 +32,10 @@ describe("shrinking", () => {
 
   it("lets all calls go as they should but those that it needs to fail", () => {
     const smallest = shrink({ ...planOf(1), trouble: 0.2 }, tried(hasTwoTroubledCalls));
-    expect(smallest.fates).toEqual({ 3: { requestMs: 2 }, 9: { requestMs: 8 } });
+    expect(smallest.fates).toEqual({
+      "ask g1 few:b 3": { requestMs: 2 },
+      "ask g1 few:b 9": { requestMs: 8 },
+    });
   });
 
   it("gives up after so many runs", () => {
@@ -38,7 +44,7 @@ describe("shrinking", () => {
       planOf(2),
       () => {
         runs++;
-        return { fails: true, fates: [] };
+        return { fails: true, fates: new Map() };
       },
       10,
     );

@@ -1,15 +1,27 @@
+import { kindOf } from "./complaint-kind.ts";
 import type { Fate } from "./network.ts";
 import type { Plan } from "./plan.ts";
+import type { Outcome } from "./run.ts";
 
 /** What a run of a plan came to. */
 export interface Tried {
   readonly fails: boolean;
-  /** What became of its calls, the first one's first. */
-  readonly fates: readonly Fate[];
+  /** What became of its calls by their names, the first one's first. */
+  readonly fates: ReadonlyMap<string, Fate>;
 }
 
 /**
- * Makes a plan that fails smaller, as long as it fails: steps go, in ever smaller pieces, then pauses and the calls' troubles.
+ * What a run comes to for whoever looks for the cause of a complaint: it fails only if there is one of the same kind, since
+ * another fault may be easier to have.
+ */
+export function triedFor(complaint: string, { complaints, world }: Outcome): Tried {
+  const kind = kindOf(complaint);
+  return { fails: complaints.some((each) => kindOf(each) === kind), fates: world.network.fates };
+}
+
+/**
+ * Makes a plan that fails smaller, as long as it fails: steps go, in ever smaller pieces, then pauses and the calls'
+ * troubles.
  *
  * @param runsMax so many plans are tried at most
  */
@@ -27,7 +39,7 @@ export function shrink(plan: Plan, run: (plan: Plan) => Tried, runsMax = 2_000):
     attempt({ ...current(), trouble: 0 });
     attempt({ ...current(), gateways: 1 });
     shortenPauses(current, attempt);
-    calmCalls(current, attempt, () => (state.left-- > 0 ? run(current()).fates : []));
+    calmCalls(current, attempt, () => (state.left-- > 0 ? run(current()).fates : new Map()));
     if (current() === before || state.left <= 0) return current();
   }
 }
@@ -64,19 +76,20 @@ function shortenPauses(current: () => Plan, attempt: Attempt): void {
 }
 
 /** All calls go as they should but for a few, of which the plan then says what becomes of them. */
-function calmCalls(current: () => Plan, attempt: Attempt, seen: () => readonly Fate[]): void {
+function calmCalls(
+  current: () => Plan,
+  attempt: Attempt,
+  seen: () => ReadonlyMap<string, Fate>,
+): void {
   if (current().fates === undefined) {
-    const entries = seen().slice(0, callsMax).entries();
-    const fates = Object.fromEntries([...entries].map(([index, fate]) => [index + 1, fate]));
+    const fates = Object.fromEntries([...seen()].slice(0, callsMax));
     if (!attempt({ ...current(), fates })) return;
   }
-  const numbers = (): readonly string[] => Object.keys(current().fates ?? {});
+  const names = (): readonly string[] => Object.keys(current().fates ?? {});
   for (let size = callsMax >> 1; size >= 1; size >>= 1) {
-    for (let from = 0; from < numbers().length;) {
-      const left = numbers().toSpliced(from, size);
-      const fates = Object.fromEntries(
-        left.map((number) => [number, current().fates?.[number] ?? {}]),
-      );
+    for (let from = 0; from < names().length;) {
+      const left = names().toSpliced(from, size);
+      const fates = Object.fromEntries(left.map((name) => [name, current().fates?.[name] ?? {}]));
       if (!attempt({ ...current(), fates })) from += size;
     }
   }

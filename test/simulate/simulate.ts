@@ -1,7 +1,7 @@
 import { Counts } from "./counts.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { run } from "./run.ts";
-import { shrink } from "./shrink.ts";
+import { shrink, triedFor } from "./shrink.ts";
 import { parseOptions, type SimulateOptions } from "./simulate-options.ts";
 import { storyOf } from "./story.ts";
 
@@ -53,10 +53,8 @@ function tell(plan: Plan, complaints: readonly string[], shrinks: boolean): void
   console.log(`seed ${plan.seed}:`);
   for (const complaint of complaints.slice(0, toldMax)) console.log(`  ${complaint}`);
   if (!shrinks) return;
-  const smallest = shrink(plan, (smaller) => {
-    const outcome = run(smaller);
-    return { fails: outcome.complaints.length > 0, fates: outcome.world.network.fates };
-  });
+  const [first = ""] = complaints;
+  const smallest = shrink(plan, (smaller) => triedFor(first, run(smaller)));
   console.log(`  smallest plan, which says: ${run(smallest).complaints[0] ?? "nothing"}`);
   console.log(JSON.stringify(smallest));
 }

@@ -12,8 +12,11 @@ export function storyOf(plan: Plan, world: World): readonly string[] {
   });
   const seen = world.chronicle.happenings.map(({ time, ...rest }) => ({
     atMs: time / 1_000 - startMs,
-    text: JSON.stringify(rest),
+    text: JSON.stringify(rest).replaceAll(padding, "…"),
   }));
   const lines = [...told, ...seen].sort((one, other) => one.atMs - other.atMs);
   return [JSON.stringify(setup), ...lines.map((line) => `${line.atMs.toFixed(3)} ${line.text}`)];
 }
+
+/** What large publications are filled up with. */
+const padding = /\.{9,}/g;

@@ -13,6 +13,7 @@ export class Timeline {
   nowMs: number;
   /** The next one last; of those at the same time the one that was asked for first comes first. */
   readonly #moments: Moment[] = [];
+  #passed = 0;
 
   /** @param startMs ms since 1970 */
   constructor(startMs: number) {
@@ -30,7 +31,10 @@ export class Timeline {
     };
   }
 
-  /** Lets so much time pass, and everything happen that is due until then. */
+  /**
+   * Lets so much time pass, and everything happen that is due until then. Throws when more has happened in all than does in
+   * a world that comes to rest.
+   */
   pass(ms: number): void {
     const untilMs = this.nowMs + ms;
     for (;;) {
@@ -38,6 +42,7 @@ export class Timeline {
       if (moment === undefined || moment.atMs > untilMs) break;
       this.#moments.pop();
       if (moment.work === undefined) continue;
+      if (++this.#passed > momentsMax) throw new Error("it never comes to rest");
       this.nowMs = moment.atMs;
       moment.work();
     }
@@ -57,3 +62,6 @@ export class Timeline {
     return low;
   }
 }
+
+/** A hundred times as much as happens in the largest of worlds. */
+const momentsMax = 1_000_000;

@@ -1,15 +1,16 @@
-import { Random } from "../support/random.ts";
+import type { Random } from "../support/random.ts";
+import { namedRandom } from "./named-random.ts";
 import type { Fate, FateOf } from "./network.ts";
 
 /**
- * What becomes of calls when it is left to chance: of each by its number, so that a run with some calls less is like the one
+ * What becomes of calls when it is left to chance: of each by its name, so that a run with some calls less is like the one
  * with them.
  *
  * @param trouble how many of the calls come to something else than they should, from 0 to 1
  */
 export function weather(seed: number, trouble: number): FateOf {
-  return ({ kind }, number) => {
-    const random = new Random(Math.imul(seed, 0x01_00_01_93) + number);
+  return ({ kind }, name) => {
+    const random = namedRandom(seed, name);
     const calm: Fate = { requestMs: calmMs(random), answerMs: calmMs(random) };
     if (!random.chance(trouble)) return calm;
     const lateMs = random.chance(0.5) ? random.between(50, 2_000) : random.between(2_000, 25_000);

@@ -1,4 +1,6 @@
 import type { PresenceAnswers } from "../../src/relay/question.ts";
+import type { Config } from "../../src/config/config.ts";
+import { limits as coreLimits } from "../../src/limits.ts";
 import { configured } from "../support/configured.ts";
 import { Backend } from "./backend.ts";
 import { ChannelHost } from "./channel-host.ts";
@@ -14,19 +16,21 @@ import { Timeline } from "./timeline.ts";
 /** How many of what there is. */
 export interface WorldSetup {
   /**
-   * Channels, by their names. `keep:` has a long history, `tell:` one and tells of joins and leaves, `few:` a short one, `last:` one of which
-   * only the newest publication matters, `none:` none.
+   * Channels, by their names. `keep:` has a long history, `tell:` one and tells of joins and leaves, `few:` a short one,
+   * `last:` one of which only the newest publication matters, `none:` none.
    */
   readonly channels: readonly string[];
   readonly gateways: number;
+  /** How much there may be at once. */
+  readonly limits?: WorldLimits;
   /** What becomes of calls; all goes well unless it says otherwise. */
   readonly fateOf?: FateOf;
   /** How long the frames of one socket are under way, ms. */
-  readonly latency?: () => () => number;
+  readonly latency?: (socket: string) => () => number;
   /** How long one object's writes take to be durable, ms. */
-  readonly commits?: () => () => number;
+  readonly commits?: (object: string) => () => number;
   /** How long one client waits before it comes back, ms. */
-  readonly backoffs?: () => () => number;
+  readonly backoffs?: (who: string) => () => number;
   /** Where an object's rows lie; a database of its own unless it says otherwise. */
   readonly database?: () => Database;
   /** Whether the backend publishes again what was published. */
@@ -44,15 +48,20 @@ export class World {
   readonly clients: WorldClient[] = [];
   readonly backend: Backend;
   readonly #setting: Setting;
-  readonly #backoffs: () => () => number;
+  readonly #backoffs: (who: string) => () => number;
 
   constructor(setup: WorldSetup) {
     const { fateOf = () => smooth, repeats = () => false, database = freshDatabase } = setup;
-    const { latency = always(1), commits = always(4), backoffs = always(100) } = setup;
+    const {
+      latency = always(1),
+      commits = always(4),
+      backoffs = always(100),
+      limits = usualLimits,
+    } = setup;
     this.network = new Network(this.timeline, fateOf);
     this.#backoffs = backoffs;
     this.#setting = {
-      config: worldConfig,
+      config: configOf(limits),
       timeline: this.timeline,
       network: this.network,
       ledger: this.ledger,
@@ -68,8 +77,8 @@ export class World {
     );
     const names = Array.from({ length: setup.gateways }, (_, index) => `g${index + 1}`);
     this.gateways = new Map(names.map((name) => [name, new GatewayHost(name, this.#setting)]));
-    for (const name of setup.channels) this.#open(name);
-    this.backend = new Backend(this.#setting, backoffs(), repeats);
+    for (const name of setup.channels) this.#open(name, limits);
+    this.backend = new Backend(this.#setting, backoffs("backend"), repeats);
   }
 
   channel(name: string): ChannelHost {
@@ -82,13 +91,14 @@ export class World {
 
   /** Another client, which isn't connected yet. It connects to the first gateway unless its traits say otherwise. */
   client(traits: Partial<ClientTraits> = {}): WorldClient {
+    const name = `c${this.clients.length + 1}`;
     const client = new WorldClient(
       {
-        name: `c${this.clients.length + 1}`,
+        name,
         given: [],
         isImpatient: false,
         choosePlace: () => this.gateway("g1"),
-        backoffMs: this.#backoffs(),
+        backoffMs: this.#backoffs(name),
         ...traits,
       },
       this.#setting,
@@ -106,12 +116,11 @@ export class World {
     for (const channel of this.channels.values()) channel.end();
   }
 
-  #open(channel: string): void {
+  #open(channel: string, limits: WorldLimits): void {
     const [namespace = ""] = channel.split(":");
     const recovery = recoveries[namespace] ?? "stream";
-    const { recoveryMaxPublicationLimit: limit } = worldConfig.client;
-    // Of those that keep little, time alone can take it.
-    const promise = namespace === "keep" || namespace === "tell" ? { recoverable: limit - 1 } : {};
+    const recoverable = recoverableOf(namespace, limits);
+    const promise = recoverable === undefined ? {} : { recoverable };
     const opened = { process: "world", type: "info", f: "channel", channel, recovery } as const;
     this.chronicle.note({ ...opened, ...promise });
   }
@@ -156,35 +165,79 @@ const recoveries: Readonly<Record<string, "none" | "cache" | "stream">> = {
   none: "none",
 };
 
-const worldConfig = configured({
-  client: { channel_limit: 200 },
-  channel: {
-    namespaces: [
-      // Where nobody is told of others, nothing but publications shows that something is missing.
-      { ...kept, name: "keep" },
-      { ...kept, ...toldOfOthers, name: "tell" },
-      {
-        ...open,
-        ...toldOfOthers,
-        name: "few",
-        history_size: 4,
-        history_ttl: "20s",
-        history_meta_ttl: "40s",
-        force_recovery: true,
-      },
-      {
-        ...open,
-        name: "last",
-        history_size: 3,
-        history_ttl: "1h",
-        history_meta_ttl: "24h",
-        force_recovery: true,
-        force_recovery_mode: "cache",
-      },
-      { ...open, ...toldOfOthers, name: "none" },
-    ],
+/** How much there may be at once in a world. */
+export interface WorldLimits {
+  /** How many missed publications are never recovered any more. */
+  readonly recoveryMax: number;
+  /** How much may wait for a client. */
+  readonly queueBytesMax: number;
+}
+
+/** Of which nobody notices anything. */
+export const usualLimits: WorldLimits = { recoveryMax: 300, queueBytesMax: 1_048_576 };
+
+/** How much longer a publication may be than it need be, in characters. */
+export const paddingMax = 6_000;
+
+/** How many missed publications are recovered, however large they are; undefined where nobody says. */
+function recoverableOf(
+  namespace: string,
+  { recoveryMax, queueBytesMax }: WorldLimits,
+): number | undefined {
+  const bytes = queueBytesMax - coreLimits.answerRestBytes;
+  const isUsual = recoveryMax === usualLimits.recoveryMax;
+  const eachBytes = restBytes + (isUsual ? 0 : paddingMax);
+  const most = Math.min(recoveryMax - 1, Math.floor(bytes / eachBytes));
+  // Where few are kept, or one matters, it may be gone by the time that a gateway that is behind asks for it.
+  return namespace === "keep" || namespace === "tell" ? most : undefined;
+}
+
+/** Of a publication everything but its padding, and more than that. */
+const restBytes = 500;
+
+/** Made once for each limits, since reading it takes longer than most runs. */
+const configs = new Map<string, Config>();
+
+function configOf({ recoveryMax, queueBytesMax }: WorldLimits): Config {
+  const name = `${recoveryMax} ${queueBytesMax}`;
+  const known = configs.get(name);
+  if (known !== undefined) return known;
+  const config = configured({
+    client: {
+      channel_limit: 200,
+      recovery_max_publication_limit: recoveryMax,
+      queue_max_size: queueBytesMax,
+    },
+    channel: { namespaces: namespaces },
+  });
+  configs.set(name, config);
+  return config;
+}
+
+const namespaces: readonly object[] = [
+  // Where nobody is told of others, nothing but publications shows that something is missing.
+  { ...kept, name: "keep" },
+  { ...kept, ...toldOfOthers, name: "tell" },
+  {
+    ...open,
+    ...toldOfOthers,
+    name: "few",
+    history_size: 4,
+    history_ttl: "20s",
+    history_meta_ttl: "40s",
+    force_recovery: true,
   },
-});
+  {
+    ...open,
+    name: "last",
+    history_size: 3,
+    history_ttl: "1h",
+    history_meta_ttl: "24h",
+    force_recovery: true,
+    force_recovery_mode: "cache",
+  },
+  { ...open, ...toldOfOthers, name: "none" },
+];
 
 /** The same for everybody, each time. */
 function always(ms: number): () => () => number {

@@ -54,6 +54,7 @@ function reportOn(happenings: readonly Happening[]): RunReport {
     date: "2026-11-21",
     machine: "a machine",
     seconds: 5,
+    pingIntervalMs: 2_000,
     verdict: checker.finish(),
     course,
   };

@@ -1,16 +1,9 @@
 import type { Verdict } from "../../checker/verdict.ts";
+import type { RunFacts } from "../run-facts.ts";
 import type { Course } from "./course.ts";
 
 /** All that a report is made of. */
-export interface RunReport {
-  /** The command line that does it again. */
-  readonly command: string;
-  /** What was proved: a release of our own, one with a protection switched off, or an address. */
-  readonly subject: string;
-  /** When it was, such as `2026-11-21`. */
-  readonly date: string;
-  readonly machine: string;
-  readonly seconds: number;
+export interface RunReport extends RunFacts {
   readonly verdict: Verdict;
   readonly course: Course;
 }

@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { HistoryBuilder } from "./history-builder.ts";
+
+/** A subscriber that heard one of three publications, and another one that heard all. */
+function begun(recovery: "stream" | "cache" = "stream", recoverable = 10): HistoryBuilder {
+  return new HistoryBuilder(recovery, recoverable)
+    .subscribe("s1")
+    .subscribe("s2")
+    .publish("a", "b", "c")
+    .hear("s2", 1, "a", "b", "c")
+    .hear("s1", 1, "a");
+}
+
+describe("a reply that doesn't say that it was asked to recover", () => {
+  it.each<[string, () => HistoryBuilder, readonly string[]]>([
+    ["what it missed is there", () => begun().detach("s1").subscribe("s1"), ["needless s1"]],
+    [
+      "what it missed is there after a signal",
+      () => begun().signal("s1").subscribe("s1"),
+      ["needless s1"],
+    ],
+    [
+      "the newest is there with cache recovery",
+      () => begun("cache").detach("s1").subscribe("s1"),
+      ["needless s1"],
+    ],
+    [
+      "it stands before what the subscriber heard",
+      () =>
+        begun()
+          .hear("s1", 2, "b", "c")
+          .detach("s1")
+          .subscribe("s1", { offset: 2 })
+          .hear("s1", 3, "c"),
+      ["forgotten s1"],
+    ],
+    [
+      "it recovers with a hole",
+      () => begun().detach("s1").recover("s1", 2, { recovering: false }).hear("s1", 3, "c"),
+      ["hole s1", "lost s1 first"],
+    ],
+  ])("is judged as if it did: %s", (_, history, wrong) => {
+    expect(history().settle().wrong()).toEqual(wrong);
+  });
+
+  it.each<[string, () => HistoryBuilder]>([
+    ["who forgot where it was", () => begun().detach("s1", true).subscribe("s1")],
+    ["who missed too much", () => begun("stream", 1).detach("s1").subscribe("s1")],
+    ["who was never there", () => begun().detach("s1", true).subscribe("s3")],
+    [
+      "who recovers all the same",
+      () => begun().detach("s1").recover("s1", 1, { recovering: false }).hear("s1", 2, "b", "c"),
+    ],
+    [
+      "whom nothing is promised",
+      () => {
+        const told = new HistoryBuilder("none", 10).publish("a", "b");
+        return told
+          .subscribe("s1", { epoch: "e1", offset: 2 })
+          .detach("s1")
+          .subscribe("s1", { epoch: "e1", offset: 1 });
+      },
+    ],
+  ])("may be given to %s", (_, history) => {
+    expect(history().settle().wrong()).toEqual([]);
+  });
+});
+
+/** Two are told e1:7 and e1:9 when only three publications are known, between which d and e are invoked. */
+function claimed(): HistoryBuilder {
+  return begun()
+    .hear("s1", 2, "b", "c")
+    .invoke("early")
+    .subscribe("s3", { offset: 7 })
+    .invoke("d")
+    .subscribe("s4", { offset: 9 })
+    .invoke("e");
+}
+
+describe("a reply that stands further than anybody knows", () => {
+  it("is told of once for each publication that was begun later and stands there", () => {
+    const history = claimed()
+      .acknowledge("early", "publisher", 4)
+      .acknowledge("d", "publisher", 7)
+      .acknowledge("e", "publisher", 9)
+      .hear("s1", 4, "early");
+    const { violations } = history.acknowledge("d", "publisher", 7).verdict();
+    expect(violations.map(({ kind, process, text }) => `${kind} ${process}: ${text}`)).toEqual([
+      "forgotten s3: s3 was told that the stream stands at e1:7 before d was published there, at 7",
+      "forgotten s4: s4 was told that the stream stands at e1:9 before e was published there, at 9",
+    ]);
+  });
+
+  it("is told of when who listens says first where something stands", () => {
+    expect(claimed().hear("s1", 4, "early", "d", "e").wrong()).toEqual([
+      "forgotten s3",
+      "forgotten s3",
+    ]);
+  });
+
+  it("may be right about what was begun before, and what stands further is nobody's concern", () => {
+    const history = claimed()
+      .acknowledge("early", "publisher", 7)
+      .acknowledge("d", "publisher", 8)
+      .acknowledge("e", "publisher", 10);
+    expect(history.wrong()).toEqual([]);
+  });
+
+  it("is nothing to another epoch", () => {
+    const history = claimed().forget("stream", "e2").subscribe("s5");
+    expect(history.acknowledge("d", "publisher", 1).wrong()).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { join } from "node:path";
+import { faultKinds } from "./faults/fault-kind.ts";
+import type { ProveOptions } from "./options.ts";
+import type { Site } from "./site.ts";
+
+/** What a history doesn't say of the run that it is of. It lies beside it, so that it can be checked again at any time. */
+export interface RunFacts {
+  /** The command line that does it again. */
+  readonly command: string;
+  /** What was proved: our own server, one with a protection switched off, or an address. */
+  readonly subject: string;
+  /** When it was, such as `2026-11-21`. */
+  readonly date: string;
+  readonly machine: string;
+  readonly seconds: number;
+  readonly pingIntervalMs: number;
+}
+
+/** Where the parts of a history are, which merged by time are all of it. */
+export function historiesIn(folder: string): {
+  readonly backend: string;
+  readonly clients: string;
+} {
+  const file = (part: string): string => join(folder, `history-${part}.jsonl`);
+  return { backend: file("backend"), clients: file("clients") };
+}
+
+/** @param seconds how long the run took */
+export function factsOf(options: ProveOptions, site: Site, seconds: number): RunFacts {
+  const gigabytes = Math.round(totalmem() / 2 ** 30);
+  return {
+    command: commandOf(options),
+    subject: site.subject,
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} × ${cpus()[0]?.model ?? "?"}, ${gigabytes} GiB`,
+    seconds,
+    pingIntervalMs: site.pingIntervalMs,
+  };
+}
+
+export function writeFacts(folder: string, facts: RunFacts): void {
+  writeFileSync(factsFile(folder), `${JSON.stringify(facts, undefined, 2)}\n`);
+}
+
+/** Throws where there are none. */
+export function readFacts(folder: string): RunFacts {
+  const facts: RunFacts = JSON.parse(readFileSync(factsFile(folder), "utf8"));
+  return facts;
+}
+
+function factsFile(folder: string): string {
+  return join(folder, "run.json");
+}
+
+/** What was given, with the seed that makes it the same again. */
+function commandOf(options: ProveOptions): string {
+  const { seed, seconds, deliveries, faults, pace, remote, without } = options;
+  const rates = [...faults].map(([kind, perMinute]) => `${kind}=${perMinute}`).join(",");
+  const usual = faultKinds.map(({ kind, perMinute }) => `${kind}=${perMinute}`).join(",");
+  return [
+    `npm run prove -- --seed ${seed} --seconds ${seconds}`,
+    deliveries === 0 ? "" : `--deliveries ${deliveries}`,
+    rates === usual ? "" : `--faults ${rates === "" ? "none" : rates}`,
+    pace === 1 ? "" : `--pace ${pace}`,
+    remote === undefined ? "" : `--url ${remote.url.href}`,
+    without === undefined ? "" : `--without ${without.name}`,
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
+}
