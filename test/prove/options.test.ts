@@ -34,6 +34,7 @@ describe("the command line of the proof", () => {
     ).toMatchObject({ seed: 5, seconds: 90, deliveries: 1_000_000, folder: "x", edn: true });
     expect(options("--without", "gap-repair")).toMatchObject({ without: { name: "gap-repair" } });
     expect(options("--pace", "2.5").pace).toBe(2.5);
+    expect(options("--again", "prove-report").again).toBe("prove-report");
   });
 
   it.each([
