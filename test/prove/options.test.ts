@@ -23,7 +23,7 @@ describe("the command line of the proof", () => {
   it("takes kinds of faults with and without rates", () => {
     expect([...options("--faults", "kill=12.5,cut").faults]).toEqual([
       ["kill", 12.5],
-      ["cut", 10],
+      ["cut", 13],
     ]);
     expect(options("--faults", "none").faults.size).toBe(0);
   });

@@ -179,18 +179,20 @@ export const usualLimits: WorldLimits = { recoveryMax: 300, queueBytesMax: 1_048
 /** How much longer a publication may be than it need be, in characters. */
 export const paddingMax = 6_000;
 
-/** How many missed publications are recovered, however large they are; undefined where nobody says. */
+/**
+ * How many missed publications are recovered; undefined where nobody can say. A gateway may be behind the channel, which counts
+ * up to where it stands itself: with small limits that is too many, and where few are kept the first of them are gone by then.
+ */
 function recoverableOf(
   namespace: string,
   { recoveryMax, queueBytesMax }: WorldLimits,
 ): number | undefined {
+  if (recoveryMax < usualLimits.recoveryMax || !keepsMany.has(namespace)) return undefined;
   const bytes = queueBytesMax - coreLimits.answerRestBytes;
-  const isUsual = recoveryMax === usualLimits.recoveryMax;
-  const eachBytes = restBytes + (isUsual ? 0 : paddingMax);
-  const most = Math.min(recoveryMax - 1, Math.floor(bytes / eachBytes));
-  // Where few are kept, or one matters, it may be gone by the time that a gateway that is behind asks for it.
-  return namespace === "keep" || namespace === "tell" ? most : undefined;
+  return Math.min(recoveryMax - 1, Math.floor(bytes / restBytes));
 }
+
+const keepsMany: ReadonlySet<string> = new Set(["keep", "tell"]);
 
 /** Of a publication everything but its padding, and more than that. */
 const restBytes = 500;

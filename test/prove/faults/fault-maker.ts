@@ -58,7 +58,7 @@ export class FaultMaker {
       case "mute":
         return hit(network.mute(share / 2));
       case "drop":
-        return lasting(network.drop(dropMs), dropMs);
+        return this.#drop(network);
       case "stall": {
         const ms = random.between(500, 6_000);
         return lasting(network.stall(share, ms), ms);
@@ -82,6 +82,13 @@ export class FaultMaker {
       case "deploy":
         return this.#inTurn(() => this.#breakServer(kind, random));
     }
+  }
+
+  async #drop(network: FaultyNetwork): Promise<FaultOutcome> {
+    const before = network.refused;
+    const connections = network.drop(dropMs);
+    await pause(dropMs);
+    return hit(connections + network.refused - before);
   }
 
   async #loseAnswer(publishers: FaultyNetwork): Promise<FaultOutcome> {

@@ -132,6 +132,7 @@ describe("a faulty network", () => {
       refused++;
     }
     expect(refused).toBeGreaterThan(0);
+    expect(peers.network.refused).toBe(refused);
     expect(peers.network.connections).toBe(0);
   });
 

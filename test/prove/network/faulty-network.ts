@@ -21,6 +21,8 @@ export class FaultyNetwork {
   readonly #connections = new Set<CarriedConnection>();
   /** On the clock of `performance.now()`. */
   #droppedUntil = 0;
+  /** How many connections were not let in so far. */
+  refused = 0;
 
   /**
    * @param target the server's address; `https:` is spoken to over TLS
@@ -124,6 +126,7 @@ export class FaultyNetwork {
 
   #carry(client: Socket): void {
     if (performance.now() < this.#droppedUntil || !this.#server.listening) {
+      this.refused++;
       client.on("error", () => {});
       client.resetAndDestroy();
       return;
