@@ -17,8 +17,12 @@ export const limits = {
   idempotencyKeysMax: 50_000,
   /** A keyed publish repeated within this time gets the first result, whatever the ring overwrote. Centrifugo's time. */
   idempotencyMs: 300_000,
-  /** The ring is read once, whole, when an object wakes. */
-  historySizeMax: 10_000,
+  /**
+   * Nothing per publication grows with it. But with a key in each publication the keys take up to 30 MB of the 128 MB that an
+   * awake object has; the first new key after a sleep has them all read, and another size has all rows written again, each
+   * in one go; and of publications larger than 100 KB fewer than this fill the 10 GB of an object.
+   */
+  historySizeMax: 100_000,
   /** A version's epoch lies in every history row. */
   versionEpochBytesMax: 128,
   /** What an answer with recovered publications holds besides them: a token's `data` and a frame around all. */

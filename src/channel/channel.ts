@@ -95,11 +95,11 @@ export class Channel {
     this.#answerBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#pageBytesMax = client.queueMaxSizeBytes / 2;
     this.#sql = sql;
-    // First the keys, as they were written; then the ring, which may become smaller; then the keys that lost their row.
-    this.#idempotency = new Idempotency(sql, nowMs);
     const { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs } = options;
     this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch);
-    this.#idempotency.releaseBelow(this.#history.oldestRow, this.#history.epoch, nowMs);
+    this.#idempotency = new Idempotency(sql, this.#history, nowMs);
+    // Keys of rows that go are spared first.
+    this.#history.fit((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
     this.#registry = new Registry(sql, Math.max(metaTtlMs, checkIntervalMinMs));
     // With a clock that was set back an instance could look older than the one before it, and gateways wouldn't believe it.
     const beforeMs = Math.max(this.#history.newestMs ?? 0, this.#registry.newestMs);
@@ -192,7 +192,7 @@ export class Channel {
     const epoch = this.#history.epoch;
     if (epoch === undefined) return "removed";
     this.#sql.transaction(() => {
-      this.#idempotency.releaseAll(epoch, nowMs);
+      this.#idempotency.releaseBelow(Number.POSITIVE_INFINITY, epoch, nowMs);
       this.#history.remove(nowMs);
     });
     this.relay.add({ type: "removed" }, this.top);
@@ -323,7 +323,7 @@ export class Channel {
     }
     const epoch = this.#history.epoch ?? "";
     this.#sql.transaction(() => {
-      this.#idempotency.releaseAll(epoch, nowMs);
+      this.#idempotency.releaseBelow(Number.POSITIVE_INFINITY, epoch, nowMs);
       this.#history.forget();
     });
   }

@@ -1,7 +1,8 @@
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import { decodeStoredPublication, type HistoryEntry, insertValues } from "./stored-publication.ts";
+import { slotRuns, type SlotRun } from "./ring.ts";
 import type { Sql } from "./sql.ts";
-import { loadStream, type Stream, tables } from "./stream.ts";
+import { loadStream, resizeRing, type Stream, tables } from "./stream.ts";
 
 export interface HistoryOptions {
   /** Publications kept; 0 switches history off. */
@@ -26,28 +27,68 @@ export type HistoryRead =
   /** Together they are more than the reader can take. */
   | { readonly outcome: "too-large" };
 
+/** What a row of the ring says of its key. */
+export interface StoredKey {
+  readonly offset: number;
+  /** When the publication came, ms since 1970; never less than that of an older one. */
+  readonly timeMs: number;
+  /** Undefined when it was published without one. */
+  readonly key: string | undefined;
+}
+
 /**
  * A channel's stream: its epoch, its top offset and the newest publications (rules H1 to H8).
  * The publications lie in a ring of rows, slot = offset % size, so that one publication costs exactly one row written:
  * the row that comes in is the row that goes out. What must outlive a row (the oldest offset still visible, the newest
- * version) is written again in each row, so that the newest one tells everything.
+ * version) is written again in each row, so that the newest one tells everything. It is found by its key when an object wakes, so that neither that nor a publication costs more
+ * the longer the history is.
  */
 export class History {
   readonly #sql: Sql;
   readonly #options: HistoryOptions;
   readonly #newEpoch: () => string;
   #stream: Stream | undefined;
+  /** Of the ring as it is stored: what is configured, once {@link fit} was called. */
+  #size: number;
 
-  /** @param newEpoch gives a fresh random epoch: letters, never "_", which SDKs take for "matches nothing" */
+  /**
+   * Reads where a former instance left the stream, and changes nothing.
+   *
+   * @param newEpoch gives a fresh random epoch: letters, never "_", which SDKs take for "matches nothing"
+   */
   constructor(sql: Sql, options: HistoryOptions, newEpoch: () => string) {
     this.#sql = sql;
     this.#options = options;
     this.#newEpoch = newEpoch;
-    this.#stream = loadStream(sql, this.enabled ? options.size : 0);
+    const stored = loadStream(sql);
+    this.#stream = stored?.stream;
+    this.#size = stored?.size ?? options.size;
   }
 
   get enabled(): boolean {
     return this.#options.size > 0 && this.#options.ttlMs > 0;
+  }
+
+  /**
+   * Brings what a former instance left to today's configuration (rules H7 and H8).
+   *
+   * @param release is told before which offset the rows are about to go, Infinity when all do; and the stream's epoch,
+   *                undefined when the stream goes too
+   */
+  fit(release: (offset: number, epoch: string | undefined) => void): void {
+    const stream = this.#stream;
+    const { size } = this.#options;
+    if (stream === undefined || (this.enabled && size === this.#size)) return;
+    this.#sql.transaction(() => {
+      if (!this.enabled) {
+        release(Number.POSITIVE_INFINITY, undefined);
+        this.forget();
+        return;
+      }
+      release(stream.top - Math.min(size, this.#size) + 1, stream.epoch);
+      this.#stream = resizeRing(this.#sql, { stream, size: this.#size }, size);
+      this.#size = size;
+    });
   }
 
   /** Where the stream stands; a channel without a stream gets one, with a new epoch, at offset 0. */
@@ -75,10 +116,7 @@ export class History {
       version: bringsVersion ? entry.version : stream.version,
       versionEpoch: bringsVersion ? entry.versionEpoch : stream.versionEpoch,
     };
-    this.#sql.run(
-      tables.upsertPublication,
-      ...insertValues(entry, next, offset % this.#options.size),
-    );
+    this.#sql.run(tables.upsertPublication, ...insertValues(entry, next, offset % this.#size));
     this.#stream = next;
     return { offset, epoch: stream.epoch };
   }
@@ -91,8 +129,7 @@ export class History {
   read(range: HistoryRange, bytesMax: number, nowMs: number): HistoryRead {
     const window = this.#window(this.#open(nowMs), range, nowMs);
     if (window === undefined) return { outcome: "read", publications: [] };
-    const runs = this.#runs(window, range.reverse);
-    const bytes = runs.reduce((sum, run) => sum + this.#measure(run, window), 0);
+    const bytes = this.#runs(window).reduce((sum, run) => sum + this.#measure(run, window), 0);
     if (bytes > bytesMax) return { outcome: "too-large" };
     return { outcome: "read", publications: this.#rows(window, range.reverse) };
   }
@@ -121,7 +158,19 @@ export class History {
   get oldestRow(): number {
     return this.#stream === undefined
       ? Number.POSITIVE_INFINITY
-      : this.#stream.top - this.#options.size + 1;
+      : this.#stream.top - this.#size + 1;
+  }
+
+  /** What the rows at these offsets, both included, say of their keys; oldest first, each row read once. */
+  keys(first: number, last: number): readonly StoredKey[] {
+    if (first > last) return [];
+    return slotRuns(first, last, this.#size)
+      .flatMap(({ low, high }) => this.#sql.rows(tables.keys, low, high, first, last))
+      .map((row) => ({
+        offset: Number(row["offset"]),
+        timeMs: Number(row["time"]),
+        key: typeof row["idempotency_key"] === "string" ? row["idempotency_key"] : undefined,
+      }));
   }
 
   /** The stream's epoch; undefined when there is no stream. Never makes one. */
@@ -187,7 +236,7 @@ export class History {
   #writeStream(stream: Stream): void {
     this.#sql.run(
       tables.upsertStream,
-      this.#options.size,
+      this.#size,
       stream.epoch,
       stream.top,
       stream.floor,
@@ -203,7 +252,7 @@ export class History {
   }
 
   #first(stream: Stream): number {
-    return Math.max(stream.floor, stream.top - this.#options.size + 1);
+    return Math.max(stream.floor, stream.top - this.#size + 1);
   }
 
   #window(stream: Stream, range: HistoryRange, nowMs: number): Window | undefined {
@@ -220,7 +269,7 @@ export class History {
     return first > last ? undefined : { first, last };
   }
 
-  #measure({ low, high }: Run, { first, last }: Window): number {
+  #measure({ low, high }: SlotRun, { first, last }: Window): number {
     const [measured] = this.#sql.rows(tables.measure, low, high, first, last);
     return Number(measured?.["bytes"] ?? 0);
   }
@@ -230,7 +279,7 @@ export class History {
     let bytes = 0;
     for (let from = first; from <= last; from += measuredAtOnce) {
       const stretch = { first: from, last: Math.min(last, from + measuredAtOnce - 1) };
-      for (const { low, high } of this.#runs(stretch, false)) {
+      for (const { low, high } of this.#runs(stretch)) {
         for (const row of this.#sql.rows(tables.sizes, low, high, stretch.first, stretch.last)) {
           const offset = Number(row["offset"]);
           bytes += Number(row["bytes"]) + eachBytes;
@@ -243,21 +292,14 @@ export class History {
 
   #rows(window: Window, reverse: boolean): Publication[] {
     const query = reverse ? tables.readNewestFirst : tables.readOldestFirst;
-    return this.#runs(window, reverse).flatMap(({ low, high }) =>
+    const runs = this.#runs(window);
+    return (reverse ? runs.toReversed() : runs).flatMap(({ low, high }) =>
       this.#sql.rows(query, low, high, window.first, window.last).map(decodeStoredPublication),
     );
   }
 
-  /** Where consecutive offsets lie: in one run of slots, or in two where the ring wraps. */
-  #runs({ first, last }: Window, reverse: boolean): readonly Run[] {
-    const size = this.#options.size;
-    const [low, high] = [first % size, last % size];
-    if (low <= high) return [{ low, high }];
-    const runs = [
-      { low, high: size - 1 },
-      { low: 0, high },
-    ];
-    return reverse ? runs.toReversed() : runs;
+  #runs({ first, last }: Window): readonly SlotRun[] {
+    return slotRuns(first, last, this.#size);
   }
 }
 
@@ -268,10 +310,4 @@ const measuredAtOnce = 256;
 interface Window {
   readonly first: number;
   readonly last: number;
-}
-
-/** Slots, both included. */
-interface Run {
-  readonly low: number;
-  readonly high: number;
 }

@@ -1,5 +1,6 @@
 import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
+import type { History, StoredKey } from "./history.ts";
 import type { Sql } from "./sql.ts";
 import { storedTables } from "./stored-tables.ts";
 
@@ -18,16 +19,32 @@ interface SparedKey extends RingKey {
   readonly epoch: string;
 }
 
+/** Rows of the ring that a former instance wrote and this one hasn't looked at: the offsets between, both included. */
+interface UnreadRows {
+  first: number;
+  last: number;
+  /** None of them is newer than this, ms since 1970. */
+  newestMs: number;
+}
+
 /**
  * Remembers which idempotency keys were published (rules I1 to I4).
  * A key lives in its publication's own row and costs nothing more. Only a key younger than `limits.idempotencyMs` whose
  * row goes, or whose publication has none, is spared: it gets a row of its own, in a slot that an expired key left.
+ *
+ * A waking object reads no key of the ring, since most wake for something else. What it reads later, it reads once:
+ * - The row that a publication overwrites, if its key may be young: a row for each publication at most, and none later than
+ *   5 minutes after the newest publication before the sleep.
+ * - A key that isn't known is looked for among the rest, from the newest on: without an index there is no other way to know
+ *   that it is new. So the first new key after a sleep reads the publications that can be read or are young.
  */
 export class Idempotency {
   readonly #sql: Sql;
-  /** Keys whose publication is in the ring. */
+  readonly #history: Pick<History, "keys">;
+  /** Keys whose publication is in the ring, of the rows that were read or written since the object woke. */
   readonly #ring = new Map<string, RingKey>();
   readonly #ringKeyAt = new Map<number, string>();
+  readonly #unread: UnreadRows;
   /** Keys with a row of their own, about oldest first. */
   readonly #spared = new Map<string, SparedKey>();
   readonly #freeSlots: number[] = [];
@@ -35,9 +52,19 @@ export class Idempotency {
   #newestSparedMs = 0;
   #tableExists = false;
 
-  constructor(sql: Sql, nowMs: number) {
+  constructor(
+    sql: Sql,
+    history: Pick<History, "keys" | "oldestRow" | "top" | "newestMs">,
+    nowMs: number,
+  ) {
     this.#sql = sql;
-    this.#load(nowMs);
+    this.#history = history;
+    this.#unread = {
+      first: Math.max(1, history.oldestRow),
+      last: history.top?.offset ?? 0,
+      newestMs: history.newestMs ?? 0,
+    };
+    this.#loadSpared(nowMs);
   }
 
   /**
@@ -51,13 +78,20 @@ export class Idempotency {
     nowMs: number,
     retained: (offset: number) => boolean,
   ): FirstResult | undefined {
-    const inRing = this.#ring.get(key);
-    if (inRing !== undefined && (isYoung(inRing, nowMs) || retained(inRing.offset))) {
-      return { position: { offset: inRing.offset, epoch } };
-    }
     const spared = this.#spared.get(key);
-    if (spared === undefined || !isYoung(spared, nowMs)) return undefined;
-    return spared.offset === 0 ? {} : { position: { offset: spared.offset, epoch: spared.epoch } };
+    if (spared !== undefined && isYoung(spared, nowMs)) {
+      return spared.offset === 0
+        ? {}
+        : { position: { offset: spared.offset, epoch: spared.epoch } };
+    }
+    for (;;) {
+      const inRing = this.#ring.get(key);
+      if (inRing !== undefined && (isYoung(inRing, nowMs) || retained(inRing.offset))) {
+        return { position: { offset: inRing.offset, epoch } };
+      }
+      if (!this.#unreadMayBeYoung(nowMs) && !this.#unreadIsRetained(retained)) return undefined;
+      this.#readNewest();
+    }
   }
 
   /** Whether one more key can get a row of its own. */
@@ -69,6 +103,7 @@ export class Idempotency {
 
   /** Whether the row at this offset holds a key that would have to be spared if the row went. */
   holdsYoungKey(offset: number, nowMs: number): boolean {
+    this.#readFor(offset, nowMs);
     const key = this.#ringKeyAt.get(offset);
     const entry = key === undefined ? undefined : this.#ring.get(key);
     return entry !== undefined && isYoung(entry, nowMs);
@@ -86,35 +121,28 @@ export class Idempotency {
    * @param epoch the stream's epoch; undefined when the stream goes too, and with it the key's position
    */
   release(offset: number, epoch: string | undefined, nowMs: number): void {
-    const key = this.#ringKeyAt.get(offset);
-    if (key === undefined) return;
-    this.#ringKeyAt.delete(offset);
-    const entry = this.#ring.get(key);
-    if (entry === undefined || entry.offset !== offset) return;
-    this.#ring.delete(key);
-    if (!isYoung(entry, nowMs)) return;
+    this.#readFor(offset, nowMs);
+    this.#unread.first = Math.max(this.#unread.first, offset + 1);
+    const dropped = this.#drop(offset);
+    if (dropped === undefined || !isYoung(dropped, nowMs)) return;
     const position = epoch === undefined ? { offset: 0, epoch: "" } : { offset, epoch };
-    this.spare(key, position, entry.timeMs, nowMs);
-  }
-
-  /** All rows of the ring are about to be deleted. Keys beyond the room are the oldest, and dropped. */
-  releaseAll(epoch: string, nowMs: number): void {
-    for (const offset of [...this.#ringKeyAt.keys()].sort((left, right) => right - left)) {
-      if (this.hasRoom(nowMs)) this.release(offset, epoch, nowMs);
-    }
-    this.#ring.clear();
-    this.#ringKeyAt.clear();
+    this.spare(dropped.key, position, dropped.timeMs, nowMs);
   }
 
   /**
-   * Rows may be gone since a former instance noted them: a smaller ring, or history switched off.
+   * The rows before this offset are about to be deleted: spares their young keys. Keys beyond the room are the oldest, and
+   * dropped.
    *
-   * @param oldestOffset the oldest row that is still there
-   * @param epoch        as {@link release} takes it
+   * @param offset the oldest row that stays; Infinity when none does
+   * @param epoch  as {@link release} takes it
    */
-  releaseBelow(oldestOffset: number, epoch: string | undefined, nowMs: number): void {
-    for (const offset of this.#ringKeyAt.keys()) {
-      if (offset < oldestOffset && this.hasRoom(nowMs)) this.release(offset, epoch, nowMs);
+  releaseBelow(offset: number, epoch: string | undefined, nowMs: number): void {
+    while (this.#unreadMayBeYoung(nowMs)) this.#readNewest();
+    this.#unread.first = Math.max(this.#unread.first, offset);
+    const going = [...this.#ringKeyAt.keys()].filter((each) => each < offset);
+    for (const each of going.sort((left, right) => right - left)) {
+      if (this.hasRoom(nowMs)) this.release(each, epoch, nowMs);
+      else this.#drop(each);
     }
   }
 
@@ -152,14 +180,55 @@ export class Idempotency {
     }
   }
 
-  #load(nowMs: number): void {
-    const tables = storedTables(this.#sql);
-    if (tables.has("publication")) {
-      for (const row of this.#sql.rows(selectRingKeys)) {
-        this.noteInRing(String(row["idempotency_key"]), Number(row["offset"]), Number(row["time"]));
-      }
+  /** Takes the key of a row out, unless the same key was published again since. */
+  #drop(offset: number): { readonly key: string; readonly timeMs: number } | undefined {
+    const key = this.#ringKeyAt.get(offset);
+    if (key === undefined) return undefined;
+    this.#ringKeyAt.delete(offset);
+    const entry = this.#ring.get(key);
+    if (entry === undefined || entry.offset !== offset) return undefined;
+    this.#ring.delete(key);
+    return { key, timeMs: entry.timeMs };
+  }
+
+  #unreadMayBeYoung(nowMs: number): boolean {
+    const { first, last, newestMs } = this.#unread;
+    return first <= last && isYoung({ timeMs: newestMs }, nowMs);
+  }
+
+  #unreadIsRetained(retained: (offset: number) => boolean): boolean {
+    const { first, last } = this.#unread;
+    return first <= last && retained(last);
+  }
+
+  /** Sees to it that the row at this offset is read, unless its key can't be young. The ring overwrites the oldest first. */
+  #readFor(offset: number, nowMs: number): void {
+    while (this.#unread.first <= offset && this.#unreadMayBeYoung(nowMs)) {
+      const { first, last } = this.#unread;
+      this.#unread.first = Math.min(last, first + rowsAtOnce - 1) + 1;
+      this.#note(this.#history.keys(first, this.#unread.first - 1));
     }
-    if (!tables.has("spared_key")) return;
+  }
+
+  #readNewest(): void {
+    const { first, last } = this.#unread;
+    this.#unread.last = Math.max(first, last - rowsAtOnce + 1) - 1;
+    const rows = this.#history.keys(this.#unread.last + 1, last);
+    this.#note(rows);
+    this.#unread.newestMs = rows[0]?.timeMs ?? this.#unread.newestMs;
+  }
+
+  /** Of several rows with one key the newest counts, whichever is read first. */
+  #note(rows: readonly StoredKey[]): void {
+    for (const { key, offset, timeMs } of rows) {
+      if (key === undefined) continue;
+      const known = this.#ring.get(key);
+      if (known === undefined || known.offset < offset) this.noteInRing(key, offset, timeMs);
+    }
+  }
+
+  #loadSpared(nowMs: number): void {
+    if (!storedTables(this.#sql).has("spared_key")) return;
     this.#tableExists = true;
     for (const row of this.#sql.rows(
       "SELECT slot, key, offset, epoch, time FROM spared_key ORDER BY time",
@@ -182,9 +251,10 @@ const createTable = `CREATE TABLE spared_key (slot INTEGER PRIMARY KEY, key TEXT
   epoch TEXT NOT NULL, time INTEGER NOT NULL)`;
 const upsert = `INSERT INTO spared_key VALUES (?, ?, ?, ?, ?) ON CONFLICT (slot) DO UPDATE SET
   key = excluded.key, offset = excluded.offset, epoch = excluded.epoch, time = excluded.time`;
-const selectRingKeys = `SELECT offset, time, idempotency_key FROM publication
-  WHERE idempotency_key IS NOT NULL ORDER BY offset`;
 
-function isYoung(entry: RingKey, nowMs: number): boolean {
-  return entry.timeMs + limits.idempotencyMs > nowMs;
+/** Few enough that a page of them is nothing in memory, and many enough that a query is nothing beside its rows. */
+const rowsAtOnce = 512;
+
+function isYoung({ timeMs }: Pick<RingKey, "timeMs">, nowMs: number): boolean {
+  return timeMs + limits.idempotencyMs > nowMs;
 }

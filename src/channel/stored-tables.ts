@@ -1,4 +1,5 @@
-import type { Sql } from "./sql.ts";
+import { newestRow } from "./ring.ts";
+import type { Sql, SqlValue } from "./sql.ts";
 
 /** The tables a channel may have; each says in a column `time` when its rows were stored, ms since 1970. */
 export type StoredTable = "stream" | "publication" | "spared_key" | "gateway";
@@ -12,11 +13,17 @@ export function storedTables(sql: Sql): ReadonlySet<StoredTable> {
 
 /** When something was last stored, ms since 1970; 0 when nothing is. For storage whose options nobody knows any more. */
 export function storedAtMs(sql: Sql): number {
-  const times = [...storedTables(sql)].map((table) => {
-    const [newest] = sql.rows(`SELECT max(time) AS time FROM ${table}`);
-    return Number(newest?.["time"] ?? 0);
-  });
+  const times = [...storedTables(sql)].map((table) => Number(newestTime(sql, table) ?? 0));
   return Math.max(0, ...times);
+}
+
+/** Of the publications it is the newest one's; the other tables are small beside them. */
+function newestTime(sql: Sql, table: StoredTable): SqlValue | undefined {
+  if (table !== "publication") {
+    return sql.rows(`SELECT max(time) AS time FROM ${table}`)[0]?.["time"];
+  }
+  const size = Number(sql.rows("SELECT size FROM stream")[0]?.["size"]);
+  return newestRow(sql, size)?.["time"];
 }
 
 const all = [

@@ -1,3 +1,4 @@
+import { newestRow } from "./ring.ts";
 import type { Sql } from "./sql.ts";
 import { storedTables } from "./stored-tables.ts";
 
@@ -46,58 +47,61 @@ export const tables = {
   /** The same of each. */
   sizes: `SELECT offset, octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64 AS bytes
     FROM publication WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
-  /** One pass over the ring; SQLite takes the bare columns from the row that has the maximum. */
-  newest: "SELECT max(offset) AS top, floor, time, version, version_epoch FROM publication",
+  /** What the rows say of their keys, without what makes them large. */
+  keys: `SELECT offset, time, idempotency_key FROM publication
+    WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
 } as const;
 
+/** What a former instance left. */
+export interface StoredStream {
+  readonly stream: Stream;
+  /** The size of the ring that its publications lie in, whatever is configured now. */
+  readonly size: number;
+}
+
 /**
- * Reads what a former instance left, and brings it to today's configuration.
- *
- * @param size the ring's size now; 0 means that history is off, and then whatever is left is deleted
+ * Reads what a former instance left; undefined when it left no stream. Whatever the history's size: the stream's own row,
+ * and those that {@link newestRow} reads.
  */
-export function loadStream(sql: Sql, size: number): Stream | undefined {
+export function loadStream(sql: Sql): StoredStream | undefined {
   if (!storedTables(sql).has("stream")) return undefined;
-  if (size === 0) {
-    for (const statement of tables.drop) sql.run(statement);
-    return undefined;
-  }
   const meta = sql.rows(
-    "SELECT size, epoch, top, floor, time, version, version_epoch FROM stream",
+    "SELECT size, epoch, top AS offset, floor, time, version, version_epoch FROM stream",
   )[0];
   if (meta === undefined) return undefined;
-  const newest = sql.rows(tables.newest)[0];
+  const size = Number(meta["size"]);
   // The stream's own row is newer than the ring only when the ring was emptied.
-  const source = newest !== undefined && newest["top"] !== null ? newest : meta;
+  const source = newestRow(sql, size) ?? meta;
   const stream: Stream = {
     epoch: String(meta["epoch"]),
-    top: Number(source["top"]),
+    top: Number(source["offset"]),
     floor: Number(source["floor"]),
     timeMs: Number(source["time"]),
     version: BigInt(String(source["version"])),
     versionEpoch: String(source["version_epoch"]),
   };
-  const sizeBefore = Number(meta["size"]);
-  if (sizeBefore === size) return stream;
-  // What the smaller of the two rings lets go is gone for good: a larger one must not count on those rows.
-  const oldest = stream.top - Math.min(sizeBefore, size) + 1;
-  const resized = { ...stream, floor: Math.max(stream.floor, oldest) };
-  resize(sql, resized, size);
-  return resized;
+  return { stream, size };
 }
 
-/** Moves the newest publications to a ring of another size, within SQLite: they need not fit in memory. */
-function resize(sql: Sql, stream: Stream, size: number): void {
-  sql.transaction(() => {
-    sql.run("ALTER TABLE publication RENAME TO publication_before");
-    sql.run(`CREATE TABLE publication (${publicationColumns})`);
-    sql.run(
-      `INSERT INTO publication SELECT offset % ?, offset, time, ?, version, version_epoch, idempotency_key, delta,
-        tags, info, data FROM publication_before WHERE offset > ?`,
-      size,
-      stream.floor,
-      stream.top - size,
-    );
-    sql.run("DROP TABLE publication_before");
-    sql.run("UPDATE stream SET size = ?", size);
-  });
+/**
+ * Moves the newest publications to a ring of another size, within SQLite: they need not fit in memory. Call it in a
+ * transaction. Reads the whole ring and writes a row for each publication kept, once for each change of the configuration.
+ *
+ * @returns the stream as it is then
+ */
+export function resizeRing(sql: Sql, { stream, size: before }: StoredStream, size: number): Stream {
+  // What the smaller of the two rings lets go is gone for good: a larger one must not count on those rows.
+  const floor = Math.max(stream.floor, stream.top - Math.min(before, size) + 1);
+  sql.run("ALTER TABLE publication RENAME TO publication_before");
+  sql.run(`CREATE TABLE publication (${publicationColumns})`);
+  sql.run(
+    `INSERT INTO publication SELECT offset % ?, offset, time, ?, version, version_epoch, idempotency_key, delta,
+      tags, info, data FROM publication_before WHERE offset > ?`,
+    size,
+    floor,
+    stream.top - size,
+  );
+  sql.run("DROP TABLE publication_before");
+  sql.run("UPDATE stream SET size = ?", size);
+  return { ...stream, floor };
 }

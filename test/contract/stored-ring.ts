@@ -1,0 +1,35 @@
+import type { Sql } from "../../src/channel/sql.ts";
+import { tables } from "../../src/channel/stream.ts";
+
+/** A stream as a long-lived channel leaves it, without the time it takes to publish it. */
+export interface StoredRing {
+  readonly size: number;
+  /** Of the oldest publication in the ring, and of the newest. */
+  readonly first: number;
+  readonly top: number;
+  /** The newest so many have keys: `key<offset>`. */
+  readonly keyed?: number;
+  /** The newest so many came at `newestMs`, the others at 0. */
+  readonly young?: number;
+  readonly newestMs?: number;
+}
+
+/** Stores it, each publication's data being its offset. The cast is for Node's SQLite, where every number comes in as a real. */
+export function storeRing(sql: Sql, ring: StoredRing): void {
+  const { size, first, top, keyed = 0, young = 0, newestMs = 0 } = ring;
+  for (const statement of tables.create) sql.run(statement);
+  sql.run(tables.upsertStream, size, "epoch", first - 1, first, 0, "0", "");
+  sql.run(
+    `WITH RECURSIVE entry (number) AS (SELECT CAST(? AS INTEGER) UNION ALL SELECT number + 1 FROM entry WHERE number < ?)
+      INSERT INTO publication SELECT number % ?, number, iif(number > ?, ?, 0), ?, '0', '',
+        iif(number > ?, 'key' || number, NULL), 0, NULL, NULL, number FROM entry WHERE number <= ?`,
+    first,
+    top,
+    size,
+    top - young,
+    newestMs,
+    first,
+    top - keyed,
+    top,
+  );
+}

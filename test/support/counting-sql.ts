@@ -1,0 +1,25 @@
+import type { Sql, SqlRow, SqlValue } from "../../src/channel/sql.ts";
+
+/** A storage that counts the rows its queries give. They are those that were read, where a query passes none over. */
+export class CountingSql implements Sql {
+  readonly #sql: Sql;
+  rowsRead = 0;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  rows(query: string, ...values: readonly SqlValue[]): readonly SqlRow[] {
+    const rows = this.#sql.rows(query, ...values);
+    this.rowsRead += rows.length;
+    return rows;
+  }
+
+  run(statement: string, ...values: readonly SqlValue[]): void {
+    this.#sql.run(statement, ...values);
+  }
+
+  transaction<Result>(work: () => Result): Result {
+    return this.#sql.transaction(work);
+  }
+}
