@@ -18,6 +18,7 @@ export default defineConfig({
             "test/contract/**/*.test.ts",
             "test/*.test.ts",
           ],
+          benchmark: { include: ["test/bench/core/**/*.bench.ts"] },
           environment: "node",
         },
       },
@@ -29,12 +30,17 @@ export default defineConfig({
             miniflare: { bindings: { ...testSecrets, config: testConfig } },
           }),
         ],
-        test: { name: "workers", include: ["test/workers/**/*.test.ts"] },
+        test: {
+          name: "workers",
+          include: ["test/workers/**/*.test.ts"],
+          benchmark: { include: [] },
+        },
       },
       {
         test: {
           name: "clients",
           include: ["test/clients/**/*.test.ts"],
+          benchmark: { include: [] },
           environment: "node",
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -1,9 +1,7 @@
-import { resolve } from "node:path";
-import { unstable_readConfig as readWranglerConfig } from "wrangler";
 import type { Config } from "../src/config/config.ts";
 import { type ParsedConfig, parseConfig } from "../src/config/parse-config.ts";
 import { type Target, targetOf } from "./command-line.ts";
-import { root } from "./wrangler.ts";
+import { wranglerConfigOf } from "./wrangler-config.ts";
 
 /**
  * Checks the configuration that a Worker will be given, before it is, and says on the console what is wrong with it.
@@ -19,16 +17,7 @@ export function checkConfiguration(options: readonly string[]): Config | undefin
   return undefined;
 }
 
-/** The file in which wrangler finds the configuration. */
-export function configurationFile({ file = "wrangler.toml" }: Target): string {
-  return resolve(root, file);
-}
-
 function parseConfiguration(target: Target): ParsedConfig {
-  const { environment: env, config } = target;
-  const wranglerConfig = readWranglerConfig({
-    config: configurationFile(target),
-    ...(env !== undefined && { env }),
-  });
-  return parseConfig(config ?? wranglerConfig.vars["config"]);
+  const wranglerConfig = wranglerConfigOf(target);
+  return parseConfig(target.config ?? wranglerConfig.vars["config"]);
 }

@@ -10,8 +10,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { SignJWT } from "jose";
 import { optionValue, targetOf, withoutOption } from "./command-line.ts";
-import { checkConfiguration, configurationFile } from "./configuration-problems.ts";
+import { checkConfiguration } from "./configuration-problems.ts";
+import { whenParentEnds } from "./parent.ts";
 import { takesToken } from "./takes-token.ts";
+import { configurationFile } from "./wrangler-config.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
 /** Pages served by a development server may connect; a deployed Worker allows what its configuration names. */
@@ -38,7 +40,10 @@ async function start(options: readonly string[]): Promise<number> {
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => server.kill(signal));
-  endWithParent(server);
+  server.once(
+    "exit",
+    whenParentEnds(() => server.kill("SIGTERM")),
+  );
   const address = `http://localhost:${port}`;
   const health = await healthOf(address, server);
   switch (health.outcome) {
@@ -98,15 +103,6 @@ function serve(port: string, options: readonly string[]): ChildProcess {
       env: { ...process.env, WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
     },
   );
-}
-
-/** npm passes no signal on when it is ended itself; the server must not stay behind with the port. */
-function endWithParent(server: ChildProcess): void {
-  const parent = process.ppid;
-  const watch = setInterval(() => {
-    if (process.ppid !== parent) server.kill("SIGTERM");
-  }, 500);
-  server.once("exit", () => clearInterval(watch));
 }
 
 type Health =

@@ -10,6 +10,7 @@ import type { JsonText } from "../protocol/json-text.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { Batch, BatchAnswer, RelayEntry } from "../relay/batch.ts";
 import { Follower } from "../relay/follower.ts";
+import type { FollowerHost } from "../relay/follower-host.ts";
 import { HeldSubscriptions, textBytes } from "../relay/held-subscriptions.ts";
 import type { Answer, GatewayPresence, Question } from "../relay/question.ts";
 import { SharedQuestion } from "../relay/shared-question.ts";
@@ -62,11 +63,19 @@ export class Gateway implements Channels {
   readonly #unsettled = new Set<Follower>();
   readonly #windows = new Windows();
   readonly #held = new HeldSubscriptions();
+  readonly #host: FollowerHost;
   /** Of the channels' names. */
   #nameBytes = 0;
 
   constructor(setup: GatewaySetup) {
     this.#setup = setup;
+    this.#host = {
+      client: setup.config.client,
+      codec: setup.codec,
+      held: this.#held,
+      ask: (channel, asked) => this.#askAll(channel, asked),
+      changed: (follower) => this.#changed(follower),
+    };
   }
 
   /** How many channels somebody here wants. */
@@ -108,7 +117,7 @@ export class Gateway implements Channels {
 
   /** Who of this gateway's clients is present on a channel. */
   present(channel: string): GatewayPresence {
-    return presence([...(this.#followers.get(channel)?.subscriptions ?? [])]);
+    return presence(this.#followers.get(channel)?.subscriptions ?? []);
   }
 
   find(name: string): ResolvedChannel {
@@ -257,20 +266,14 @@ export class Gateway implements Channels {
   #follower(channel: string): Follower {
     const followed = this.#followers.get(channel);
     if (followed !== undefined) return followed;
-    const follower = new Follower({
-      channel,
-      client: this.#setup.config.client,
-      codec: this.#setup.codec,
-      ask: (asked) => this.#askAll(channel, asked),
-      held: this.#held,
-      changed: () => this.#changed(channel, follower),
-    });
+    const follower = new Follower(channel, this.#host);
     this.#followers.set(channel, follower);
     this.#nameBytes += textBytes(channel.length);
     return follower;
   }
 
-  #changed(channel: string, follower: Follower): void {
+  #changed(follower: Follower): void {
+    const { channel } = follower;
     // An answer came for one that nobody wanted any more.
     if (this.#followers.get(channel) !== follower) return;
     if (follower.idle) {
@@ -295,5 +298,5 @@ function nobodyWaits(): void {
 
 const tooMuchHeld = { outcome: "failed", error: errorCodes.tooManyRequests } as const;
 
-/** Measured on Node 26: 3,400 to 4,900 bytes for a channel, with its maps and sets. */
-const channelBytes = 4_096;
+/** Measured on Node 26: 720 to 780 bytes for a channel on which nobody waits, and more while somebody does. */
+const channelBytes = 1_024;

@@ -1,13 +1,47 @@
 /**
- * How long to collect publications after a frame went out, in ms: about what sending a frame costs, so that waiting
- * never doubles the delay that the fan-out has by itself. Below one millisecond it isn't worth a timer.
+ * When the next frame may go (rule F2). In quiet times at once. Otherwise a frame that went before the last one is out would only
+ * queue behind it; and from then on it pays to wait as long as publications keep coming: a frame costs the runtime the same
+ * whatever is in it. That ends with the first pause, and at the latest when as much time was spent waiting as sending takes.
  */
-export function batchWindowMs(recipientCount: number): number {
-  const windowMs = Math.min(recipientCount * costPerRecipientMs, windowMsMax);
-  return windowMs < 1 ? 0 : windowMs;
+export class BatchWindow {
+  /** When the last frame has left, roughly. */
+  #sentByMs = Number.NEGATIVE_INFINITY;
+  #waitingCount = 0;
+  /** When the newest of those that wait came. */
+  #newestAtMs = 0;
+
+  /**
+   * @param waitingCount publications that wait for the frame, at least one
+   * @returns in how many ms to ask again; 0 to send now
+   */
+  waitMs(waitingCount: number, recipientCount: number, nowMs: number): number {
+    const costMs = recipientCount * costPerRecipientMs;
+    if (costMs < costMsMin) return 0;
+    // A clock that was set back must not make anybody wait: the last frame never leaves later than one that went now.
+    this.#sentByMs = Math.min(this.#sentByMs, nowMs + costMs);
+    const endsAtMs = this.#sentByMs + Math.min(costMs / 5, collectMsMax);
+    if (nowMs >= endsAtMs) return 0;
+    if (waitingCount !== this.#waitingCount || this.#newestAtMs > nowMs) {
+      this.#waitingCount = waitingCount;
+      this.#newestAtMs = nowMs;
+    }
+    if (nowMs < this.#sentByMs) return this.#sentByMs - nowMs;
+    const pauseEndsAtMs = Math.max(this.#newestAtMs, this.#sentByMs) + pauseMs;
+    return Math.max(0, Math.min(pauseEndsAtMs, endsAtMs) - nowMs);
+  }
+
+  /** A frame goes now. */
+  sent(recipientCount: number, nowMs: number): void {
+    this.#sentByMs = nowMs + recipientCount * costPerRecipientMs;
+    this.#waitingCount = 0;
+  }
 }
 
-/** Measured on workerd: sending a frame takes the object's thread 15 to 25 µs a socket, nearly all of it native work. */
-const costPerRecipientMs = 0.02;
+/** Measured on workerd: sending a frame takes the object's thread about 25 µs a socket, nearly all of it native work. */
+const costPerRecipientMs = 0.025;
+/** Below, it isn't worth a timer. */
+const costMsMin = 1;
 /** Longer would be seen by people. */
-const windowMsMax = 25;
+const collectMsMax = 5;
+/** Between publications that follow one another; the shortest that a timer can wait. */
+const pauseMs = 1;

@@ -2,8 +2,9 @@ import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
-import { batchWindowMs } from "./batch-window.ts";
+import { BatchWindow } from "./batch-window.ts";
 import type { Recipient } from "./recipient.ts";
+import { Roster } from "./roster.ts";
 
 /**
  * Who listens to a channel, and the loop that sends to them (rules F1 to F5).
@@ -11,20 +12,21 @@ import type { Recipient } from "./recipient.ts";
  * costs the runtime about 20 µs a socket whatever is in it. Time comes in from outside, and so does the call that sends
  * what was collected: {@link settle} says when it is due.
  */
-export class Hub {
+export class Hub<Listener extends Recipient = Recipient> {
   readonly #channel: string;
   readonly #codec: Codec;
   readonly #queueMaxBytes: number;
-  readonly #recipients = new Set<Recipient>();
-  /** The same, as the loop wants it; undefined after a change. */
-  #list: readonly Recipient[] | undefined;
-  #pending: Message[] = [];
+  readonly #recipients = new Roster<Listener>();
+  /** What is collected; undefined while nothing is. */
+  #pending: Message[] | undefined;
   #pendingBytes = 0;
-  readonly #awaitingFlush = new Set<Recipient>();
-  /** To be cut. In a set, because their leaves are announced, and that loop finds the others again. */
-  readonly #slow = new Set<Recipient>();
+  /** Undefined while nobody does: a gateway has thousands of hubs in which nothing happens. */
+  #awaitingFlush: Set<Listener> | undefined;
+  /** To be cut. In a set, because their leaves are announced, and that loop finds the others again. Undefined as above. */
+  #slow: Set<Listener> | undefined;
   #cutting = false;
-  #quietUntilMs = 0;
+  /** Undefined until more than a few listen: to few, a frame goes at once. */
+  #window: BatchWindow | undefined;
   #backlogBytes = 0;
   #overloadedSinceMs: number | undefined;
 
@@ -34,8 +36,13 @@ export class Hub {
     this.#queueMaxBytes = queueMaxBytes;
   }
 
-  get recipients(): readonly Recipient[] {
-    return (this.#list ??= [...this.#recipients]);
+  get recipients(): readonly Listener[] {
+    return this.#recipients.list;
+  }
+
+  /** The same for a glance at some of them: no list is made. */
+  get members(): Iterable<Listener> {
+    return this.#recipients.members;
   }
 
   get size(): number {
@@ -44,14 +51,17 @@ export class Hub {
 
   /** Whether publications wait for the next frame. */
   get collecting(): boolean {
-    return this.#pending.length > 0;
+    return this.#pending !== undefined;
+  }
+
+  has(recipient: Listener): boolean {
+    return this.#recipients.has(recipient);
   }
 
   /** From here on the recipient gets every publication. What was collected before it came is sent first, without it. */
-  add(recipient: Recipient): void {
+  add(recipient: Listener): void {
     this.flush();
     this.#recipients.add(recipient);
-    this.#list = undefined;
   }
 
   /**
@@ -59,11 +69,10 @@ export class Hub {
    *
    * @returns whether it was there
    */
-  remove(recipient: Recipient): boolean {
+  remove(recipient: Listener): boolean {
     if (!this.#recipients.has(recipient)) return false;
     this.flush();
     this.#recipients.delete(recipient);
-    this.#list = undefined;
     return true;
   }
 
@@ -76,6 +85,7 @@ export class Hub {
       publication,
     });
     if (this.#pendingBytes + message.length > limits.batchBytesMax) this.flush();
+    this.#pending ??= [];
     this.#pending.push(message);
     // With the line break that divides it from the next one.
     this.#pendingBytes += message.length + 1;
@@ -88,29 +98,30 @@ export class Hub {
    * @returns in how many ms this must be called again; undefined when nothing waits
    */
   settle(nowMs: number): number | undefined {
-    if (this.#pending.length === 0) return undefined;
-    // A clock that was set back must not make anybody wait: the window never ends later than one that begins now.
-    const windowEndMs = nowMs + batchWindowMs(this.#recipients.size);
-    this.#quietUntilMs = Math.min(this.#quietUntilMs, windowEndMs);
-    if (this.#quietUntilMs > nowMs) return this.#quietUntilMs - nowMs;
+    if (this.#pending === undefined) return undefined;
+    const { size } = this.#recipients;
+    if (size > windowlessMax) this.#window ??= new BatchWindow();
+    const waitMs = this.#window?.waitMs(this.#pending.length, size, nowMs) ?? 0;
+    if (waitMs > 0) return waitMs;
+    this.#window?.sent(size, nowMs);
     this.flush();
-    this.#quietUntilMs = windowEndMs;
     return undefined;
   }
 
   /** Sends what was collected, now. A recipient that is too far behind is cut instead (rule F4). */
   flush(): void {
-    if (this.#pending.length === 0) return;
+    if (this.#pending === undefined) return;
     const frame = this.#codec.joinFrame(this.#pending);
-    this.#pending = [];
+    this.#pending = undefined;
     this.#pendingBytes = 0;
     this.#backlogBytes = this.#send(frame, false);
-    for (const recipient of this.#awaitingFlush) recipient.flushed();
-    this.#awaitingFlush.clear();
+    for (const recipient of this.#awaitingFlush ?? []) recipient.flushed();
+    this.#awaitingFlush = undefined;
   }
 
   /** Promises one call of the recipient's `flushed` after the next frame. */
-  callAfterFlush(recipient: Recipient): void {
+  callAfterFlush(recipient: Listener): void {
+    this.#awaitingFlush ??= new Set();
     this.#awaitingFlush.add(recipient);
   }
 
@@ -154,7 +165,7 @@ export class Hub {
     let backlogBytes = 0;
     for (const recipient of this.recipients) {
       const behind = recipient.backlogBytes();
-      if (behind > allowedBytes) this.#slow.add(recipient);
+      if (behind > allowedBytes) this.#addSlow(recipient);
       else backlogBytes += behind;
     }
     this.#cutSlow();
@@ -173,7 +184,7 @@ export class Hub {
       if (onlyJoinLeave && !recipient.hearsJoinLeave) continue;
       const behind = recipient.backlogBytes();
       if (behind > this.#queueMaxBytes) {
-        this.#slow.add(recipient);
+        this.#addSlow(recipient);
         continue;
       }
       backlogBytes += behind + frame.length;
@@ -183,15 +194,23 @@ export class Hub {
     return backlogBytes;
   }
 
+  #addSlow(recipient: Listener): void {
+    this.#slow ??= new Set();
+    this.#slow.add(recipient);
+  }
+
   /** One after the other, never one inside the other: thousands may be slow at once, and the stack isn't that deep. */
   #cutSlow(): void {
-    if (this.#cutting) return;
+    if (this.#cutting || this.#slow === undefined) return;
     this.#cutting = true;
     try {
       for (const recipient of this.#slow) recipient.disconnect(disconnectCodes.slow);
     } finally {
-      this.#slow.clear();
+      this.#slow = undefined;
       this.#cutting = false;
     }
   }
 }
+
+/** To so many a frame is sent in far less than a millisecond. */
+const windowlessMax = 8;

@@ -9,22 +9,26 @@ import { isBeyond, type Reached, reachedOf } from "./reached.ts";
 
 /** A gateway's own subscribers to one channel: who they are, what they are sent, and what they note and wait for. */
 export class Audience {
-  readonly #hub: Hub;
-  readonly #subscriptions = new Set<Subscription>();
+  readonly #hub: Hub<Subscription>;
   readonly #keeper = new Keeper();
-  readonly #waits = new PublishWaits();
+  /** Undefined while nobody waits. */
+  #waits: PublishWaits | undefined;
 
   constructor(channel: string, codec: Codec, client: ClientConfig) {
     this.#hub = new Hub(channel, codec, client.queueMaxSizeBytes);
   }
 
-  get subscriptions(): ReadonlySet<Subscription> {
-    return this.#subscriptions;
+  get size(): number {
+    return this.#hub.size;
+  }
+
+  get subscriptions(): readonly Subscription[] {
+    return this.#hub.recipients;
   }
 
   /** Whether {@link settle} has something to do. */
   get unsettled(): boolean {
-    return this.#hub.collecting || this.#waits.size > 0;
+    return this.#hub.collecting || this.#waits !== undefined;
   }
 
   /** Whether their sockets hold more than memory bears (rule B3). */
@@ -34,7 +38,6 @@ export class Audience {
 
   /** From here on the subscription gets everything. */
   add(subscription: Subscription): void {
-    this.#subscriptions.add(subscription);
     this.#hub.add(subscription);
   }
 
@@ -53,21 +56,19 @@ export class Audience {
   }
 
   remove(subscription: Subscription): void {
-    if (!this.#subscriptions.delete(subscription)) return;
-    this.#hub.remove(subscription);
+    if (!this.#hub.remove(subscription)) return;
     this.#keeper.left(subscription);
-    this.#waits.releaseOf(subscription);
+    this.#answer((waits) => waits.releaseOf(subscription));
   }
 
   /** Something is missing and can't be had (rule L3): everybody is told, and isn't a subscriber any more. */
   lose(): void {
-    const lost = [...this.#subscriptions];
-    this.#subscriptions.clear();
+    const lost = this.subscriptions;
     this.#keeper.clear();
     for (const subscription of lost) this.#hub.remove(subscription);
     for (const subscription of lost) subscription.lost();
     // Their publications are among what they lost: that they were published they hear after that (rule O4).
-    this.#waits.releaseAll();
+    this.#answer((waits) => waits.releaseAll());
   }
 
   /** Sends, or collects, what the channel told. */
@@ -90,18 +91,22 @@ export class Audience {
 
   /** Notes how far the gateway is, where it survives sleep. */
   keep(reached: Reached): void {
-    this.#keeper.keep(reached, this.#subscriptions);
+    this.#keeper.keep(reached, this.#hub.members);
   }
 
   /** Answers a publisher once {@link release} says that its publication is here; at once, if it isn't a subscriber. */
   awaitPublication(wait: PublishWait): void {
-    if (this.#subscriptions.has(wait.subscription)) this.#waits.add(wait);
-    else wait.answer();
+    if (!this.#hub.has(wait.subscription)) {
+      wait.answer();
+      return;
+    }
+    this.#waits ??= new PublishWaits();
+    this.#waits.add(wait);
   }
 
   /** @returns whether somebody's publication is with the subscribers now, and was answered */
   release(reached: Reached): boolean {
-    return this.#waits.release(reached);
+    return this.#answer((waits) => waits.release(reached)) === true;
   }
 
   /** Whether publications are being collected; then the subscription's `flushed` is called once they went out. */
@@ -118,8 +123,18 @@ export class Audience {
    */
   settle(nowMs: number): number | undefined {
     const hubMs = this.#hub.settle(nowMs);
-    const waitsMs = this.#waits.expire(nowMs);
+    const waitsMs = this.#answer((waits) => waits.expire(nowMs));
     if (hubMs === undefined || waitsMs === undefined) return hubMs ?? waitsMs;
     return Math.min(hubMs, waitsMs);
+  }
+
+  /** Answers some of those who wait, if anybody does. */
+  #answer<Result>(some: (waits: PublishWaits) => Result): Result | undefined {
+    const waits = this.#waits;
+    if (waits === undefined) return undefined;
+    const result = some(waits);
+    // An answer may have made others wait.
+    if (waits.size === 0 && this.#waits === waits) this.#waits = undefined;
+    return result;
   }
 }

@@ -1,35 +1,20 @@
 import type { JoinWish } from "../channel/channel.ts";
-import type { ClientConfig } from "../config/config.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
-import type { Codec } from "../protocol/codec.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { JoinAnswer } from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { Audience } from "./audience.ts";
 import { BatchBuffer } from "./batch-buffer.ts";
 import type { Batch, BatchAnswer, RelayEntry } from "./batch.ts";
-import type { HeldSubscriptions } from "./held-subscriptions.ts";
+import type { FollowerHost } from "./follower-host.ts";
 import { Joins } from "./joins.ts";
 import type { PublishWait } from "./publish-waits.ts";
 import type { Answer } from "./question.ts";
 import { type Reached, reachedBefore, sameStream } from "./reached.ts";
 import { sortBatch } from "./sorted-batch.ts";
-import type { Asked } from "./upstream.ts";
+import { asInHistory, asLive } from "./told-epoch.ts";
 import { Window } from "./window.ts";
-
-/** What a follower is made of. */
-export interface FollowerSetup {
-  readonly channel: string;
-  readonly client: ClientConfig;
-  readonly codec: Codec;
-  /** Asks the channel's object, in order. */
-  readonly ask: (asked: readonly Asked[]) => void;
-  /** Counts the subscribers here, and those about to be. */
-  readonly held: HeldSubscriptions;
-  /** Called at the end of whatever happened here: the follower may be idle now, or have something to settle. */
-  readonly changed: () => void;
-}
 
 /**
  * One channel as a gateway follows it, for all its subscribers here (rules L1, L3, L6 and L7).
@@ -39,13 +24,20 @@ export interface FollowerSetup {
  * `follow`, and after a sleep of which nothing was noted. Then a batch that is known to follow on what was taken tells it.
  * Any other might repeat what the subscribers have, or leave something out: they are told that they lost the stream, which
  * is never a gap and never anything twice, with history and without.
+ *
+ * A gateway has thousands of them, of which few are asked for something at a time. So what only joins and catching up need
+ * is there only while they do.
  */
 export class Follower {
-  readonly #setup: FollowerSetup;
+  readonly channel: string;
+  readonly #host: FollowerHost;
   readonly #audience: Audience;
-  readonly #window = new Window();
-  readonly #joins: Joins;
-  readonly #buffer: BatchBuffer;
+  /** Those who want to subscribe; undefined while nobody does and nothing is read for any of them. */
+  #joins: Joins | undefined;
+  /** What came since something was read for them; undefined while it is closed and nobody joins. */
+  #window: Window | undefined;
+  /** What came while something missing was read, or before it was known what the gateway needs; undefined otherwise. */
+  #buffer: BatchBuffer | undefined;
   /** Where it stands; undefined while that is unknown. */
   #reached: Reached | undefined;
   /** `follow` is under way. */
@@ -54,32 +46,17 @@ export class Follower {
   #catchingUp = false;
   /** The offset after which something was missing the last time. */
   #missedAfter: number | undefined;
-  #nowMs = 0;
   #working = false;
 
-  constructor(setup: FollowerSetup) {
-    const { channel, client, codec, ask } = setup;
-    this.#setup = setup;
-    this.#audience = new Audience(channel, codec, client);
-    // It is passed on in one stretch with the last page of what was missing, in which no socket can drain: together they
-    // must not be reason to cut a reader as slow.
-    this.#buffer = new BatchBuffer(
-      Math.min(limits.followerBufferBytesMax, client.queueMaxSizeBytes / 2),
-    );
-    this.#joins = new Joins(client, {
-      window: this.#window,
-      position: () => this.#reached?.position,
-      ask,
-      run: (work) => this.#run(work),
-      advance: (publications) => this.#advance(publications),
-      begin: (subscription) => this.#audience.add(subscription),
-      lose: () => this.#lose(),
-    });
+  constructor(channel: string, host: FollowerHost) {
+    this.channel = channel;
+    this.#host = host;
+    this.#audience = new Audience(channel, host.codec, host.client);
   }
 
   /** Nobody here wants the channel, or is about to. */
   get idle(): boolean {
-    return this.subscriptions.size === 0 && this.#joins.size === 0;
+    return this.#audience.size === 0 && !this.#joining;
   }
 
   /** Whether {@link settle} has something to do. */
@@ -88,13 +65,13 @@ export class Follower {
   }
 
   /** The subscribers here. */
-  get subscriptions(): ReadonlySet<Subscription> {
+  get subscriptions(): readonly Subscription[] {
     return this.#audience.subscriptions;
   }
 
   /** What it holds for clients that recover together. */
   get windowBytes(): number {
-    return this.#window.bytes;
+    return this.#window?.bytes ?? 0;
   }
 
   /** Takes what the channel's object tells. Follow it, in the same stretch, with {@link settle}. */
@@ -103,7 +80,6 @@ export class Follower {
     const overloaded = this.#audience.overloaded(nowMs);
     if (this.idle) return { outcome: "left" };
     if (overloaded) return { outcome: "busy" };
-    this.#nowMs = nowMs;
     this.#run(() => this.#take(batch));
     return { outcome: "taken" };
   }
@@ -115,31 +91,31 @@ export class Follower {
     nowMs: number,
     answer: (outcome: JoinAnswer) => void,
   ): void {
-    const { held } = this.#setup;
+    const { held } = this.#host;
     const answered = (outcome: JoinAnswer): void => {
       if (outcome.outcome === "failed") held.remove(subscription);
       answer(outcome);
     };
     held.add(subscription);
-    this.#nowMs = nowMs;
     this.#run(() => {
       this.expireWindow(nowMs);
+      this.#joins ??= this.#newJoins();
       this.#joins.add({ subscription, wish, nowMs, answer: answered });
     });
   }
 
   /** Ends a subscription, or the wish for one, which then isn't answered any more (rule G5). */
   leave(subscription: Subscription): void {
-    this.#setup.held.remove(subscription);
+    this.#host.held.remove(subscription);
     this.#run(() => {
-      this.#joins.cancel(subscription);
+      this.#joins?.cancel(subscription);
       this.#audience.remove(subscription);
     });
   }
 
   /** Takes up a subscription that slept, and where it noted that the gateway stands. */
   restore(subscription: Subscription): void {
-    this.#setup.held.add(subscription);
+    this.#host.held.add(subscription);
     this.#run(() => {
       this.#reached = this.#audience.restore(subscription, this.#reached);
     });
@@ -170,12 +146,14 @@ export class Follower {
 
   /** Lets go of what was held for clients that recover together, if that was long ago. */
   expireWindow(nowMs: number): void {
-    if (!this.#joins.reading) this.#window.expire(nowMs);
+    if (!this.#reading) this.#window?.expire(nowMs);
+    this.#dropUnused();
   }
 
   /** The same, however long ago it was. */
   dropWindow(): void {
-    if (!this.#joins.reading) this.#window.close();
+    if (!this.#reading) this.#window?.close();
+    this.#dropUnused();
   }
 
   /**
@@ -196,7 +174,35 @@ export class Follower {
     } finally {
       this.#working = false;
     }
-    this.#setup.changed();
+    this.#dropUnused();
+    this.#host.changed(this);
+  }
+
+  get #joining(): boolean {
+    return this.#joins !== undefined && this.#joins.size > 0;
+  }
+
+  get #reading(): boolean {
+    return this.#joins?.reading === true;
+  }
+
+  #newJoins(): Joins {
+    this.#window ??= new Window();
+    return new Joins(this.#host.client, {
+      window: this.#window,
+      position: () => this.#reached?.position,
+      ask: (asked) => this.#host.ask(this.channel, asked),
+      run: (work) => this.#run(work),
+      advance: (publications) => this.#advance(publications),
+      begin: (subscription) => this.#audience.add(subscription),
+      lose: () => this.#lose(),
+    });
+  }
+
+  #dropUnused(): void {
+    if (this.#working || this.#joining || this.#reading) return;
+    this.#joins = undefined;
+    if (this.#window?.isOpen === false) this.#window = undefined;
   }
 
   /** @returns whether something was done, from which more may follow */
@@ -205,24 +211,25 @@ export class Follower {
     if (this.#catchingUp) return false;
     const reached = this.#reached;
     if (reached !== undefined && this.#audience.release(reached)) return true;
-    if (!this.#joins.waiting) return false;
+    const joins = this.#joins;
+    if (joins?.waiting !== true) return false;
     if (reached !== undefined) {
-      this.#joins.decide();
+      joins.decide();
       return true;
     }
     if (this.#following) return false;
-    this.#follow();
+    this.#follow(joins);
     return true;
   }
 
   #take(batch: Batch): void {
     if (this.#catchingUp) {
-      this.#buffer.add(batch);
+      this.#keepForLater(batch);
       return;
     }
     if (this.#reached === undefined && !this.#standBefore(batch)) {
       // Whoever joins needs what is told after the answer to `follow`, which may come later than this.
-      if (this.#joins.size > 0) this.#buffer.add(batch);
+      if (this.#joining) this.#keepForLater(batch);
       return;
     }
     if (this.#reached === undefined) return;
@@ -239,7 +246,7 @@ export class Follower {
 
   /** @returns whether it is known now where the subscribers stood before the batch */
   #standBefore(batch: Batch): boolean {
-    if (this.subscriptions.size === 0) return false;
+    if (this.#audience.size === 0) return false;
     const { certain, first, entries, top } = batch;
     // The first word of an instance that has nothing to tell repeats nothing and leaves nothing out.
     const saysNothing = first === 1 && entries.length === 0 && top === undefined;
@@ -252,29 +259,27 @@ export class Follower {
     const { position } = reached;
     this.#reached = reached;
     if (position === undefined) return;
-    this.#joins.settleAhead(position);
-    // What was asked ahead needs what comes before its answer.
-    if (this.#joins.reading) this.#window.open(position.offset, this.#nowMs);
+    this.#joins?.settleAhead(position);
   }
 
-  #follow(): void {
+  #follow(joins: Joins): void {
     this.#following = true;
     // They slept, and nobody knows what they have. The channel's object begins anew with this gateway: what it tells from
     // then on follows on what joins now, not on what they have, and nothing shows from when on that is so.
     this.#loseAudience();
-    this.#setup.ask([
+    this.#host.ask(this.channel, [
       {
         question: { method: "follow" },
         answered: (answer) => this.#run(() => this.#followed(answer)),
       },
-      ...this.#joins.askAhead(),
+      ...joins.askAhead(),
     ]);
   }
 
   #followed(answer: Answer): void {
     this.#following = false;
     if (answer.outcome !== "following") {
-      this.#joins.fail(answer.outcome === "error" ? answer.error : errorCodes.internal);
+      this.#joins?.fail(answer.outcome === "error" ? answer.error : errorCodes.internal);
       return;
     }
     const { instance, sequence, position } = answer;
@@ -283,7 +288,18 @@ export class Follower {
   }
 
   #takeBuffered(): void {
-    for (const batch of this.#buffer.takeAll()) this.#take(batch);
+    const batches = this.#buffer?.takeAll() ?? [];
+    this.#buffer = undefined;
+    for (const batch of batches) this.#take(batch);
+  }
+
+  #keepForLater(batch: Batch): void {
+    // It is passed on in one stretch with the last page of what was missing, in which no socket can drain: together they
+    // must not be reason to cut a reader as slow.
+    this.#buffer ??= new BatchBuffer(
+      Math.min(limits.followerBufferBytesMax, this.#host.client.queueMaxSizeBytes / 2),
+    );
+    this.#buffer.add(batch);
   }
 
   /** Reads what is missing (rule L3). What came after it waits, with everything that comes meanwhile. */
@@ -294,14 +310,14 @@ export class Follower {
       this.#lose();
       return;
     }
-    this.#buffer.add(rest);
+    this.#keepForLater(rest);
     this.#readPage(since);
   }
 
   #readPage(since: StreamPosition): void {
     this.#missedAfter = since.offset;
     this.#catchingUp = true;
-    this.#setup.ask([
+    this.#host.ask(this.channel, [
       {
         question: { method: "recover", since, whole: true },
         answered: (answer) => this.#run(() => this.#caughtUp(since, answer)),
@@ -351,41 +367,29 @@ export class Follower {
   #deliver(entry: RelayEntry): void {
     if (entry.type === "removed") this.#forgetWindow();
     if (entry.type === "publication" && entry.publication.offset > 0) {
-      this.#window.append(asInHistory(entry.publication));
+      this.#window?.append(asInHistory(entry.publication));
     }
     this.#audience.deliver(entry);
   }
 
   /** What is being read still needs what comes meanwhile. */
   #forgetWindow(): void {
-    if (this.#joins.reading) this.#window.empty();
-    else this.#window.close();
+    if (this.#reading) this.#window?.empty();
+    else this.#window?.close();
   }
 
   /** Something is missing and can't be had. Everybody is told, and whoever wants to join begins anew. */
   #lose(): void {
     this.#reached = undefined;
     this.#missedAfter = undefined;
-    this.#buffer.takeAll();
-    this.#window.close();
-    this.#joins.restart();
+    this.#buffer = undefined;
+    this.#window?.close();
+    this.#joins?.restart();
     this.#loseAudience();
   }
 
   #loseAudience(): void {
-    for (const subscription of this.subscriptions) this.#setup.held.remove(subscription);
+    for (const subscription of this.subscriptions) this.#host.held.remove(subscription);
     this.#audience.lose();
   }
-}
-
-/** The history doesn't say the epoch again that clients are told with the first publication. */
-function asInHistory(publication: Publication): Publication {
-  if (publication.epoch === undefined) return publication;
-  const { epoch: _, ...rest } = publication;
-  return rest;
-}
-
-/** The other way round (reference 2.6). */
-function asLive(publication: Publication, epoch: string): Publication {
-  return publication.offset === 1 ? { ...publication, epoch } : publication;
 }

@@ -44,6 +44,8 @@ export class Joins {
   readonly #all = new Map<Subscription, PendingJoin>();
   /** They wait for the gateway to stand somewhere. */
   readonly #waiting = new Set<PendingJoin>();
+  /** When the last one came. */
+  #joinedAtMs = 0;
   /** What is being read, by its question. */
   readonly #reads = new Map<string, Read>();
 
@@ -68,6 +70,7 @@ export class Joins {
 
   add(join: Join): void {
     const pending: PendingJoin = { ...join, caughtUp: false, readAgain: false };
+    this.#joinedAtMs = join.nowMs;
     this.#all.set(join.subscription, pending);
     this.#waiting.add(pending);
   }
@@ -103,11 +106,15 @@ export class Joins {
     return [];
   }
 
-  /** The gateway stands somewhere: reads that were asked ahead are of use only if they are of its stream. */
+  /**
+   * The gateway stands somewhere: reads that were asked ahead are of use only if they are of its stream, and then need what
+   * comes before their answers.
+   */
   settleAhead(position: StreamPosition): void {
     for (const [key, { since }] of this.#reads) {
       if (key !== newestKey && !sameStream(since, position)) this.#reads.delete(key);
     }
+    if (this.reading) this.#host.window.open(position.offset, this.#joinedAtMs);
   }
 
   /** Where the gateway stood is worth nothing any more: everybody waits again. */

@@ -10,8 +10,8 @@ export class Keeper {
   #keeper: Subscription | undefined;
   /** What it holds. */
   #written: Reached | undefined;
-  /** They had no room when they were last asked, the longest ago first. They may have it again. */
-  readonly #refused = new Set<Subscription>();
+  /** They had no room when they were last asked, the longest ago first. They may have it again. Undefined while all have. */
+  #refused: Set<Subscription> | undefined;
   /** For what some of them were asked again. */
   #askedFor: Reached | undefined;
 
@@ -22,7 +22,7 @@ export class Keeper {
   }
 
   left(subscription: Subscription): void {
-    this.#refused.delete(subscription);
+    this.#accept(subscription);
     if (subscription !== this.#keeper) return;
     this.#keeper = undefined;
     this.#written = undefined;
@@ -30,7 +30,8 @@ export class Keeper {
 
   /** Everybody has left. */
   clear(): void {
-    this.#refused.clear();
+    this.#refused = undefined;
+    this.#askedFor = undefined;
     this.#keeper = undefined;
     this.#written = undefined;
   }
@@ -40,9 +41,9 @@ export class Keeper {
     if (this.#written === reached) return;
     const kept = keptOf(reached);
     if (this.#keeper === undefined || !this.#keptBy(this.#keeper, kept)) {
-      const again = this.#askedFor === reached ? [] : first(askedAgain, this.#refused);
-      this.#askedFor = reached;
+      const again = this.#askedFor === reached ? [] : first(askedAgain, this.#refused ?? []);
       this.#keeper = this.#find(kept, subscriptions, again);
+      this.#askedFor = this.#refused === undefined ? undefined : reached;
     }
     this.#written = this.#keeper === undefined ? undefined : reached;
   }
@@ -54,7 +55,7 @@ export class Keeper {
     again: readonly Subscription[],
   ): Subscription | undefined {
     for (const subscription of subscriptions) {
-      if (this.#refused.has(subscription)) continue;
+      if (this.#refused?.has(subscription) === true) continue;
       if (this.#keptBy(subscription, kept)) return subscription;
     }
     return again.find((subscription) => this.#keptBy(subscription, kept));
@@ -62,10 +63,16 @@ export class Keeper {
 
   #keptBy(subscription: Subscription, kept: KeptPosition): boolean {
     // The last one that was asked comes last.
-    this.#refused.delete(subscription);
+    this.#accept(subscription);
     if (subscription.keep(kept)) return true;
+    this.#refused ??= new Set();
     this.#refused.add(subscription);
     return false;
+  }
+
+  #accept(subscription: Subscription): void {
+    this.#refused?.delete(subscription);
+    if (this.#refused?.size === 0) this.#refused = undefined;
   }
 }
 

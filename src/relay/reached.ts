@@ -13,7 +13,8 @@ export interface Reached {
 
 /** How it is noted where it survives sleep. */
 export function keptOf({ instance, sequence, position }: Reached): KeptPosition {
-  return { instance, sequence, ...(position ?? { epoch: "", offset: 0 }) };
+  const { epoch, offset } = position ?? { epoch: "", offset: 0 };
+  return { epoch, offset, instance, sequence };
 }
 
 /** The other way round. */

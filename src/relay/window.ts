@@ -18,6 +18,10 @@ export class Window {
     return this.#bytes;
   }
 
+  get isOpen(): boolean {
+    return this.#start !== undefined;
+  }
+
   /** The newest publication, if there is one since the start. */
   get last(): Publication | undefined {
     return this.#publications.at(-1);

@@ -1,17 +1,24 @@
+import { limits } from "../limits.ts";
+
+/** How often something may be done: so many times at once, and so many times a second. */
+export interface Rate {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
 /**
  * How often somebody may do something: so many times at once, and then so many times a second (rule B7). It lives in
  * memory only: whoever is so quiet that its object sleeps has all of it again.
  */
 export class Allowance {
-  readonly #burst: number;
-  readonly #perSecond: number;
+  readonly #rate: Rate;
   #left: number;
   #countedAtMs = 0;
 
-  constructor(burst: number, perSecond: number) {
-    this.#burst = burst;
-    this.#perSecond = perSecond;
-    this.#left = burst;
+  /** @param rate may be shared: each connection has several of these */
+  constructor(rate: Rate) {
+    this.#rate = rate;
+    this.#left = rate.burst;
   }
 
   /**
@@ -23,7 +30,7 @@ export class Allowance {
     this.#gain(nowMs);
     this.#left--;
     if (this.#left >= 0) return "granted";
-    if (this.#left >= -this.#burst) return "over";
+    if (this.#left >= -this.#rate.burst) return "over";
     return "far-over";
   }
 
@@ -38,9 +45,27 @@ export class Allowance {
     return true;
   }
 
+  /** Whether all of it is left: then it is as good as a new one. */
+  isWhole(nowMs: number): boolean {
+    this.#gain(nowMs);
+    return this.#left >= this.#rate.burst;
+  }
+
   #gain(nowMs: number): void {
-    const gained = (Math.max(0, nowMs - this.#countedAtMs) / 1000) * this.#perSecond;
+    const gained = (Math.max(0, nowMs - this.#countedAtMs) / 1000) * this.#rate.perSecond;
     this.#countedAtMs = nowMs;
-    this.#left = Math.min(this.#burst, this.#left + gained);
+    this.#left = Math.min(this.#rate.burst, this.#left + gained);
   }
 }
+
+/** The commands of one connection (rule B7). */
+export const commandRate: Rate = {
+  burst: limits.commandsBurst,
+  perSecond: limits.commandsPerSecond,
+};
+
+/** Its subscribe commands, and with them the tokens it may have verified. */
+export const subscribeRate: Rate = {
+  burst: limits.subscribesBurst,
+  perSecond: limits.subscribesPerSecond,
+};

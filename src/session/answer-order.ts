@@ -13,6 +13,11 @@ export class AnswerOrder {
     this.#emptied = emptied;
   }
 
+  /** Whether everything is answered. */
+  get idle(): boolean {
+    return this.#open.size === 0;
+  }
+
   /** Whether something that was asked of a channel isn't answered yet. */
   isOpen(channel: string): boolean {
     return this.#open.has(channel);

@@ -141,10 +141,20 @@ interface Pack {
   readonly bytes: number;
 }
 
-/** Made anew only when a subscription comes or goes, though a session is written down with every ping and many a batch. */
+/**
+ * Made anew only when a subscription comes or goes, though a session is written down with every ping and many a batch. A
+ * few are made as fast as found, and to remember them for each of thousands of sessions takes memory.
+ */
 function pack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
+  if (subscriptions.length <= packedAnewMax) return newPack(subscriptions);
   const known = packs.get(subscriptions);
   if (known !== undefined) return known;
+  const packed = newPack(subscriptions);
+  packs.set(subscriptions, packed);
+  return packed;
+}
+
+function newPack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
   const text = JSON.stringify(
     subscriptions.map((subscription): PackedSubscription => {
       const { channel, expireAtSeconds, chanInfo } = subscription;
@@ -157,10 +167,10 @@ function pack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
         : [channel, flags, expireAtSeconds, chanInfo];
     }),
   );
-  const packed = { text, bytes: textBytes(text) };
-  packs.set(subscriptions, packed);
-  return packed;
+  return { text, bytes: textBytes(text) };
 }
+
+const packedAnewMax = 2;
 
 const packs = new WeakMap<readonly SubscriptionSnapshot[], Pack>();
 
@@ -199,7 +209,10 @@ function roomBytes(claims: ConnectionClaims | undefined): number {
   return limits.attachmentBytesMax - identityBytes - rest;
 }
 
+/** Counted once where a token says much; who the user is, is soon counted, and as in {@link pack} not worth remembering. */
 function claimsBytes(claims: ConnectionClaims): number {
+  const { info, subscriptions } = claims;
+  if (info === undefined && subscriptions === undefined) return textBytes(JSON.stringify(claims));
   const known = claimSizes.get(claims);
   if (known !== undefined) return known;
   const bytes = textBytes(JSON.stringify(claims));

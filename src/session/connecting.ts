@@ -42,7 +42,7 @@ export function carryOutConnect(
     done(grants.outcome === "error" ? { ...grants, changes: refused } : grants);
     return;
   }
-  const { subscriptions: _, ...kept } = claims;
+  const kept = withoutSubscriptions(claims);
   state.identity = { ...state.identity, claims: kept };
   const { granted } = grants;
   if (!state.hasRoom(granted.map(({ grant }) => grant.subscription))) {
@@ -68,6 +68,13 @@ export function carryOutConnect(
 }
 
 const nothingGranted = { outcome: "granted", granted: [] } as const;
+
+/** They are made now, and remembered as what they are. Most tokens name none, and needn't be copied. */
+function withoutSubscriptions(claims: ConnectionClaims): ConnectionClaims {
+  if (claims.subscriptions === undefined) return claims;
+  const { subscriptions: _, ...kept } = claims;
+  return kept;
+}
 
 /** A subscription of the server's that has begun. */
 interface Joined {
@@ -105,7 +112,7 @@ function joinAll(
     const request = asked === undefined ? notRecovering : { ...asked, flag: 0 };
     const subscription = state.newSubscription(grant.subscription, subscriber);
     subscription.hold();
-    state.subscriptions.add(subscription, grant.subscription, false);
+    state.subscriptions.add(subscription, false);
     const wish = joinWish(grant, known.options, request);
     state.context.channels.join(subscription, wish, nowMs, (answer) => {
       if (answer.outcome === "failed") {

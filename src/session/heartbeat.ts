@@ -1,3 +1,5 @@
+import { disconnectCodes } from "../protocol/codes.ts";
+import { type Decision, disconnectWith } from "./decision.ts";
 import type { SessionIdentity } from "./snapshot.ts";
 
 /**
@@ -38,6 +40,13 @@ export function heartbeat(
   if (!tick || sinceMs < intervalMs / 2) return "nothing";
   if (session.awaitingPong !== true) return "ping";
   return sinceMs >= Math.min(pongTimeoutMs, intervalMs) ? "no-pong" : "nothing";
+}
+
+/** What a client's answer to a ping comes to. */
+export function pong(awaitingPong: boolean | undefined): Decision {
+  // An answer nobody asked for keeps a dead connection looking alive (reference 1.4, item 7).
+  if (awaitingPong !== true) return disconnectWith(disconnectCodes.badRequest);
+  return { outcome: "silent", changes: { awaitingPong: false } };
 }
 
 /** Centrifugo's `pong_timeout`; a shorter interval leaves less. */

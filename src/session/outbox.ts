@@ -8,7 +8,8 @@ import type { Connection } from "./connection.ts";
 export class Outbox {
   readonly #connection: Connection;
   readonly #behindMaxBytes: number;
-  #waiting: Waiting[] = [];
+  /** Undefined while none waits. */
+  #waiting: Waiting[] | undefined;
   #waitingBytes = 0;
 
   /** @param behindMaxBytes how much a client may have outstanding before it gets no more (rule F4) */
@@ -34,20 +35,23 @@ export class Outbox {
    * @param sent  is called when the message went out
    */
   send(message: Message, after?: string, sent?: () => void): void {
-    if (after === undefined && this.#waiting.length === 0) {
+    if (after === undefined && this.#waiting === undefined) {
       this.#connection.send(message);
       sent?.();
       return;
     }
+    this.#waiting ??= [];
     this.#waiting.push({ message, after, sent });
     this.#waitingBytes += message.length;
   }
 
   /** A channel's collected publications went out. */
   flushed(channel: string): void {
-    for (const waiting of this.#waiting) if (waiting.after === channel) waiting.after = undefined;
-    const held = this.#waiting.findIndex(({ after }) => after !== undefined);
-    const released = this.#waiting.splice(0, held < 0 ? this.#waiting.length : held);
+    const all = this.#waiting ?? [];
+    for (const waiting of all) if (waiting.after === channel) waiting.after = undefined;
+    const held = all.findIndex(({ after }) => after !== undefined);
+    const released = all.splice(0, held < 0 ? all.length : held);
+    if (all.length === 0) this.#waiting = undefined;
     for (const { message, sent } of released) {
       this.#waitingBytes -= message.length;
       this.#connection.send(message);
@@ -57,7 +61,7 @@ export class Outbox {
 
   /** Nothing is sent any more. */
   clear(): void {
-    this.#waiting = [];
+    this.#waiting = undefined;
     this.#waitingBytes = 0;
   }
 }

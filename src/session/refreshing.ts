@@ -24,8 +24,7 @@ export function carryOutRefresh(
     return failWith(errorCodes.limitExceeded);
   const identity = { ...state.identity, ...decision.changes };
   for (const subscription of all) {
-    const granted = snapshots.find(({ channel }) => channel === subscription.channel);
-    subscription.info = clientInfo(identity, granted);
+    subscription.info = clientInfo(identity, subscription.granted);
   }
   return decision;
 }

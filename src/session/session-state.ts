@@ -28,7 +28,7 @@ export class SessionState {
 
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
     const { subscriptions: _, kept: __, ...identity } = snapshot;
-    this.identity = identity;
+    this.identity = compact(identity);
     this.context = context;
     this.#connection = connection;
     this.#outbox = new Outbox(connection, context.config.client.queueMaxSizeBytes);
@@ -44,7 +44,7 @@ export class SessionState {
 
   get snapshot(): SessionSnapshot {
     const { list, kept } = this.subscriptions;
-    return { ...this.identity, subscriptions: list, ...(kept.size === 0 ? {} : { kept }) };
+    return { ...this.identity, subscriptions: list, ...(kept === undefined ? {} : { kept }) };
   }
 
   /** When the client was last heard; see {@link Connection}. */
@@ -54,7 +54,7 @@ export class SessionState {
 
   change(changes: Changes | undefined): void {
     if (changes === undefined) return;
-    this.identity = { ...this.identity, ...changes };
+    this.identity = compact({ ...this.identity, ...changes });
     this.save();
   }
 
@@ -65,11 +65,10 @@ export class SessionState {
   /** Notes how far the gateway is with a channel; false when there is no room for that. */
   keep(channel: string, position: KeptPosition): boolean {
     const { kept } = this.subscriptions;
-    const count = kept.has(channel) ? kept.size : kept.size + 1;
-    const fits = fitsKept(this.identity.claims, count);
+    const others = (kept?.size ?? 0) - (kept?.has(channel) === true ? 1 : 0);
+    const fits = fitsKept(this.identity.claims, others + 1);
     // An older position must not be left behind: what came after it would be passed on again.
-    if (fits) this.subscriptions.keep(channel, position);
-    else this.subscriptions.forgetKept(channel);
+    this.subscriptions.keep(channel, fits ? position : undefined);
     if (!this.connecting) this.save();
     return fits;
   }
@@ -150,4 +149,11 @@ export class SessionState {
     for (const subscription of all) this.context.channels.leave(subscription);
     this.#outbox.clear();
   }
+}
+
+/** The same, but made in one go: an object that grew name by name takes more memory, and each connection has one of these. */
+function compact(identity: SessionIdentity): SessionIdentity {
+  const { phase, client, openedAtMs, keepalive, claims, ...others } = identity;
+  if (claims === undefined) return identity;
+  return { phase, client, openedAtMs, keepalive, claims, ...others };
 }

@@ -1,4 +1,3 @@
-import { limits } from "../limits.ts";
 import {
   type DisconnectCode,
   disconnectCodes,
@@ -7,7 +6,7 @@ import {
   unsubscribeCodes,
 } from "../protocol/codes.ts";
 import type { Command } from "../protocol/command.ts";
-import { Allowance } from "./allowance.ts";
+import { Allowance, commandRate, subscribeRate } from "./allowance.ts";
 import { type Asking, publish, readHistory, seePresence } from "./channel-commands.ts";
 import { channelOf, orderedBy } from "./command-channel.ts";
 import { carryOutConnect } from "./connecting.ts";
@@ -15,7 +14,7 @@ import type { Connection } from "./connection.ts";
 import { AnswerOrder } from "./answer-order.ts";
 import type { SessionContext } from "./context.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import { heartbeat, pingDueAtMs } from "./heartbeat.ts";
+import { heartbeat, pingDueAtMs, pong } from "./heartbeat.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refreshing.ts";
 import { SessionState } from "./session-state.ts";
 import type { KeptPosition, SessionSnapshot } from "./snapshot.ts";
@@ -32,10 +31,13 @@ import { type ReceivedCommand, WaitingCommands } from "./waiting-commands.ts";
 export class Session implements Subscriber {
   readonly #context: SessionContext;
   readonly #state: SessionState;
-  readonly #waiting = new WaitingCommands();
-  readonly #order = new AnswerOrder((channel) => this.#resume(channel));
-  readonly #commands = new Allowance(limits.commandsBurst, limits.commandsPerSecond);
-  readonly #subscribes = new Allowance(limits.subscribesBurst, limits.subscribesPerSecond);
+  /** Undefined while no command has to wait for another. */
+  #waiting: WaitingCommands | undefined;
+  /** Undefined while every answer was given. */
+  #order: AnswerOrder | undefined;
+  /** What it has used lately of what it may ask for; undefined while all of it is left. */
+  #commands: Allowance | undefined;
+  #subscribes: Allowance | undefined;
 
   /** Also takes up a session that slept: a subscription in the snapshot is a subscription again. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
@@ -46,7 +48,7 @@ export class Session implements Subscriber {
       const kept = snapshot.kept?.get(granted.channel);
       const subscription = this.#state.newSubscription(granted, this, kept);
       subscription.restored();
-      this.#state.subscriptions.add(subscription, granted, true);
+      this.#state.subscriptions.add(subscription, true);
       context.channels.restore(subscription);
     }
   }
@@ -100,6 +102,8 @@ export class Session implements Subscriber {
     const { identity, connecting, subscriptions } = this.#state;
     const { client } = this.#context.config;
     if (identity.phase === "closed" || connecting) return;
+    if (this.#commands?.isWhole(nowMs) === true) this.#commands = undefined;
+    if (this.#subscribes?.isWhole(nowMs) === true) this.#subscribes = undefined;
     if (identity.phase !== "connected") {
       if (nowMs >= this.#staleAtMs()) this.disconnect(disconnectCodes.stale);
       return;
@@ -144,15 +148,15 @@ export class Session implements Subscriber {
 
   /** Closes the connection from our side. */
   disconnect(code: DisconnectCode): void {
-    this.#waiting.clear();
-    this.#order.clear();
+    this.#waiting = undefined;
+    this.#order?.clear();
     this.#state.disconnect(code);
   }
 
   /** The socket is gone, whoever closed it. */
   ended(): void {
-    this.#waiting.clear();
-    this.#order.clear();
+    this.#waiting = undefined;
+    this.#order?.clear();
     this.#state.end();
   }
 
@@ -177,8 +181,10 @@ export class Session implements Subscriber {
   #take(command: Command, nowMs: number): ReturnType<Allowance["take"]> {
     // Pongs are answers: each was asked for, or closes the connection.
     if (command.method === "pong") return "granted";
+    this.#commands ??= new Allowance(commandRate);
     const taken = this.#commands.take(nowMs);
     if (taken !== "granted" || command.method !== "subscribe") return taken;
+    this.#subscribes ??= new Allowance(subscribeRate);
     return this.#subscribes.take(nowMs);
   }
 
@@ -186,20 +192,36 @@ export class Session implements Subscriber {
     const { command } = received;
     const key = this.#state.connecting ? connectKey : channelOf(command);
     // Its reply doesn't wait, for publications follow it: so it begins when all before it is answered (rules O3, O6).
-    const isLate = key !== undefined && command.method === "subscribe" && this.#order.isOpen(key);
-    if (isLate && !this.#waiting.isOpen(key)) this.#waiting.open(key);
-    if (key === undefined || !this.#waiting.isOpen(key)) {
+    const isLate =
+      key !== undefined && command.method === "subscribe" && this.#order?.isOpen(key) === true;
+    if (isLate && this.#waiting?.isOpen(key) !== true) this.#open(key);
+    if (key === undefined || this.#waiting?.isOpen(key) !== true) {
       this.#carryOut(received);
     } else if (!this.#waiting.add(key, received)) {
       this.#apply(command, failWith(errorCodes.tooManyRequests));
     }
   }
 
+  #open(key: string): void {
+    this.#waiting ??= new WaitingCommands();
+    this.#waiting.open(key);
+  }
+
   /** Carries out what waited, in order; the first of it may make the rest wait again. After a refused connect nothing is. */
   #resume(key: string): void {
-    for (const received of this.#waiting.close(key)) {
+    const waited = this.#waiting?.close(key) ?? [];
+    if (this.#waiting?.idle === true) this.#waiting = undefined;
+    for (const received of waited) {
       if (this.#state.identity.phase === "connected") this.#enter(received);
     }
+  }
+
+  #inOrder(channel: string, apply: (decision: Decision) => void): (decision: Decision) => void {
+    this.#order ??= new AnswerOrder((answered) => {
+      if (this.#order?.idle === true) this.#order = undefined;
+      this.#resume(answered);
+    });
+    return this.#order.reserve(channel, apply);
   }
 
   #carryOut(received: ReceivedCommand): void {
@@ -208,7 +230,7 @@ export class Session implements Subscriber {
       this.#apply(command, decision);
     };
     const channel = orderedBy(command);
-    const answer = channel === undefined ? apply : this.#order.reserve(channel, apply);
+    const answer = channel === undefined ? apply : this.#inOrder(channel, apply);
     const decide = (decision: Decision): void => {
       if (decision.outcome === "disconnect") apply(decision);
       else answer(decision);
@@ -263,7 +285,7 @@ export class Session implements Subscriber {
     switch (command.method) {
       case "connect": {
         const { connection } = verdicts;
-        this.#waiting.open(connectKey);
+        this.#open(connectKey);
         carryOutConnect(state, this, id, command.request, connection, nowMs, (failure) => {
           finish(failure);
           this.#resume(connectKey);
@@ -273,7 +295,7 @@ export class Session implements Subscriber {
       case "subscribe": {
         const { channel } = command.request;
         const { subscription } = verdicts;
-        this.#waiting.open(channel);
+        this.#open(channel);
         carryOutSubscribe(state, this, id, command.request, subscription, nowMs, finish);
         return;
       }
@@ -365,12 +387,6 @@ type OwnCommand = Extract<
   Command,
   { readonly method: "connect" | "subscribe" | "unsubscribe" | "refresh" | "sub_refresh" }
 >;
-
-function pong(awaitingPong: boolean | undefined): Decision {
-  // An answer nobody asked for keeps a dead connection looking alive (reference 1.4, item 7).
-  if (awaitingPong !== true) return disconnectWith(disconnectCodes.badRequest);
-  return { outcome: "silent", changes: { awaitingPong: false } };
-}
 
 function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
   if (expireAtSeconds === undefined || expireAtSeconds === 0) return Number.POSITIVE_INFINITY;

@@ -33,7 +33,7 @@ export function carryOutSubscribe(
   }
   const { grant, options } = allowed;
   const subscription = state.newSubscription(grant.subscription, subscriber);
-  state.subscriptions.add(subscription, grant.subscription, false);
+  state.subscriptions.add(subscription, false);
   const fail = (error: ErrorCode): void => {
     state.subscriptions.remove(channel);
     done(failWith(error));

@@ -18,21 +18,21 @@ export interface Subscriber {
 
 /** One session's subscription to one channel, as the hub and the relay see it. */
 export class Subscription implements Recipient {
-  readonly channel: string;
   /** Changes when a refreshed token says something else of the client. */
   info: ClientInfo;
-  readonly present: boolean;
-  readonly announced: boolean;
-  readonly hearsJoinLeave: boolean;
-  /** The user's other connections on this channel give way to this one. */
-  readonly sole: boolean;
-  /** How far a gateway was with the channel when it fell asleep, if it was this subscription that had to remember it. */
-  readonly kept: KeptPosition | undefined;
+  /** Changes, but for the channel's name, when its token is renewed. */
+  granted: SubscriptionSnapshot;
+  /** The client has been told, or is about to be, that it is subscribed. */
+  begun = false;
+  /** How far the gateway is with the channel, if it is this subscription that has to remember it across sleep. */
+  kept: KeptPosition | undefined;
+  /** What it counts for in the gateway that holds it, as its texts were then; undefined where it doesn't count. */
+  heldBytes: number | undefined;
   readonly #connection: Connection;
   readonly #session: Subscriber;
   /** Frames that must wait for the reply that tells of the subscription; absent once it was sent. */
-  #held: Message[] | undefined;
-  #heldBytes = 0;
+  #waiting: Message[] | undefined;
+  #waitingBytes = 0;
   #replaceable: boolean;
 
   constructor(
@@ -42,42 +42,59 @@ export class Subscription implements Recipient {
     session: Subscriber,
     kept?: KeptPosition,
   ) {
-    this.channel = granted.channel;
     this.info = info;
-    this.present = granted.present;
-    this.announced = granted.announced;
-    this.hearsJoinLeave = granted.hearsJoinLeave;
-    this.sole = granted.sole === true;
+    this.granted = granted;
     this.kept = kept;
     this.#replaceable = !this.sole;
     this.#connection = connection;
     this.#session = session;
   }
 
+  get channel(): string {
+    return this.granted.channel;
+  }
+
+  get present(): boolean {
+    return this.granted.present;
+  }
+
+  get announced(): boolean {
+    return this.granted.announced;
+  }
+
+  get hearsJoinLeave(): boolean {
+    return this.granted.hearsJoinLeave;
+  }
+
+  /** The user's other connections on this channel give way to this one. */
+  get sole(): boolean {
+    return this.granted.sole === true;
+  }
+
   /** From here on frames wait, until {@link release}: the subscription begins before the client hears of it (rule O3). */
   hold(): void {
-    this.#held = [];
+    this.#waiting = [];
   }
 
   /** The client knows of the subscription: what waited goes out. */
   release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    this.#heldBytes = 0;
-    for (const frame of held) this.#connection.send(frame);
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    this.#waitingBytes = 0;
+    for (const frame of waiting) this.#connection.send(frame);
   }
 
   send(frame: Message): void {
-    if (this.#held === undefined) {
+    if (this.#waiting === undefined) {
       this.#connection.send(frame);
       return;
     }
-    this.#held.push(frame);
-    this.#heldBytes += frame.length;
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.length;
   }
 
   backlogBytes(): number {
-    return this.#connection.backlogBytes() + this.#heldBytes;
+    return this.#connection.backlogBytes() + this.#waitingBytes;
   }
 
   flushed(): void {
@@ -114,8 +131,10 @@ export class Subscription implements Recipient {
 /** What others may know of a session: in a channel with its channel info, elsewhere without. */
 export function clientInfo(session: SessionIdentity, granted?: SubscriptionSnapshot): ClientInfo {
   const { client, claims } = session;
+  const user = claims?.user ?? "";
+  if (claims?.info === undefined && granted?.chanInfo === undefined) return { user, client };
   return {
-    user: claims?.user ?? "",
+    user,
     client,
     ...(claims?.info === undefined ? {} : { connInfo: claims.info }),
     ...(granted?.chanInfo === undefined ? {} : { chanInfo: granted.chanInfo }),

@@ -1,103 +1,120 @@
 import type { KeptPosition, SubscriptionSnapshot } from "./snapshot.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** One session's subscriptions, with those it is just asking for. */
+/**
+ * One session's subscriptions, with those it is just asking for. Most sessions have one or a few, and an object has
+ * thousands of sessions: what finds one among many is there only while they are many.
+ */
 export class Subscriptions {
-  readonly #entries = new Map<string, Entry>();
-  readonly #kept = new Map<string, KeptPosition>();
-  /** The snapshots of those that have begun; undefined after a change. */
+  #all: readonly Subscription[] = [];
+  /** The same, by channel; undefined while they never were many. */
+  #byChannel: Map<string, Subscription> | undefined;
+  /** The snapshots of those that have begun; undefined after a change, and while they are few. */
   #list: readonly SubscriptionSnapshot[] | undefined;
 
   get size(): number {
-    return this.#entries.size;
+    return this.#all.length;
   }
 
   has(channel: string): boolean {
-    return this.#entries.has(channel);
+    return this.#find(channel) !== undefined;
   }
 
   /** The subscription to a channel, if it has begun. */
   get(channel: string): Subscription | undefined {
-    const entry = this.#entries.get(channel);
-    return entry?.begun === true ? entry.subscription : undefined;
+    const subscription = this.#find(channel);
+    return subscription?.begun === true ? subscription : undefined;
   }
 
-  /** Those that have begun, as they are to be remembered. The same array until one changes. */
+  /** Those that have begun, as they are to be remembered. When they are many the same array until one changes. */
   get list(): readonly SubscriptionSnapshot[] {
-    return (this.#list ??= [...this.#entries.values()]
-      .filter(({ begun }) => begun)
-      .map(({ granted }) => granted));
+    if (this.#list !== undefined) return this.#list;
+    const list = this.#all.filter(({ begun }) => begun).map(({ granted }) => granted);
+    if (list.length > few) this.#list = list;
+    return list;
   }
 
   /** The snapshots of all of them, the ones asked for included: there must be room for those, too. */
   get granted(): readonly SubscriptionSnapshot[] {
-    return [...this.#entries.values()].map(({ granted }) => granted);
+    return this.#all.map(({ granted }) => granted);
   }
 
-  /** All of them, the ones asked for included. */
+  /** All of them, the ones asked for included. Not touched when one comes or goes, but made anew. */
   get all(): readonly Subscription[] {
-    return [...this.#entries.values()].map(({ subscription }) => subscription);
+    return this.#all;
   }
 
-  get kept(): ReadonlyMap<string, KeptPosition> {
-    return this.#kept;
+  /** How far the gateway is with those channels for which this session has to remember it; undefined when there is none. */
+  get kept(): ReadonlyMap<string, KeptPosition> | undefined {
+    let positions: Map<string, KeptPosition> | undefined;
+    for (const { channel, kept } of this.#all) {
+      if (kept === undefined) continue;
+      positions ??= new Map();
+      positions.set(channel, kept);
+    }
+    return positions;
   }
 
   /** When the first of them ends, in seconds since 1970; 0 for never. */
   get expireAtSeconds(): number {
     let first = 0;
-    for (const { expireAtSeconds } of this.list) {
-      if (expireAtSeconds !== 0 && (first === 0 || expireAtSeconds < first))
+    for (const { begun, granted } of this.#all) {
+      const { expireAtSeconds } = granted;
+      if (begun && expireAtSeconds !== 0 && (first === 0 || expireAtSeconds < first))
         first = expireAtSeconds;
     }
     return first;
   }
 
   /** A subscription is asked for; or, when it slept, has begun long ago. */
-  add(subscription: Subscription, granted: SubscriptionSnapshot, begun: boolean): void {
-    this.#entries.set(subscription.channel, { subscription, granted, begun });
-    if (subscription.kept !== undefined) this.#kept.set(subscription.channel, subscription.kept);
+  add(subscription: Subscription, begun: boolean): void {
+    const { channel } = subscription;
+    subscription.begun = begun;
+    if (this.has(channel)) this.remove(channel);
+    this.#all = this.#all.concat([subscription]);
+    if (this.#byChannel !== undefined) this.#byChannel.set(channel, subscription);
+    else if (this.#all.length > few) {
+      this.#byChannel = new Map(this.#all.map((one) => [one.channel, one]));
+    }
     this.#list = undefined;
   }
 
   begin(channel: string): void {
-    const entry = this.#entries.get(channel);
-    if (entry !== undefined) this.#entries.set(channel, { ...entry, begun: true });
+    const subscription = this.#find(channel);
+    if (subscription !== undefined) subscription.begun = true;
     this.#list = undefined;
   }
 
   /** Something of the grant changed. */
   replace(granted: SubscriptionSnapshot): void {
-    const entry = this.#entries.get(granted.channel);
-    if (entry !== undefined) this.#entries.set(granted.channel, { ...entry, granted });
+    const subscription = this.#find(granted.channel);
+    if (subscription !== undefined) subscription.granted = granted;
     this.#list = undefined;
   }
 
-  keep(channel: string, position: KeptPosition): void {
-    this.#kept.set(channel, position);
-  }
-
-  /** What was noted isn't true any more. */
-  forgetKept(channel: string): void {
-    this.#kept.delete(channel);
+  /** @param position undefined when what was noted isn't true any more */
+  keep(channel: string, position: KeptPosition | undefined): void {
+    const subscription = this.#find(channel);
+    if (subscription !== undefined) subscription.kept = position;
   }
 
   remove(channel: string): void {
-    this.#entries.delete(channel);
-    this.#kept.delete(channel);
+    this.#all = this.#all.filter((one) => one.channel !== channel);
+    this.#byChannel?.delete(channel);
     this.#list = undefined;
   }
 
   clear(): void {
-    this.#entries.clear();
-    this.#kept.clear();
+    this.#all = [];
+    this.#byChannel = undefined;
     this.#list = undefined;
+  }
+
+  #find(channel: string): Subscription | undefined {
+    if (this.#byChannel !== undefined) return this.#byChannel.get(channel);
+    return this.#all.find((one) => one.channel === channel);
   }
 }
 
-interface Entry {
-  readonly subscription: Subscription;
-  readonly granted: SubscriptionSnapshot;
-  /** The client has been told, or is about to be, that it is subscribed. */
-  readonly begun: boolean;
-}
+/** So many are found by looking at all of them as fast as in a map. */
+const few = 8;

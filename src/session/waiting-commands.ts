@@ -25,6 +25,11 @@ export class WaitingCommands {
     this.#underWay.set(key, []);
   }
 
+  /** Whether nothing is under way. */
+  get idle(): boolean {
+    return this.#underWay.size === 0;
+  }
+
   /** Whether a command with this key has to wait. */
   isOpen(key: string): boolean {
     return this.#underWay.has(key);

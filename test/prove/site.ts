@@ -1,4 +1,4 @@
-import { productionBundle } from "../support/production-bundle.ts";
+import { productionBundle } from "../../tools/production-bundle.ts";
 import { Random } from "../support/random.ts";
 import { testSecrets } from "../support/test-tokens.ts";
 import type { ProveOptions, RemoteOptions } from "./options.ts";

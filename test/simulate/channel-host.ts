@@ -328,10 +328,14 @@ export class ChannelHost implements ChannelCalls {
   #settle(): void {
     const memory = this.#memory;
     if (memory === undefined) return;
+    if (!memory.commits.committing) this.#send(memory);
+    this.#schedule(memory);
+  }
+
+  #send(memory: Memory): void {
     const { relay, top, hub } = memory.channel;
     for (const delivery of relay.deliveries(top, this.nowMs)) this.#deliver(memory, delivery);
     memory.flushTimer.set(hub.settle(this.nowMs));
-    this.#schedule(memory);
   }
 
   #deliver({ life, channel }: Memory, delivery: Delivery): void {

@@ -11,7 +11,7 @@ export interface Job {
 export interface TurnsOwner {
   /** Does something that may fail with the storage. */
   guard(work: () => void): void;
-  /** Sends what the jobs of a turn caused. */
+  /** Sends what the jobs of a turn caused, unless a commit is under way. */
   settle(): void;
   /** Does something once everything written so far is durable. */
   gate(work: () => void): void;
@@ -34,18 +34,27 @@ export class CommitTurns {
     if (!this.#committing) this.#carryOut();
   }
 
+  /** Whether a commit is under way, after which everything is settled. */
+  get committing(): boolean {
+    return this.#committing;
+  }
+
   #carryOut(): void {
     const jobs = this.#waiting;
     this.#waiting = [];
     this.#committing = jobs.length > 0;
     if (jobs.length === 0) return;
     for (const { work } of jobs) this.#owner.guard(work);
+    // Nothing is sent yet, but the alarm is set that a crash from here on needs (rule L4).
     this.#owner.settle();
     for (const { after } of jobs) after();
     const done = this.#life.busy();
     this.#owner.gate(() => {
       done();
-      if (!this.#life.over) this.#owner.guard(() => this.#carryOut());
+      if (this.#life.over) return;
+      this.#committing = false;
+      this.#owner.guard(() => this.#owner.settle());
+      this.#owner.guard(() => this.#carryOut());
     });
   }
 }

@@ -23,7 +23,7 @@ describe("a socket on a runtime that doesn't tell what is buffered", () => {
       const [socket] = state.getWebSockets();
       if (socket === undefined) throw new Error("the socket is gone");
       Object.defineProperty(socket, "bufferedAmount", { value: undefined });
-      const connection = new SocketConnection(socket, state);
+      const connection = new SocketConnection(socket, { context: state });
       const frame = "x".repeat(limits.unconfirmedBytesMax / 32);
       for (let frames = 0; frames < 32; frames++) connection.send(frame);
       expect(connection.backlogBytes()).toBe(0);

@@ -1,4 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
+import type { Configured } from "../platform/configuration.ts";
 import type { Served } from "./configure.ts";
 import { respondUnauthorized } from "./respond.ts";
 
@@ -7,14 +8,24 @@ import { respondUnauthorized } from "./respond.ts";
  * is enough. Comes before everything else that is asked about a request: a stranger learns nothing of the API.
  */
 export const authenticate: MiddlewareHandler<Served> = async (context, next) => {
-  const { apiKey } = context.var.configured.secrets;
-  const expected = await digest(apiKey);
+  const expected = await expectedDigest(context.var.configured);
   for (const offered of offeredKeys(context)) {
     // Digests have one length and say nothing of the key, so neither its length nor its beginning shows in the time.
     if (crypto.subtle.timingSafeEqual(await digest(offered), expected)) return next();
   }
   return respondUnauthorized();
 };
+
+/** Made once: it is the same for every request. */
+async function expectedDigest(configured: Configured): Promise<ArrayBuffer> {
+  const known = expectedDigests.get(configured);
+  if (known !== undefined) return known;
+  const made = await digest(configured.secrets.apiKey);
+  expectedDigests.set(configured, made);
+  return made;
+}
+
+const expectedDigests = new WeakMap<Configured, ArrayBuffer>();
 
 function offeredKeys(context: Context<Served>): readonly string[] {
   const [scheme, key] = splitOnce(context.req.header("Authorization") ?? "");

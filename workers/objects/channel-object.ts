@@ -216,9 +216,10 @@ export class ChannelObject extends DurableObject<Env> {
 
   /**
    * Sends what was collected, to sockets now or by a timer, and to gateways that have taken what they were sent before. A
-   * pending timer also keeps the object from falling asleep on it.
+   * pending timer also keeps the object from falling asleep on it. During a commit it waits for that one's end.
    */
   #settle(nowMs: number): void {
+    if (this.#queue.committing) return;
     const { relay, top } = this.#channel;
     for (const delivery of relay.deliveries(top, nowMs)) void this.#deliver(delivery);
     this.#flushTimer.set(this.#channel.hub.settle(nowMs), nowMs);

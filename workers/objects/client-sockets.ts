@@ -5,7 +5,7 @@ import { limits } from "../../src/limits.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import type { Command } from "../../src/protocol/command.ts";
 import { jsonCodec } from "../../src/protocol/json-codec.ts";
-import { Allowance } from "../../src/session/allowance.ts";
+import { Allowance, subscribeRate } from "../../src/session/allowance.ts";
 import { fitsAttachment, parseAttachment } from "../../src/session/attachment.ts";
 import type { Connection } from "../../src/session/connection.ts";
 import type { Session } from "../../src/session/session.ts";
@@ -13,7 +13,7 @@ import type { SessionSnapshot } from "../../src/session/snapshot.ts";
 import type { Verdicts } from "../../src/session/verdicts.ts";
 import { fullHeader, handoverHeader, parseHandover } from "../platform/handover.ts";
 import type { SessionRows } from "../platform/session-rows.ts";
-import { SocketConnection } from "../platform/socket-connection.ts";
+import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 import { carriesToken, commandVerdicts } from "./command-verdicts.ts";
 import { FrameTurns } from "./frame-turns.ts";
@@ -44,12 +44,19 @@ export interface ClientSocketsSetup {
 class Client {
   readonly session: Session;
   readonly connection: SocketConnection;
-  readonly turns = new FrameTurns();
-  readonly verifications = new Allowance(limits.subscribesBurst, limits.subscribesPerSecond);
+  /** Undefined while no frame is carried out. */
+  turns: FrameTurns | undefined;
+  /** Most connections bring their only token when they open. */
+  #verifications: Allowance | undefined;
 
   constructor(session: Session, connection: SocketConnection) {
     this.session = session;
     this.connection = connection;
+  }
+
+  /** How many tokens it may have verified. */
+  get verifications(): Allowance {
+    return (this.#verifications ??= new Allowance(subscribeRate));
   }
 
   backlogBytes(): number {
@@ -71,14 +78,23 @@ export class ClientSockets {
   readonly #admissions: Allowance | undefined;
   readonly #backlog = new Backlog();
   /** Whose state changed since {@link takeDueAtMs} was asked; all of them, in a fresh instance. */
-  readonly #changed = new Set<Client>();
+  readonly #changed = new Set<WebSocket>();
+  readonly #host: SocketHost;
   #sweptAtMs = 0;
 
   constructor(setup: ClientSocketsSetup) {
     this.#setup = setup;
+    this.#host = {
+      context: setup.context,
+      ...(setup.rows === undefined ? {} : { rows: setup.rows }),
+      saved: (socket) => this.#changed.add(socket),
+    };
     const { connectionRateLimit } = setup.config.client;
     if (connectionRateLimit > 0) {
-      this.#admissions = new Allowance(connectionRateLimit, connectionRateLimit);
+      this.#admissions = new Allowance({
+        burst: connectionRateLimit,
+        perSecond: connectionRateLimit,
+      });
     }
     // The client's own pings are answered without waking the object.
     setup.context.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
@@ -88,7 +104,10 @@ export class ClientSockets {
   /** When {@link tick} has something to do for those who changed since this was asked, ms since 1970; Infinity for never. */
   takeDueAtMs(): number {
     let dueMs = Number.POSITIVE_INFINITY;
-    for (const { session } of this.#changed) dueMs = Math.min(dueMs, session.dueAtMs);
+    for (const socket of this.#changed) {
+      const client = this.#clients.get(socket);
+      if (client !== undefined) dueMs = Math.min(dueMs, client.session.dueAtMs);
+    }
     this.#changed.clear();
     return dueMs;
   }
@@ -145,10 +164,12 @@ export class ClientSockets {
     client.connection.heard(nowMs);
     this.sweep(nowMs, false);
     const bytes = typeof message === "string" ? message.length * 2 : message.byteLength;
-    const carriedOut = client.turns.take(bytes, () => this.#carryOut(client, message));
+    const turns = (client.turns ??= new FrameTurns());
+    const carriedOut = turns.take(bytes, () => this.#carryOut(client, message));
     // It sends faster than its own frames can be carried out, and more than we can keep.
     if (carriedOut === undefined) client.session.disconnect(disconnectCodes.tooManyRequests);
     await carriedOut;
+    if (turns.idle) client.turns = undefined;
     await this.#setup.acted(Date.now());
   }
 
@@ -165,19 +186,19 @@ export class ClientSockets {
     const client = this.#clients.get(socket);
     this.#clients.delete(socket);
     client?.session.ended();
-    if (client !== undefined) this.#changed.delete(client);
+    this.#changed.delete(socket);
     await this.#setup.acted(Date.now());
   }
 
   /** Does what is due of pings, expiries and stale connections. */
   tick(nowMs: number): void {
-    const clients = [...this.#clients.values()];
-    const pingTick = clients.some(({ session }) => session.pingDueAtMs <= nowMs);
-    for (const client of clients) {
-      client.session.tick(pingTick, nowMs);
-      this.#changed.add(client);
+    const clients = [...this.#clients];
+    const pingTick = clients.some(([, { session }]) => session.pingDueAtMs <= nowMs);
+    for (const [socket, { session }] of clients) {
+      session.tick(pingTick, nowMs);
+      this.#changed.add(socket);
     }
-    this.#setup.rows?.keepOnly(new Set(clients.map(({ session }) => session.client)));
+    this.#setup.rows?.keepOnly(new Set(clients.map(([, { session }]) => session.client)));
   }
 
   /** Finds the sockets whose client fell silent: no alarm does, where clients do the pinging (rule K4). */
@@ -232,7 +253,7 @@ export class ClientSockets {
    * that is accepted, and no more tokens than subscribe commands are allowed (rule B7).
    */
   async #verify(client: Client, commands: readonly Command[]): Promise<readonly Verdicts[]> {
-    const { session, verifications } = client;
+    const { session } = client;
     const verdicts: Verdicts[] = [];
     for (const command of commands) {
       const isFirst = verdicts.length === 0;
@@ -242,7 +263,7 @@ export class ClientSockets {
         continue;
       }
       const nowMs = Date.now();
-      if (verifications.take(nowMs) !== "granted") {
+      if (client.verifications.take(nowMs) !== "granted") {
         session.disconnect(disconnectCodes.tooManyRequests);
         break;
       }
@@ -254,7 +275,7 @@ export class ClientSockets {
   }
 
   #restore(socket: WebSocket): void {
-    const { context, rows } = this.#setup;
+    const { rows } = this.#setup;
     const attachment: unknown = socket.deserializeAttachment();
     const snapshot = parseAttachment(attachment, (client) => rows?.find(client));
     if (snapshot !== undefined) {
@@ -262,15 +283,14 @@ export class ClientSockets {
       return;
     }
     // Another release wrote something this one can't read. The client comes back and recovers.
-    new SocketConnection(socket, context).close(disconnectCodes.insufficientState);
+    new SocketConnection(socket, this.#host).close(disconnectCodes.insufficientState);
   }
 
   #add(socket: WebSocket, snapshot: SessionSnapshot): Client {
-    const { context, rows, newSession } = this.#setup;
-    const connection = new SocketConnection(socket, context, rows, () => this.#changed.add(client));
-    const client: Client = new Client(newSession(snapshot, connection), connection);
+    const connection = new SocketConnection(socket, this.#host);
+    const client = new Client(this.#setup.newSession(snapshot, connection), connection);
     this.#clients.set(socket, client);
-    this.#changed.add(client);
+    this.#changed.add(socket);
     return client;
   }
 
@@ -295,7 +315,7 @@ type Refusal = "full" | "too-fast";
 
 /** The subscriptions that a token asks for are of no use where the server makes none. */
 function withoutSubscriptions(claims: ConnectionClaims | undefined): ConnectionClaims | undefined {
-  if (claims === undefined) return undefined;
+  if (claims?.subscriptions === undefined) return claims;
   const { subscriptions: _, ...kept } = claims;
   return kept;
 }

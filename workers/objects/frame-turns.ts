@@ -8,6 +8,11 @@ export class FrameTurns {
   #last: Promise<void> | undefined;
   #waitingBytes = 0;
 
+  /** Whether no frame is carried out, and none waits. */
+  get idle(): boolean {
+    return this.#last === undefined;
+  }
+
   /**
    * Carries out a frame in its turn: at once, if none is before it.
    *

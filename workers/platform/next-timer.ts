@@ -12,22 +12,23 @@ export class NextTimer {
   }
 
   /**
-   * Does the work in so many ms, and at no other time.
+   * Does the work in so many ms or earlier: whoever is asked too early says again when. To set a timer anew for each
+   * publication would cost more than to publish it.
    *
    * @param waitMs undefined: never
    */
   set(waitMs: number | undefined, nowMs: number): void {
     const dueAtMs = waitMs === undefined ? Number.POSITIVE_INFINITY : nowMs + waitMs;
-    if (dueAtMs === this.#dueAtMs) return;
+    const isEarlyEnough = this.#dueAtMs <= dueAtMs && this.#dueAtMs >= nowMs;
+    if (waitMs !== undefined && this.#timer !== undefined && isEarlyEnough) return;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#dueAtMs = dueAtMs;
-    this.#timer =
-      waitMs === undefined
-        ? undefined
-        : setTimeout(() => {
-            this.#timer = undefined;
-            this.#dueAtMs = Number.POSITIVE_INFINITY;
-            this.#work();
-          }, waitMs);
+    if (waitMs === undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#dueAtMs = Number.POSITIVE_INFINITY;
+      this.#work();
+    }, waitMs);
   }
 }

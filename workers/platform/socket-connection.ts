@@ -6,33 +6,28 @@ import type { Connection } from "../../src/session/connection.ts";
 import type { SessionSnapshot } from "../../src/session/snapshot.ts";
 import type { SessionRows } from "./session-rows.ts";
 
+/** What all sockets of an object share. */
+export interface SocketHost {
+  readonly context: DurableObjectState;
+  /** Where sessions lie that are too large for an attachment; absent where none may be. */
+  readonly rows?: SessionRows;
+  /** Called after each {@link SocketConnection.save}: something about the session is different. */
+  readonly saved?: (socket: WebSocket) => void;
+}
+
 /** A hibernatable socket as a session wants it. A socket that died meanwhile is no error: its close event is on the way. */
 export class SocketConnection implements Connection {
   readonly #socket: WebSocket;
-  readonly #context: DurableObjectState;
+  readonly #host: SocketHost;
   /** Bytes sent since the peer was last heard; only what a runtime without `bufferedAmount` has to go by. */
   #unconfirmedBytes = 0;
   #confirmedAtMs: number | undefined;
   /** When a frame of the peer's last came, in this instance. */
   #frameAtMs: number | undefined;
 
-  readonly #rows: SessionRows | undefined;
-  readonly #saved: () => void;
-
-  /**
-   * @param rows where sessions lie that are too large for an attachment; absent where none may be
-   * @param saved is called after each {@link save}: something about the session is different
-   */
-  constructor(
-    socket: WebSocket,
-    context: DurableObjectState,
-    rows?: SessionRows,
-    saved: () => void = () => undefined,
-  ) {
+  constructor(socket: WebSocket, host: SocketHost) {
     this.#socket = socket;
-    this.#context = context;
-    this.#rows = rows;
-    this.#saved = saved;
+    this.#host = host;
   }
 
   send(frame: Message): void {
@@ -54,9 +49,9 @@ export class SocketConnection implements Connection {
 
   save(snapshot: SessionSnapshot): void {
     const { attachment, row } = writeSession(snapshot);
-    this.#rows?.store(snapshot.client, row);
+    this.#host.rows?.store(snapshot.client, row);
     this.#socket.serializeAttachment(attachment);
-    this.#saved();
+    this.#host.saved?.(this.#socket);
   }
 
   backlogBytes(): number {
@@ -71,7 +66,7 @@ export class SocketConnection implements Connection {
 
   lastHeardMs(): number | undefined {
     // A client that pings by itself is answered, and so heard, by the runtime.
-    const answered = this.#context.getWebSocketAutoResponseTimestamp(this.#socket)?.getTime();
+    const answered = this.#host.context.getWebSocketAutoResponseTimestamp(this.#socket)?.getTime();
     if (answered === undefined || this.#frameAtMs === undefined) return answered ?? this.#frameAtMs;
     return Math.max(answered, this.#frameAtMs);
   }

@@ -91,12 +91,11 @@ export class FollowedChannel {
   }
 
   #newFollower(): Follower {
-    return new Follower({
-      channel: "news",
+    return new Follower("news", {
       client: configured({ client: this.#client }).client,
       codec: jsonCodec,
       held: this.held,
-      ask: (asked) => this.#upstream.ask(asked),
+      ask: (_, asked) => this.#upstream.ask(asked),
       changed: () => {
         this.changes++;
       },

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "../../../tools/wrangler.ts";
-import { productionBundle } from "../../support/production-bundle.ts";
+import { productionBundle } from "../../../tools/production-bundle.ts";
 import type { Protection } from "./protections.ts";
 
 /** Builds the production bundle without one protection, from a copy of the sources. */

@@ -2,17 +2,19 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { root, wranglerScript } from "../../tools/wrangler.ts";
+import { root, wranglerScript } from "./wrangler.ts";
 
 /**
  * Builds what `npm run deploy` would deploy, and gives its only module as text.
  *
- * @param folder a tree of sources with its wrangler.toml; the repository's own if it isn't given
+ * @param folder  a tree of sources with its wrangler.toml; the repository's own if it isn't given
+ * @param options more of wrangler's command line, such as `--env`
  */
-export function productionBundle(folder: string = root): string {
+export function productionBundle(folder: string = root, options: readonly string[] = []): string {
   const built = mkdtempSync(join(tmpdir(), "dormouse-bundle-"));
   try {
-    execFileSync(process.execPath, [wranglerScript, "deploy", "--dry-run", "--outdir", built], {
+    const command = ["deploy", "--dry-run", "--outdir", built, ...options];
+    execFileSync(process.execPath, [wranglerScript, ...command], {
       cwd: folder,
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, WRANGLER_SEND_METRICS: "false" },

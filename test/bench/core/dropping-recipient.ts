@@ -1,0 +1,30 @@
+import type { Recipient } from "../../../src/hub/recipient.ts";
+
+/** A subscriber that takes every frame and does nothing with it: what is measured is what comes before the socket. */
+export class DroppingRecipient implements Recipient {
+  readonly info = { user: "42", client: "c" };
+  readonly present = true;
+  readonly announced = false;
+  readonly hearsJoinLeave = false;
+  sentBytes = 0;
+
+  send(frame: string): void {
+    this.sentBytes += frame.length;
+  }
+
+  backlogBytes(): number {
+    return 0;
+  }
+
+  flushed(): void {
+    // No reply waits for a publication.
+  }
+
+  disconnect(): void {
+    throw new Error("It is never behind");
+  }
+
+  replacedBy(): void {
+    // Nobody wants to be the only one.
+  }
+}

@@ -1,0 +1,38 @@
+import type { LoadAlone } from "./results/results.ts";
+import type { Bench } from "./scenarios/scenario.ts";
+
+/**
+ * Measures the load generator against a server that sends what was made beforehand. No system can be seen to do better than
+ * this, so a figure that comes near it says little of its system.
+ */
+export async function checkLoad(bench: Bench): Promise<LoadAlone> {
+  const server = await bench.start("null", {});
+  const load = await bench.startLoad();
+  try {
+    const callers = Array.from({ length: sockets }, () => ({ channel, token: "" }));
+    await load.carryOut({
+      order: "connect",
+      system: "null",
+      port: server.port,
+      callers,
+      concurrency: 32,
+      missed: 0,
+    });
+    const { deliveries, seconds, busy } = await load.carryOut({
+      order: "closed-loop",
+      publishers: 16,
+      seconds: bench.quick ? 0.5 : 2,
+      channels: [channel],
+      batch: 1,
+      dataBytes: 128,
+    });
+    return { deliveriesPerSecond: deliveries / seconds, busy };
+  } finally {
+    await load.close();
+    await server.stop();
+  }
+}
+
+/** As many as the scenario of fan-out has. */
+const sockets = 1_000;
+const channel = "load";

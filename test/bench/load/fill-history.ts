@@ -1,0 +1,27 @@
+import { Busyness } from "./busyness.ts";
+import type { Connected } from "./connected.ts";
+import type { Order, Report } from "./orders.ts";
+import { plannedPosts } from "./planned-posts.ts";
+import { postInTurn } from "./post-in-turn.ts";
+import { PostPool } from "./post-pool.ts";
+
+/** Publishes so many times to one channel; whoever should listen to it gets everything too. */
+export async function fillHistory(
+  { channel, publications, publishers, dataBytes }: Extract<Order, { order: "fill" }>,
+  connected: Connected,
+): Promise<Extract<Report, { order: "fill" }>> {
+  const { port, audience } = connected;
+  const busyness = new Busyness();
+  const pool = await PostPool.open(port, publishers, audience.trouble);
+  try {
+    const posts = plannedPosts(connected, [channel], 1, dataBytes);
+    let left = publications;
+    const enough = (): boolean => left-- > 0;
+    const posted = await postInTurn(posts, publishers, pool, audience, enough);
+    await audience.allDelivered();
+    const seconds = (posted.lastAnswerAtMs - posted.firstPostAtMs) / 1000;
+    return { order: "fill", busy: busyness.share, seconds };
+  } finally {
+    pool.end();
+  }
+}

@@ -1,0 +1,146 @@
+import { marker } from "../systems/wire.ts";
+
+/** What a socket's frames say besides publications. */
+export interface FrameEvents {
+  /** A ping of the protocol, with what is to be sent back. */
+  pinged(payload: Buffer): void;
+  /** The text that has to be answered to stay connected. */
+  textPinged(): void;
+  /** A close frame; 1005 stands for one without a code. */
+  closed(code: number): void;
+  /** No server may send this. */
+  broken(problem: string): void;
+}
+
+/**
+ * Counts the publications in one socket's frames while they come in chunks that end anywhere. Publications are counted by
+ * their {@link marker} in payloads, without putting a frame together: one search a publication, and nothing allocated.
+ */
+export class FrameCounter {
+  /** Markers in payloads of text and binary frames. */
+  publications = 0;
+  /** Text and binary frames, without pings. */
+  frames = 0;
+  readonly #ping: Buffer | undefined;
+  readonly #events: FrameEvents;
+  #expected: number = expected.firstByte;
+  #opcode = 0;
+  /** Bytes of the length that are still to come. */
+  #lengthLeft = 0;
+  /** Bytes of the payload that are still to come. */
+  #left = 0;
+  /** The payload of a frame that has to be looked at; undefined for the usual ones. */
+  #kept: number[] | undefined;
+
+  /** @param ping the text frame that is to be answered, if the system has one */
+  constructor(ping: string | undefined, events: FrameEvents) {
+    this.#ping = ping === undefined ? undefined : Buffer.from(ping);
+    this.#events = events;
+  }
+
+  /** Whether the last frame was complete, so that the next byte begins another. */
+  get betweenFrames(): boolean {
+    return this.#expected === expected.firstByte;
+  }
+
+  /**
+   * Takes the next chunk.
+   *
+   * @param end where it ends in `bytes`; the byte there, if there is one, is overwritten
+   */
+  take(bytes: Buffer, start: number, end: number): void {
+    // A search always ends here, and doesn't go through what is left of earlier chunks.
+    bytes[end] = markerByte;
+    let at = start;
+    while (at < end) {
+      switch (this.#expected) {
+        case expected.firstByte:
+          this.#beginFrame(bytes[at++] ?? 0);
+          break;
+        case expected.secondByte:
+          this.#takeShortLength(bytes[at++] ?? 0);
+          break;
+        case expected.longLength:
+          this.#left = this.#left * 256 + (bytes[at++] ?? 0);
+          if (--this.#lengthLeft === 0) this.#beginPayload();
+          break;
+        case expected.payload:
+          at = this.#takePayload(bytes, at, end);
+          break;
+        default:
+          return;
+      }
+    }
+  }
+
+  #beginFrame(byte: number): void {
+    // No extension was agreed on, so that the three bits beside the opcode are zero.
+    if ((byte & 0x70) !== 0) return this.#break("a frame with reserved bits");
+    this.#opcode = byte & 0x0f;
+    this.#expected = expected.secondByte;
+  }
+
+  #takeShortLength(byte: number): void {
+    if ((byte & 0x80) !== 0) return this.#break("a masked frame");
+    if (byte < 126) {
+      this.#left = byte;
+      return this.#beginPayload();
+    }
+    this.#left = 0;
+    this.#lengthLeft = byte === 126 ? 2 : 8;
+    this.#expected = expected.longLength;
+  }
+
+  #beginPayload(): void {
+    if (this.#left > Number.MAX_SAFE_INTEGER) return this.#break("a frame without end");
+    const looksLikePing = this.#opcode === textOpcode && this.#left === this.#ping?.length;
+    this.#kept = this.#opcode >= closeOpcode || looksLikePing ? [] : undefined;
+    this.#expected = expected.payload;
+    if (this.#left === 0) this.#endFrame();
+  }
+
+  /** @returns where the payload, or the chunk before it, ends */
+  #takePayload(bytes: Buffer, start: number, end: number): number {
+    const stop = Math.min(end, start + this.#left);
+    if (this.#kept !== undefined) {
+      for (let at = start; at < stop; at++) this.#kept.push(bytes[at] ?? 0);
+    }
+    if (this.#opcode < closeOpcode) {
+      let found = bytes.indexOf(markerByte, start);
+      // There may be no room for an end mark.
+      while (found !== -1 && found < stop) {
+        this.publications++;
+        found = bytes.indexOf(markerByte, found + 1);
+      }
+    }
+    this.#left -= stop - start;
+    if (this.#left === 0) this.#endFrame();
+    return stop;
+  }
+
+  #endFrame(): void {
+    const kept = this.#kept === undefined ? undefined : Buffer.from(this.#kept);
+    this.#kept = undefined;
+    this.#expected = expected.firstByte;
+    if (this.#opcode < closeOpcode) {
+      if (kept !== undefined && this.#ping?.equals(kept) === true) this.#events.textPinged();
+      else this.frames++;
+    } else if (kept !== undefined && this.#opcode === pingOpcode) this.#events.pinged(kept);
+    else if (kept !== undefined && this.#opcode === closeOpcode) {
+      this.#events.closed(kept.length < 2 ? 1005 : kept.readUInt16BE(0));
+    }
+  }
+
+  #break(problem: string): void {
+    this.#expected = expected.nothing;
+    this.#events.broken(problem);
+  }
+}
+
+/** What comes next. */
+const expected = { firstByte: 0, secondByte: 1, longLength: 2, payload: 3, nothing: 4 } as const;
+
+const textOpcode = 1;
+const closeOpcode = 8;
+const pingOpcode = 9;
+const markerByte = marker.charCodeAt(0);

@@ -1,0 +1,117 @@
+import type { Room } from "./audience.ts";
+import { Busyness } from "./busyness.ts";
+import type { Connected } from "./connected.ts";
+import { dueTimesMs } from "./due-times.ts";
+import { Metronome } from "./metronome.ts";
+import type { Order, Report } from "./orders.ts";
+import { PostPool } from "./post-pool.ts";
+import { NumberedRequest } from "./post-request.ts";
+import { publicationData, publicationIndexes } from "./publication-data.ts";
+import { warmUpSeconds } from "./warm-up.ts";
+
+/** Measures how long deliveries take at a rate that doesn't depend on how the system does. */
+export async function openLoop(
+  order: Extract<Order, { order: "open-loop" }>,
+  connected: Connected,
+): Promise<Extract<Report, { order: "open-loop" }>> {
+  const { port, audience } = connected;
+  const connections = Math.min(mostConnections, 16 + Math.ceil(order.publicationsPerSecond / 4));
+  const pool = await PostPool.open(port, connections, audience.trouble);
+  const metronome = await Metronome.start();
+  const loop = new OpenLoop(order, connected, pool, metronome);
+  try {
+    await loop.run(warmUpSeconds, warmUpSeed);
+    loop.latenciesMs.length = 0;
+    pool.backlog = 0;
+    const deliveredBefore = audience.ledger.delivered;
+    const busyness = new Busyness();
+    const { publications, beganAtMs, lastAnswerAtMs } = await loop.run(order.seconds, seed);
+    const deliveries = audience.ledger.delivered - deliveredBefore;
+    const endedAtMs = deliveries === 0 ? lastAnswerAtMs : audience.ledger.caughtUpAtMs;
+    return {
+      order: "open-loop",
+      busy: busyness.share,
+      publications,
+      deliveries,
+      seconds: (endedAtMs - beganAtMs) / 1000,
+      latenciesMs: loop.latenciesMs.sort((one, other) => one - other),
+      backlog: pool.backlog,
+    };
+  } finally {
+    pool.end();
+    await metronome.end();
+  }
+}
+
+class OpenLoop {
+  /** From when a publication was due until it came, at those that are watched. */
+  readonly latenciesMs: number[] = [];
+  readonly #connected: Connected;
+  readonly #pool: PostPool;
+  readonly #metronome: Metronome;
+  readonly #perSecond: number;
+  readonly #posts: readonly { readonly request: NumberedRequest; readonly rooms: Room[] }[];
+
+  constructor(
+    { channels, dataBytes, publicationsPerSecond }: Extract<Order, { order: "open-loop" }>,
+    connected: Connected,
+    pool: PostPool,
+    metronome: Metronome,
+  ) {
+    const { wire, port, audience } = connected;
+    const data = publicationData(0, dataBytes);
+    this.#connected = connected;
+    this.#pool = pool;
+    this.#metronome = metronome;
+    this.#perSecond = publicationsPerSecond;
+    this.#posts = channels.map((channel) => ({
+      request: new NumberedRequest(wire.publish(channel, data), port),
+      rooms: [audience.room(channel)],
+    }));
+  }
+
+  /** Posts for so many seconds, and waits until everything was answered and delivered. */
+  async run(
+    seconds: number,
+    dueSeed: number,
+  ): Promise<{ publications: number; beganAtMs: number; lastAnswerAtMs: number }> {
+    const { audience } = this.#connected;
+    const beganAtMs = performance.now() + headStartMs;
+    const dueAtMs = dueTimesMs(this.#perSecond, seconds, dueSeed).map((due) => beganAtMs + due);
+    const watched = audience.some(watchedCount);
+    for (const subscriber of watched)
+      subscriber.watch((payload) => this.#measure(payload, dueAtMs));
+    let unanswered = dueAtMs.length;
+    const { promise: allAnswered, resolve } = Promise.withResolvers<void>();
+    await this.#metronome.run(dueAtMs, (index) => {
+      const post = this.#posts[index % this.#posts.length];
+      if (post === undefined || audience.trouble.isRaised) return;
+      audience.publish(post.rooms);
+      this.#pool.post(post.request.numbered(index), () => {
+        if (--unanswered === 0) resolve();
+      });
+    });
+    await allAnswered;
+    const lastAnswerAtMs = performance.now();
+    await audience.allDelivered();
+    for (const subscriber of watched) subscriber.watch(undefined);
+    return { publications: dueAtMs.length, beganAtMs, lastAnswerAtMs };
+  }
+
+  #measure(payload: Buffer, dueAtMs: readonly number[]): void {
+    const nowMs = performance.now();
+    for (const index of publicationIndexes(payload)) {
+      const dueMs = dueAtMs[index];
+      if (dueMs === undefined)
+        this.#connected.audience.trouble.raise("a publication came that isn't ours");
+      else this.latenciesMs.push(nowMs - dueMs);
+    }
+  }
+}
+
+/** So that the first one isn't late already. */
+const headStartMs = 5;
+const mostConnections = 256;
+const watchedCount = 16;
+const warmUpSeed = 1;
+const seed = 2;

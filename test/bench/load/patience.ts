@@ -1,0 +1,19 @@
+/**
+ * Gives up when nothing has moved for 30 s.
+ *
+ * @param progress changes whenever something moves
+ * @returns ends the watch
+ */
+export function watchProgress(progress: () => number, giveUp: () => void): () => void {
+  let last = progress();
+  let idleSeconds = 0;
+  const timer = setInterval(() => {
+    const current = progress();
+    idleSeconds = current === last ? idleSeconds + 1 : 0;
+    last = current;
+    if (idleSeconds === patienceSeconds) giveUp();
+  }, 1000);
+  return () => clearInterval(timer);
+}
+
+const patienceSeconds = 30;

@@ -1,0 +1,35 @@
+import type { Post } from "../systems/wire.ts";
+import type { Room } from "./audience.ts";
+import type { Connected } from "./connected.ts";
+import { postRequest } from "./post-request.ts";
+import { publicationData } from "./publication-data.ts";
+
+/** A request that is made beforehand, and where what it publishes goes. */
+export interface PlannedPost {
+  readonly request: Buffer;
+  readonly rooms: readonly Room[];
+}
+
+/** One request for every so many consecutive channels. Throws where a system has no request for several. */
+export function plannedPosts(
+  { wire, port, audience }: Connected,
+  channels: readonly string[],
+  batch: number,
+  dataBytes: number,
+): PlannedPost[] {
+  const data = publicationData(0, dataBytes);
+  const made = (together: readonly string[]): Post => {
+    const [only] = together;
+    if (batch === 1 && only !== undefined) return wire.publish(only, data);
+    if (wire.publishBatch === undefined)
+      throw new Error("this system doesn't publish to several channels at once");
+    return wire.publishBatch(together, data);
+  };
+  return Array.from({ length: Math.ceil(channels.length / batch) }, (_, index) => {
+    const together = channels.slice(index * batch, (index + 1) * batch);
+    return {
+      request: postRequest(made(together), port),
+      rooms: together.map((channel) => audience.room(channel)),
+    };
+  });
+}

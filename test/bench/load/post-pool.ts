@@ -1,0 +1,83 @@
+import { PostConnection } from "./post-connection.ts";
+import type { Trouble } from "./trouble.ts";
+
+/** Connections to post by, and what waits for one of them. */
+export class PostPool {
+  static async open(port: number, size: number, trouble: Trouble): Promise<PostPool> {
+    const pool = new PostPool(port, trouble);
+    await Promise.all(Array.from({ length: size }, () => pool.#add()));
+    return pool;
+  }
+
+  /** How many posts waited for a connection at worst. */
+  backlog = 0;
+  readonly #port: number;
+  readonly #trouble: Trouble;
+  /** The one used last comes first: so those that aren't needed are left alone. */
+  readonly #free: PostConnection[] = [];
+  readonly #all = new Set<PostConnection>();
+  #waiting: { readonly request: Buffer; readonly answered: () => void }[] = [];
+  /** What of it was posted: removing the first of many each time would take long. */
+  #posted = 0;
+
+  private constructor(port: number, trouble: Trouble) {
+    this.#port = port;
+    this.#trouble = trouble;
+  }
+
+  /** Posts as soon as a connection is free. */
+  post(request: Buffer, answered: () => void): void {
+    const connection = this.#takeFree();
+    if (connection === undefined) {
+      this.#waiting.push({ request, answered });
+      this.backlog = Math.max(this.backlog, this.#waiting.length - this.#posted);
+    } else this.#postBy(connection, request, answered);
+  }
+
+  end(): void {
+    for (const connection of this.#all) connection.end();
+  }
+
+  #postBy(connection: PostConnection, request: Buffer, answered: () => void): void {
+    connection.post(request, () => {
+      this.#trouble.answers++;
+      this.#release(connection);
+      answered();
+    });
+  }
+
+  #release(connection: PostConnection): void {
+    if (!connection.usable) return this.#replace(connection);
+    const next = this.#waiting[this.#posted];
+    if (next === undefined) {
+      this.#free.push(connection);
+      return;
+    }
+    this.#posted++;
+    if (this.#posted === this.#waiting.length) {
+      this.#waiting = [];
+      this.#posted = 0;
+    }
+    this.#postBy(connection, next.request, next.answered);
+  }
+
+  #takeFree(): PostConnection | undefined {
+    for (let taken = this.#free.pop(); taken !== undefined; taken = this.#free.pop()) {
+      if (taken.usable) return taken;
+      this.#replace(taken);
+    }
+    return undefined;
+  }
+
+  #replace(connection: PostConnection): void {
+    connection.end();
+    this.#all.delete(connection);
+    void this.#add();
+  }
+
+  async #add(): Promise<void> {
+    const connection = await PostConnection.open(this.#port, this.#trouble);
+    this.#all.add(connection);
+    this.#release(connection);
+  }
+}

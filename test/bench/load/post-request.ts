@@ -1,0 +1,31 @@
+import { marker, type Post } from "../systems/wire.ts";
+import { numberOf } from "./publication-data.ts";
+
+/** The bytes of a POST on a connection that is kept. */
+export function postRequest({ path, headers, body }: Post, port: number): Buffer {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${lines.join("")}` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+/** A POST that is made once, and sent with another number each time. */
+export class NumberedRequest {
+  readonly #bytes: Buffer;
+  /** Where the number stands. */
+  readonly #place: number;
+
+  /** @param post of a publication with any number */
+  constructor(post: Post, port: number) {
+    this.#bytes = postRequest(post, port);
+    this.#place = this.#bytes.lastIndexOf(marker) + 1;
+  }
+
+  /** Earlier ones may not be sent yet: so each is a copy. */
+  numbered(index: number): Buffer {
+    const bytes = Buffer.from(this.#bytes);
+    bytes.write(numberOf(index), this.#place, "latin1");
+    return bytes;
+  }
+}

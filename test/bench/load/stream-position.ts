@@ -1,0 +1,15 @@
+/** Where a stream stands. */
+export interface StreamPosition {
+  readonly epoch: string;
+  readonly offset: number;
+}
+
+/** Reads the position from a reply to a subscribe; undefined where a frame has none. */
+export function streamPosition(frame: string): StreamPosition | undefined {
+  const line = frame.split("\n").find((text) => text.includes('"epoch":"'));
+  // What was missed stands in the reply too, each with an offset of its own.
+  const reply = line?.replace(/"publications":\[[^\]]*\]/, "");
+  const epoch = reply?.match(/"epoch":"([^"]*)"/)?.[1];
+  if (epoch === undefined) return undefined;
+  return { epoch, offset: Number(reply?.match(/"offset":(\d+)/)?.[1] ?? 0) };
+}

@@ -1,0 +1,158 @@
+import { connect, type Socket } from "node:net";
+import type { Caller, Wire } from "../systems/wire.ts";
+import type { Audience, Room } from "./audience.ts";
+import { pongFrame, textFrame } from "./client-frame.ts";
+import { Entering } from "./entering.ts";
+import { FrameCounter, type FrameEvents } from "./frame-counter.ts";
+import { FramePayloads } from "./frame-payloads.ts";
+import { receivable, receiveBuffer } from "./receive-buffer.ts";
+import { type StreamPosition, streamPosition } from "./stream-position.ts";
+import { UpgradeAnswer, upgradeRequest } from "./upgrade.ts";
+
+/** One socket: gets itself into a system, and then only counts what it is sent. */
+export class Subscriber implements FrameEvents {
+  /** What the subscribe was answered, if that has been said. */
+  position: StreamPosition | undefined;
+  readonly #audience: Audience;
+  readonly #room: Room;
+  readonly #missed: number;
+  /** What had been published in the channel before this one was there. */
+  #publishedBefore = 0;
+  readonly #socket: Socket;
+  readonly #wire: Wire;
+  readonly #counter: FrameCounter;
+  #upgrade: UpgradeAnswer | undefined = new UpgradeAnswer();
+  /** Undefined as soon as it is there. */
+  #entering: Entering | undefined;
+  /** Frames are only put together while somebody wants to see them. */
+  #payloads: FramePayloads | undefined = new FramePayloads();
+  #look: ((payload: Buffer) => void) | undefined;
+  #cut = false;
+  readonly #there = Promise.withResolvers<void>();
+
+  /** @param missed publications that it has to get besides the answers to its steps */
+  constructor(wire: Wire, port: number, caller: Caller, missed: number, audience: Audience) {
+    this.#wire = wire;
+    this.#audience = audience;
+    this.#room = audience.room(caller.channel);
+    this.#missed = missed;
+    this.#counter = new FrameCounter(wire.ping?.sent, this);
+    const entrance = wire.entrance(caller);
+    this.#entering = new Entering(entrance);
+    audience.ledger.expect(missed);
+    this.#socket = connect({
+      port,
+      host: "127.0.0.1",
+      noDelay: true,
+      onread: { buffer: receivable, callback: (length) => this.#read(length) },
+    });
+    this.#socket.once("connect", () => this.#socket.write(upgradeRequest(entrance.path, port)));
+    this.#socket.on("error", ({ message }) => this.#fail(`a socket failed: ${message}`));
+    this.#socket.once("close", () => this.#fail("a socket ended without a close frame"));
+  }
+
+  /** Resolves when it is subscribed and has what it missed. */
+  get there(): Promise<void> {
+    return this.#there.promise;
+  }
+
+  /** Publications that have come. */
+  get publications(): number {
+    return this.#counter.publications;
+  }
+
+  /** Publications that had to come. */
+  get owed(): number {
+    return this.#missed + this.#room.published - this.#publishedBefore;
+  }
+
+  /** Frames that have come, without pings. */
+  get frames(): number {
+    return this.#counter.frames;
+  }
+
+  /** Shows every frame's payload from now on; undefined ends it. */
+  watch(look: ((payload: Buffer) => void) | undefined): void {
+    this.#look = look;
+    this.#payloads = undefined;
+  }
+
+  /** Ends it without a word. Resolves when the system has been told so. */
+  async cut(): Promise<void> {
+    this.#cut = true;
+    if (this.#socket.closed) return;
+    const closed = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
+    this.#socket.destroy();
+    await closed;
+  }
+
+  pinged(payload: Buffer): void {
+    this.#socket.write(pongFrame(payload));
+  }
+
+  textPinged(): void {
+    this.#socket.write(textFrame(this.#wire.ping?.answer ?? ""));
+  }
+
+  closed(code: number): void {
+    this.#fail(`a socket was closed with ${code}`);
+  }
+
+  broken(problem: string): void {
+    this.#fail(`a socket got ${problem}`);
+  }
+
+  #read(length: number): true {
+    this.#audience.bytes += length;
+    const start = this.#upgrade === undefined ? 0 : this.#takeAnswer(this.#upgrade, length);
+    if (start === undefined) return true;
+    const before = this.#counter.publications;
+    if (this.#look !== undefined && this.#counter.betweenFrames)
+      this.#payloads ??= new FramePayloads();
+    this.#counter.take(receiveBuffer, start, length);
+    if (this.#payloads !== undefined) this.#takePayloads(this.#payloads, start, length);
+    const came = this.#counter.publications - before;
+    if (came > 0) this.#audience.deliver(came);
+    if (this.#entering !== undefined) this.#arrive(this.#entering);
+    return true;
+  }
+
+  /** @returns where frames begin; undefined when they don't yet */
+  #takeAnswer(upgrade: UpgradeAnswer, length: number): number | undefined {
+    try {
+      const start = upgrade.take(receiveBuffer.subarray(0, length));
+      if (start === undefined) return undefined;
+      this.#upgrade = undefined;
+      this.#advance("");
+      return start;
+    } catch (error) {
+      this.#fail(String(error));
+      return undefined;
+    }
+  }
+
+  #takePayloads(payloads: FramePayloads, start: number, end: number): void {
+    for (const payload of payloads.take(receiveBuffer.subarray(start, end))) {
+      if (this.#entering === undefined) this.#look?.(payload);
+      else this.#advance(payload.toString());
+    }
+  }
+
+  #advance(text: string): void {
+    this.position ??= streamPosition(text);
+    for (const step of this.#entering?.take(text) ?? []) this.#socket.write(textFrame(step));
+  }
+
+  #arrive(entering: Entering): void {
+    if (!entering.done || this.publications < this.#missed) return;
+    this.#entering = undefined;
+    this.#payloads = undefined;
+    this.#room.listeners++;
+    this.#publishedBefore = this.#room.published;
+    this.#there.resolve();
+  }
+
+  #fail(problem: string): void {
+    if (!this.#cut) this.#audience.trouble.raise(problem);
+  }
+}

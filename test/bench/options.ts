@@ -1,0 +1,142 @@
+import { parseArgs } from "node:util";
+import { isSystemName, systemOrder } from "./results/shown-system.ts";
+import type { SystemName } from "./systems/wire.ts";
+
+/** What the command line asks for. */
+export interface BenchOptions {
+  /** The only scenario to be run; all of them when absent. */
+  readonly only?: string;
+  /** Less of everything. */
+  readonly quick: boolean;
+  /** How many times each figure is taken. */
+  readonly rounds: number;
+  readonly systems: readonly SystemName[];
+  /** Whether the standard output is one JSON document and nothing else. */
+  readonly json: boolean;
+  /** Where results and pictures are written. */
+  readonly out: string;
+  /** Whether docs/performance.md and its pictures are written anew. */
+  readonly docs: boolean;
+  /** The results of an earlier run, which are shown instead of running anything. */
+  readonly from?: string;
+}
+
+export type ParsedOptions =
+  | { readonly outcome: "options"; readonly options: BenchOptions }
+  | { readonly outcome: "help" }
+  | { readonly outcome: "refused"; readonly problem: string };
+
+/**
+ * Reads the command line.
+ *
+ * @param scenarios the names that `--only` may take
+ */
+export function parseOptions(
+  given: readonly string[],
+  scenarios: readonly string[],
+): ParsedOptions {
+  try {
+    const { values } = parseArgs({ args: [...given], options: known });
+    if (values.help === true) return { outcome: "help" };
+    const quick = values.quick ?? false;
+    const options: BenchOptions = {
+      ...(values.only === undefined ? {} : { only: readOnly(values.only, scenarios) }),
+      quick,
+      rounds: readRounds(values.rounds, quick ? 1 : 3),
+      systems: readSystems(values.systems),
+      json: values.json ?? false,
+      out: values.out ?? "bench-report",
+      docs: values.docs ?? false,
+      ...(values.from === undefined ? {} : { from: values.from }),
+    };
+    refuseWithFrom(values.from, values);
+    return { outcome: "options", options };
+  } catch (error) {
+    return { outcome: "refused", problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The command line that measures the same again; where it is written and shown doesn't belong to that. */
+export function commandOf({ only, quick, rounds, systems }: BenchOptions): string {
+  const given = [
+    ...(only === undefined ? [] : ["--only", only]),
+    ...(quick ? ["--quick"] : []),
+    ...(rounds === (quick ? 1 : 3) ? [] : ["--rounds", String(rounds)]),
+    ...(systems.length === choosable.length ? [] : ["--systems", systems.join(",")]),
+  ];
+  return ["npm run bench", ...(given.length === 0 ? [] : ["--", ...given])].join(" ");
+}
+
+/** What `--help` says. */
+export function usage(scenarios: readonly string[]): string {
+  return `npm run bench -- [options]
+
+Measures Dormouse, what the runtime itself can do, and what people use instead, taking turns on this machine. Nothing else
+should run meanwhile. Exits with 0, with 1 when a scenario failed, and with 2 when it was asked for what it doesn't know.
+
+  --only NAME      one scenario: ${scenarios.join(" ")}
+  --quick          less of everything, in less than a minute; figures are rough then
+  --rounds N       takes each figure N times (default 3; 1 with --quick)
+  --systems LIST   only these, such as channel,limit
+                   ${choosable.join(" ")}
+  --json           prints one JSON document; what is being done goes to the error output
+                   (npm prints lines of its own before it, unless it is run as npm run --silent)
+  --out FOLDER     where results.json and the pictures are written (default bench-report)
+  --docs           writes the results into docs/performance.md too
+  --from FILE      runs nothing, and shows the results.json of an earlier run
+`;
+}
+
+const known = {
+  only: { type: "string" },
+  quick: { type: "boolean" },
+  rounds: { type: "string" },
+  systems: { type: "string" },
+  json: { type: "boolean" },
+  out: { type: "string" },
+  docs: { type: "boolean" },
+  from: { type: "string" },
+  help: { type: "boolean" },
+} as const;
+
+/** The null server shows what the load generator bears; it has no figures of its own. */
+const choosable: readonly SystemName[] = systemOrder.filter((system) => system !== "null");
+
+function readOnly(name: string, scenarios: readonly string[]): string {
+  if (scenarios.includes(name)) return name;
+  throw new Error(`--only doesn't know "${name}"; there are ${scenarios.join(", ")}`);
+}
+
+function readRounds(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const rounds = Number(text);
+  if (/^\d+$/.test(text) && rounds >= 1 && rounds <= roundsMax) return rounds;
+  throw new Error(`--rounds takes a whole number from 1 to ${roundsMax}, not "${text}"`);
+}
+
+function readSystems(text: string | undefined): readonly SystemName[] {
+  if (text === undefined) return choosable;
+  const names = text.split(",");
+  for (const name of names) {
+    if (isSystemName(name) && choosable.includes(name)) continue;
+    throw new Error(`--systems doesn't know "${name}"; there are ${choosable.join(", ")}`);
+  }
+  return choosable.filter((system) => names.includes(system));
+}
+
+/** What decides how is measured says nothing of what was measured before. */
+function refuseWithFrom(
+  from: string | undefined,
+  given: Readonly<Record<string, string | boolean | undefined>>,
+): void {
+  if (from === undefined) return;
+  const meaningless = ["only", "quick", "rounds", "systems"].find(
+    (name) => given[name] !== undefined,
+  );
+  if (meaningless !== undefined) {
+    throw new Error(`--from shows an earlier run as it was, so --${meaningless} means nothing`);
+  }
+}
+
+/** More of them would take days. */
+const roundsMax = 99;

@@ -1,0 +1,142 @@
+import { countMeasures } from "./count-measures.ts";
+import {
+  type Bill,
+  billOf,
+  deliveryUsage,
+  type Idling,
+  idleUsage,
+  type PublicationCounts,
+} from "./cost.ts";
+import { dollars, figure } from "./figure.ts";
+import { Found } from "./judge.ts";
+import { secondsPerHour, secondsPerMonth } from "./prices.ts";
+import type { Results } from "./results.ts";
+import { spreadOf } from "./spread.ts";
+import { markdownTable } from "./table.ts";
+
+/** What a run's counts mean on Cloudflare, in dollars, as Markdown for docs/performance.md. */
+export function billSection({ scenarios }: Results): string {
+  const found = new Found(scenarios);
+  const counted = publicationCounts(found);
+  const secondsPerDelivery = deliverySeconds(found);
+  if (counted.length === 0 || secondsPerDelivery === undefined) {
+    return "The run counted nothing that Cloudflare bills.";
+  }
+  return [
+    `Time awake: ${figure(secondsPerDelivery * 1_000_000)} µs a delivery, the longest that the run's channel sockets and gateways took of their processor; ${figure(1_000 * assumed.secondsPerPublication)} ms a publication for storage, and as much for each call.`,
+    deliveryTable(counted, secondsPerDelivery),
+    idleTable(secondsPerDelivery),
+  ].join("\n\n");
+}
+
+interface Counted {
+  readonly name: string;
+  readonly counts: PublicationCounts;
+}
+
+/** Of each system and point at which the scenario `counts` counted. */
+function publicationCounts(found: Found): readonly Counted[] {
+  const rows = found.of("counts", countMeasures.rowsWritten);
+  return rows.map(({ system, point }) => {
+    const count = (measure: string): number => {
+      const finding = found
+        .of("counts", measure)
+        .find((each) => each.system === system && each.point === point);
+      return finding === undefined ? 0 : spreadOf(finding.values).median;
+    };
+    return {
+      name: `${system}, ${point}`,
+      counts: {
+        objectRequests: count(countMeasures.objectRequests),
+        callsBetweenObjects: count(countMeasures.callsBetweenObjects),
+        rowsWritten: count(countMeasures.rowsWritten),
+        rowsRead: count(countMeasures.rowsRead),
+        alarmsSet: count(countMeasures.alarmsSet),
+        alarmsRung: count(countMeasures.alarmsRung),
+      },
+    };
+  });
+}
+
+/** An object on this machine's processor is busy all the time at its highest rate, so that a delivery takes a share of a second. */
+function deliverySeconds(found: Found): number | undefined {
+  const rates = found.medians("fan-out", "deliveries a second", ["channel", "gateway"]);
+  return rates.length === 0 ? undefined : 1 / Math.min(...rates.map(({ value }) => value));
+}
+
+function deliveryTable(counted: readonly Counted[], secondsPerDelivery: number): string {
+  const rows = counted.flatMap(({ name, counts }) =>
+    assumed.deliveriesPerPublication.map((deliveriesPerPublication) => {
+      const bill = billOf(
+        deliveryUsage(
+          {
+            counts,
+            publicationsPerRequest: 1,
+            deliveriesPerPublication,
+            secondsPerDelivery,
+            secondsPerPublication: assumed.secondsPerPublication * (1 + counts.callsBetweenObjects),
+          },
+          1_000_000,
+        ),
+      );
+      return [name, figure(deliveriesPerPublication)].concat(billCells(bill));
+    }),
+  );
+  const heads = ["a million deliveries", "subscribers", ...billHeads];
+  return markdownTable({ heads, rows, right: [1, 2, 3, 4, 5, 6] });
+}
+
+function idleTable(secondsPerDelivery: number): string {
+  const rows = idlings(secondsPerDelivery).map(({ name, idling }) => {
+    const hour = billOf(idleUsage({ ...idling, seconds: secondsPerHour })).total;
+    const month = billOf(idleUsage({ ...idling, seconds: secondsPerMonth }));
+    return [name, dollars(hour)].concat(billCells(month));
+  });
+  const heads = ["a million idle connections", "an hour", ...billHeads.slice(0, -1), "a month"];
+  return markdownTable({ heads, rows, right: [1, 2, 3, 4, 5, 6] });
+}
+
+interface NamedIdling {
+  readonly name: string;
+  readonly idling: Omit<Idling, "seconds">;
+}
+
+function idlings(secondsPerDelivery: number): readonly NamedIdling[] {
+  const common = {
+    connections: 1_000_000,
+    pingIntervalSeconds: 25,
+    // A ping is sent as a publication is, and its answer is read, which takes no longer.
+    secondsPerPing: 2 * secondsPerDelivery,
+  };
+  const client = { ...common, keepAlive: "client", connectionsPerObject: 5_000 } as const;
+  const server = { ...common, keepAlive: "server", answeredPingsAreBilled: true } as const;
+  return [
+    { name: "client-driven", idling: { ...client, answeredPingsAreBilled: false } },
+    {
+      name: "client-driven, if answered pings are billed",
+      idling: { ...client, answeredPingsAreBilled: true },
+    },
+    {
+      name: "server-driven, channel sockets, 100 a channel",
+      idling: { ...server, connectionsPerObject: 100 },
+    },
+    {
+      name: "server-driven, gateways with 5,000 each",
+      idling: { ...server, connectionsPerObject: 5_000 },
+    },
+  ];
+}
+
+function billCells(bill: Bill): readonly string[] {
+  const { workerRequests, objectRequests, duration, rows, total } = bill;
+  return [workerRequests, objectRequests, duration, rows, total].map(dollars);
+}
+
+const billHeads = ["Worker requests", "object requests", "duration", "rows", "in all"];
+
+/** What no local run can tell. */
+const assumed = {
+  /** Cloudflare publishes no figure of how long a commit takes. */
+  secondsPerPublication: 0.01,
+  deliveriesPerPublication: [1, 100, 1_000],
+} as const;

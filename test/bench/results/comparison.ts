@@ -1,0 +1,96 @@
+import type { Finding } from "../scenarios/scenario.ts";
+import type { SystemName } from "../systems/wire.ts";
+import { otherSystems, ownSystems, systemOrder } from "./shown-system.ts";
+import { type Spread, spreadOf } from "./spread.ts";
+
+/** All systems' figures of one measure. */
+export interface Comparison {
+  readonly measure: string;
+  readonly unit: Finding["unit"];
+  readonly better: Finding["better"];
+  /** In the order in which they were found. */
+  readonly points: readonly ComparedPoint[];
+}
+
+/** The systems under the same circumstances. */
+interface ComparedPoint {
+  readonly point: string;
+  readonly systems: readonly ComparedSystem[];
+}
+
+interface ComparedSystem {
+  readonly system: SystemName;
+  /** With what is remarked of this system alone. */
+  readonly point: string;
+  readonly spread: Spread;
+  /** Its median by the limit program's; only of Dormouse, and where both are there. */
+  readonly toLimit?: number;
+  /** Its median by that of the best of what others use; only of Dormouse, and where there is one. */
+  readonly toOthers?: number;
+  readonly limitedByLoad: boolean;
+}
+
+/** Puts findings side by side: by measure, by point, by system. */
+export function comparisonsOf(findings: readonly Finding[]): readonly Comparison[] {
+  const measures = Map.groupBy(findings, ({ measure }) => measure);
+  return [...measures].flatMap(([measure, ofMeasure]) => {
+    const first = ofMeasure[0];
+    if (first === undefined) return [];
+    const points = [...Map.groupBy(ofMeasure, placeOf).values()].map((ofPoint) => ({
+      point: ofPoint[0]?.point ?? "",
+      systems: comparedSystems(ofPoint),
+    }));
+    return [{ measure, unit: first.unit, better: first.better, points }];
+  });
+}
+
+/** What findings under the same circumstances share: where something was varied, a point's text may hold a remark besides. */
+export function placeOf({ point, at }: Pick<Finding, "point" | "at">): string {
+  return at === undefined ? point : JSON.stringify([at.axis, at.value]);
+}
+
+/** The best median of some systems at one point; undefined where none of them was measured. */
+export function bestOf(
+  findings: readonly Finding[],
+  systems: readonly SystemName[],
+): { readonly system: SystemName; readonly median: number } | undefined {
+  const medians = findings
+    .filter(({ system }) => systems.includes(system))
+    .map(({ system, values, better }) => ({ system, median: spreadOf(values).median, better }));
+  const sorted = medians.sort((left, right) =>
+    left.better === "higher" ? right.median - left.median : left.median - right.median,
+  );
+  return sorted[0];
+}
+
+function comparedSystems(findings: readonly Finding[]): readonly ComparedSystem[] {
+  const limit = bestOf(findings, ["limit"])?.median;
+  const others = bestOf(findings, otherSystems)?.median;
+  return [...findings]
+    .sort((left, right) => systemOrder.indexOf(left.system) - systemOrder.indexOf(right.system))
+    .map((finding) => comparedSystem(finding, limit, others));
+}
+
+function comparedSystem(
+  { system, point, values, limitedByLoad = false }: Finding,
+  limit: number | undefined,
+  others: number | undefined,
+): ComparedSystem {
+  const spread = spreadOf(values);
+  const isOwn = ownSystems.includes(system);
+  const toLimit = isOwn ? ratio(spread.median, limit) : undefined;
+  const toOthers = isOwn ? ratio(spread.median, others) : undefined;
+  return {
+    system,
+    point,
+    spread,
+    limitedByLoad,
+    ...(toLimit === undefined ? {} : { toLimit }),
+    ...(toOthers === undefined ? {} : { toOthers }),
+  };
+}
+
+/** Nothing can be said of a ratio to nothing. */
+function ratio(median: number, to: number | undefined): number | undefined {
+  return to === undefined || to === 0 ? undefined : median / to;
+}

@@ -1,0 +1,72 @@
+import type { Finding } from "../scenarios/scenario.ts";
+import type { SystemName } from "../systems/wire.ts";
+import { measureTitle } from "./figure.ts";
+import type { ScenarioResult } from "./results.ts";
+import { systemOrder } from "./shown-system.ts";
+import { type Spread, spreadOf } from "./spread.ts";
+
+/** One measure over something that was varied: what a picture is drawn from. */
+export interface Curve {
+  /** Of its file, without an ending: lower case, digits and hyphens. */
+  readonly name: string;
+  readonly title: string;
+  /** What was varied. */
+  readonly across: string;
+  /** What was measured. */
+  readonly upward: string;
+  readonly lines: readonly CurveLine[];
+}
+
+export interface CurveLine {
+  readonly system: SystemName;
+  /** In the order of their values. */
+  readonly marks: readonly CurveMark[];
+}
+
+interface CurveMark {
+  readonly value: number;
+  readonly spread: Spread;
+}
+
+/** A curve for each measure and axis, where there are at least two values to draw a line between. */
+export function curvesOf({ name, findings }: ScenarioResult): readonly Curve[] {
+  const placed = findings.flatMap((finding) =>
+    finding.at === undefined ? [] : [{ finding, at: finding.at }],
+  );
+  const groups = Map.groupBy(placed, ({ finding, at }) =>
+    JSON.stringify([finding.measure, at.axis]),
+  );
+  return [...groups.values()].flatMap((group) => {
+    const first = group[0];
+    if (first === undefined || new Set(group.map(({ at }) => at.value)).size < 2) return [];
+    const { measure } = first.finding;
+    const across = first.at.axis;
+    const lines = linesOf(group.map(({ finding }) => finding));
+    return [
+      {
+        name: fileName(`${name} ${measure} over ${across}`),
+        title: `${name}: ${measure}`,
+        across,
+        upward: measureTitle(first.finding),
+        lines,
+      },
+    ];
+  });
+}
+
+function linesOf(findings: readonly Finding[]): readonly CurveLine[] {
+  return systemOrder.flatMap((system) => {
+    const marks = findings
+      .filter((finding) => finding.system === system)
+      .map(({ at, values }) => ({ value: at?.value ?? 0, spread: spreadOf(values) }))
+      .sort((left, right) => left.value - right.value);
+    return marks.length === 0 ? [] : [{ system, marks }];
+  });
+}
+
+function fileName(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+}

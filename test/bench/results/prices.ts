@@ -1,0 +1,24 @@
+/**
+ * Cloudflare's public prices of Workers Paid, in US dollars, beyond what $5 a month include.
+ * Read on 2026-11-20 from https://developers.cloudflare.com/durable-objects/platform/pricing/ and
+ * https://developers.cloudflare.com/workers/platform/pricing/
+ */
+export const prices = {
+  /** A request to a Worker; an upgrade to a WebSocket is one. */
+  workerRequest: 0.3 / 1_000_000,
+  /** A request to an object: an upgrade, a call, an alarm that rings, or {@link incomingMessagesPerRequest} messages. */
+  objectRequest: 0.15 / 1_000_000,
+  /** Messages that clients send on WebSockets and that an object gets, for the price of a request. Those it sends are free. */
+  incomingMessagesPerRequest: 20,
+  /** An object in memory that can't sleep: wall-clock time by {@link objectGigabytes}. */
+  gigabyteSecond: 12.5 / 1_000_000,
+  /** What each object counts for, whatever it holds. */
+  objectGigabytes: 0.125,
+  /** Setting an alarm is one. */
+  rowWritten: 1 / 1_000_000,
+  rowRead: 0.001 / 1_000_000,
+} as const;
+
+export const secondsPerHour = 3_600;
+/** Thirty days. */
+export const secondsPerMonth = 2_592_000;

@@ -1,0 +1,32 @@
+/** Rows of text below heads; columns whose number is in `right` hold figures. */
+export interface Table {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly right: readonly number[];
+}
+
+/** For a terminal: columns as wide as what stands in them. */
+export function plainTable(table: Table): string {
+  const widths = table.heads.map((head, column) =>
+    Math.max(head.length, ...table.rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return table.right.includes(column) ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join("  ")
+      .trimEnd();
+  return [table.heads, ...table.rows].map((cells) => line(cells)).join("\n");
+}
+
+/** For a document; a bar in a cell would begin the next one. */
+export function markdownTable(table: Table): string {
+  const rule = table.heads.map((_, column) => (table.right.includes(column) ? "---:" : "---"));
+  return [table.heads, rule, ...table.rows].map((cells) => markdownLine(cells)).join("\n");
+}
+
+function markdownLine(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}

@@ -1,0 +1,125 @@
+import type { SystemName } from "../systems/wire.ts";
+import { wires } from "../systems/wires.ts";
+import { type Figure, Figures } from "./figures.ts";
+import {
+  connect,
+  type MeasuredRun,
+  measuredRun,
+  publishClosedLoop,
+  wantedOf,
+} from "./measured-run.ts";
+import type { Bench, Finding, Scenario } from "./scenario.ts";
+
+/** Many channels with one listener each, as with notifications: nothing is saved by sending to many at once. */
+export const channels: Scenario = {
+  name: "channels",
+  question: "How many publications a second reach many channels with one subscriber each?",
+  run,
+};
+
+const systems: readonly SystemName[] = [
+  "channel",
+  "gateway",
+  "limit",
+  "ws",
+  "socket.io",
+  "partyserver",
+];
+
+interface Extent {
+  readonly channels: number;
+  readonly seconds: number;
+}
+
+const fullExtent: Extent = { channels: 5_000, seconds: 2 };
+const quickExtent: Extent = { channels: 100, seconds: 0.3 };
+
+/** What is published by one request, by how many publishers. */
+interface Manner {
+  readonly point: string;
+  readonly batch: number;
+  readonly publishers: number;
+}
+
+const single: Manner = { point: "single", batch: 1, publishers: 64 };
+/** Fewer publishers, since each of their requests is worth so many of the others. */
+const batched: Manner = { point: "batches of 100", batch: 100, publishers: 8 };
+
+async function run(bench: Bench): Promise<readonly Finding[]> {
+  const extent = bench.quick ? quickExtent : fullExtent;
+  const figures = new Figures();
+  // One gateway holds all of them: how the edge spreads sockets over several is another question.
+  const arrangement = { socketsPerObject: 8_000 };
+  for (let round = 1; round <= bench.rounds; round++) {
+    for (const system of wantedOf(bench, systems)) {
+      bench.say(
+        `channels, round ${round} of ${bench.rounds}: ${system}, ${extent.channels} channels`,
+      );
+      await measuredRun(bench, system, arrangement, (measured) =>
+        publish(measured, extent, figures),
+      );
+    }
+  }
+  return figures.findings;
+}
+
+async function publish(measured: MeasuredRun, extent: Extent, figures: Figures): Promise<void> {
+  const { system } = measured;
+  const names = Array.from({ length: extent.channels }, (_, index) => `user-${index}`);
+  await connect(
+    measured,
+    names.map((channel) => ({ channel, token: "" })),
+  );
+  const takesBatches = wires[system].publishBatch !== undefined;
+  await visitAll(measured, names, takesBatches ? batched : single);
+  const rates: number[] = [];
+  let busiest = 0;
+  for (const manner of takesBatches ? [single, batched] : [single]) {
+    const { publications, seconds, busy } = await publishClosedLoop(measured, {
+      seconds: extent.seconds,
+      channels: names,
+      publishers: manner.publishers,
+      batch: manner.batch,
+    });
+    const value = publications / seconds;
+    figures.add(
+      {
+        measure: "publications a second",
+        unit: "per second",
+        ...higher,
+        system,
+        point: manner.point,
+      },
+      { value, busy },
+    );
+    rates.push(value);
+    busiest = Math.max(busiest, busy);
+  }
+  const [alone, together] = rates;
+  if (alone === undefined || together === undefined) return;
+  figures.add(
+    { measure: "batched by single", unit: "ratio", ...higher, system, point: batched.point },
+    { value: together / alone, busy: busiest },
+  );
+}
+
+/**
+ * Publishes to each channel at least once, unmeasured: the first publication of a channel makes its tables, and objects that
+ * nobody spoke to while the rest connected have fallen asleep.
+ */
+async function visitAll(
+  measured: MeasuredRun,
+  names: readonly string[],
+  { publishers, batch }: Manner,
+): Promise<void> {
+  let seconds = 0.1;
+  for (let tries = 0; tries < 4; tries++) {
+    const order = { publishers, batch, seconds, channels: names };
+    const { publications } = await publishClosedLoop(measured, order);
+    if (publications >= names.length) return;
+    // Each order begins with the first channel again, so it has to be one that gets to the last.
+    seconds *= (names.length / publications) * 1.2;
+  }
+}
+
+const higher: Pick<Figure, "better"> = { better: "higher" };

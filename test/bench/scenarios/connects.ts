@@ -1,0 +1,76 @@
+import type { SystemName } from "../systems/wire.ts";
+import { callersWithTokens } from "./caller-tokens.ts";
+import { Figures, percentile } from "./figures.ts";
+import { addMassReconnect } from "./mass-reconnect.ts";
+import { type MeasuredRun, measuredRun, subscribersOf, wantedOf } from "./measured-run.ts";
+import type { Bench, Finding, Scenario } from "./scenario.ts";
+
+/** How fast clients get in, alone and all at once. */
+export const connects: Scenario = {
+  name: "connects",
+  question:
+    "How many clients can connect a second, and how soon are all back that were cut at once?",
+  run,
+};
+
+/** Those that verify tokens. */
+const verifyingSystems: readonly SystemName[] = ["channel", "gateway", "limit"];
+const systems: readonly SystemName[] = [...verifyingSystems, "ws", "socket.io", "partyserver"];
+
+async function run(bench: Bench): Promise<readonly Finding[]> {
+  const figures = new Figures();
+  const callers = bench.quick ? 300 : 2_000;
+  for (let round = 1; round <= bench.rounds; round++) {
+    const during = `connects, round ${round} of ${bench.rounds}`;
+    for (const system of wantedOf(bench, verifyingSystems)) {
+      bench.say(`${during}: ${system}, ${callers} callers with tokens`);
+      await measuredRun(bench, system, { tokens: true }, (measured) =>
+        addConnects(measured, "a token each", callers, figures),
+      );
+    }
+    // The others verify nothing, and are only to be compared with connects that are not verified either.
+    for (const system of wantedOf(bench, systems)) {
+      bench.say(`${during}: ${system}, ${callers} callers without tokens`);
+      await measuredRun(bench, system, {}, (measured) =>
+        addConnects(measured, "no tokens", callers, figures),
+      );
+    }
+    await addMassReconnect(bench, during, figures);
+  }
+  return figures.findings;
+}
+
+async function addConnects(
+  { system, running, load }: MeasuredRun,
+  point: "a token each" | "no tokens",
+  count: number,
+  figures: Figures,
+): Promise<void> {
+  const all =
+    point === "a token each"
+      ? callersWithTokens(channel, count + firstCallers)
+      : subscribersOf(channel, count + firstCallers);
+  const order = {
+    order: "connect",
+    system,
+    port: running.port,
+    concurrency: 64,
+    missed: 0,
+  } as const;
+  // Unmeasured: a fresh process has yet to compile what it runs most.
+  await load.carryOut({ ...order, callers: all.slice(0, firstCallers) });
+  const report = await load.carryOut({ ...order, callers: all.slice(firstCallers) });
+  const { seconds, latenciesMs, busy } = report;
+  const where = { system, point };
+  figures.add(
+    { measure: "connects a second", unit: "per second", better: "higher", ...where },
+    { value: count / seconds, busy },
+  );
+  figures.add(
+    { measure: "time to connect, p99", unit: "ms", better: "lower", ...where },
+    { value: percentile(latenciesMs, 0.99), busy },
+  );
+}
+
+const channel = "news";
+const firstCallers = 100;

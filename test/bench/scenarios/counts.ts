@@ -1,0 +1,120 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { countMeasures } from "../results/count-measures.ts";
+import type { Counts } from "../systems/system.ts";
+import type { SystemName } from "../systems/wire.ts";
+import { Figures } from "./figures.ts";
+import {
+  connect,
+  dataBytes,
+  type MeasuredRun,
+  measuredRun,
+  subscribersOf,
+  wantedOf,
+} from "./measured-run.ts";
+import type { Bench, Finding, Scenario } from "./scenario.ts";
+
+/** What is billed and what is bounded, which no machine changes. */
+export const counts: Scenario = {
+  name: "counts",
+  question: "What does a publication take of Cloudflare, and what do idle sockets?",
+  run,
+};
+
+const systems: readonly SystemName[] = ["channel", "gateway"];
+
+async function run(bench: Bench): Promise<readonly Finding[]> {
+  const figures = new Figures();
+  for (let round = 1; round <= bench.rounds; round++) {
+    for (const system of wantedOf(bench, systems)) {
+      bench.say(`counts, round ${round} of ${bench.rounds}: ${system}`);
+      await measuredRun(bench, system, { counted: true }, async (measured) => {
+        await connect(measured, subscribersOf(channel, subscribers));
+        // Silence is counted once, as nothing of chance is in it, and first, as a publication's alarm comes seconds later.
+        if (round === 1) {
+          bench.say(`counts: ${system}, silence`);
+          await countIdle(measured, bench.quick ? 3 : 30, figures);
+        }
+        for (const publishers of [1, 16]) await countPublications(measured, publishers, figures);
+      });
+    }
+  }
+  return figures.findings;
+}
+
+async function countIdle(measured: MeasuredRun, seconds: number, figures: Figures): Promise<void> {
+  const { system, running } = measured;
+  await running.counts();
+  await pause(seconds * 1_000);
+  const counted = await running.counts();
+  for (const [measure, name] of idleMeasures) {
+    figures.add(
+      {
+        measure,
+        unit: "count",
+        better: "lower",
+        system,
+        point: `${subscribers} sockets for ${seconds} s`,
+      },
+      { value: counted[name], busy: 0 },
+    );
+  }
+}
+
+async function countPublications(
+  measured: MeasuredRun,
+  publishers: number,
+  figures: Figures,
+): Promise<void> {
+  const { system, running, load } = measured;
+  // An object that slept reads its rows again when it wakes, which is no publication's doing.
+  await load.carryOut({ order: "single", channel, dataBytes });
+  await running.counts();
+  // A closed loop publishes besides what it reports, before it measures.
+  const { busy } = await load.carryOut({
+    order: "fill",
+    system,
+    port: running.port,
+    channel,
+    publications,
+    publishers,
+    dataBytes,
+  });
+  const counted = await running.counts();
+  for (const [measure, name] of publicationMeasures) {
+    figures.add(
+      {
+        measure,
+        unit: name === "bytesSent" ? "bytes" : "count",
+        better: "lower",
+        system,
+        point: publishers === 1 ? "1 publisher" : `${publishers} publishers`,
+      },
+      { value: counted[name] / publications, busy },
+    );
+  }
+}
+
+const publicationMeasures: readonly (readonly [string, keyof Counts])[] = [
+  [countMeasures.objectRequests, "requestsToObjects"],
+  [countMeasures.callsBetweenObjects, "callsBetweenObjects"],
+  [countMeasures.rowsWritten, "rowsWritten"],
+  [countMeasures.rowsRead, "rowsRead"],
+  [countMeasures.alarmsSet, "alarmsSet"],
+  [countMeasures.alarmsRung, "alarmsRung"],
+  ["frames sent per publication", "framesSent"],
+  ["bytes sent per publication", "bytesSent"],
+];
+
+/** By a server that asks for signs of life itself, every 25 s, as unmodified clients need it. */
+const idleMeasures: readonly (readonly [string, keyof Counts])[] = [
+  ["alarms set while idle", "alarmsSet"],
+  ["alarms rung while idle", "alarmsRung"],
+  ["rows written while idle", "rowsWritten"],
+  ["calls between objects while idle", "callsBetweenObjects"],
+  ["frames sent while idle", "framesSent"],
+  ["frames received while idle", "framesReceived"],
+];
+
+const channel = "news";
+const subscribers = 100;
+const publications = 1_000;

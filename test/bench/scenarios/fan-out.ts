@@ -1,0 +1,101 @@
+import type { Report } from "../load/orders.ts";
+import type { SystemName } from "../systems/wire.ts";
+import { type Figure, Figures, percentile } from "./figures.ts";
+import {
+  connect,
+  type MeasuredRun,
+  measuredRun,
+  publishClosedLoop,
+  subscribersOf,
+  wantedOf,
+} from "./measured-run.ts";
+import type { Bench, Finding, Scenario } from "./scenario.ts";
+
+/** One channel that many listen to. */
+export const fanOut: Scenario = {
+  name: "fan-out",
+  question: "How many deliveries a second reach the subscribers of one channel?",
+  run,
+};
+
+const systems: readonly SystemName[] = [
+  "channel",
+  "gateway",
+  "channel-no-history",
+  "gateway-no-history",
+  "limit",
+  "ws",
+  "socket.io",
+  "partyserver",
+];
+
+const channel = "news";
+
+interface Extent {
+  readonly subscribers: number;
+  readonly publishers: readonly number[];
+  /** How long is published with each number of publishers. */
+  readonly seconds: number;
+}
+
+const fullExtent: Extent = {
+  subscribers: 1_000,
+  publishers: [1, 4, 16, 64],
+  seconds: 2,
+};
+const quickExtent: Extent = {
+  subscribers: 300,
+  publishers: [1, 64],
+  seconds: 0.3,
+};
+
+async function run(bench: Bench): Promise<readonly Finding[]> {
+  const extent = bench.quick ? quickExtent : fullExtent;
+  const figures = new Figures();
+  for (let round = 1; round <= bench.rounds; round++) {
+    for (const system of wantedOf(bench, systems)) {
+      bench.say(`fan-out, round ${round} of ${bench.rounds}: ${system}`);
+      await measuredRun(bench, system, {}, (measured) => publish(measured, extent, figures));
+    }
+  }
+  return figures.findings;
+}
+
+/** All numbers of publishers one after the other: a start and its connects take longer than what they are for. */
+async function publish(measured: MeasuredRun, extent: Extent, figures: Figures): Promise<void> {
+  await connect(measured, subscribersOf(channel, extent.subscribers));
+  for (const publishers of extent.publishers) {
+    const report = await publishClosedLoop(measured, {
+      publishers,
+      seconds: extent.seconds,
+      channels: [channel],
+      batch: 1,
+    });
+    addFigures(figures, measured.system, publishers, report);
+  }
+}
+
+function addFigures(
+  figures: Figures,
+  system: SystemName,
+  publishers: number,
+  report: Extract<Report, { order: "closed-loop" }>,
+): void {
+  const where = {
+    system,
+    point: publishers === 1 ? "1 publisher" : `${publishers} publishers`,
+    at: { axis: "publishers", value: publishers },
+  };
+  const rate = { unit: "per second", better: "higher" } as const;
+  const latency = { unit: "ms", better: "lower" } as const;
+  const { deliveries, frames, seconds, answerLatenciesMs } = report;
+  const measured: readonly (readonly [Omit<Figure, keyof typeof where>, number])[] = [
+    [{ measure: "deliveries a second", ...rate }, deliveries / seconds],
+    [{ measure: "publications per frame", unit: "ratio", better: "higher" }, deliveries / frames],
+    [{ measure: "answer to a post, p50", ...latency }, percentile(answerLatenciesMs, 0.5)],
+    [{ measure: "answer to a post, p99", ...latency }, percentile(answerLatenciesMs, 0.99)],
+  ];
+  for (const [figure, value] of measured) {
+    figures.add({ ...figure, ...where }, { value, busy: report.busy });
+  }
+}

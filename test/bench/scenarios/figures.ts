@@ -1,0 +1,66 @@
+import type { Finding } from "./scenario.ts";
+
+/** A finding without what the rounds add to it. */
+export type Figure = Omit<Finding, "values" | "limitedByLoad">;
+
+/** What came of one round. */
+export interface Measured {
+  readonly value: number;
+  /** The load generator's share of a processor meanwhile, 0 to 1. */
+  readonly busy: number;
+  /** What has to be known to read the figure right, such as `fell behind`; said with its point. */
+  readonly remark?: string;
+}
+
+/** Gathers what the rounds measure into findings, one value a round each. */
+export class Figures {
+  readonly #gathered = new Map<string, Gathered>();
+
+  /** @throws when the value is none, such as the median of nothing: no finding may hide that */
+  add(figure: Figure, { value, busy, remark = "" }: Measured): void {
+    if (!Number.isFinite(value))
+      throw new Error(`${figure.system}, ${figure.point}: no ${figure.measure} could be measured`);
+    const key = JSON.stringify([figure.measure, figure.system, figure.point]);
+    const gathered = this.#gathered.get(key) ?? { figure, values: [], busy: 0, remark: "" };
+    gathered.values.push(value);
+    // One round suffices for both: a figure that the load generator may have held down is no figure of the system.
+    gathered.busy = Math.max(gathered.busy, busy);
+    gathered.remark ||= remark;
+    this.#gathered.set(key, gathered);
+  }
+
+  /** All of them, in the order in which each was first measured. */
+  get findings(): readonly Finding[] {
+    return [...this.#gathered.values()].map(finding);
+  }
+}
+
+interface Gathered {
+  readonly figure: Figure;
+  readonly values: number[];
+  busy: number;
+  remark: string;
+}
+
+function finding({ figure, values, busy, remark }: Gathered): Finding {
+  return {
+    ...figure,
+    point: remark === "" ? figure.point : `${figure.point}, ${remark}`,
+    values,
+    ...(busy >= busyShare ? { limitedByLoad: true } : {}),
+  };
+}
+
+/** From this share of a processor on, the load generator counts as the bottleneck. */
+const busyShare = 0.9;
+
+/**
+ * The value that so many of them don't exceed.
+ *
+ * @param sorted ascending; NaN is given for none
+ * @param share  0 to 1
+ */
+export function percentile(sorted: readonly number[], share: number): number {
+  const index = Math.ceil(share * sorted.length) - 1;
+  return sorted[Math.max(0, index)] ?? Number.NaN;
+}

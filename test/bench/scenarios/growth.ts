@@ -1,0 +1,157 @@
+import { limits } from "../../../src/limits.ts";
+import type { SystemName } from "../systems/wire.ts";
+import { type Figure, Figures } from "./figures.ts";
+import {
+  connect,
+  dataBytes,
+  type MeasuredRun,
+  measuredRun,
+  publishClosedLoop,
+  subscribersOf,
+  wantedOf,
+} from "./measured-run.ts";
+import type { Bench, Finding, Scenario } from "./scenario.ts";
+
+/** What a publication costs more of when there is more of everything. */
+export const growth: Scenario = {
+  name: "growth",
+  question: "How does the time of a publication grow with its subscribers and with its history?",
+  run,
+};
+
+const channel = "news";
+
+/** With whom subscribers are added. */
+const crowdedSystems: readonly SystemName[] = ["channel", "gateway", "limit"];
+/** With whom history is added: a gateway asks the same object for it. */
+const rememberingSystems: readonly SystemName[] = ["channel"];
+
+interface Extent {
+  /** Ascending: those who are there already stay. */
+  readonly subscribers: readonly number[];
+  readonly historySizes: readonly number[];
+  /** How many listen while the history is what grows. */
+  readonly historySubscribers: number;
+  /** How long is published at each size. */
+  readonly seconds: number;
+}
+
+const fullExtent: Extent = {
+  subscribers: [10, 100, 1_000, 8_000],
+  historySizes: [10, 100, 1_000, 10_000, 100_000],
+  historySubscribers: 100,
+  seconds: 1.5,
+};
+const quickExtent: Extent = {
+  subscribers: [10, 300],
+  historySizes: [10, 1_000],
+  historySubscribers: 100,
+  seconds: 0.2,
+};
+
+async function run(bench: Bench): Promise<readonly Finding[]> {
+  const extent = bench.quick ? quickExtent : fullExtent;
+  const historySizes = extent.historySizes.filter((size) => size <= limits.historySizeMax);
+  if (historySizes.length < extent.historySizes.length)
+    bench.say(
+      `growth: a history holds ${limits.historySizeMax} at most, so longer ones are left out`,
+    );
+  const figures = new Figures();
+  for (let round = 1; round <= bench.rounds; round++) {
+    const during = `growth, round ${round} of ${bench.rounds}`;
+    for (const system of wantedOf(bench, crowdedSystems)) {
+      bench.say(`${during}: ${system}, up to ${extent.subscribers.at(-1)} subscribers`);
+      const arrangement = { socketsPerObject: extent.subscribers.at(-1) ?? 0 };
+      await measuredRun(bench, system, arrangement, (measured) =>
+        addSubscribers(measured, extent, figures),
+      );
+    }
+    for (const historySize of historySizes) {
+      for (const system of wantedOf(bench, rememberingSystems)) {
+        bench.say(`${during}: ${system}, a history of ${historySize} is filled first`);
+        await measuredRun(bench, system, { historySize, observed: true }, (measured) =>
+          publishBesideHistory(measured, historySize, extent, figures),
+        );
+      }
+    }
+  }
+  return figures.findings;
+}
+
+async function addSubscribers(
+  measured: MeasuredRun,
+  extent: Extent,
+  figures: Figures,
+): Promise<void> {
+  let connected = 0;
+  for (const subscribers of extent.subscribers) {
+    await connect(measured, subscribersOf(channel, subscribers - connected));
+    connected = subscribers;
+    await addPublicationTime(measured, extent.seconds, figures, {
+      measure: "time per publication, by subscribers",
+      point: `${subscribers.toLocaleString("en-US")} subscribers`,
+      at: { axis: "subscribers", value: subscribers },
+    });
+  }
+}
+
+/** A publication overwrites the oldest one; and who wakes has to find out where the stream stands. */
+async function publishBesideHistory(
+  measured: MeasuredRun,
+  historySize: number,
+  extent: Extent,
+  figures: Figures,
+): Promise<void> {
+  const { system, running, load } = measured;
+  await load.carryOut({
+    order: "fill",
+    system,
+    port: running.port,
+    channel,
+    publications: historySize,
+    publishers: 64,
+    // One by one, a hundred thousand would take longer than everything else that is measured here.
+    batch: Math.min(100, historySize),
+    dataBytes,
+  });
+  await connect(measured, subscribersOf(channel, extent.historySubscribers));
+  const where = {
+    point: `history of ${historySize.toLocaleString("en-US")}`,
+    at: { axis: "history size", value: historySize },
+  };
+  await addPublicationTime(measured, extent.seconds, figures, {
+    measure: "time per publication, by history",
+    ...where,
+  });
+  await running.sleep();
+  const { answerMs, busy } = await load.carryOut({ order: "single", channel, dataBytes });
+  figures.add(
+    {
+      measure: "first answer after sleep, by history",
+      unit: "ms",
+      better: "lower",
+      system,
+      ...where,
+    },
+    { value: answerMs, busy },
+  );
+}
+
+/** By one publisher, who waits for each answer; all deliveries count, so that none of it can hide behind the answer. */
+async function addPublicationTime(
+  measured: MeasuredRun,
+  seconds: number,
+  figures: Figures,
+  figure: Pick<Figure, "measure" | "point" | "at">,
+): Promise<void> {
+  const report = await publishClosedLoop(measured, {
+    publishers: 1,
+    seconds,
+    channels: [channel],
+    batch: 1,
+  });
+  figures.add(
+    { ...figure, unit: "ms", better: "lower", system: measured.system },
+    { value: (report.seconds * 1_000) / report.publications, busy: report.busy },
+  );
+}

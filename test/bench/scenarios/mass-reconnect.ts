@@ -1,0 +1,100 @@
+import type { SystemName } from "../systems/wire.ts";
+import type { Figures, Measured } from "./figures.ts";
+import {
+  dataBytes,
+  type MeasuredRun,
+  measuredRun,
+  subscribersOf,
+  wantedOf,
+} from "./measured-run.ts";
+import type { Bench } from "./scenario.ts";
+
+/** One object holds all of them: where they would be spread over several, none would have to bear the crowd. */
+const arrangement = { socketsPerObject: 16_000 };
+
+/** Those from whom clients get what they missed. */
+const rememberingSystems: readonly SystemName[] = ["channel", "gateway"];
+
+/**
+ * Cuts all clients at once, publishes meanwhile, lets all of them come back, and adds how long the last one took: with
+ * what it missed; without, where everything else is the same; and the one by the other.
+ */
+export async function addMassReconnect(
+  bench: Bench,
+  during: string,
+  figures: Figures,
+): Promise<void> {
+  const clients = bench.quick ? 500 : 8_000;
+  const point = `${clients.toLocaleString("en-US")} clients`;
+  const reconnect = async (
+    system: SystemName,
+    comeback: "recovering" | "anew",
+  ): Promise<Measured> => {
+    const how = comeback === "recovering" ? `recover ${missed} each` : "connect anew";
+    bench.say(`${during}: ${system}, ${clients} clients are cut and ${how}`);
+    const measured = await measuredRun(bench, system, arrangement, (each) =>
+      reconnectAll(each, clients, comeback),
+    );
+    figures.add(
+      {
+        measure: "last one back after a cut",
+        unit: "ms",
+        better: "lower",
+        system,
+        point: `${point} ${how}`,
+      },
+      measured,
+    );
+    return measured;
+  };
+  for (const system of wantedOf(bench, rememberingSystems)) {
+    const recovering = await reconnect(system, "recovering");
+    const anew = await reconnect(system, "anew");
+    figures.add(
+      {
+        measure: "recovering by connecting alone",
+        unit: "ratio",
+        better: "lower",
+        system,
+        point,
+      },
+      { value: recovering.value / anew.value, busy: Math.max(recovering.busy, anew.busy) },
+    );
+  }
+  for (const system of wantedOf(bench, ["limit"])) await reconnect(system, "anew");
+}
+
+/** From the first reconnect until the last one is back, ms. */
+async function reconnectAll(
+  { system, running, load }: MeasuredRun,
+  clients: number,
+  comeback: "recovering" | "anew",
+): Promise<Measured> {
+  const callers = subscribersOf(channel, clients);
+  const order = { order: "connect", system, port: running.port } as const;
+  const { epoch, offset } = await load.carryOut({ ...order, callers, concurrency: 64, missed: 0 });
+  await load.carryOut({ order: "cut" });
+  await load.carryOut({
+    order: "fill",
+    system,
+    port: running.port,
+    channel,
+    publications: missed,
+    publishers: 1,
+    dataBytes,
+  });
+  const isRecovering = comeback === "recovering";
+  if (isRecovering && epoch === "") throw new Error(`${system} didn't say where its stream stands`);
+  const since = { offset, epoch };
+  const { seconds, busy } = await load.carryOut({
+    ...order,
+    callers: isRecovering ? callers.map((caller) => ({ ...caller, since })) : callers,
+    concurrency: 256,
+    missed: isRecovering ? missed : 0,
+  });
+  return { value: seconds * 1_000, busy };
+}
+
+const channel = "news";
+/** Publications while nobody listened. */
+const missed = 20;

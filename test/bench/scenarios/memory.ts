@@ -1,0 +1,139 @@
+import type { Caller, SystemName } from "../systems/wire.ts";
+import { Figures } from "./figures.ts";
+import { usedHeapBytes } from "./heap-inspector.ts";
+import { connect, dataBytes, type MeasuredRun, measuredRun, wantedOf } from "./measured-run.ts";
+import { processMemoryBytes } from "./process-memory.ts";
+import type { Bench, Finding, Scenario } from "./scenario.ts";
+
+/** What a connection on which nothing happens takes. */
+export const memory: Scenario = {
+  name: "memory",
+  question: "How much memory does a connection take, awake and asleep?",
+  run,
+};
+
+const systems: readonly SystemName[] = [
+  "channel",
+  "gateway",
+  "limit",
+  "ws",
+  "socket.io",
+  "partyserver",
+];
+/** Those whose heap can be looked at, and whose objects sleep. */
+const observedSystems: readonly SystemName[] = ["channel", "gateway", "limit"];
+
+interface Crowd {
+  readonly connections: number;
+  /** Who comes before them, unmeasured: by then most is compiled, and tables have the size at which they double seldom. */
+  readonly firstConnections: number;
+  /** Whether all listen to one channel, or each to another. */
+  readonly channels: "one channel" | "a channel each";
+}
+
+/** One round, however many are asked for: nothing here depends on what else the machine does. */
+async function run(bench: Bench): Promise<readonly Finding[]> {
+  const connections = bench.quick ? 300 : 4_000;
+  const crowd = {
+    connections,
+    firstConnections: connections / 4,
+    channels: "one channel",
+  } as const;
+  const figures = new Figures();
+  for (const system of wantedOf(bench, observedSystems)) {
+    bench.say(`memory: ${system}, heap of ${connections} connections`);
+    await measuredRun(bench, system, observed, (each) => measureHeap(each, crowd, figures));
+  }
+  for (const system of wantedOf(bench, ["gateway"])) {
+    bench.say(`memory: ${system}, heap of ${connections} connections with a channel each`);
+    await measuredRun(bench, system, observed, (each) =>
+      measureHeap(each, { ...crowd, channels: "a channel each" }, figures),
+    );
+  }
+  for (const system of wantedOf(bench, systems)) {
+    bench.say(`memory: ${system}, process with ${connections} connections`);
+    await measuredRun(bench, system, { socketsPerObject }, (each) =>
+      measureProcess(each, crowd, figures),
+    );
+  }
+  return figures.findings;
+}
+
+/** Each state is compared with the same state before: what was compiled meanwhile to fall asleep is no connection's. */
+async function measureHeap(measured: MeasuredRun, crowd: Crowd, figures: Figures): Promise<void> {
+  const { running } = measured;
+  const callers = callersOf(crowd);
+  await connect(measured, callers.slice(0, crowd.firstConnections));
+  await running.sleep();
+  await wakeUp(measured, callers);
+  const awakeBefore = await memoryOf(measured);
+  await running.sleep();
+  const asleepBefore = await memoryOf(measured);
+  await wakeUp(measured, callers);
+  await connect(measured, callers.slice(crowd.firstConnections));
+  const awake = await memoryOf(measured);
+  await running.sleep();
+  const asleep = await memoryOf(measured);
+  const add = (measure: string, difference: number) =>
+    addBytes(figures, measured, measure, crowd, difference);
+  // With a channel each, the channels' objects are on the same heap, so that it isn't the connection's memory alone.
+  const awakeOne = crowd.channels === "one channel" ? "connection" : "connection and its channel";
+  add(`heap per awake ${awakeOne}`, awake.heap - awakeBefore.heap);
+  add(`heap per sleeping ${awakeOne}`, asleep.heap - asleepBefore.heap);
+  add(`process memory per sleeping ${awakeOne}`, asleep.process - asleepBefore.process);
+}
+
+/** By nothing but its connections, and without a collection that none of the others is given. */
+async function measureProcess(
+  measured: MeasuredRun,
+  crowd: Crowd,
+  figures: Figures,
+): Promise<void> {
+  const { processId } = measured.running;
+  const callers = callersOf(crowd);
+  await connect(measured, callers.slice(0, crowd.firstConnections));
+  const before = await processMemoryBytes(processId);
+  await connect(measured, callers.slice(crowd.firstConnections));
+  const after = await processMemoryBytes(processId);
+  addBytes(figures, measured, "process memory per awake connection", crowd, after - before);
+}
+
+/** A publication wakes what its subscribers are on; the rest wakes as it is asked for. */
+async function wakeUp({ load }: MeasuredRun, callers: readonly Caller[]): Promise<void> {
+  const channel = callers[0]?.channel ?? "";
+  await load.carryOut({ order: "single", channel, dataBytes });
+}
+
+async function memoryOf({
+  running,
+}: MeasuredRun): Promise<{ readonly heap: number; readonly process: number }> {
+  const { inspectorPort, port, processId } = running;
+  if (inspectorPort === undefined) throw new Error("The inspector isn't on");
+  const heap = await usedHeapBytes(inspectorPort, port);
+  return { heap, process: await processMemoryBytes(processId) };
+}
+
+function addBytes(
+  figures: Figures,
+  { system }: MeasuredRun,
+  measure: string,
+  { connections, channels }: Crowd,
+  difference: number,
+): void {
+  const point = `${connections.toLocaleString("en-US")} connections, ${channels}`;
+  figures.add(
+    { measure, unit: "bytes", better: "lower", system, point },
+    { value: difference / connections, busy: 0 },
+  );
+}
+
+function callersOf({ connections, firstConnections, channels }: Crowd): readonly Caller[] {
+  return Array.from({ length: firstConnections + connections }, (_, index) => ({
+    channel: channels === "one channel" ? "news" : `news-${index}`,
+    token: "",
+  }));
+}
+
+/** All on one object: one connection more must not be one object more. */
+const socketsPerObject = 16_000;
+const observed = { observed: true, socketsPerObject };

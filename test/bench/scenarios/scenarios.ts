@@ -1,0 +1,21 @@
+import { channels } from "./channels.ts";
+import { connects } from "./connects.ts";
+import { counts } from "./counts.ts";
+import { fanOut } from "./fan-out.ts";
+import { growth } from "./growth.ts";
+import { latency } from "./latency.ts";
+import { memory } from "./memory.ts";
+import type { Scenario } from "./scenario.ts";
+import { wake } from "./wake.ts";
+
+/** All that the bench asks, in the order in which it does. */
+export const scenarios: readonly Scenario[] = [
+  fanOut,
+  latency,
+  channels,
+  connects,
+  memory,
+  wake,
+  growth,
+  counts,
+];

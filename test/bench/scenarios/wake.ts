@@ -1,0 +1,92 @@
+import type { SystemName } from "../systems/wire.ts";
+import { Figures } from "./figures.ts";
+import { median } from "./median.ts";
+import {
+  connect,
+  dataBytes,
+  type MeasuredRun,
+  measuredRun,
+  subscribersOf,
+  wantedOf,
+} from "./measured-run.ts";
+import type { Bench, Finding, Scenario } from "./scenario.ts";
+
+/** What the first publication after a silence costs: a sleeping object makes its memory again from its sockets. */
+export const wake: Scenario = {
+  name: "wake",
+  question: "How soon does the first publication after sleep reach the first and the last socket?",
+  run,
+};
+
+const systems: readonly SystemName[] = ["channel", "gateway", "limit"];
+
+interface Extent {
+  /** Ascending: those who are there already stay. */
+  readonly sockets: readonly number[];
+  /** How many times each is put to sleep. */
+  readonly wakes: number;
+}
+
+const fullExtent: Extent = { sockets: [1, 1_000, 8_000], wakes: 5 };
+const quickExtent: Extent = { sockets: [1, 300], wakes: 2 };
+
+async function run(bench: Bench): Promise<readonly Finding[]> {
+  const extent = bench.quick ? quickExtent : fullExtent;
+  const figures = new Figures();
+  for (let round = 1; round <= bench.rounds; round++) {
+    for (const system of wantedOf(bench, systems)) {
+      bench.say(
+        `wake, round ${round} of ${bench.rounds}: ${system}, up to ${extent.sockets.at(-1)} sockets`,
+      );
+      const arrangement = { observed: true, socketsPerObject: extent.sockets.at(-1) ?? 0 };
+      await measuredRun(bench, system, arrangement, (measured) =>
+        wakeAll(measured, extent, figures),
+      );
+    }
+  }
+  return figures.findings;
+}
+
+async function wakeAll(measured: MeasuredRun, extent: Extent, figures: Figures): Promise<void> {
+  let connected = 0;
+  for (const sockets of extent.sockets) {
+    await connect(measured, subscribersOf(channel, sockets - connected));
+    connected = sockets;
+    // Unmeasured: what follows a sleep for the first time has yet to be compiled.
+    await publishOnce(measured, "asleep");
+    const asleep = await publishRepeatedly(measured, extent.wakes, "asleep");
+    const awake = await publishRepeatedly(measured, extent.wakes, "awake");
+    const figure = {
+      unit: "ms",
+      better: "lower",
+      system: measured.system,
+      point: sockets === 1 ? "1 socket" : `${sockets.toLocaleString("en-US")} sockets`,
+      at: { axis: "sockets", value: sockets },
+    } as const;
+    figures.add({ measure: "first delivery after sleep", ...figure }, asleep.first);
+    figures.add({ measure: "last delivery after sleep", ...figure }, asleep.last);
+    // Beside it, so that what waking costs can be told from what sending costs.
+    figures.add({ measure: "last delivery awake", ...figure }, awake.last);
+  }
+}
+
+async function publishRepeatedly(measured: MeasuredRun, times: number, state: "asleep" | "awake") {
+  const firstMs: number[] = [];
+  const lastMs: number[] = [];
+  let busy = 0;
+  for (let time = 0; time < times; time++) {
+    const report = await publishOnce(measured, state);
+    firstMs.push(report.firstMs);
+    lastMs.push(report.lastMs);
+    busy = Math.max(busy, report.busy);
+  }
+  return { first: { value: median(firstMs), busy }, last: { value: median(lastMs), busy } };
+}
+
+/** All objects sleep, so that a publication through a gateway wakes two of them. */
+async function publishOnce({ running, load }: MeasuredRun, state: "asleep" | "awake") {
+  if (state === "asleep") await running.sleep();
+  return load.carryOut({ order: "single", channel, dataBytes });
+}
+
+const channel = "news";

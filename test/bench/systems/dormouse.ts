@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { productionBundle } from "../../../tools/production-bundle.ts";
+import { apiKey } from "./dormouse-wire.ts";
+import type { Arrangement, System } from "./system.ts";
+import { type SystemName, tokenSecret } from "./wire.ts";
+import { startOnWorkerd } from "./workerd-system.ts";
+
+/** The production bundle. Whether sockets are on the channel's object or on a gateway is for the clients to choose. */
+export function dormouse(name: SystemName, stream: "history" | "no-history"): System {
+  return {
+    name,
+    start: (arrangement) => {
+      bundle ??= productionBundle();
+      const served = { "edge.js": bundle };
+      return startOnWorkerd(arrangement, {
+        modules: arrangement.counted === true ? { "counting.js": counting(), ...served } : served,
+        classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject" },
+        variables: { config: JSON.stringify(configuration(arrangement, stream)) },
+        secrets: { API_KEY: apiKey, TOKEN_HMAC_SECRET_KEY: tokenSecret },
+        countsPath: "/bench/counts",
+      });
+    },
+  };
+}
+
+function configuration(arrangement: Arrangement, stream: "history" | "no-history"): object {
+  const { historySize = 100, tokens = false, socketsPerObject } = arrangement;
+  return {
+    client: {
+      allow_anonymous_connect_without_token: !tokens,
+      ...(socketsPerObject !== undefined && { connection_limit: socketsPerObject }),
+    },
+    channel: {
+      without_namespace: {
+        allow_subscribe_for_client: true,
+        allow_subscribe_for_anonymous: !tokens,
+        ...(stream === "history" && {
+          history_size: historySize,
+          history_ttl: "5m",
+          force_recovery: true,
+        }),
+      },
+    },
+  };
+}
+
+function counting(): string {
+  return readFileSync(new URL("./counting.js", import.meta.url), "utf8");
+}
+
+/** Built once, by the first that needs it: that takes seconds. */
+let bundle: string | undefined;

@@ -1,0 +1,20 @@
+import { dormouse } from "./dormouse.ts";
+import { limit } from "./limit.ts";
+import { nodePeer } from "./node-peer.ts";
+import { nullSystem } from "./null.ts";
+import { partyserver } from "./partyserver.ts";
+import type { System } from "./system.ts";
+import type { SystemName } from "./wire.ts";
+
+/** How each system is started. */
+export const systems: Readonly<Record<SystemName, System>> = {
+  channel: dormouse("channel", "history"),
+  "channel-no-history": dormouse("channel-no-history", "no-history"),
+  gateway: dormouse("gateway", "history"),
+  "gateway-no-history": dormouse("gateway-no-history", "no-history"),
+  limit,
+  ws: nodePeer("ws", "ws-server.js"),
+  "socket.io": nodePeer("socket.io", "socket-io-server.js"),
+  partyserver,
+  null: nullSystem,
+};

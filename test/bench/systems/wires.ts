@@ -1,0 +1,18 @@
+import { dormouseWire } from "./dormouse-wire.ts";
+import { limitWire } from "./limit-wire.ts";
+import { nullWire } from "./null-wire.ts";
+import { partyserverWire, socketIoWire, wsWire } from "./peer-wires.ts";
+import type { SystemName, Wire } from "./wire.ts";
+
+/** How each system is spoken to. */
+export const wires: Readonly<Record<SystemName, Wire>> = {
+  channel: dormouseWire("channel"),
+  "channel-no-history": dormouseWire("channel"),
+  gateway: dormouseWire("gateway"),
+  "gateway-no-history": dormouseWire("gateway"),
+  limit: limitWire,
+  ws: wsWire,
+  "socket.io": socketIoWire,
+  partyserver: partyserverWire,
+  null: nullWire,
+};

@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Workerd, type WorkerdSetup } from "../../../tools/workerd.ts";
+import { freePort } from "../../support/listen.ts";
+import type { Arrangement, Counts, RunningSystem } from "./system.ts";
+
+/** A Worker that the bench starts. */
+export interface WorkerdProgram extends Pick<
+  WorkerdSetup,
+  "modules" | "classNames" | "variables" | "secrets"
+> {
+  /** Where it answers what it has counted, when that was asked for; absent for one that does nothing worth counting. */
+  readonly countsPath?: string;
+}
+
+/** Starts a Worker in a workerd of its own, with its state on disk until it stops. */
+export async function startOnWorkerd(
+  { observed = false, counted = false }: Arrangement,
+  { countsPath, ...program }: WorkerdProgram,
+): Promise<RunningSystem> {
+  const folder = mkdtempSync(join(tmpdir(), "dormouse-bench-"));
+  const port = await freePort();
+  const observation = observed ? await observationSetup() : undefined;
+  const workerd = await started({ ...program, ...observation }, folder, port);
+  const { processId } = workerd;
+  if (processId === undefined) throw new Error("workerd runs without a process");
+  return {
+    port,
+    processId,
+    ...(observation !== undefined && { inspectorPort: observation.inspectorPort }),
+    sleep: async () => {
+      if (observation === undefined) throw new Error("Nothing was arranged to make objects sleep");
+      await asked(`http://127.0.0.1:${observation.control.port}/`);
+    },
+    counts: async () => {
+      if (!counted) throw new Error("Nothing was arranged to be counted");
+      if (countsPath === undefined) return nothingCounted;
+      const counts: Counts = JSON.parse(await asked(`http://127.0.0.1:${port}${countsPath}`));
+      return counts;
+    },
+    stop: async () => {
+      await workerd.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function started(setup: WorkerdSetup, folder: string, port: number): Promise<Workerd> {
+  try {
+    return await Workerd.start(setup, folder, port);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function observationSetup() {
+  const module = readFileSync(new URL("./sleep-control.js", import.meta.url), "utf8");
+  return { inspectorPort: await freePort(), control: { module, port: await freePort() } };
+}
+
+async function asked(address: string): Promise<string> {
+  const response = await fetch(address);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${address} was answered ${response.status}: ${text}`);
+  return text;
+}
+
+const nothingCounted: Counts = {
+  rowsWritten: 0,
+  rowsRead: 0,
+  callsBetweenObjects: 0,
+  requestsToObjects: 0,
+  framesReceived: 0,
+  framesSent: 0,
+  bytesSent: 0,
+  alarmsSet: 0,
+  alarmsRung: 0,
+};

@@ -1,0 +1,104 @@
+import type { Load } from "./load/load.ts";
+import type { BenchOptions } from "./options.ts";
+import type { Bench } from "./scenarios/scenario.ts";
+import type { Arrangement, RunningSystem, System } from "./systems/system.ts";
+import type { SystemName } from "./systems/wire.ts";
+
+/** Where systems and the load generator come from. */
+export interface Workshop {
+  readonly systems: Readonly<Record<SystemName, System>>;
+  startLoad(): Promise<Load>;
+}
+
+/** Starts what scenarios ask for and remembers it, so that nothing is left running whatever happens. */
+export class Workbench implements Bench {
+  readonly quick: boolean;
+  readonly rounds: number;
+  readonly systems: readonly SystemName[];
+  readonly say: (line: string) => void;
+  readonly #workshop: Workshop;
+  readonly #starting = new Set<Promise<RunningSystem | Load>>();
+  readonly #running = new Set<RunningSystem>();
+  readonly #loads = new Set<Load>();
+  #isClosed = false;
+
+  /** @param say shows a line of progress */
+  constructor(
+    { quick, rounds, systems }: Pick<BenchOptions, "quick" | "rounds" | "systems">,
+    workshop: Workshop,
+    say: (line: string) => void,
+  ) {
+    this.quick = quick;
+    this.rounds = rounds;
+    this.systems = systems;
+    this.say = say;
+    this.#workshop = workshop;
+  }
+
+  /** The system that is given stops once, however often it is asked to. */
+  async start(name: SystemName, arrangement: Arrangement): Promise<RunningSystem> {
+    return this.#started(async () => {
+      const running = await this.#workshop.systems[name].start(arrangement);
+      return this.#remember(running);
+    });
+  }
+
+  async startLoad(): Promise<Load> {
+    return this.#started(async () => {
+      const load = await this.#workshop.startLoad();
+      this.#loads.add(load);
+      return load;
+    });
+  }
+
+  /** Whether it was ended, and nothing can be started any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Ends everything that a scenario left behind, and what is just starting. */
+  async clear(): Promise<void> {
+    await Promise.allSettled(this.#starting);
+    const ending = [...this.#loads].map((load) => load.close());
+    this.#loads.clear();
+    for (const running of this.#running) ending.push(running.stop());
+    await Promise.allSettled(ending);
+  }
+
+  /** Ends everything; nothing can be started any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.clear();
+  }
+
+  #remember(running: RunningSystem): RunningSystem {
+    const { port, processId, inspectorPort } = running;
+    let stopped: Promise<void> | undefined;
+    const remembered: RunningSystem = {
+      port,
+      processId,
+      ...(inspectorPort === undefined ? {} : { inspectorPort }),
+      sleep: () => running.sleep(),
+      counts: () => running.counts(),
+      stop: () => {
+        stopped ??= running.stop().finally(() => this.#running.delete(remembered));
+        return stopped;
+      },
+    };
+    this.#running.add(remembered);
+    return remembered;
+  }
+
+  async #started<Started extends RunningSystem | Load>(
+    start: () => Promise<Started>,
+  ): Promise<Started> {
+    if (this.#isClosed) throw new Error("The bench is ending");
+    const starting = start();
+    this.#starting.add(starting);
+    try {
+      return await starting;
+    } finally {
+      this.#starting.delete(starting);
+    }
+  }
+}

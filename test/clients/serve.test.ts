@@ -1,0 +1,196 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { networkInterfaces, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseEnv } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BreakableNetwork } from "../support/breakable-network.ts";
+import { freePort } from "../support/listen.ts";
+import { SdkClient } from "../support/sdk-client.ts";
+import { refusedServe, ServedServer } from "../support/served-server.ts";
+import { signToken, testSecrets } from "../support/test-tokens.ts";
+import { WorkerFolder } from "../support/worker-folder.ts";
+
+const channel = "news";
+const token = signToken({ sub: "listener" });
+
+let folder: string;
+let state: string;
+let port: number;
+let server: ServedServer;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+  state = join(folder, "state");
+  port = await freePort();
+  server = await ServedServer.start(["--port", String(port), "--state", state]);
+});
+afterAll(async () => {
+  await server.kill();
+  rmSync(folder, { recursive: true });
+});
+
+describe("npm run serve", () => {
+  it("[W1] serves an official client and a backend with the secrets of the environment", async () => {
+    expect(server.address).toBe(`http://127.0.0.1:${port}`);
+    const client = new SdkClient(`ws://127.0.0.1:${port}/connection/websocket`, { token });
+    const { publications } = await client.subscribed(channel);
+    const { offset } = await server.backend.publish(channel, "hello");
+    expect(await publications.next()).toMatchObject({ data: "hello", offset });
+    client.close();
+  });
+
+  it("serves the keep-alive script as a script, and no list of its files", async () => {
+    const script = await fetch(`${server.address}/keepalive-websocket.js`);
+    expect(script.status).toBe(200);
+    expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+    const file = join(root, "public", "keepalive-websocket.js");
+    expect(await script.text()).toBe(readFileSync(file, "utf8"));
+    expect((await fetch(`${server.address}/`)).status).toBe(404);
+  });
+
+  it("leaves no secret on the disk", () => {
+    const entries = readdirSync(state, { recursive: true, withFileTypes: true });
+    const texts = entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"));
+    expect(texts.some((text) => text.includes("API_KEY"))).toBe(true);
+    for (const secret of Object.values(testSecrets))
+      expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+  });
+
+  it("is heard on this machine alone unless it is told otherwise", async () => {
+    await expect(fetch(`http://${outerAddress()}:${port}/health`)).rejects.toThrow("fetch failed");
+  });
+});
+
+describe.concurrent("what npm run serve refuses", () => {
+  it("[A8] no secrets: it names them", async () => {
+    const worker = new WorkerFolder("", {});
+    const missing = { API_KEY: "", TOKEN_HMAC_SECRET_KEY: "" };
+    const fresh = join(folder, "without-secrets");
+    const options = ["-c", worker.configFile, "--port", String(await freePort())];
+    const { code, printed } = await refusedServe([...options, "--state", fresh], missing);
+    worker.remove();
+    expect(code).toBe(1);
+    expect(printed).toContain("API_KEY is missing");
+    expect(printed).toContain("TOKEN_HMAC_SECRET_KEY");
+    expect(printed).not.toContain("Dormouse serves");
+  });
+
+  it("the secrets of the example, without repeating them", async () => {
+    const example = parseEnv(readFileSync(join(root, ".dev.vars.example"), "utf8"));
+    const secrets = { ...testSecrets, API_KEY: example["API_KEY"] ?? "" };
+    const { code, printed } = await refusedFresh([], secrets);
+    expect(code).toBe(1);
+    expect(printed).toContain("secret API_KEY stands in .dev.vars.example");
+    expect(printed).not.toContain(secrets.API_KEY);
+  });
+
+  it("an option that it doesn't know", async () => {
+    const { code, printed } = await refusedFresh(["--persist-to", "elsewhere"]);
+    expect(code).toBe(1);
+    expect(printed).toContain("unknown option --persist-to");
+    expect(printed).not.toContain("elsewhere");
+  });
+
+  it("[A8] a configuration that it can't read", async () => {
+    const config = JSON.stringify({ client: { ping_intervall: "4s" } });
+    const { code, printed } = await refusedFresh(["--var", `config:${config}`]);
+    expect(code).toBe(1);
+    expect(printed).toContain("client.ping_intervall");
+  });
+
+  it("a port that is taken", async () => {
+    const { code, printed } = await refusedFresh(["--port", String(port)]);
+    expect(code).toBe(1);
+    expect(printed).toContain(`port ${port} is taken`);
+  });
+
+  it("a state folder that another server has", async () => {
+    const options = ["--port", String(await freePort()), "--state", state];
+    const { code, printed } = await refusedServe(options);
+    expect(code).toBe(1);
+    expect(printed).toContain(`another server has its state in ${state}`);
+  });
+});
+
+describe("npm run serve that is killed", () => {
+  it("[O1] leaves its folder to nobody while the runtime that it started lives on", async () => {
+    await server.killScript();
+    const options = ["--port", String(await freePort()), "--state", state];
+    const { code, printed } = await refusedServe(options);
+    expect(code).toBe(1);
+    const noted = readFileSync(join(state, "process"), "utf8");
+    expect(printed).toContain(`still runs on ${state}: end it with kill -9 ${noted}\n`);
+    expect(process.kill(Number(noted), 0)).toBe(true);
+  });
+
+  it("[H5] [R2] has everything it acknowledged when it is started again, and clients recover", async () => {
+    const network = await BreakableNetwork.to(`http://127.0.0.1:${port}`);
+    const address = network.address.replace("http", "ws");
+    const client = new SdkClient(`${address}/connection/websocket`, { token });
+    const { subscribed, publications } = await client.subscribed(channel);
+    const acknowledged = await server.backend.publishAll(channel, [1, 2, 3]);
+    await publications.count(3);
+    network.break();
+    await server.kill();
+
+    const everywhere = ["--host", "0.0.0.0", "--port", String(port), "--state", state];
+    server = await ServedServer.start(everywhere);
+    const after = await server.backend.publish(channel, "missed");
+    expect(after).toEqual({ offset: acknowledged.offset + 1, epoch: acknowledged.epoch });
+    const kept = await server.backend.history(channel);
+    expect(kept.publications.map(({ data }) => data).slice(-4)).toEqual([1, 2, 3, "missed"]);
+
+    network.mend();
+    const [, again] = await subscribed.count(2);
+    expect(again).toMatchObject({ wasRecovering: true, recovered: true });
+    const seen = await publications.count(4);
+    expect(seen[3]).toMatchObject({ data: "missed", offset: after.offset });
+    client.close();
+    await network.close();
+  });
+
+  it("listens on every address of the machine when it is told to", async () => {
+    expect(server.address).toBe(`http://0.0.0.0:${port}`);
+    const health = await fetch(`http://${outerAddress()}:${port}/health`);
+    expect(health.status).toBe(200);
+  });
+});
+
+describe("npm run serve that is told to end", () => {
+  it("ends with status 0 in spite of a client that stays, and nothing listens any more", async () => {
+    const client = new SdkClient(`ws://127.0.0.1:${port}/connection/websocket`, { token });
+    await client.connected.count(1);
+    const { code, printed } = await server.stop();
+    expect(code).toBe(0);
+    expect(printed).not.toContain("ended by itself");
+    await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
+    client.close();
+  });
+});
+
+/** With a free port, unless the options name another, and a state folder that must not come to be. */
+async function refusedFresh(
+  options: readonly string[],
+  secrets: Readonly<Record<string, string>> = testSecrets,
+) {
+  const fresh = mkdtempSync(join(folder, "fresh-"));
+  const untouched = join(fresh, "state");
+  const ended = await refusedServe(
+    ["--port", String(await freePort()), "--state", untouched, ...options],
+    secrets,
+  );
+  expect(existsSync(untouched)).toBe(false);
+  return ended;
+}
+
+/** By which others would reach this machine; where nobody can, another of its loopback's. */
+function outerAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const outer = all.find(({ internal, family }) => !internal && family === "IPv4");
+  return outer?.address ?? "127.0.0.2";
+}
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");

@@ -1,0 +1,37 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Roster } from "../../../src/hub/roster.ts";
+
+describe("a roster", () => {
+  it("[F2] is what a set is, however many are on it, and lists them in the order in which they came", () => {
+    const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(14)), { maxLength: 80 });
+    fc.assert(
+      fc.property(steps, (all) => {
+        const roster = new Roster<number>();
+        const model = new Set<number>();
+        for (const [comes, member] of all) {
+          if (comes) {
+            roster.add(member);
+            model.add(member);
+          } else {
+            roster.delete(member);
+            model.delete(member);
+          }
+          expect(roster.size).toBe(model.size);
+          expect(roster.has(member)).toBe(comes);
+          expect([...roster.members]).toEqual([...model]);
+          expect(roster.list).toEqual([...model]);
+        }
+      }),
+    );
+  });
+
+  it.each([1, 20])("[F2] doesn't touch a list of %i that somebody loops over", (count) => {
+    const roster = new Roster<number>();
+    for (let member = 0; member < count; member++) roster.add(member);
+    const { list } = roster;
+    roster.add(100);
+    roster.delete(0);
+    expect(list).toHaveLength(count);
+  });
+});

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { TestBackend } from "./test-backend.ts";
+import { testSecrets } from "./test-tokens.ts";
+
+/** Secrets as the environment has them; one that is "" is missing. */
+type Secrets = Readonly<Record<string, string>>;
+
+/** How a process ended, and what it and those it had started had printed. */
+export interface Ended {
+  /** Its status; -1 for the end by a signal. */
+  readonly code: number;
+  readonly printed: string;
+}
+
+/** The script of `npm run serve` as a process of its own, with everything it starts in one process group. */
+export class ServedServer {
+  /** As it prints it: with the host that it was told. */
+  readonly address: string;
+  readonly #run: Run;
+
+  /** @param options the command line */
+  static async start(options: readonly string[]): Promise<ServedServer> {
+    const run = new Run(options, testSecrets);
+    return new ServedServer(await run.address, run);
+  }
+
+  private constructor(address: string, run: Run) {
+    this.address = address;
+    this.#run = run;
+  }
+
+  get port(): number {
+    return Number(new URL(this.address).port);
+  }
+
+  /** Speaks to it over the loopback, wherever else it listens. */
+  get backend(): TestBackend {
+    return new TestBackend(`http://127.0.0.1:${this.port}`, testSecrets.API_KEY);
+  }
+
+  /** Ends all its processes at once, without giving any of them a chance to finish anything. */
+  async kill(): Promise<void> {
+    sendTo(-this.#run.processId, "SIGKILL");
+    await this.#run.ended;
+  }
+
+  /** Ends the script alone, at once; what it has started stays behind. */
+  async killScript(): Promise<void> {
+    const exited = once(this.#run.process, "exit");
+    sendTo(this.#run.processId, "SIGKILL");
+    await exited;
+  }
+
+  /** Asks the script to end, as systemd does, and waits until nothing of it is left. */
+  stop(): Promise<Ended> {
+    sendTo(this.#run.processId, "SIGTERM");
+    return this.#run.ended;
+  }
+}
+
+/** Starts what must not start, and gives what it printed and exited with; -1 for a server that came up all the same. */
+export async function refusedServe(
+  options: readonly string[],
+  secrets: Secrets = testSecrets,
+): Promise<Ended> {
+  const run = new Run(options, secrets);
+  await Promise.race([run.ended, run.address.then(() => sendTo(-run.processId, "SIGKILL"))]);
+  return run.ended;
+}
+
+class Run {
+  readonly process: ChildProcess;
+  readonly processId: number;
+  /** Resolves with the address that it prints; never, when it prints none, but fails when it has ended without. */
+  readonly address: Promise<string>;
+  /** Resolves when whoever prints through the script has ended: the runtime that it starts does so too. */
+  readonly ended: Promise<Ended>;
+
+  constructor(options: readonly string[], secrets: Secrets) {
+    const started = spawn(process.execPath, [join(root, "tools", "serve.ts"), ...options], {
+      cwd: root,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, NO_COLOR: "1", ...secrets },
+    });
+    if (started.pid === undefined) throw new Error("npm run serve could not be started");
+    this.process = started;
+    this.processId = started.pid;
+    let printed = "";
+    const addressed = Promise.withResolvers<string>();
+    const take = (chunk: Buffer) => {
+      printed += chunk.toString();
+      const address = /^Dormouse serves (\S+), its state is in /m.exec(printed)?.[1];
+      if (address !== undefined) addressed.resolve(address);
+    };
+    started.stdout.on("data", take);
+    started.stderr.on("data", take);
+    this.ended = new Promise((resolve) => {
+      started.once("close", (code) => {
+        addressed.reject(new Error(`npm run serve ended and had printed:\n${printed}`));
+        resolve({ code: code ?? -1, printed });
+      });
+    });
+    this.address = addressed.promise;
+    // Nobody waits for the address of one that is refused.
+    this.address.catch(() => undefined);
+  }
+}
+
+/** @param target a process, or a process group as a negative number; nothing happens when it isn't there any more */
+function sendTo(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");

@@ -1,0 +1,61 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type Target, targetOf } from "./command-line.ts";
+import { root } from "./wrangler.ts";
+
+/** What `npm run serve` is told. */
+export interface ServeOptions {
+  readonly port: number;
+  readonly host: string;
+  /** The folder that holds everything the server must not forget, as an absolute path. */
+  readonly state: string;
+  readonly target: Target;
+}
+
+export type ParsedServeOptions =
+  | { readonly outcome: "options"; readonly options: ServeOptions }
+  | { readonly outcome: "bad"; readonly problem: string };
+
+/** Reads the command line. What it says of a bad one repeats no value: one may have been meant as a secret. */
+export function parseServeOptions(args: readonly string[]): ParsedServeOptions {
+  const known = {
+    port: { type: "string", default: "8787" },
+    host: { type: "string", default: "127.0.0.1" },
+    state: { type: "string", default: resolve(root, ".dormouse") },
+    config: { type: "string", short: "c" },
+    env: { type: "string", short: "e" },
+    var: { type: "string", multiple: true },
+  } as const;
+  const { tokens, positionals } = parseArgs({
+    args: [...args],
+    options: known,
+    strict: false,
+    tokens: true,
+  });
+  const given = tokens.filter((token) => token.kind === "option");
+  const unknown = given.find(({ name }) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) {
+    const names = Object.keys(known).map((name) => `--${name}`);
+    return bad(`unknown option ${unknown.rawName}: there are ${names.join(", ")}`);
+  }
+  // Without its value, an option would take the next option for it.
+  const empty = given.find(({ value = "" }) => value === "" || value.startsWith("--"));
+  if (empty !== undefined) return bad(`${empty.rawName} needs a value`);
+  if (positionals.length > 0) return bad("every value follows an option, and one option has one");
+  const valueOf = (name: string) => given.findLast((option) => option.name === name)?.value;
+  const variables = given.filter(({ name }) => name === "var");
+  if (!variables.every(({ value = "" }) => value.startsWith("config:")))
+    return bad(
+      "--var takes config:… only; secrets come by the environment, which nobody else reads",
+    );
+  const port = Number(valueOf("port") ?? known.port.default);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    return bad("--port must be a whole number from 1 to 65535");
+  const host = valueOf("host") ?? known.host.default;
+  const state = resolve(valueOf("state") ?? known.state.default);
+  return { outcome: "options", options: { port, host, state, target: targetOf(args) } };
+}
+
+function bad(problem: string): ParsedServeOptions {
+  return { outcome: "bad", problem };
+}

@@ -1,0 +1,138 @@
+/**
+ * `npm run serve`: the production bundle in workerd, as it would be deployed, with its state on this machine's disk. It is what
+ * the bench measures, and how Dormouse is hosted without Cloudflare: docs/self-hosting.md.
+ */
+import { constants } from "node:os";
+import { dirname, resolve } from "node:path";
+import { checkConfiguration } from "./configuration-problems.ts";
+import { listeningProblem } from "./listening-problem.ts";
+import { whenParentEnds } from "./parent.ts";
+import { productionBundle } from "./production-bundle.ts";
+import { parseServeOptions, type ServeOptions } from "./serve-options.ts";
+import { knownToEverybody, type ServedSecrets, servedSecrets } from "./served-secrets.ts";
+import { noteProcess, takeStateFolder } from "./state-folder.ts";
+import { bracketed } from "./workerd-config.ts";
+import { type Ending, Workerd, type WorkerdSetup } from "./workerd.ts";
+import { configurationFile, wranglerConfigOf } from "./wrangler-config.ts";
+
+/** How long requests that are under way may take when the server is to end; sockets would stay for ever. */
+const drainMs = 2_000;
+
+async function serve(args: readonly string[]): Promise<number> {
+  const parsed = parseServeOptions(args);
+  if (parsed.outcome === "bad") return refuse(parsed.problem);
+  const { options } = parsed;
+  if (checkConfiguration(args) === undefined) return 1;
+  const given = servedSecrets(options.target);
+  const setup = setupOf(options, given.secrets);
+  const known = knownToEverybody({ ...setup.variables, ...given.secrets });
+  if (known.length > 0)
+    return refuse(`secret ${known.join(", ")} stands in .dev.vars.example, which everybody knows`);
+  const problem = await listeningProblem(options.host, options.port);
+  if (problem !== undefined) return refuse(problem);
+  const folder = takeStateFolder(options.state);
+  if (folder.outcome === "refused") return refuse(folder.problem);
+  const { target } = options;
+  const environment = target.environment === undefined ? [] : ["--env", target.environment];
+  const bundling = ["--config", configurationFile(target), ...environment];
+  const modules = { "edge.js": productionBundle(undefined, bundling) };
+  return run({ ...setup, modules, keepsOpen: folder.descriptor }, options, given);
+}
+
+function refuse(problem: string): number {
+  console.error(`Nothing is served: ${problem}`);
+  return 1;
+}
+
+/** All that the deployed Worker has, but for its code. */
+function setupOf(
+  { target, host }: ServeOptions,
+  secrets: ServedSecrets["secrets"],
+): Omit<WorkerdSetup, "modules"> {
+  const config = wranglerConfigOf(target);
+  const { binding = "ASSETS", directory } = config.assets ?? {};
+  const variables =
+    target.config === undefined ? config.vars : { ...config.vars, config: target.config };
+  return {
+    classNames: Object.fromEntries(
+      config.durable_objects.bindings.map(
+        (each: { readonly name: string; readonly class_name: string }) => [
+          each.name,
+          each.class_name,
+        ],
+      ),
+    ),
+    variables: textsOf(variables, secrets),
+    secrets,
+    ...(directory !== undefined && { assets: { binding, folder: folderOf(target, directory) } }),
+    compatibility: { date: config.compatibility_date ?? "", flags: config.compatibility_flags },
+    host,
+    printsThrough: true,
+  };
+}
+
+/** Variables as texts; a secret takes the place of a variable. */
+function textsOf(
+  variables: ReturnType<typeof wranglerConfigOf>["vars"],
+  secrets: ServedSecrets["secrets"],
+): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(variables)) {
+    if (name in secrets) continue;
+    texts[name] = typeof value === "string" ? value : JSON.stringify(value);
+  }
+  return texts;
+}
+
+function folderOf(target: ServeOptions["target"], directory: string): string {
+  return resolve(dirname(configurationFile(target)), directory);
+}
+
+/** Serves until it is told to end, or until workerd ends by itself. */
+async function run(
+  setup: WorkerdSetup,
+  { state, host, port }: ServeOptions,
+  { source }: ServedSecrets,
+): Promise<number> {
+  const workerd = Workerd.launch(setup, state, port);
+  process.once("exit", () => void workerd.kill());
+  if (workerd.processId !== undefined) noteProcess(state, workerd.processId);
+  let isToEnd = false;
+  const end = () => {
+    // Who asks a second time doesn't want to wait.
+    void (isToEnd ? workerd.kill() : workerd.stop(drainMs));
+    isToEnd = true;
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
+  const unwatch = whenParentEnds(() => {
+    if (!isToEnd) end();
+  });
+  const problems = await problemsOf(workerd);
+  if (problems === "")
+    console.log(`Dormouse serves http://${bracketed(host)}:${port}, its state is in ${state}`);
+  else if (problems !== undefined) end();
+  const ending = await workerd.ended;
+  unwatch();
+  if (problems !== undefined && problems !== "")
+    return refuse(`${problems}\n(secrets are taken from ${source})`);
+  if (isToEnd) return 0;
+  const status = statusOf(ending);
+  console.error(`workerd has ended by itself: ${ending.signal ?? `status ${status}`}`);
+  return status;
+}
+
+/** What the Worker says that it lacks, "" for nothing; undefined when it ended before it said anything. */
+async function problemsOf(workerd: Workerd): Promise<string | undefined> {
+  const health = await workerd.health();
+  if (health === undefined) return undefined;
+  if (health.status !== 503) return "";
+  // What it says of a secret ends with the command that helps where it is deployed.
+  return (await health.text()).replaceAll(/: set it with .*/g, "").trimEnd();
+}
+
+/** As a shell counts: a signal is 128 and its number. */
+function statusOf({ code, signal }: Ending): number {
+  return code ?? (signal === null ? 1 : 128 + constants.signals[signal]);
+}
+
+process.exitCode = await serve(process.argv.slice(2));

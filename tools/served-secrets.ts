@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseEnv } from "node:util";
+import type { Target } from "./command-line.ts";
+import { configurationFile } from "./wrangler-config.ts";
+import { root } from "./wrangler.ts";
+
+/** Secrets by their names, and where they were found. */
+export interface ServedSecrets {
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly source: string;
+}
+
+/**
+ * The Worker's secrets: those of the environment, or else those of `.dev.vars`. Never both: one that was left in the file must
+ * not open a server whose operator gave it others.
+ */
+export function servedSecrets(target: Target): ServedSecrets {
+  const given = secretsIn(process.env);
+  if (Object.keys(given).length > 0) return { secrets: given, source: "the environment" };
+  const file = join(dirname(configurationFile(target)), ".dev.vars");
+  const environment = target.environment ?? process.env["CLOUDFLARE_ENV"] ?? "";
+  const own = `${file}.${environment}`;
+  const found = environment !== "" && existsSync(own) ? own : file;
+  if (!existsSync(found)) return { secrets: {}, source: `the environment or from ${file}` };
+  return { secrets: secretsIn(parseEnv(readFileSync(found, "utf8"))), source: found };
+}
+
+/** The names of those whose value stands in the repository's example, and so is known to everybody. */
+export function knownToEverybody(secrets: Readonly<Record<string, string>>): readonly string[] {
+  const example = parseEnv(readFileSync(join(root, ".dev.vars.example"), "utf8"));
+  const values = new Set(Object.values(example));
+  return Object.keys(secrets).filter((name) => values.has(secrets[name]));
+}
+
+function secretsIn(source: Readonly<NodeJS.Dict<string>>): Record<string, string> {
+  const secrets: Record<string, string> = {};
+  for (const name of secretNames) {
+    const value = source[name] ?? "";
+    if (value !== "") secrets[name] = value;
+  }
+  return secrets;
+}
+
+/** As docs/configuration.md lists them. */
+const secretNames = [
+  "API_KEY",
+  "TOKEN_HMAC_SECRET_KEY",
+  "TOKEN_HMAC_PREVIOUS_SECRET_KEY",
+  "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
+  "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY",
+];

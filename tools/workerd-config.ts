@@ -1,0 +1,155 @@
+import type { WorkerdSetup } from "./workerd.ts";
+
+/** The date and the flags of wrangler.toml that say how the runtime behaves. */
+export interface Compatibility {
+  readonly date: string;
+  readonly flags: readonly string[];
+}
+
+/** The file that {@link workerdConfig} names as the module in front of the files it serves. */
+export const assetsModule = "assets.js";
+
+/**
+ * The configuration of workerd, in the text form of Cap'n Proto. It names secrets, and never holds them: workerd takes them
+ * from its environment.
+ *
+ * @param port on the setup's host
+ */
+export function workerdConfig(
+  setup: WorkerdSetup,
+  compatibility: Compatibility,
+  port: number,
+): string {
+  const { host = "127.0.0.1", control, assets } = setup;
+  const services = [
+    `(name = "main", worker = .worker)`,
+    `(name = "storage", disk = (path = "storage", writable = true))`,
+    // The only address that the Worker asks is its configuration's: a self-hosted JWKS may well be in a private network.
+    `(name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true)))`,
+  ];
+  const sockets = [socket("http", `${bracketed(host)}:${port}`, "main")];
+  const workers = [mainWorker(setup, compatibility)];
+  if (control !== undefined) {
+    services.push(`(name = "control", worker = .control)`);
+    sockets.push(socket("control", `127.0.0.1:${control.port}`, "control"));
+    workers.push(controlWorker(setup, compatibility));
+  }
+  if (assets !== undefined) {
+    services.push(
+      `(name = "assets", worker = .assets)`,
+      `(name = "files", disk = (path = ${text(assets.folder)}))`,
+    );
+    workers.push(assetsWorker(compatibility));
+  }
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = ${list(services)},
+  sockets = ${list(sockets)},
+);
+${workers.join("")}`;
+}
+
+/** An IPv6 address as it stands before a port; any other host as it is. */
+export function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function mainWorker(setup: WorkerdSetup, compatibility: Compatibility): string {
+  const { modules, classNames, variables, secrets = {}, assets } = setup;
+  const namespaces = Object.values(classNames).map(
+    (name) => `(className = ${text(name)}, uniqueKey = ${text(name)}, enableSql = true)`,
+  );
+  const bindings = [
+    ...objectBindings(classNames, ""),
+    ...Object.entries(variables).map(
+      ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`,
+    ),
+    ...Object.keys(secrets).map(
+      (name) => `(name = ${text(name)}, fromEnvironment = ${text(name)})`,
+    ),
+  ];
+  if (assets !== undefined) bindings.push(`(name = ${text(assets.binding)}, service = "assets")`);
+  return `const worker :Workerd.Worker = (
+  modules = ${list(Object.keys(modules).map(embedded))},
+  ${runtime(compatibility)}
+  durableObjectNamespaces = ${list(namespaces)},
+  durableObjectStorage = (localDisk = "storage"),
+  bindings = ${list(bindings)},
+);
+`;
+}
+
+function controlWorker({ classNames }: WorkerdSetup, { date }: Compatibility): string {
+  return `const control :Workerd.Worker = (
+  modules = [${embedded("control.js")}],
+  ${runtime({ date, flags: ["unsafe_module"] })}
+  bindings = ${list(objectBindings(classNames, `, serviceName = "main"`))},
+);
+`;
+}
+
+function assetsWorker(compatibility: Compatibility): string {
+  return `const assets :Workerd.Worker = (
+  modules = [${embedded(assetsModule)}],
+  ${runtime(compatibility)}
+  bindings = [(name = "FILES", service = "files")],
+);
+`;
+}
+
+/**
+ * Answers with the files of a folder as Cloudflare's assets do. The runtime's own service for a folder says of no file what it
+ * is, and lists the folder's files to whoever asks.
+ */
+export const assetsSource = `const types = {
+  css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  json: "application/json",
+  ts: "text/plain; charset=utf-8",
+};
+
+export default {
+  async fetch({ url, method }, { FILES }) {
+    if (method !== "GET" && method !== "HEAD") return new Response("Method Not Allowed", { status: 405 });
+    const { pathname } = new URL(url);
+    const type = types[/\\.(\\w+)$/.exec(pathname)?.[1]];
+    const file = type === undefined ? undefined : await FILES.fetch("http://files" + pathname, { method });
+    if (!file?.ok) return new Response("Not Found", { status: 404 });
+    const headers = { "Content-Type": type, "Cache-Control": "public, max-age=0, must-revalidate" };
+    return new Response(file.body, { headers });
+  },
+};
+`;
+
+function runtime({ date, flags }: Compatibility): string {
+  return `compatibilityDate = ${text(date)},
+  compatibilityFlags = [${flags.map(text).join(", ")}],`;
+}
+
+function embedded(name: string): string {
+  return `(name = ${text(name)}, esModule = embed ${text(name)})`;
+}
+
+function socket(name: string, address: string, service: string): string {
+  return `(name = ${text(name)}, address = ${text(address)}, http = (), service = ${text(service)})`;
+}
+
+function objectBindings(classNames: WorkerdSetup["classNames"], service: string): string[] {
+  return Object.entries(classNames).map(
+    ([name, className]) =>
+      `(name = ${text(name)}, durableObjectNamespace = (className = ${text(className)}${service}))`,
+  );
+}
+
+function list(items: readonly string[]): string {
+  return `[\n    ${items.join(",\n    ")}\n  ]`;
+}
+
+/** Cap'n Proto writes text as JSON does, but for a character that JSON would name by four digits. */
+function text(value: string): string {
+  return JSON.stringify(value).replaceAll(
+    /((?:^|[^\\])(?:\\\\)*)\\u00([0-9a-f]{2})/g,
+    String.raw`$1\x$2`,
+  );
+}
