@@ -1,7 +1,7 @@
 /**
  * When the next frame may go (rule F2). In quiet times at once. Otherwise a frame that went before the last one is out would only
- * queue behind it; and from then on it pays to wait as long as publications keep coming: a frame costs the runtime the same
- * whatever is in it. That ends with the first pause, and at the latest when as much time was spent waiting as sending takes.
+ * queue behind it; and from then on it pays to wait while publications keep coming: a frame costs the runtime the same whatever
+ * is in it. That ends with the first pause, when enough wait, and in any case when as much time was spent as sending takes.
  */
 export class BatchWindow {
   /** When the last frame has left, roughly. */
@@ -19,13 +19,14 @@ export class BatchWindow {
     if (costMs < costMsMin) return 0;
     // A clock that was set back must not make anybody wait: the last frame never leaves later than one that went now.
     this.#sentByMs = Math.min(this.#sentByMs, nowMs + costMs);
-    const endsAtMs = this.#sentByMs + Math.min(costMs / 5, collectMsMax);
+    const endsAtMs = this.#sentByMs + Math.min(costMs, collectMsMax);
     if (nowMs >= endsAtMs) return 0;
     if (waitingCount !== this.#waitingCount || this.#newestAtMs > nowMs) {
       this.#waitingCount = waitingCount;
       this.#newestAtMs = nowMs;
     }
     if (nowMs < this.#sentByMs) return this.#sentByMs - nowMs;
+    if (waitingCount >= enoughCount) return 0;
     const pauseEndsAtMs = Math.max(this.#newestAtMs, this.#sentByMs) + pauseMs;
     return Math.max(0, Math.min(pauseEndsAtMs, endsAtMs) - nowMs);
   }
@@ -39,9 +40,11 @@ export class BatchWindow {
 
 /** Measured on workerd: sending a frame takes the object's thread about 25 µs a socket, nearly all of it native work. */
 const costPerRecipientMs = 0.025;
+/** Shared by so many, a frame costs each of them less than it takes to be published. */
+const enoughCount = 64;
 /** Below, it isn't worth a timer. */
 const costMsMin = 1;
 /** Longer would be seen by people. */
-const collectMsMax = 5;
-/** Between publications that follow one another; the shortest that a timer can wait. */
-const pauseMs = 1;
+const collectMsMax = 25;
+/** Publications that share a commit come together; so this is longer than a commit takes on a disk of one's own. */
+const pauseMs = 3;

@@ -20,18 +20,19 @@ export const jsonBody: MiddlewareHandler<Served> = async (context, next) => {
 };
 
 /**
- * Reads a body of UTF-8 text, at most `limits.requestBytesMax` bytes of it. The stated length spares us a large body;
- * it is not relied on.
+ * Reads a body of UTF-8 text, at most `limits.requestBytesMax` bytes of it. One of a stated length is read in one piece, which
+ * takes a fraction of the time; the stated length is not relied on.
  */
 export async function readBody(request: Request): Promise<RequestBody> {
-  if (Number(request.headers.get("Content-Length")) > limits.requestBytesMax) return tooLarge;
-  const chunks = await readChunks(request, limits.requestBytesMax);
-  if (chunks === undefined) return tooLarge;
+  const statedBytes = Number(request.headers.get("Content-Length"));
+  if (statedBytes > limits.requestBytesMax) return tooLarge;
+  const bytes =
+    statedBytes > 0 ? await readStated(request, statedBytes) : await readPieces(request);
+  if (bytes === undefined) return tooLarge;
   try {
     // A byte order mark is kept, so that it is refused: JSON has none.
-    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-    const text = chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("");
-    return { outcome: "text", text: text + decoder.decode() };
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { outcome: "text", text };
   } catch {
     return { outcome: "malformed", detail: "the body is not valid UTF-8" };
   }
@@ -44,23 +45,42 @@ export function respondUnread(body: Exclude<RequestBody, { readonly outcome: "te
 
 const tooLarge: RequestBody = { outcome: "too-large" };
 
-/** The body's bytes; undefined as soon as there are more than allowed. */
-async function readChunks(
-  request: Request,
-  bytesMax: number,
-): Promise<readonly Uint8Array[] | undefined> {
-  if (request.body === null) return [];
+/** A body of so many bytes; undefined when it turns out to be longer. */
+async function readStated(request: Request, statedBytes: number): Promise<BodyBytes | undefined> {
+  const reader = byteReader(request.body);
+  if (reader === undefined) return readPieces(request);
+  // There is room for one more byte, which an honest body doesn't have.
+  const { value } = await reader.readAtLeast(statedBytes, new Uint8Array(statedBytes + 1));
+  if (value === undefined || value.byteLength <= statedBytes) return value ?? new Uint8Array();
+  await reader.cancel();
+  return undefined;
+}
+
+/** Bodies that came over the network have one; those that another Worker makes need not. */
+function byteReader(body: Request["body"]): ReadableStreamBYOBReader | undefined {
+  try {
+    return body?.getReader({ mode: "byob" });
+  } catch {
+    return undefined;
+  }
+}
+
+/** A body of any length; undefined as soon as it is more than allowed. */
+async function readPieces(request: Request): Promise<BodyBytes | undefined> {
+  if (request.body === null) return new Uint8Array();
   const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
-  const chunks: Uint8Array[] = [];
+  const pieces: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return chunks;
+    if (done) return new Blob(pieces).arrayBuffer();
     bytes += value.byteLength;
-    if (bytes > bytesMax) {
+    if (bytes > limits.requestBytesMax) {
       await reader.cancel();
       return undefined;
     }
-    chunks.push(value);
+    pieces.push(value);
   }
 }
+
+type BodyBytes = Uint8Array | ArrayBuffer;

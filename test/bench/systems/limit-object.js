@@ -60,11 +60,11 @@ export class LimitObject extends DurableObject {
 
   /** Sends at once, unless a frame went out so recently that waiting for company is cheaper (src/hub/batch-window.ts). */
   #settle() {
-    if (this.#pending.length === 0 || this.#timer !== undefined) return;
+    if (this.#pending.length === 0) return;
     const nowMs = Date.now();
     const waitMs = this.#waitMs(nowMs);
     if (waitMs > 0) {
-      this.#timer = setTimeout(() => {
+      this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
         this.#settle();
       }, waitMs);
@@ -77,13 +77,14 @@ export class LimitObject extends DurableObject {
 
   #waitMs(nowMs) {
     const costMs = this.#sockets.size * costPerSocketMs;
-    const endsAtMs = this.#sentByMs + Math.min(costMs / 5, collectMsMax);
+    const endsAtMs = this.#sentByMs + Math.min(costMs, collectMsMax);
     if (costMs < 1 || nowMs >= endsAtMs) return 0;
     if (this.#pending.length !== this.#waitingCount) {
       this.#waitingCount = this.#pending.length;
       this.#newestAtMs = nowMs;
     }
     if (nowMs < this.#sentByMs) return this.#sentByMs - nowMs;
+    if (this.#pending.length >= enoughCount) return 0;
     const pauseEndsAtMs = Math.max(this.#newestAtMs, this.#sentByMs) + pauseMs;
     return Math.min(pauseEndsAtMs, endsAtMs) - nowMs;
   }
@@ -153,7 +154,8 @@ const encoder = new TextEncoder();
 
 /** Those of src/hub/batch-window.ts and src/limits.ts. */
 const costPerSocketMs = 0.025;
-const collectMsMax = 5;
-const pauseMs = 1;
+const collectMsMax = 25;
+const enoughCount = 64;
+const pauseMs = 3;
 const batchPublicationsMax = 256;
 const batchBytesMax = 65_536;

@@ -1,15 +1,85 @@
-import { expect, it } from "vitest";
-import { batchWindowMs } from "../../../src/hub/batch-window.ts";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BatchWindow } from "../../../src/hub/batch-window.ts";
 
-it.each([
-  [0, 0],
-  [1, 0],
-  [49, 0],
-  [50, 1],
-  [1_000, 20],
-  [1_249, 24.98],
-  [1_250, 25],
-  [32_000, 25],
-])("[F2] collects for %i listeners at most %d ms", (listeners, windowMs) => {
-  expect(batchWindowMs(listeners)).toBeCloseTo(windowMs, 9);
+/** To 1,000 listeners a frame takes 25 ms; this one was sent at 0. */
+function afterFrame(listeners = 1_000): BatchWindow {
+  const window = new BatchWindow();
+  window.sent(listeners, 0);
+  return window;
+}
+
+describe("a batch window", () => {
+  it("[F2] makes nobody wait where nothing was sent lately", () => {
+    expect(new BatchWindow().waitMs(1, 1_000, 0)).toBe(0);
+    expect(afterFrame().waitMs(1, 1_000, 50)).toBe(0);
+  });
+
+  it.each([1, 39])("[F2] makes nobody wait for %i listeners", (listeners) => {
+    expect(afterFrame(listeners).waitMs(1, listeners, 0)).toBe(0);
+  });
+
+  it("[F2] waits while the last frame is being sent", () => {
+    const window = afterFrame();
+    expect(window.waitMs(1, 1_000, 0)).toBe(25);
+    expect(window.waitMs(2, 1_000, 20)).toBe(5);
+    expect(afterFrame(40).waitMs(1, 40, 0)).toBe(1);
+  });
+
+  it("[F2] then goes with the first pause", () => {
+    const window = afterFrame();
+    window.waitMs(1, 1_000, 10);
+    expect(window.waitMs(1, 1_000, 25)).toBe(3);
+    expect(window.waitMs(2, 1_000, 27)).toBe(3);
+    expect(window.waitMs(2, 1_000, 28)).toBe(2);
+    expect(window.waitMs(3, 1_000, 30)).toBe(3);
+    expect(window.waitMs(3, 1_000, 33)).toBe(0);
+  });
+
+  it("[F2] goes when enough wait, but not before the last frame is out", () => {
+    expect(afterFrame().waitMs(64, 1_000, 24)).toBe(1);
+    expect(afterFrame().waitMs(63, 1_000, 25)).toBe(3);
+    expect(afterFrame().waitMs(64, 1_000, 25)).toBe(0);
+  });
+
+  it.each([
+    [1_000, 50],
+    [100, 5],
+    [8_000, 225],
+  ])("[F2] goes without a pause too: to %i listeners after %i ms", (listeners, latestMs) => {
+    const window = afterFrame(listeners);
+    let waiting = 0;
+    for (let nowMs = 0; nowMs < latestMs; nowMs++) {
+      expect(window.waitMs(1 + (waiting++ % 60), listeners, nowMs)).toBeGreaterThan(0);
+    }
+    expect(window.waitMs(1 + (waiting % 60), listeners, latestMs)).toBe(0);
+  });
+
+  it("[F2] begins anew with each frame", () => {
+    const window = afterFrame();
+    expect(window.waitMs(1, 1_000, 50)).toBe(0);
+    window.sent(1_000, 50);
+    expect(window.waitMs(1, 1_000, 51)).toBe(24);
+  });
+
+  it("[F2] never waits longer than sending and collecting take, whatever the clock does", () => {
+    const moment = fc.integer({ min: 0, max: 200 });
+    const asked = fc.record({ nowMs: moment, waiting: fc.integer({ min: 1, max: 100 }) });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 4_000 }),
+        moment,
+        fc.array(asked),
+        (listeners, sentMs, asks) => {
+          const window = new BatchWindow();
+          window.sent(listeners, sentMs);
+          for (const { nowMs, waiting } of asks) {
+            const waitMs = window.waitMs(waiting, listeners, nowMs);
+            expect(waitMs).toBeGreaterThanOrEqual(0);
+            expect(waitMs).toBeLessThanOrEqual(listeners * 0.025 + 3);
+          }
+        },
+      ),
+    );
+  });
 });
