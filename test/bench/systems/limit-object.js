@@ -64,7 +64,8 @@ export class LimitObject extends DurableObject {
     const nowMs = Date.now();
     const waitMs = this.#waitMs(nowMs);
     if (waitMs > 0) {
-      this.#timer ??= setTimeout(() => {
+      if (this.#timer !== undefined) return;
+      this.#timer = setTimeout(() => {
         this.#timer = undefined;
         this.#settle();
       }, waitMs);

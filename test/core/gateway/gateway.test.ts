@@ -91,9 +91,9 @@ describe("gateway", () => {
     expect(scene.gateway.awaitFlush(first.subscription)).toBe(false);
     scene.gateway.take(batch("news", [said("2")], 2), scene.nowMs);
     expect(scene.gateway.awaitFlush(first.subscription)).toBe(true);
-    expect(scene.settle()).toBe(2);
+    expect(scene.settle()).toBe(2.5);
     expect(first.heard).toEqual(["1"]);
-    scene.nowMs += 2;
+    scene.nowMs += 5;
     expect(scene.settle()).toBeUndefined();
     expect([first.heard, first.flushes]).toEqual([["1", "2"], 1]);
   });
