@@ -7,12 +7,19 @@ import { type Handover, encodeHandover, handoverHeader } from "../platform/hando
  */
 export function handoverRequest(request: Request, handover: Handover): Request {
   const headers = new Headers({ [handoverHeader]: encodeHandover(handover) });
-  for (const [name, value] of request.headers) {
-    if (isHandshakeHeader(name.toLowerCase())) headers.set(name, value);
+  for (const name of handshakeHeaders) {
+    const value = request.headers.get(name);
+    if (value !== null) headers.set(name, value);
   }
   return new Request("https://object/websocket", { headers });
 }
 
-function isHandshakeHeader(name: string): boolean {
-  return name === "upgrade" || name === "connection" || name.startsWith("sec-websocket-");
-}
+/** All of RFC 6455 that a client sends, section 11.3. */
+const handshakeHeaders = [
+  "Upgrade",
+  "Connection",
+  "Sec-WebSocket-Key",
+  "Sec-WebSocket-Version",
+  "Sec-WebSocket-Protocol",
+  "Sec-WebSocket-Extensions",
+];

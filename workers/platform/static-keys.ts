@@ -17,14 +17,14 @@ export interface TokenSecrets {
 
 /** The keys that the operator gave: secrets and public keys, each for its own algorithms (rule A2). */
 export class StaticKeys implements TokenKeys {
-  readonly #current: readonly Uint8Array[];
-  readonly #previous: readonly Uint8Array[];
+  readonly #current: readonly UsableKey[];
+  readonly #previous: readonly UsableKey[];
   readonly #previousUntilMs: number;
   readonly #publicKeys: ReadonlyMap<TokenAlgorithm, UsableKey>;
 
   constructor(config: TokenConfig, secrets: TokenSecrets) {
-    this.#current = encoded(secrets.current);
-    this.#previous = encoded(secrets.previous);
+    this.#current = secretKeys("the secret", secrets.current);
+    this.#previous = secretKeys("the previous secret", secrets.previous);
     const untilSeconds = config.hmacPreviousSecretKeyValidUntilSeconds;
     this.#previousUntilMs = untilSeconds === 0 ? Number.POSITIVE_INFINITY : untilSeconds * 1000;
     this.#publicKeys = new Map(
@@ -43,9 +43,16 @@ export class StaticKeys implements TokenKeys {
     nowMs: number,
   ): Promise<FoundKeys> {
     if (isSecretAlgorithm(algorithm)) {
-      const keys =
+      const secrets =
         nowMs < this.#previousUntilMs ? [...this.#current, ...this.#previous] : this.#current;
-      return keys.length === 0 ? algorithmNotAllowed : { outcome: "found", keys };
+      if (secrets.length === 0) return algorithmNotAllowed;
+      const keys: CryptoKey[] = [];
+      for (const secret of secrets) {
+        const key = await secret.for(algorithm);
+        if (key === undefined) return { outcome: "unavailable" };
+        keys.push(key);
+      }
+      return { outcome: "found", keys };
     }
     const publicKey = this.#publicKeys.get(algorithm);
     if (publicKey === undefined) return algorithmNotAllowed;
@@ -55,6 +62,17 @@ export class StaticKeys implements TokenKeys {
 }
 
 /** An empty secret is none: everybody knows it. */
-function encoded(secret: string): readonly Uint8Array[] {
-  return secret === "" ? [] : [new TextEncoder().encode(secret)];
+function secretKeys(name: string, secret: string): readonly UsableKey[] {
+  if (secret === "") return [];
+  const bytes = new TextEncoder().encode(secret);
+  const importKey = (algorithm: string): Promise<CryptoKey> =>
+    // The algorithms of secrets are called after their hash: HS256, HS384, HS512.
+    crypto.subtle.importKey(
+      "raw",
+      bytes,
+      { name: "HMAC", hash: `SHA-${algorithm.slice(2)}` },
+      false,
+      ["verify"],
+    );
+  return [new UsableKey(`${name} of tokens`, importKey)];
 }

@@ -14,7 +14,7 @@ export interface TokenKeys {
 
 /** Keys to try in turn; `reason` quotes nothing of the token. */
 export type FoundKeys =
-  | { readonly outcome: "found"; readonly keys: readonly (CryptoKey | Uint8Array)[] }
+  | { readonly outcome: "found"; readonly keys: readonly CryptoKey[] }
   /** There may be such a key, but not now. */
   | { readonly outcome: "unavailable" }
   /** There is no such key, so nothing that it signed is believed. */

@@ -107,9 +107,9 @@ function readHeader(token: string): ProtectedHeaderParameters | undefined {
 async function verifyWith(
   token: string,
   algorithm: TokenAlgorithm,
-  keys: readonly (CryptoKey | Uint8Array)[],
+  keys: readonly CryptoKey[],
 ): Promise<CompactVerifyResult> {
-  let failure = new errors.JWSSignatureVerificationFailed();
+  let failure: errors.JWSSignatureVerificationFailed | undefined;
   for (const key of keys) {
     try {
       return await compactVerify(token, key, { algorithms: [algorithm] });
@@ -118,7 +118,7 @@ async function verifyWith(
       failure = error;
     }
   }
-  throw failure;
+  throw failure ?? new errors.JWSSignatureVerificationFailed();
 }
 
 function invalid(reason: string): { readonly outcome: "invalid"; readonly reason: string } {

@@ -1,7 +1,7 @@
 import { limits } from "../../src/limits.ts";
 
 /**
- * A public key as WebCrypto has it, made once for each algorithm. One that can't be used is the operator's fault, and not
+ * A key as WebCrypto has it, made once for each algorithm. One that can't be used is the operator's fault, and not
  * the fault of those who come with tokens: they are told to come again, and the log says why, once.
  */
 export class UsableKey {

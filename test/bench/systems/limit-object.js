@@ -41,7 +41,7 @@ export class LimitObject extends DurableObject {
   }
 
   webSocketMessage(socket, message) {
-    if (message === "hello") socket.send("welcome");
+    socket.send(message.startsWith(connectCommand) ? connectReply : subscribeReply);
   }
 
   webSocketClose(socket) {
@@ -152,6 +152,12 @@ async function isSigned(searchParams, env) {
 /** Imported by the first request that needs it: at start the secret isn't known. */
 let key;
 const encoder = new TextEncoder();
+
+const connectCommand = '{"id":1,';
+const connectReply =
+  '{"id":1,"connect":{"client":"01234567-89ab-cdef-0123-456789abcdef","version":"0","ping":25,"pong":true}}';
+const subscribeReply =
+  '{"id":2,"subscribe":{"recoverable":true,"epoch":"unending","positioned":true}}';
 
 /** Those of src/hub/batch-window.ts and src/limits.ts. */
 const costPerSocketMs = 0.025;

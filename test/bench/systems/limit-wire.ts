@@ -1,11 +1,12 @@
+import { dormouseWire } from "./dormouse-wire.ts";
 import type { Wire } from "./wire.ts";
 
-/** The object that does nothing but batch and send. A connection costs it one exchange of frames, as others have at least. */
+/** The object that does nothing but batch and send. Its clients send the frames that those of Dormouse send. */
 export const limitWire: Wire = {
-  entrance: ({ channel, token }) => ({
-    path: `/channel/${encodeURIComponent(channel)}/websocket${token === "" ? "" : `?token=${token}`}`,
-    steps: [{ send: "hello", answer: "welcome" }],
-  }),
+  entrance: (caller) => {
+    const { path, steps } = dormouseWire("channel").entrance(caller);
+    return { path: `${path}${caller.token === "" ? "" : `?token=${caller.token}`}`, steps };
+  },
   publish: (channel, data) => ({
     path: `/channel/${encodeURIComponent(channel)}/publish`,
     headers: {},
