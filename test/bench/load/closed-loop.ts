@@ -22,7 +22,7 @@ export async function closedLoop(
     return posted;
   };
   try {
-    await run(warmUpSeconds);
+    await run(warmUpSeconds(order.seconds));
     const { ledger } = audience;
     const before = { delivered: ledger.delivered, frames: audience.frames, bytes: audience.bytes };
     const busyness = new Busyness();

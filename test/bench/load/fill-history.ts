@@ -7,16 +7,21 @@ import { PostPool } from "./post-pool.ts";
 
 /** Publishes so many times to one channel; whoever should listen to it gets everything too. */
 export async function fillHistory(
-  { channel, publications, publishers, dataBytes }: Extract<Order, { order: "fill" }>,
+  { channel, publications, publishers, dataBytes, batch = 1 }: Extract<Order, { order: "fill" }>,
   connected: Connected,
 ): Promise<Extract<Report, { order: "fill" }>> {
   const { port, audience } = connected;
   const busyness = new Busyness();
   const pool = await PostPool.open(port, publishers, audience.trouble);
   try {
-    const posts = plannedPosts(connected, [channel], 1, dataBytes);
+    const posts = plannedPosts(
+      connected,
+      Array.from({ length: batch }, () => channel),
+      batch,
+      dataBytes,
+    );
     let left = publications;
-    const enough = (): boolean => left-- > 0;
+    const enough = (): boolean => (left -= batch) >= 0;
     const posted = await postInTurn(posts, publishers, pool, audience, enough);
     await audience.allDelivered();
     const seconds = (posted.lastAnswerAtMs - posted.firstPostAtMs) / 1000;

@@ -20,7 +20,7 @@ export async function openLoop(
   const metronome = await Metronome.start();
   const loop = new OpenLoop(order, connected, pool, metronome);
   try {
-    await loop.run(warmUpSeconds, warmUpSeed);
+    await loop.run(warmUpSeconds(order.seconds), warmUpSeed);
     loop.latenciesMs.length = 0;
     pool.backlog = 0;
     const deliveredBefore = audience.ledger.delivered;

@@ -32,7 +32,7 @@ interface Extent {
 }
 
 const fullExtent: Extent = { channels: 5_000, seconds: 2 };
-const quickExtent: Extent = { channels: 100, seconds: 0.3 };
+const quickExtent: Extent = { channels: 100, seconds: 0.1 };
 
 /** What is published by one request, by how many publishers. */
 interface Manner {

@@ -19,7 +19,7 @@ const systems: readonly SystemName[] = [...verifyingSystems, "ws", "socket.io", 
 
 async function run(bench: Bench): Promise<readonly Finding[]> {
   const figures = new Figures();
-  const callers = bench.quick ? 300 : 2_000;
+  const callers = bench.quick ? 200 : 2_000;
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `connects, round ${round} of ${bench.rounds}`;
     for (const system of wantedOf(bench, verifyingSystems)) {

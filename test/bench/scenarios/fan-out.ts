@@ -44,9 +44,9 @@ const fullExtent: Extent = {
   seconds: 2,
 };
 const quickExtent: Extent = {
-  subscribers: 300,
+  subscribers: 200,
   publishers: [1, 64],
-  seconds: 0.3,
+  seconds: 0.2,
 };
 
 async function run(bench: Bench): Promise<readonly Finding[]> {

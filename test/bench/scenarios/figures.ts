@@ -8,8 +8,6 @@ export interface Measured {
   readonly value: number;
   /** The load generator's share of a processor meanwhile, 0 to 1. */
   readonly busy: number;
-  /** What has to be known to read the figure right, such as `fell behind`; said with its point. */
-  readonly remark?: string;
 }
 
 /** Gathers what the rounds measure into findings, one value a round each. */
@@ -17,15 +15,14 @@ export class Figures {
   readonly #gathered = new Map<string, Gathered>();
 
   /** @throws when the value is none, such as the median of nothing: no finding may hide that */
-  add(figure: Figure, { value, busy, remark = "" }: Measured): void {
+  add(figure: Figure, { value, busy }: Measured): void {
     if (!Number.isFinite(value))
       throw new Error(`${figure.system}, ${figure.point}: no ${figure.measure} could be measured`);
     const key = JSON.stringify([figure.measure, figure.system, figure.point]);
-    const gathered = this.#gathered.get(key) ?? { figure, values: [], busy: 0, remark: "" };
+    const gathered = this.#gathered.get(key) ?? { figure, values: [], busy: 0 };
     gathered.values.push(value);
     // One round suffices for both: a figure that the load generator may have held down is no figure of the system.
     gathered.busy = Math.max(gathered.busy, busy);
-    gathered.remark ||= remark;
     this.#gathered.set(key, gathered);
   }
 
@@ -39,13 +36,11 @@ interface Gathered {
   readonly figure: Figure;
   readonly values: number[];
   busy: number;
-  remark: string;
 }
 
-function finding({ figure, values, busy, remark }: Gathered): Finding {
+function finding({ figure, values, busy }: Gathered): Finding {
   return {
     ...figure,
-    point: remark === "" ? figure.point : `${figure.point}, ${remark}`,
     values,
     ...(busy >= busyShare ? { limitedByLoad: true } : {}),
   };

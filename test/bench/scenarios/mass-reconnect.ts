@@ -24,7 +24,7 @@ export async function addMassReconnect(
   during: string,
   figures: Figures,
 ): Promise<void> {
-  const clients = bench.quick ? 500 : 8_000;
+  const clients = bench.quick ? 300 : 8_000;
   const point = `${clients.toLocaleString("en-US")} clients`;
   const reconnect = async (
     system: SystemName,
