@@ -1,5 +1,6 @@
 /**
- * When the next frame may go (rule F2). In quiet times at once. Otherwise a frame that went before the last one is out would only
+ * When the next frame may go (rule F2). In quiet times at once; but to very many a moment later, so that what else waits goes
+ * before it, first of all the publisher's answer. Otherwise a frame that went before the last one is out would only
  * queue behind it; and from then on it pays to wait while publications keep coming: a frame costs the runtime the same whatever
  * is in it. That ends with the first pause, when enough wait, and in any case when as much time was spent as sending takes.
  */
@@ -7,6 +8,8 @@ export class BatchWindow {
   /** When the last frame has left, roughly. */
   #sentByMs = Number.NEGATIVE_INFINITY;
   #waitingCount = 0;
+  /** When the first of those that wait came. */
+  #firstAtMs = 0;
   /** When the newest of those that wait came. */
   #newestAtMs = 0;
 
@@ -19,11 +22,15 @@ export class BatchWindow {
     if (costMs < costMsMin) return 0;
     // A clock that was set back must not make anybody wait: the last frame never leaves later than one that went now.
     this.#sentByMs = Math.min(this.#sentByMs, nowMs + costMs);
-    const endsAtMs = this.#sentByMs + Math.min(costMs, collectMsMax);
-    if (nowMs >= endsAtMs) return 0;
+    const endsAtMs = this.#sentByMs + costMs * lateShare + Math.min(costMs, collectMsMax);
+    if (this.#waitingCount === 0 || this.#firstAtMs > nowMs) this.#firstAtMs = nowMs;
     if (waitingCount !== this.#waitingCount || this.#newestAtMs > nowMs) {
       this.#waitingCount = waitingCount;
       this.#newestAtMs = nowMs;
+    }
+    if (nowMs >= endsAtMs) {
+      const headStartMs = costMs < headStartCostMs ? 0 : 1;
+      return Math.max(0, this.#firstAtMs + headStartMs - nowMs);
     }
     if (nowMs < this.#sentByMs) return this.#sentByMs - nowMs;
     if (waitingCount >= enoughCount) return 0;
@@ -42,8 +49,12 @@ export class BatchWindow {
 const costPerRecipientMs = 0.025;
 /** Shared by so many, a frame costs each of them less than it takes to be published. */
 const enoughCount = 64;
+/** By so much of it sending may take longer than that, on a slower machine. Until it is over no time passes here. */
+const lateShare = 0.5;
 /** Below, it isn't worth a timer. */
 const costMsMin = 1;
+/** To so many that what comes behind the frame waits longer than anybody would notice: 500 listeners. */
+const headStartCostMs = 12.5;
 /** Longer would be seen by people. */
 const collectMsMax = 25;
 /** Publications that share a commit come together; so this is longer than a commit takes on a disk of one's own. */

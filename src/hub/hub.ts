@@ -9,7 +9,7 @@ import { Roster } from "./roster.ts";
 /**
  * Who listens to a channel, and the loop that sends to them (rules F1 to F5).
  * A publication is encoded once. When many listen and publications come fast, several share a frame: sending one frame
- * costs the runtime about 20 µs a socket whatever is in it. Time comes in from outside, and so does the call that sends
+ * costs the runtime about 25 µs a socket whatever is in it. Time comes in from outside, and so does the call that sends
  * what was collected: {@link settle} says when it is due.
  */
 export class Hub<Listener extends Recipient = Recipient> {

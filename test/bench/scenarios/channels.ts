@@ -1,5 +1,6 @@
 import type { SystemName } from "../systems/wire.ts";
 import { wires } from "../systems/wires.ts";
+import { descriptorLimit } from "./descriptor-limit.ts";
 import { type Figure, Figures } from "./figures.ts";
 import {
   connect,
@@ -46,7 +47,10 @@ const single: Manner = { point: "single", batch: 1, publishers: 64 };
 const batched: Manner = { point: "batches of 100", batch: 100, publishers: 8 };
 
 async function run(bench: Bench): Promise<readonly Finding[]> {
-  const extent = bench.quick ? quickExtent : fullExtent;
+  const wished = bench.quick ? quickExtent : fullExtent;
+  const extent = { ...wished, channels: Math.min(wished.channels, bearableChannels()) };
+  if (extent.channels < wished.channels)
+    bench.say(`channels: ${extent.channels} only; more need more descriptors (ulimit -n)`);
   const figures = new Figures();
   // One gateway holds all of them: how the edge spreads sockets over several is another question.
   const arrangement = { socketsPerObject: 8_000 };
@@ -61,6 +65,11 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
     }
   }
   return figures.findings;
+}
+
+/** A channel's object takes about three descriptors for its storage, and its subscriber's socket two. */
+function bearableChannels(): number {
+  return Math.floor(descriptorLimit() / 6);
 }
 
 async function publish(measured: MeasuredRun, extent: Extent, figures: Figures): Promise<void> {

@@ -13,6 +13,7 @@ export class LimitObject extends DurableObject {
   /** When the last frame has left, roughly. */
   #sentByMs = 0;
   #waitingCount = 0;
+  #firstAtMs = 0;
   #newestAtMs = 0;
   #timer;
 
@@ -78,11 +79,15 @@ export class LimitObject extends DurableObject {
 
   #waitMs(nowMs) {
     const costMs = this.#sockets.size * costPerSocketMs;
-    const endsAtMs = this.#sentByMs + Math.min(costMs, collectMsMax);
-    if (costMs < 1 || nowMs >= endsAtMs) return 0;
+    const endsAtMs = this.#sentByMs + costMs * lateShare + Math.min(costMs, collectMsMax);
+    if (costMs < 1) return 0;
+    if (this.#waitingCount === 0) this.#firstAtMs = nowMs;
     if (this.#pending.length !== this.#waitingCount) {
       this.#waitingCount = this.#pending.length;
       this.#newestAtMs = nowMs;
+    }
+    if (nowMs >= endsAtMs) {
+      return Math.max(0, this.#firstAtMs + (costMs < headStartCostMs ? 0 : 1) - nowMs);
     }
     if (nowMs < this.#sentByMs) return this.#sentByMs - nowMs;
     if (this.#pending.length >= enoughCount) return 0;
@@ -161,6 +166,8 @@ const subscribeReply =
 
 /** Those of src/hub/batch-window.ts and src/limits.ts. */
 const costPerSocketMs = 0.025;
+const headStartCostMs = 12.5;
+const lateShare = 0.5;
 const collectMsMax = 25;
 const enoughCount = 64;
 const pauseMs = 3;

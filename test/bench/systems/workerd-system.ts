@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Workerd, type WorkerdSetup } from "../../../tools/workerd.ts";
-import { freePort } from "../../support/listen.ts";
+import { benchPort } from "./bench-port.ts";
 import type { Arrangement, Counts, RunningSystem } from "./system.ts";
 
 /** A Worker that the bench starts. */
@@ -20,7 +20,7 @@ export async function startOnWorkerd(
   { countsPath, ...program }: WorkerdProgram,
 ): Promise<RunningSystem> {
   const folder = mkdtempSync(join(tmpdir(), "dormouse-bench-"));
-  const port = await freePort();
+  const port = await benchPort();
   const observation = observed ? await observationSetup() : undefined;
   const workerd = await started({ ...program, ...observation }, folder, port);
   const { processId } = workerd;
@@ -57,7 +57,7 @@ async function started(setup: WorkerdSetup, folder: string, port: number): Promi
 
 async function observationSetup() {
   const module = readFileSync(new URL("./sleep-control.js", import.meta.url), "utf8");
-  return { inspectorPort: await freePort(), control: { module, port: await freePort() } };
+  return { inspectorPort: await benchPort(), control: { module, port: await benchPort() } };
 }
 
 async function asked(address: string): Promise<string> {

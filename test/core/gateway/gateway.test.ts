@@ -93,7 +93,7 @@ describe("gateway", () => {
     expect(scene.gateway.awaitFlush(first.subscription)).toBe(true);
     expect(scene.settle()).toBe(2.5);
     expect(first.heard).toEqual(["1"]);
-    scene.nowMs += 5;
+    scene.nowMs += 6;
     expect(scene.settle()).toBeUndefined();
     expect([first.heard, first.flushes]).toEqual([["1", "2"], 1]);
   });

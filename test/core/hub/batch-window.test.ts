@@ -11,8 +11,17 @@ function afterFrame(listeners = 1_000): BatchWindow {
 
 describe("a batch window", () => {
   it("[F2] makes nobody wait where nothing was sent lately", () => {
-    expect(new BatchWindow().waitMs(1, 1_000, 0)).toBe(0);
-    expect(afterFrame().waitMs(1, 1_000, 50)).toBe(0);
+    expect(new BatchWindow().waitMs(1, 499, 0)).toBe(0);
+    expect(afterFrame(499).waitMs(1, 499, 32)).toBe(0);
+  });
+
+  it("[F2] lets what else waits go before a frame to very many", () => {
+    const window = new BatchWindow();
+    expect(window.waitMs(1, 500, 10)).toBe(1);
+    expect(window.waitMs(2, 500, 10.5)).toBe(0.5);
+    expect(window.waitMs(2, 500, 11)).toBe(0);
+    const later = afterFrame();
+    expect([later.waitMs(1, 1_000, 63), later.waitMs(1, 1_000, 64)]).toEqual([1, 0]);
   });
 
   it.each([1, 39])("[F2] makes nobody wait for %i listeners", (listeners) => {
@@ -43,9 +52,9 @@ describe("a batch window", () => {
   });
 
   it.each([
-    [1_000, 50],
-    [100, 5],
-    [8_000, 225],
+    [1_000, 62.5],
+    [100, 6.25],
+    [8_000, 325],
   ])("[F2] goes without a pause too: to %i listeners after %i ms", (listeners, latestMs) => {
     const window = afterFrame(listeners);
     let waiting = 0;
@@ -57,9 +66,9 @@ describe("a batch window", () => {
 
   it("[F2] begins anew with each frame", () => {
     const window = afterFrame();
-    expect(window.waitMs(1, 1_000, 50)).toBe(0);
-    window.sent(1_000, 50);
-    expect(window.waitMs(1, 1_000, 51)).toBe(24);
+    expect(window.waitMs(1, 1_000, 30)).toBe(3);
+    window.sent(1_000, 70);
+    expect(window.waitMs(1, 1_000, 71)).toBe(24);
   });
 
   it("[F2] never waits longer than sending and collecting take, whatever the clock does", () => {

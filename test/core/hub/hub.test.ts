@@ -75,7 +75,7 @@ describe("settling", () => {
     expect(framesAt(116)).toEqual({ waitMs: undefined, frames: 2 });
     expect(framesAt(120, 6)).toEqual({ waitMs: 5, frames: 2 });
     expect(framesAt(128)).toEqual({ waitMs: undefined, frames: 3 });
-    expect(framesAt(148, 7)).toEqual({ waitMs: undefined, frames: 4 });
+    expect(framesAt(153, 7)).toEqual({ waitMs: undefined, frames: 4 });
     expect(listeners[0]?.heard).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
   });
 
