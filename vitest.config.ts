@@ -6,6 +6,8 @@ import { testConfig, testSecrets } from "./test/workers/test-config.ts";
 export default defineConfig({
   test: {
     reporters: ["default", new ClosingLineReporter()],
+    // Most of the time is spent waiting for pings, expiries and processes: also where there are two processors.
+    maxWorkers: 2,
     projects: [
       {
         test: {
