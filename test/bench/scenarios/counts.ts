@@ -121,4 +121,4 @@ const channel = "news";
 const subscribers = 100;
 const usualPublications = 1_000;
 /** Their number is the same for each of them; fewer only take less time. */
-const quickPublications = 150;
+const quickPublications = 80;
