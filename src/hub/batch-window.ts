@@ -19,7 +19,7 @@ export class BatchWindow {
    */
   waitMs(waitingCount: number, recipientCount: number, nowMs: number): number {
     const costMs = recipientCount * costPerRecipientMs;
-    if (costMs < costMsMin) return 0;
+    if (recipientCount <= windowlessMax) return 0;
     // A clock that was set back must not make anybody wait: the last frame never leaves later than one that went now.
     this.#sentByMs = Math.min(this.#sentByMs, nowMs + costMs);
     const endsAtMs = this.#sentByMs + costMs * lateShare + Math.min(costMs, collectMsMax);
@@ -45,14 +45,14 @@ export class BatchWindow {
   }
 }
 
+/** To so many a frame is sent within a millisecond, which isn't worth a timer: nobody waits, and no window is needed. */
+export const windowlessMax = 39;
 /** Measured on workerd: sending a frame takes the object's thread about 25 µs a socket, nearly all of it native work. */
 const costPerRecipientMs = 0.025;
 /** Shared by so many, a frame costs each of them less than it takes to be published. */
 const enoughCount = 64;
 /** By so much of it sending may take longer than that, on a slower machine. Until it is over no time passes here. */
 const lateShare = 0.5;
-/** Below, it isn't worth a timer. */
-const costMsMin = 1;
 /** To so many that what comes behind the frame waits longer than anybody would notice: 500 listeners. */
 const headStartCostMs = 12.5;
 /** Longer would be seen by people. */

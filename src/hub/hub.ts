@@ -2,7 +2,7 @@ import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
-import { BatchWindow } from "./batch-window.ts";
+import { BatchWindow, windowlessMax } from "./batch-window.ts";
 import type { Recipient } from "./recipient.ts";
 import { Roster } from "./roster.ts";
 
@@ -211,6 +211,3 @@ export class Hub<Listener extends Recipient = Recipient> {
     }
   }
 }
-
-/** To so many a frame is sent in far less than a millisecond. */
-const windowlessMax = 8;

@@ -107,7 +107,7 @@ export interface Idling {
 export function idleUsage(idling: Idling): Usage {
   const pings = (idling.connections * idling.seconds) / idling.pingIntervalSeconds;
   if (idling.keepAlive === "client") {
-    return { ...nothing, incomingMessages: idling.answeredPingsAreBilled ? pings : 0 };
+    return { ...noUsage, incomingMessages: idling.answeredPingsAreBilled ? pings : 0 };
   }
   const ticks = pings / idling.connectionsPerObject;
   const awakeSeconds = Math.min(
@@ -115,10 +115,11 @@ export function idleUsage(idling: Idling): Usage {
     // An object can't be awake for longer than the time that passes.
     (idling.connections / idling.connectionsPerObject) * idling.seconds,
   );
-  return { ...nothing, incomingMessages: pings, awakeSeconds, alarmsSet: ticks, alarmsRung: ticks };
+  return { ...noUsage, incomingMessages: pings, awakeSeconds, alarmsSet: ticks, alarmsRung: ticks };
 }
 
-const nothing: Usage = {
+/** What has taken nothing. */
+export const noUsage: Usage = {
   workerRequests: 0,
   objectRequests: 0,
   callsBetweenObjects: 0,

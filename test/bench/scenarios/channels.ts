@@ -1,14 +1,8 @@
-import type { SystemName } from "../systems/wire.ts";
 import { wires } from "../systems/wires.ts";
+import { comparedSystems } from "./compared-systems.ts";
 import { descriptorLimit } from "./descriptor-limit.ts";
 import { type Figure, Figures } from "./figures.ts";
-import {
-  connect,
-  type MeasuredRun,
-  measuredRun,
-  publishClosedLoop,
-  wantedOf,
-} from "./measured-run.ts";
+import { connect, measureEach, type MeasuredRun, publishClosedLoop } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
 /** Many channels with one listener each, as with notifications: nothing is saved by sending to many at once. */
@@ -17,15 +11,6 @@ export const channels: Scenario = {
   question: "How many publications a second reach many channels with one subscriber each?",
   run,
 };
-
-const systems: readonly SystemName[] = [
-  "channel",
-  "gateway",
-  "limit",
-  "ws",
-  "socket.io",
-  "partyserver",
-];
 
 interface Extent {
   readonly channels: number;
@@ -55,14 +40,11 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   // One gateway holds all of them: how the edge spreads sockets over several is another question.
   const arrangement = { socketsPerObject: 8_000 };
   for (let round = 1; round <= bench.rounds; round++) {
-    for (const system of wantedOf(bench, systems)) {
-      bench.say(
-        `channels, round ${round} of ${bench.rounds}: ${system}, ${extent.channels} channels`,
-      );
-      await measuredRun(bench, system, arrangement, (measured) =>
-        publish(measured, extent, figures),
-      );
-    }
+    const during = `channels, round ${round} of ${bench.rounds}`;
+    const doing = `${extent.channels} channels`;
+    await measureEach(bench, comparedSystems, { during, doing, arrangement }, (measured) =>
+      publish(measured, extent, figures),
+    );
   }
   return figures.findings;
 }

@@ -1,8 +1,8 @@
-import type { SystemName } from "../systems/wire.ts";
 import { callersWithTokens } from "./caller-tokens.ts";
+import { comparedSystems, objectSystems } from "./compared-systems.ts";
 import { Figures, percentile } from "./figures.ts";
 import { addMassReconnect } from "./mass-reconnect.ts";
-import { type MeasuredRun, measuredRun, subscribersOf, wantedOf } from "./measured-run.ts";
+import { measureEach, type MeasuredRun, subscribersOf } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
 /** How fast clients get in, alone and all at once. */
@@ -13,28 +13,23 @@ export const connects: Scenario = {
   run,
 };
 
-/** Those that verify tokens. */
-const verifyingSystems: readonly SystemName[] = ["channel", "gateway", "limit"];
-const systems: readonly SystemName[] = [...verifyingSystems, "ws", "socket.io", "partyserver"];
-
 async function run(bench: Bench): Promise<readonly Finding[]> {
   const figures = new Figures();
   const callers = bench.quick ? 200 : 2_000;
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `connects, round ${round} of ${bench.rounds}`;
-    for (const system of wantedOf(bench, verifyingSystems)) {
-      bench.say(`${during}: ${system}, ${callers} callers with tokens`);
-      await measuredRun(bench, system, { tokens: true }, (measured) =>
-        addConnects(measured, "a token each", callers, figures),
-      );
-    }
+    const withTokens = `${callers} callers with tokens`;
+    await measureEach(
+      bench,
+      objectSystems,
+      { during, doing: withTokens, arrangement: { tokens: true } },
+      (measured) => addConnects(measured, "a token each", callers, figures),
+    );
     // The others verify nothing, and are only to be compared with connects that are not verified either.
-    for (const system of wantedOf(bench, systems)) {
-      bench.say(`${during}: ${system}, ${callers} callers without tokens`);
-      await measuredRun(bench, system, {}, (measured) =>
-        addConnects(measured, "no tokens", callers, figures),
-      );
-    }
+    const withoutTokens = `${callers} callers without tokens`;
+    await measureEach(bench, comparedSystems, { during, doing: withoutTokens }, (measured) =>
+      addConnects(measured, "no tokens", callers, figures),
+    );
     await addMassReconnect(bench, during, figures);
   }
   return figures.findings;

@@ -6,10 +6,9 @@ import { Figures } from "./figures.ts";
 import {
   connect,
   dataBytes,
+  measureEach,
   type MeasuredRun,
-  measuredRun,
   subscribersOf,
-  wantedOf,
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
@@ -25,20 +24,19 @@ const systems: readonly SystemName[] = ["channel", "gateway"];
 async function run(bench: Bench): Promise<readonly Finding[]> {
   const figures = new Figures();
   for (let round = 1; round <= bench.rounds; round++) {
-    for (const system of wantedOf(bench, systems)) {
-      bench.say(`counts, round ${round} of ${bench.rounds}: ${system}`);
-      await measuredRun(bench, system, { counted: true }, async (measured) => {
-        await connect(measured, subscribersOf(channel, subscribers));
-        // Silence is counted once, as nothing of chance is in it, and first, as a publication's alarm comes seconds later.
-        if (round === 1) {
-          bench.say(`counts: ${system}, silence`);
-          await countIdle(measured, bench.quick ? 1 : 30, figures);
-        }
-        const publications = bench.quick ? quickPublications : usualPublications;
-        for (const publishers of [1, 16])
-          await countPublications(measured, { publications, publishers }, figures);
-      });
-    }
+    const during = `counts, round ${round} of ${bench.rounds}`;
+    const arrangement = { counted: true };
+    await measureEach(bench, systems, { during, arrangement }, async (measured) => {
+      await connect(measured, subscribersOf(channel, subscribers));
+      // Silence is counted once, as nothing of chance is in it, and first, as a publication's alarm comes seconds later.
+      if (round === 1) {
+        bench.say(`counts: ${measured.system}, silence`);
+        await countIdle(measured, bench.quick ? 1 : 30, figures);
+      }
+      const publications = bench.quick ? quickPublications : usualPublications;
+      for (const publishers of [1, 16])
+        await countPublications(measured, { publications, publishers }, figures);
+    });
   }
   return figures.findings;
 }

@@ -3,11 +3,10 @@ import type { SystemName } from "../systems/wire.ts";
 import { type Figure, Figures, percentile } from "./figures.ts";
 import {
   connect,
+  measureEach,
   type MeasuredRun,
-  measuredRun,
   publishClosedLoop,
   subscribersOf,
-  wantedOf,
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
@@ -53,10 +52,8 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const extent = bench.quick ? quickExtent : fullExtent;
   const figures = new Figures();
   for (let round = 1; round <= bench.rounds; round++) {
-    for (const system of wantedOf(bench, systems)) {
-      bench.say(`fan-out, round ${round} of ${bench.rounds}: ${system}`);
-      await measuredRun(bench, system, {}, (measured) => publish(measured, extent, figures));
-    }
+    const during = `fan-out, round ${round} of ${bench.rounds}`;
+    await measureEach(bench, systems, { during }, (measured) => publish(measured, extent, figures));
   }
   return figures.findings;
 }

@@ -1,14 +1,14 @@
 import { limits } from "../../../src/limits.ts";
 import type { SystemName } from "../systems/wire.ts";
+import { objectSystems } from "./compared-systems.ts";
 import { type Figure, Figures } from "./figures.ts";
 import {
   connect,
   dataBytes,
+  measureEach,
   type MeasuredRun,
-  measuredRun,
   publishClosedLoop,
   subscribersOf,
-  wantedOf,
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
@@ -21,8 +21,6 @@ export const growth: Scenario = {
 
 const channel = "news";
 
-/** With whom subscribers are added. */
-const crowdedSystems: readonly SystemName[] = ["channel", "gateway", "limit"];
 /** With whom history is added: a gateway asks the same object for it. */
 const rememberingSystems: readonly SystemName[] = ["channel"];
 
@@ -59,20 +57,17 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const figures = new Figures();
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `growth, round ${round} of ${bench.rounds}`;
-    for (const system of wantedOf(bench, crowdedSystems)) {
-      bench.say(`${during}: ${system}, up to ${extent.subscribers.at(-1)} subscribers`);
-      const arrangement = { socketsPerObject: extent.subscribers.at(-1) ?? 0 };
-      await measuredRun(bench, system, arrangement, (measured) =>
-        addSubscribers(measured, extent, figures),
-      );
-    }
+    const most = extent.subscribers.at(-1) ?? 0;
+    const crowd = { doing: `up to ${most} subscribers`, arrangement: { socketsPerObject: most } };
+    await measureEach(bench, objectSystems, { during, ...crowd }, (measured) =>
+      addSubscribers(measured, extent, figures),
+    );
     for (const historySize of historySizes) {
-      for (const system of wantedOf(bench, rememberingSystems)) {
-        bench.say(`${during}: ${system}, a history of ${historySize} is filled first`);
-        await measuredRun(bench, system, { historySize, observed: true }, (measured) =>
-          publishBesideHistory(measured, historySize, extent, figures),
-        );
-      }
+      const doing = `a history of ${historySize} is filled first`;
+      const arrangement = { historySize, observed: true };
+      await measureEach(bench, rememberingSystems, { during, doing, arrangement }, (measured) =>
+        publishBesideHistory(measured, historySize, extent, figures),
+      );
     }
   }
   return figures.findings;

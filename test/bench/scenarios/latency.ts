@@ -1,14 +1,13 @@
 import type { Report } from "../load/orders.ts";
-import type { SystemName } from "../systems/wire.ts";
+import { comparedSystems } from "./compared-systems.ts";
 import { type Figure, Figures, percentile } from "./figures.ts";
 import {
   connect,
   dataBytes,
+  measureEach,
   type MeasuredRun,
-  measuredRun,
   publishClosedLoop,
   subscribersOf,
-  wantedOf,
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
@@ -18,15 +17,6 @@ export const latency: Scenario = {
   question: "How long is a publication under way at a part of what the system can bear?",
   run,
 };
-
-const systems: readonly SystemName[] = [
-  "channel",
-  "gateway",
-  "limit",
-  "ws",
-  "socket.io",
-  "partyserver",
-];
 
 const channel = "news";
 
@@ -65,12 +55,10 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const slowest = bench.quick ? undefined : await slowestMaximum(bench, extent);
   const figures = new Figures();
   for (let round = 1; round <= bench.rounds; round++) {
-    for (const system of wantedOf(bench, systems)) {
-      bench.say(`latency, round ${round} of ${bench.rounds}: ${system}`);
-      await measuredRun(bench, system, {}, (measured) =>
-        publish(measured, extent, slowest, figures),
-      );
-    }
+    const during = `latency, round ${round} of ${bench.rounds}`;
+    await measureEach(bench, comparedSystems, { during }, (measured) =>
+      publish(measured, extent, slowest, figures),
+    );
   }
   return figures.findings;
 }
@@ -78,13 +66,11 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
 /** Publications a second that every system bears: they have to be known before the first one can be asked for a share of them. */
 async function slowestMaximum(bench: Bench, extent: Extent): Promise<number> {
   let slowest = Number.POSITIVE_INFINITY;
-  for (const system of wantedOf(bench, systems)) {
-    bench.say(`latency, the maximum of each: ${system}`);
-    const maximum = await measuredRun(bench, system, {}, (measured) =>
-      connectedMaximum(measured, extent),
-    );
-    slowest = Math.min(slowest, maximum.perSecond);
-  }
+  const during = "latency, the maximum of each";
+  await measureEach(bench, comparedSystems, { during }, async (measured) => {
+    const { perSecond } = await connectedMaximum(measured, extent);
+    slowest = Math.min(slowest, perSecond);
+  });
   return slowest;
 }
 

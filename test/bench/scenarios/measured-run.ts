@@ -34,6 +34,28 @@ export async function measuredRun<Result>(
   }
 }
 
+/** What is said of one turn, and what its system is arranged for. */
+export interface Turn {
+  /** What the turn is part of, such as `wake, round 1 of 3`. */
+  readonly during: string;
+  /** What is done with each system; said after its name. */
+  readonly doing?: string;
+  readonly arrangement?: Arrangement;
+}
+
+/** Measures with each of the wanted systems in turn, and says which one is next. */
+export async function measureEach(
+  bench: Bench,
+  systems: readonly SystemName[],
+  { during, doing, arrangement = {} }: Turn,
+  measure: (run: MeasuredRun) => Promise<void>,
+): Promise<void> {
+  for (const system of wantedOf(bench, systems)) {
+    bench.say(`${during}: ${system}${doing === undefined ? "" : `, ${doing}`}`);
+    await measuredRun(bench, system, arrangement, measure);
+  }
+}
+
 /** Of the systems that a scenario knows how to measure, those that are wanted, in the scenario's order. */
 export function wantedOf(bench: Bench, systems: readonly SystemName[]): readonly SystemName[] {
   return systems.filter((system) => bench.systems.includes(system));

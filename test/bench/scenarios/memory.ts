@@ -1,7 +1,8 @@
-import type { Caller, SystemName } from "../systems/wire.ts";
+import type { Caller } from "../systems/wire.ts";
+import { comparedSystems, objectSystems } from "./compared-systems.ts";
 import { Figures } from "./figures.ts";
 import { usedHeapBytes } from "./heap-inspector.ts";
-import { connect, dataBytes, type MeasuredRun, measuredRun, wantedOf } from "./measured-run.ts";
+import { connect, dataBytes, measureEach, type MeasuredRun } from "./measured-run.ts";
 import { processMemoryBytes } from "./process-memory.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
@@ -11,17 +12,6 @@ export const memory: Scenario = {
   question: "How much memory does a connection take, awake and asleep?",
   run,
 };
-
-const systems: readonly SystemName[] = [
-  "channel",
-  "gateway",
-  "limit",
-  "ws",
-  "socket.io",
-  "partyserver",
-];
-/** Those whose heap can be looked at, and whose objects sleep. */
-const observedSystems: readonly SystemName[] = ["channel", "gateway", "limit"];
 
 interface Crowd {
   readonly connections: number;
@@ -40,22 +30,22 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
     channels: "one channel",
   } as const;
   const figures = new Figures();
-  for (const system of wantedOf(bench, observedSystems)) {
-    bench.say(`memory: ${system}, heap of ${connections} connections`);
-    await measuredRun(bench, system, observed, (each) => measureHeap(each, crowd, figures));
-  }
-  for (const system of wantedOf(bench, ["gateway"])) {
-    bench.say(`memory: ${system}, heap of ${connections} connections with a channel each`);
-    await measuredRun(bench, system, observed, (each) =>
-      measureHeap(each, { ...crowd, channels: "a channel each" }, figures),
-    );
-  }
-  for (const system of wantedOf(bench, systems)) {
-    bench.say(`memory: ${system}, process with ${connections} connections`);
-    await measuredRun(bench, system, { socketsPerObject }, (each) =>
-      measureProcess(each, crowd, figures),
-    );
-  }
+  const during = "memory";
+  const heap = { during, doing: `heap of ${connections} connections`, arrangement: observed };
+  await measureEach(bench, objectSystems, heap, (each) => measureHeap(each, crowd, figures));
+  await measureEach(
+    bench,
+    ["gateway"],
+    { ...heap, doing: `${heap.doing} with a channel each` },
+    (each) => measureHeap(each, { ...crowd, channels: "a channel each" }, figures),
+  );
+  const doing = `process with ${connections} connections`;
+  await measureEach(
+    bench,
+    comparedSystems,
+    { during, doing, arrangement: { socketsPerObject } },
+    (each) => measureProcess(each, crowd, figures),
+  );
   return figures.findings;
 }
 

@@ -1,13 +1,12 @@
-import type { SystemName } from "../systems/wire.ts";
+import { objectSystems } from "./compared-systems.ts";
 import { Figures } from "./figures.ts";
 import { median } from "./median.ts";
 import {
   connect,
   dataBytes,
+  measureEach,
   type MeasuredRun,
-  measuredRun,
   subscribersOf,
-  wantedOf,
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
@@ -17,8 +16,6 @@ export const wake: Scenario = {
   question: "How soon does the first publication after sleep reach the first and the last socket?",
   run,
 };
-
-const systems: readonly SystemName[] = ["channel", "gateway", "limit"];
 
 interface Extent {
   /** Ascending: those who are there already stay. */
@@ -34,15 +31,13 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const extent = bench.quick ? quickExtent : fullExtent;
   const figures = new Figures();
   for (let round = 1; round <= bench.rounds; round++) {
-    for (const system of wantedOf(bench, systems)) {
-      bench.say(
-        `wake, round ${round} of ${bench.rounds}: ${system}, up to ${extent.sockets.at(-1)} sockets`,
-      );
-      const arrangement = { observed: true, socketsPerObject: extent.sockets.at(-1) ?? 0 };
-      await measuredRun(bench, system, arrangement, (measured) =>
-        wakeAll(measured, extent, figures),
-      );
-    }
+    const during = `wake, round ${round} of ${bench.rounds}`;
+    const most = extent.sockets.at(-1) ?? 0;
+    const arrangement = { observed: true, socketsPerObject: most };
+    const doing = `up to ${most} sockets`;
+    await measureEach(bench, objectSystems, { during, doing, arrangement }, (measured) =>
+      wakeAll(measured, extent, figures),
+    );
   }
   return figures.findings;
 }

@@ -1,5 +1,4 @@
-import { once } from "node:events";
-import { createServer } from "node:net";
+import { listeningProblem } from "../../../tools/listening-problem.ts";
 
 /**
  * A port of this machine that nobody listens on, below those that the operating system gives to outgoing connections: a bench
@@ -8,20 +7,8 @@ import { createServer } from "node:net";
 export async function benchPort(): Promise<number> {
   for (;;) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest));
-    if (await isFree(port)) return port;
+    if ((await listeningProblem("127.0.0.1", port)) === undefined) return port;
   }
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const free = new Promise<boolean>((resolve) => {
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => resolve(true));
-  });
-  if (!(await free)) return false;
-  server.close();
-  await once(server, "close");
-  return true;
 }
 
 /** Linux gives from 32,768 on, macOS and Windows from 49,152. */

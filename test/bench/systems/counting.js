@@ -18,50 +18,39 @@ const none = {
 };
 let counts = { ...none };
 
-export class ChannelObject extends Channel {
-  constructor(context, env) {
-    watch(context);
-    super(context, bindingsOf(env, "callsBetweenObjects"));
-  }
-
-  webSocketMessage(...event) {
-    counts.framesReceived++;
-    return super.webSocketMessage(...event);
-  }
-
-  alarm(...event) {
-    counts.alarmsRung++;
-    return super.alarm(...event);
-  }
-}
-
-export class GatewayObject extends Gateway {
-  constructor(context, env) {
-    watch(context);
-    super(context, bindingsOf(env, "callsBetweenObjects"));
-  }
-
-  webSocketMessage(...event) {
-    counts.framesReceived++;
-    return super.webSocketMessage(...event);
-  }
-
-  alarm(...event) {
-    counts.alarmsRung++;
-    return super.alarm(...event);
-  }
-}
+export class ChannelObject extends counted(Channel) {}
+export class GatewayObject extends counted(Gateway) {}
 
 export default {
   fetch(request, env, context) {
     if (new URL(request.url).pathname !== "/bench/counts") {
       return worker.fetch(request, bindingsOf(env, "requestsToObjects"), context);
     }
-    const counted = counts;
+    const answered = counts;
     counts = { ...none };
-    return Response.json(counted);
+    return Response.json(answered);
   },
 };
+
+/** An object's class, whose events and calls are counted. */
+function counted(ObjectClass) {
+  return class extends ObjectClass {
+    constructor(context, env) {
+      watch(context);
+      super(context, bindingsOf(env, "callsBetweenObjects"));
+    }
+
+    webSocketMessage(...event) {
+      counts.framesReceived++;
+      return super.webSocketMessage(...event);
+    }
+
+    alarm(...event) {
+      counts.alarmsRung++;
+      return super.alarm(...event);
+    }
+  };
+}
 
 /** Lets the classes of storage and sockets count; the first object does it for all. */
 function watch({ storage }) {
@@ -119,13 +108,13 @@ function countRows(cursor) {
 function bindingsOf(env, name) {
   const known = bindings[name].get(env);
   if (known !== undefined) return known;
-  const counted = {
+  const watched = {
     ...env,
     CHANNELS: countedObjects(env.CHANNELS, name),
     GATEWAYS: countedObjects(env.GATEWAYS, name),
   };
-  bindings[name].set(env, counted);
-  return counted;
+  bindings[name].set(env, watched);
+  return watched;
 }
 
 function countedObjects(objects, name) {

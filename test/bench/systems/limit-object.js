@@ -1,6 +1,9 @@
 // What the runtime itself can do: an object that batches and sends as Dormouse does, and keeps, checks and promises nothing.
-// Its frames are byte by byte those of Dormouse. Plain JavaScript, because workerd loads it as it stands.
+// Its frames are byte by byte those of Dormouse, and when they go is decided by Dormouse's own code, of which limit.ts adds the
+// two modules. Plain JavaScript, because workerd loads it as it stands.
 import { DurableObject } from "cloudflare:workers";
+import { BatchWindow } from "./batch-window.js";
+import { limits } from "./limits.js";
 
 export class LimitObject extends DurableObject {
   #channel;
@@ -10,11 +13,7 @@ export class LimitObject extends DurableObject {
   #offset = 0;
   #pending = [];
   #pendingBytes = 0;
-  /** When the last frame has left, roughly. */
-  #sentByMs = 0;
-  #waitingCount = 0;
-  #firstAtMs = 0;
-  #newestAtMs = 0;
+  #window = new BatchWindow();
   #timer;
 
   constructor(context, env) {
@@ -34,10 +33,10 @@ export class LimitObject extends DurableObject {
   publish(data) {
     if (this.#sockets.size === 0) return;
     const push = `{"push":{"channel":${this.#channel},"pub":{"data":${data},"offset":${++this.#offset},"epoch":"unending"}}}`;
-    if (this.#pendingBytes + push.length > batchBytesMax) this.#flush();
+    if (this.#pendingBytes + push.length > limits.batchBytesMax) this.#flush();
     this.#pending.push(push);
     this.#pendingBytes += push.length + 1;
-    if (this.#pending.length >= batchPublicationsMax) this.#flush();
+    if (this.#pending.length >= limits.batchPublicationsMax) this.#flush();
     this.#settle();
   }
 
@@ -59,11 +58,11 @@ export class LimitObject extends DurableObject {
     this.#list = undefined;
   }
 
-  /** Sends at once, unless a frame went out so recently that waiting for company is cheaper (src/hub/batch-window.ts). */
+  /** Sends at once, unless a frame went out so recently that waiting for company is cheaper. */
   #settle() {
     if (this.#pending.length === 0) return;
     const nowMs = Date.now();
-    const waitMs = this.#waitMs(nowMs);
+    const waitMs = this.#window.waitMs(this.#pending.length, this.#sockets.size, nowMs);
     if (waitMs > 0) {
       if (this.#timer !== undefined) return;
       this.#timer = setTimeout(() => {
@@ -72,27 +71,8 @@ export class LimitObject extends DurableObject {
       }, waitMs);
       return;
     }
-    this.#sentByMs = nowMs + this.#sockets.size * costPerSocketMs;
-    this.#waitingCount = 0;
+    this.#window.sent(this.#sockets.size, nowMs);
     this.#flush();
-  }
-
-  #waitMs(nowMs) {
-    const costMs = this.#sockets.size * costPerSocketMs;
-    const endsAtMs = this.#sentByMs + costMs * lateShare + Math.min(costMs, collectMsMax);
-    if (costMs < 1) return 0;
-    if (this.#waitingCount === 0) this.#firstAtMs = nowMs;
-    if (this.#pending.length !== this.#waitingCount) {
-      this.#waitingCount = this.#pending.length;
-      this.#newestAtMs = nowMs;
-    }
-    if (nowMs >= endsAtMs) {
-      return Math.max(0, this.#firstAtMs + (costMs < headStartCostMs ? 0 : 1) - nowMs);
-    }
-    if (nowMs < this.#sentByMs) return this.#sentByMs - nowMs;
-    if (this.#pending.length >= enoughCount) return 0;
-    const pauseEndsAtMs = Math.max(this.#newestAtMs, this.#sentByMs) + pauseMs;
-    return Math.min(pauseEndsAtMs, endsAtMs) - nowMs;
   }
 
   #flush() {
@@ -163,13 +143,3 @@ const connectReply =
   '{"id":1,"connect":{"client":"01234567-89ab-cdef-0123-456789abcdef","version":"0","ping":25,"pong":true}}';
 const subscribeReply =
   '{"id":2,"subscribe":{"recoverable":true,"epoch":"unending","positioned":true}}';
-
-/** Those of src/hub/batch-window.ts and src/limits.ts. */
-const costPerSocketMs = 0.025;
-const headStartCostMs = 12.5;
-const lateShare = 0.5;
-const collectMsMax = 25;
-const enoughCount = 64;
-const pauseMs = 3;
-const batchPublicationsMax = 256;
-const batchBytesMax = 65_536;

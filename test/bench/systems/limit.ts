@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 import type { System } from "./system.ts";
 import { tokenSecret } from "./wire.ts";
 import { startOnWorkerd } from "./workerd-system.ts";
@@ -9,10 +10,16 @@ export const limit: System = {
   start: (arrangement) =>
     startOnWorkerd(arrangement, {
       modules: {
-        "limit-object.js": readFileSync(new URL("./limit-object.js", import.meta.url), "utf8"),
+        "limit-object.js": textOf("./limit-object.js"),
+        "batch-window.js": stripTypeScriptTypes(textOf("../../../src/hub/batch-window.ts")),
+        "limits.js": stripTypeScriptTypes(textOf("../../../src/limits.ts")),
       },
       classNames: { CHANNELS: "LimitObject" },
       variables: {},
       secrets: arrangement.tokens === true ? { TOKEN_SECRET: tokenSecret } : {},
     }),
 };
+
+function textOf(file: string): string {
+  return readFileSync(new URL(file, import.meta.url), "utf8");
+}

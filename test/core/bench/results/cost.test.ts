@@ -4,21 +4,10 @@ import {
   deliveryUsage,
   type Idling,
   idleUsage,
+  noUsage,
   type Publishing,
-  type Usage,
 } from "../../../bench/results/cost.ts";
 
-const nothing: Usage = {
-  workerRequests: 0,
-  objectRequests: 0,
-  callsBetweenObjects: 0,
-  incomingMessages: 0,
-  awakeSeconds: 0,
-  rowsWritten: 0,
-  rowsRead: 0,
-  alarmsSet: 0,
-  alarmsRung: 0,
-};
 const million = 1_000_000;
 
 describe("Cloudflare's bill", () => {
@@ -35,11 +24,11 @@ describe("Cloudflare's bill", () => {
     { usage: { awakeSeconds: 2_592_000 }, dollars: 4.05 },
     { usage: {}, dollars: 0 },
   ])("is $$dollars for $usage", ({ usage, dollars }) => {
-    expect(billOf({ ...nothing, ...usage }).total).toBeCloseTo(dollars, 9);
+    expect(billOf({ ...noUsage, ...usage }).total).toBeCloseTo(dollars, 9);
   });
 
   it("adds up its parts", () => {
-    const bill = billOf({ ...nothing, workerRequests: million, rowsWritten: 2 * million });
+    const bill = billOf({ ...noUsage, workerRequests: million, rowsWritten: 2 * million });
     expect(bill).toMatchObject({ workerRequests: 0.3, objectRequests: 0, duration: 0, rows: 2 });
     expect(bill.total).toBeCloseTo(2.3, 9);
   });
