@@ -10,3 +10,4 @@ declare class TextEncoder {
   encode(input?: string): Uint8Array<ArrayBuffer>;
 }
 declare function atob(data: string): string;
+declare function btoa(data: string): string;

@@ -136,6 +136,9 @@ export const limits = {
   /** Subscribe commands of one connection a second, and how many at once. Each may have to wake an object. */
   subscribesPerSecond: 50,
   subscribesBurst: 1_024,
+  /** A tags filter's conditions, and how deep they are nested: each is asked for each publication. */
+  filterNodesMax: 256,
+  filterDepthMax: 16,
   /** Objects in one pool, and how many of them are asked for one socket. */
   poolObjectsMax: 1_000,
   poolAttemptsMax: 16,

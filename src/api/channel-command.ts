@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json-text.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
@@ -14,7 +15,7 @@ export type ChannelCommand =
   | { readonly method: "presence_stats" };
 
 export interface PublicationRequest {
-  readonly data: JsonText;
+  readonly data: Payload;
   readonly tags?: Tags;
   /** Deliver without keeping: no offset, no row. */
   readonly skipHistory: boolean;
@@ -23,7 +24,7 @@ export interface PublicationRequest {
   /** The document version this publication brings; 0n for none. Full uint64 range, so never a number. */
   readonly version: bigint;
   readonly versionEpoch: string;
-  /** Kept with the publication for delta compression, which doesn't exist yet. */
+  /** Subscribers who asked for patches may get one (reference 3.1). */
   readonly delta: boolean;
 }
 

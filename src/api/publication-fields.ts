@@ -1,8 +1,8 @@
-import { parseBase64Json } from "../access/raw-claim.ts";
 import { acceptsData } from "../channel/data-format.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { limits } from "../limits.ts";
 import { memberText } from "../protocol/json-text.ts";
+import { parseBase64, type Payload, payloadLength, payloadOf } from "../protocol/payload.ts";
 import type { Tags } from "../protocol/publication.ts";
 import { utf8Fits } from "../protocol/utf8.ts";
 import type { Entry, Malformed, Refused } from "./api-command.ts";
@@ -45,13 +45,12 @@ export function parsePublication(
   version: bigint,
 ): ParsedPublication {
   // Centrifugo looks at the base64 form first.
-  const data = fields.b64data === "" ? memberText(params, "data") : parseBase64Json(fields.b64data);
+  const data =
+    fields.b64data === "" ? memberText(params, "data") : parseBase64Payload(fields.b64data);
   if (data === undefined) {
-    return refusedRequest(
-      fields.b64data === "" ? "data is required" : "b64data must be base64 of JSON in UTF-8",
-    );
+    return refusedRequest(fields.b64data === "" ? "data is required" : "b64data is not base64");
   }
-  if (!utf8Fits(data, limits.publicationBytesMax)) {
+  if (payloadLength(data) > limits.publicationBytesMax) {
     return overLimit("data", limits.publicationBytesMax);
   }
   const tags = fields.tags ?? {};
@@ -100,11 +99,22 @@ export function publishCall(
 ): Entry {
   return acceptsData(options, request.data)
     ? { outcome: "call", channel, command: { method: "publish", request } }
-    : refusedRequest("data must be a JSON object in the channel's namespace");
+    : refusedRequest(formatProblem(options));
+}
+
+function parseBase64Payload(encoded: string): Payload | undefined {
+  const bytes = parseBase64(encoded);
+  return bytes === undefined ? undefined : payloadOf(bytes);
 }
 
 function areTags(tags: object): tags is Tags {
   return Object.values(tags).every((value) => typeof value === "string");
+}
+
+function formatProblem({ publicationDataFormat }: ChannelOptions): string {
+  return publicationDataFormat === ""
+    ? "data is required"
+    : `data must be ${publicationDataFormat === "json" ? "JSON" : "a JSON object"} in the channel's namespace`;
 }
 
 function overLimit(field: string, bytesMax: number): Refused {

@@ -3,7 +3,6 @@ import type { ChannelOptions, ClientConfig } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
 import type { Recipient } from "../hub/recipient.ts";
 import { limits } from "../limits.ts";
-import type { Codec } from "../protocol/codec.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import { Registry } from "../relay/registry.ts";
 import { Relay } from "../relay/relay.ts";
@@ -18,7 +17,6 @@ export interface ChannelSetup {
   readonly name: string;
   readonly options: ChannelOptions;
   readonly client: ClientConfig;
-  readonly codec: Codec;
   readonly sql: Sql;
   readonly newEpoch: () => string;
   /** When this instance of the channel's object began, ms since 1970. */
@@ -86,10 +84,10 @@ export class Channel {
   readonly #registry: Registry;
 
   constructor(setup: ChannelSetup) {
-    const { name, options, client, codec, sql, newEpoch, nowMs } = setup;
+    const { name, options, client, sql, newEpoch, nowMs } = setup;
     this.name = name;
     this.options = options;
-    this.hub = new Hub(name, codec, client.queueMaxSizeBytes);
+    this.hub = new Hub(name, client.queueMaxSizeBytes);
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent it again.
     this.#answerBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;

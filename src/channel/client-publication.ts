@@ -1,8 +1,8 @@
 import type { PublicationRequest } from "../api/channel-command.ts";
-import type { JsonText } from "../protocol/json-text.ts";
+import type { Payload } from "../protocol/payload.ts";
 
 /** A client's publication carries data and nothing else. */
-export function clientPublication(data: JsonText): PublicationRequest {
+export function clientPublication(data: Payload): PublicationRequest {
   return {
     data,
     skipHistory: false,

@@ -1,13 +1,16 @@
 import type { ChannelOptions } from "../config/config.ts";
-import type { JsonText } from "../protocol/json-text.ts";
+import { type Payload, payloadText } from "../protocol/payload.ts";
 
-/** Whether the namespace's `publication_data_format` takes this data. It is valid JSON already. */
-export function acceptsData(options: ChannelOptions, data: JsonText): boolean {
+/** Whether the namespace's `publication_data_format` takes this data. None at all it takes only where it asks for bytes. */
+export function acceptsData(options: ChannelOptions, data: Payload): boolean {
   switch (options.publicationDataFormat) {
     case "":
+      return data.length > 0;
     case "json":
-      return true;
+      return payloadText(data) !== undefined;
     case "json_object":
-      return data.startsWith("{");
+      return payloadText(data)?.startsWith("{") === true;
+    case "binary":
+      return true;
   }
 }

@@ -1,7 +1,7 @@
 import type { HistoryQuery } from "../api/channel-command.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { JsonText } from "../protocol/json-text.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type {
   Channels,
@@ -80,7 +80,7 @@ export class OwnChannel implements Channels {
 
   publish(
     _channel: string,
-    data: JsonText,
+    data: Payload,
     info: ClientInfo,
     _subscription: Subscription | undefined,
     nowMs: number,

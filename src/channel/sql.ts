@@ -11,5 +11,6 @@ export interface Sql {
   transaction<Result>(work: () => Result): Result;
 }
 
-export type SqlValue = string | number | null;
-export type SqlRow = Readonly<Record<string, SqlValue>>;
+export type SqlValue = string | number | Uint8Array | null;
+/** Bytes are read as what the platform has for them. */
+export type SqlRow = Readonly<Record<string, string | number | Uint8Array | ArrayBuffer | null>>;

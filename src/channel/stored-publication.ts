@@ -1,6 +1,7 @@
 import type { PublicationRequest } from "../api/channel-command.ts";
 import { encodeClientInfo } from "../protocol/json-publication.ts";
 import { memberText, trustedJsonText } from "../protocol/json-text.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import type { SqlRow, SqlValue } from "./sql.ts";
 import type { Stream } from "./stream.ts";
@@ -36,12 +37,17 @@ export function decodeStoredPublication(row: SqlRow): Publication {
   const info = row["info"];
   const tags = row["tags"];
   return {
-    // Only checked JSON text is ever written to this column.
-    data: trustedJsonText(String(row["data"])),
+    data: storedPayload(row["data"]),
     offset: Number(row["offset"]),
     ...(typeof info === "string" ? { info: parseStoredInfo(info) } : {}),
     ...(typeof tags === "string" ? { tags: parseStoredTags(tags) } : {}),
   };
+}
+
+/** Text in this column was checked before it was written. */
+function storedPayload(value: SqlRow[string] | undefined): Payload {
+  if (value instanceof Uint8Array) return value;
+  return value instanceof ArrayBuffer ? new Uint8Array(value) : trustedJsonText(String(value));
 }
 
 function parseStoredTags(text: string): Tags {

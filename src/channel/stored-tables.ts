@@ -1,5 +1,5 @@
 import { newestRow } from "./ring.ts";
-import type { Sql, SqlValue } from "./sql.ts";
+import type { Sql, SqlRow } from "./sql.ts";
 
 /** The tables a channel may have; each says in a column `time` when its rows were stored, ms since 1970. */
 export type StoredTable = "stream" | "publication" | "spared_key" | "gateway";
@@ -18,7 +18,7 @@ export function storedAtMs(sql: Sql): number {
 }
 
 /** Of the publications it is the newest one's; the other tables are small beside them. */
-function newestTime(sql: Sql, table: StoredTable): SqlValue | undefined {
+function newestTime(sql: Sql, table: StoredTable): SqlRow[string] | undefined {
   if (table !== "publication") {
     return sql.rows(`SELECT max(time) AS time FROM ${table}`)[0]?.["time"];
   }

@@ -3,7 +3,13 @@ import { checkChannelOptions } from "./channel-options-check.ts";
 import type { ChannelOptions } from "./config.ts";
 import { readPattern } from "./pattern.ts";
 import type { Section } from "./section.ts";
-import { readBoolean, readChoice, readDurationMs, readWholeNumber } from "./setting.ts";
+import {
+  readBoolean,
+  readChoice,
+  readDurationMs,
+  readTexts,
+  readWholeNumber,
+} from "./setting.ts";
 import { unsupportedChannelOptions } from "./unsupported.ts";
 
 /** What the options of a namespace take from the `channel` section around them. */
@@ -26,8 +32,7 @@ export function readChannelOptions(section: Section, inherited: InheritedOptions
     historyMetaTtlMs: ownMetaTtlMs === 0 ? inherited.historyMetaTtlMs : ownMetaTtlMs,
     ...(channelRegex === undefined ? {} : { channelRegex }),
     publicationDataFormat: readChoice(section, "publication_data_format", {
-      choices: ["", "json", "json_object"],
-      unsupported: ["binary"],
+      choices: ["", "json", "json_object", "binary"],
     }),
   };
   const metaTtlOwner = ownMetaTtlMs === 0 ? inherited.section : section;
@@ -54,8 +59,13 @@ function readFeatures(section: Section) {
     autoCacheRecover: readBoolean(section, "auto_cache_recover"),
     allowRecovery: readBoolean(section, "allow_recovery"),
     allowUserLimitedChannels: readBoolean(section, "allow_user_limited_channels"),
+    allowDelta: readTexts(section, "allowed_delta_types", deltaType).length > 0,
+    deltaPublish: readBoolean(section, "delta_publish"),
+    allowTagsFilter: readBoolean(section, "allow_tags_filter"),
   };
 }
+
+const deltaType = { shape: /^fossil$/, meaning: '"fossil", the only type of delta there is' };
 
 function readRecoveryMode(section: Section): ChannelOptions["recoveryMode"] {
   const mode = readChoice(section, "force_recovery_mode", { choices: ["", "stream", "cache"] });

@@ -107,7 +107,13 @@ export interface ChannelOptions {
   readonly allowUserLimitedChannels: boolean;
   /** The part of the name after the namespace must match; absent: the name must be ASCII. */
   readonly channelRegex?: RegExp;
-  readonly publicationDataFormat: "" | "json" | "json_object";
+  readonly publicationDataFormat: "" | "json" | "json_object" | "binary";
+  /** Subscribers may ask for patches (reference 3.1). */
+  readonly allowDelta: boolean;
+  /** Every publication may be a patch, not only those whose publisher says so. */
+  readonly deltaPublish: boolean;
+  /** Subscribers may say by tags which publications they want (reference 3.2). */
+  readonly allowTagsFilter: boolean;
 }
 
 export interface HttpApiConfig {

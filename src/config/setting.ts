@@ -98,8 +98,6 @@ export function readText(section: Section, name: string, rule: TextRule): string
 interface ChoiceRule<Choice extends string> {
   /** The first is the default. */
   readonly choices: readonly [Choice, ...Choice[]];
-  /** What Centrifugo has beyond the choices. */
-  readonly unsupported?: readonly string[];
 }
 
 /** Reads one of a few words. */
@@ -116,8 +114,6 @@ export function readChoice<Choice extends string>(
   const list = rule.choices.map((candidate) => JSON.stringify(candidate)).join(", ");
   if (typeof value !== "string") {
     section.wrongType(name, value, `one of ${list}`);
-  } else if (rule.unsupported?.includes(value) === true) {
-    section.wrongValue(name, value, "is not supported by Dormouse yet");
   } else {
     section.wrongValue(name, value, `is not one of ${list}`);
   }

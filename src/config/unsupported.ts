@@ -143,9 +143,6 @@ export const unsupportedChannelKeys: UnsupportedKeys = { proxy: notYet };
 
 /** `channel.without_namespace.*` and each of `channel.namespaces` (reference 5.6, with PRO's). */
 export const unsupportedChannelOptions: UnsupportedKeys = {
-  allowed_delta_types: notYet,
-  delta_publish: notYet,
-  allow_tags_filter: notYet,
   subscribe_proxy_enabled: notYet,
   subscribe_proxy_name: proxyName,
   publish_proxy_enabled: notYet,

@@ -5,8 +5,7 @@ import { type GatheredPresence, presence, presenceStats } from "../channel/prese
 import type { Config } from "../config/config.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { Codec } from "../protocol/codec.ts";
-import type { JsonText } from "../protocol/json-text.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { Batch, BatchAnswer, RelayEntry } from "../relay/batch.ts";
 import { Follower } from "../relay/follower.ts";
@@ -41,7 +40,6 @@ type PortPresence = GatheredPresence | { readonly error: ErrorCode };
 /** What a gateway is made of. */
 export interface GatewaySetup {
   readonly config: Config;
-  readonly codec: Codec;
   readonly ports: GatewayPorts;
   /** The one channel that a gateway serves to which a full channel's object spills (rule G4); absent on all others. */
   readonly only?: string;
@@ -71,7 +69,6 @@ export class Gateway implements Channels {
     this.#setup = setup;
     this.#host = {
       client: setup.config.client,
-      codec: setup.codec,
       held: this.#held,
       ask: (channel, asked) => this.#askAll(channel, asked),
       changed: (follower) => this.#changed(follower),
@@ -169,7 +166,7 @@ export class Gateway implements Channels {
 
   publish(
     channel: string,
-    data: JsonText,
+    data: Payload,
     info: ClientInfo,
     subscription: Subscription | undefined,
     nowMs: number,

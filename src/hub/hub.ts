@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
-import type { Codec, Message } from "../protocol/codec.ts";
+import type { Message } from "../protocol/codec.ts";
+import { jsonCodec } from "../protocol/json-codec.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { BatchWindow, windowlessMax } from "./batch-window.ts";
 import type { Recipient } from "./recipient.ts";
@@ -14,7 +15,7 @@ import { Roster } from "./roster.ts";
  */
 export class Hub<Listener extends Recipient = Recipient> {
   readonly #channel: string;
-  readonly #codec: Codec;
+  readonly #codec = jsonCodec;
   readonly #queueMaxBytes: number;
   readonly #recipients = new Roster<Listener>();
   /** What is collected; undefined while nothing is. */
@@ -30,9 +31,8 @@ export class Hub<Listener extends Recipient = Recipient> {
   #backlogBytes = 0;
   #overloadedSinceMs: number | undefined;
 
-  constructor(channel: string, codec: Codec, queueMaxBytes: number) {
+  constructor(channel: string, queueMaxBytes: number) {
     this.#channel = channel;
-    this.#codec = codec;
     this.#queueMaxBytes = queueMaxBytes;
   }
 

@@ -1,6 +1,8 @@
 import type { DisconnectCode } from "../protocol/codes.ts";
-import type { Message } from "../protocol/codec.ts";
+import type { Codec, Message } from "../protocol/codec.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
+import type { TagsFilter } from "./tags-filter.ts";
 
 /** A subscriber as the hub sees it: somebody to send to, and what others may know of it. */
 export interface Recipient {
@@ -11,6 +13,14 @@ export interface Recipient {
   readonly announced: boolean;
   /** Is told of others' coming and going. */
   readonly hearsJoinLeave: boolean;
+  /** What its connection speaks. */
+  readonly codec: Codec;
+  /** Which publications it wants; undefined for all of them. */
+  readonly filter: TagsFilter | undefined;
+  /** It gets patches where they are shorter. Never together with a filter. */
+  readonly delta: boolean;
+  /** The payload it got last, against which the next one may be a patch; undefined when it is to get a full one. */
+  deltaBase: Payload | undefined;
   send(frame: Message): void;
   /** Bytes handed to its socket that the peer has not taken yet. */
   backlogBytes(): number;

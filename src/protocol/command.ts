@@ -1,4 +1,5 @@
-import type { JsonText } from "./json-text.ts";
+import type { FilterNode } from "./filter-node.ts";
+import type { Payload } from "./payload.ts";
 import type { StreamPosition } from "./publication.ts";
 
 /**
@@ -49,8 +50,8 @@ export interface SubscribeRequest {
   readonly joinLeave: boolean;
   /** The delta type asked for; "" for none. */
   readonly delta: string;
-  /** True when a tags filter (`tf`) came along. */
-  readonly filtered: boolean;
+  /** The tags filter (`tf`); absent when none came along. */
+  readonly filter?: FilterNode;
   /** Bit 1: can do channel compaction. Bit 2: answer error 112 instead of `recovered: false`. */
   readonly flag: number;
   /** Subscription type; 0 is a stream. */
@@ -64,7 +65,7 @@ export interface ChannelRequest {
 export interface PublishRequest {
   readonly channel: string;
   /** Absent when the field was absent. */
-  readonly data?: JsonText;
+  readonly data?: Payload;
   /** 0 publishes to the stream; 1 to a map. */
   readonly type: number;
 }

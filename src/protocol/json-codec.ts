@@ -5,6 +5,8 @@ import { encodeReply } from "./json-reply.ts";
 
 /** The JSON wire format: objects on lines of their own (reference 1.1). Decoding and encoding never throw. */
 export const jsonCodec: Codec = {
+  name: "json",
+  deltaForm: "text",
   ping: "{}",
   decodeFrame,
   encodeReply,

@@ -116,7 +116,6 @@ function decodeSubscribe(request: JsonFields): SubscribeRequest {
     recoverable: request.flag("recoverable"),
     joinLeave: request.flag("join_leave"),
     delta: request.text("delta"),
-    filtered: request.has("tf"),
     flag: request.integer("flag", Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
     type: decodeType(request),
   };

@@ -1,3 +1,4 @@
+import { payloadJson } from "./payload.ts";
 import type { ClientInfo, Publication } from "./publication.ts";
 
 /**
@@ -5,13 +6,15 @@ import type { ClientInfo, Publication } from "./publication.ts";
  * The text stands on one line. On the way of every publication, so it is written plainly.
  */
 export function encodePublication(publication: Publication): string {
-  let json = `{"data":${publication.data}`;
+  const { data } = publication;
+  let json = `{"data":${typeof data === "string" ? data : payloadJson(data)}`;
   if (publication.info !== undefined) json += `,"info":${encodeClientInfo(publication.info)}`;
   if (publication.offset > 0) json += `,"offset":${publication.offset}`;
   if (publication.tags !== undefined) {
     const tags = JSON.stringify(publication.tags);
     if (tags !== "{}") json += `,"tags":${tags}`;
   }
+  if (publication.delta === true) json += ',"delta":true';
   if (publication.epoch !== undefined && publication.epoch !== "") {
     json += `,"epoch":${JSON.stringify(publication.epoch)}`;
   }

@@ -53,6 +53,8 @@ function encodeConnect(result: ConnectResult): string {
   }
   if (result.pingSeconds > 0) fields += `,"ping":${result.pingSeconds}`;
   if (result.pong) fields += ',"pong":true';
+  if (result.session !== undefined) fields += `,"session":${JSON.stringify(result.session)}`;
+  if (result.node !== undefined) fields += `,"node":${JSON.stringify(result.node)}`;
   if (result.timeMs !== undefined) fields += `,"time":${result.timeMs}`;
   return braced(fields);
 }
@@ -78,6 +80,7 @@ function encodeSubscribe(result: SubscribeResult): string {
   if (result.positioned) fields += ',"positioned":true';
   if (result.data !== undefined) fields += `,"data":${result.data}`;
   if (result.wasRecovering) fields += ',"was_recovering":true';
+  if (result.delta === true) fields += ',"delta":true';
   return braced(fields);
 }
 

@@ -1,4 +1,5 @@
 import type { JsonText } from "./json-text.ts";
+import type { Payload } from "./payload.ts";
 
 /** Who published, joined or is present, as others see them (reference 1.3, ClientInfo). */
 export interface ClientInfo {
@@ -22,7 +23,7 @@ export type Tags = Readonly<Record<string, string>>;
 
 /** One message on a channel, as subscribers receive it. */
 export interface Publication {
-  readonly data: JsonText;
+  readonly data: Payload;
   /** Its place in the stream, from 1 on; 0 on a channel without history. */
   readonly offset: number;
   /** The stream's epoch; only on the live publication at offset 1, from which a client may adopt it (reference 2.6). */
@@ -30,4 +31,6 @@ export interface Publication {
   /** Present when a client published it, absent when a backend did. */
   readonly info?: ClientInfo;
   readonly tags?: Tags;
+  /** `data` is a patch: it makes the payload out of the one that the same subscriber got before (reference 3.1). */
+  readonly delta?: boolean;
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode, UnsubscribeCode } from "./codes.ts";
+import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "./codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "./publication.ts";
 import type { JsonText } from "./json-text.ts";
 
@@ -16,12 +16,14 @@ export type Reply =
   | { readonly id: number; readonly method: "refresh"; readonly result: Expiry }
   | { readonly id: number; readonly method: "sub_refresh"; readonly result: Expiry };
 
-/** What the server sends unasked, about one channel. */
+/** What the server sends unasked, about one channel or about the connection itself. */
 export type Push =
   | { readonly type: "publication"; readonly channel: string; readonly publication: Publication }
   | { readonly type: "join"; readonly channel: string; readonly info: ClientInfo }
   | { readonly type: "leave"; readonly channel: string; readonly info: ClientInfo }
-  | { readonly type: "unsubscribe"; readonly channel: string; readonly code: UnsubscribeCode };
+  | { readonly type: "unsubscribe"; readonly channel: string; readonly code: UnsubscribeCode }
+  /** Where there is no close frame to say it (reference 1.4, item 12). */
+  | { readonly type: "disconnect"; readonly code: DisconnectCode };
 
 /** When a credential ends: whole seconds from now; 0 says that it never does. */
 export interface Expiry {
@@ -39,6 +41,10 @@ export interface ConnectResult extends Expiry {
   readonly timeMs?: number;
   /** Subscriptions the server made, by channel; absent when there are none. */
   readonly subscriptions?: ReadonlyMap<string, SubscribeResult>;
+  /** The secret by which what the client posts is known to be its own; absent on a WebSocket (reference 4.3). */
+  readonly session?: string;
+  /** Where it is to be posted to; absent where nothing can be. */
+  readonly node?: string;
 }
 
 export interface SubscribeResult extends Expiry {
@@ -49,6 +55,8 @@ export interface SubscribeResult extends Expiry {
   readonly publications: readonly Publication[];
   /** Absent when the subscription has no position: then neither offset nor epoch is on the wire. */
   readonly position?: StreamPosition;
+  /** The publications, and those to come, are patches where that is shorter (reference 3.1). */
+  readonly delta?: boolean;
   /** From the subscription token's `data`. */
   readonly data?: JsonText;
 }

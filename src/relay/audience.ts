@@ -1,6 +1,5 @@
 import type { ClientConfig } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
-import type { Codec } from "../protocol/codec.ts";
 import type { Subscription } from "../session/subscription.ts";
 import type { RelayEntry } from "./batch.ts";
 import { Keeper } from "./keeper.ts";
@@ -14,8 +13,8 @@ export class Audience {
   /** Undefined while nobody waits. */
   #waits: PublishWaits | undefined;
 
-  constructor(channel: string, codec: Codec, client: ClientConfig) {
-    this.#hub = new Hub(channel, codec, client.queueMaxSizeBytes);
+  constructor(channel: string, client: ClientConfig) {
+    this.#hub = new Hub(channel, client.queueMaxSizeBytes);
   }
 
   get size(): number {

@@ -1,5 +1,4 @@
 import type { ClientConfig } from "../config/config.ts";
-import type { Codec } from "../protocol/codec.ts";
 import type { Follower } from "./follower.ts";
 import type { HeldSubscriptions } from "./held-subscriptions.ts";
 import type { Asked } from "./upstream.ts";
@@ -7,7 +6,6 @@ import type { Asked } from "./upstream.ts";
 /** What all followers of a gateway share. */
 export interface FollowerHost {
   readonly client: ClientConfig;
-  readonly codec: Codec;
   /** Counts the subscribers here, and those about to be. */
   readonly held: HeldSubscriptions;
   /** Asks a channel's object, in order. */

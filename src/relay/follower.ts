@@ -51,7 +51,7 @@ export class Follower {
   constructor(channel: string, host: FollowerHost) {
     this.channel = channel;
     this.#host = host;
-    this.#audience = new Audience(channel, host.codec, host.client);
+    this.#audience = new Audience(channel, host.client);
   }
 
   /** Nobody here wants the channel, or is about to. */

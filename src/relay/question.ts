@@ -1,6 +1,6 @@
 import type { HistoryQuery } from "../api/channel-command.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
-import type { JsonText } from "../protocol/json-text.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { RelayEntry } from "./batch.ts";
 
@@ -20,7 +20,7 @@ export type Question =
   /** The newest publication, if it is still there: all that matters on a channel with cache recovery. */
   | { readonly method: "newest" }
   /** A client's publication. Its right to publish, and the data, were checked by the gateway. */
-  | { readonly method: "publish"; readonly data: JsonText; readonly info: ClientInfo }
+  | { readonly method: "publish"; readonly data: Payload; readonly info: ClientInfo }
   /** `bytesMax`: how large an answer the client can take. */
   | { readonly method: "history"; readonly query: HistoryQuery; readonly bytesMax: number }
   /** Joins, leaves and sole connections of the gateway's clients, for everybody. */

@@ -2,7 +2,7 @@ import type { HistoryQuery } from "../api/channel-command.ts";
 import type { JoinWish } from "../channel/channel.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
-import type { JsonText } from "../protocol/json-text.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
 import type { Subscription } from "./subscription.ts";
@@ -39,7 +39,7 @@ export interface Channels {
    */
   publish(
     channel: string,
-    data: JsonText,
+    data: Payload,
     info: ClientInfo,
     subscription: Subscription | undefined,
     nowMs: number,

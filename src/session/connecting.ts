@@ -140,7 +140,8 @@ function connectAnswer(
   joined: readonly Joined[],
   nowMs: number,
 ): { readonly outcome: "fits"; readonly message: Message } | Failed {
-  const { config, version, codec } = state.context;
+  const { codec } = state;
+  const { config, version } = state.context;
   const { queueMaxSizeBytes } = config.client;
   const bytesOf = (result: SubscribeResult): number =>
     codec.encodeReply({ id, method: "subscribe", result }).length;

@@ -42,7 +42,6 @@ export function grantSubscription(
   if (request.type !== 0) return failWith(errorCodes.permissionDenied);
   if (request.delta !== "" && request.delta !== "fossil")
     return disconnectWith(disconnectCodes.badRequest);
-  if (request.filtered) return failWith(errorCodes.badRequest);
   if (verdict === undefined) {
     if (!maySubscribe(channel, applicant.user)) return failWith(errorCodes.permissionDenied);
     return granted(request, channel, applicant, namespaceTerms);

@@ -1,5 +1,6 @@
 import { type DisconnectCode, disconnectCodes, errorCodes } from "../protocol/codes.ts";
-import type { Message } from "../protocol/codec.ts";
+import type { Codec, Message } from "../protocol/codec.ts";
+import { codecNamed } from "../protocol/codecs.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { fitsInside, fitsKept, fitsRow } from "./attachment.ts";
 import type { Connection } from "./connection.ts";
@@ -18,6 +19,7 @@ import { Subscriptions } from "./subscriptions.ts";
 /** What one client is, has and was sent: the part of a session that its commands share. */
 export class SessionState {
   readonly context: SessionContext;
+  readonly codec: Codec;
   readonly subscriptions = new Subscriptions();
   /** Who the client is. What it is subscribed to is in `subscriptions`. */
   identity: SessionIdentity;
@@ -29,6 +31,7 @@ export class SessionState {
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
     const { subscriptions: _, kept: __, ...identity } = snapshot;
     this.identity = compact(identity);
+    this.codec = codecNamed(identity.codec);
     this.context = context;
     this.#connection = connection;
     this.#outbox = new Outbox(connection, context.config.client.queueMaxSizeBytes);
@@ -93,7 +96,7 @@ export class SessionState {
     kept?: KeptPosition,
   ): Subscription {
     const info = clientInfo(this.identity, granted);
-    return new Subscription(info, granted, this.#connection, subscriber, kept);
+    return new Subscription(info, granted, this.codec, this.#connection, subscriber, kept);
   }
 
   /**
@@ -102,7 +105,8 @@ export class SessionState {
    * @param after the channel whose collected publications have to go out first
    */
   reply(reply: Reply, after?: string): void {
-    const { codec, config } = this.context;
+    const { codec } = this;
+    const { config } = this.context;
     const message = codec.encodeReply(reply);
     const fits = message.length <= config.client.queueMaxSizeBytes;
     const refusal: Reply = { id: reply.id, error: errorCodes.limitExceeded };
@@ -126,7 +130,7 @@ export class SessionState {
   /** Asks the client whether it is there. */
   ping(nowMs: number): void {
     this.change({ pingedAtMs: nowMs, awaitingPong: true });
-    this.#connection.send(this.context.codec.ping);
+    this.#connection.send(this.codec.ping);
   }
 
   flushed(channel: string): void {

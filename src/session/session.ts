@@ -5,6 +5,7 @@ import {
   type UnsubscribeCode,
   unsubscribeCodes,
 } from "../protocol/codes.ts";
+import type { Codec } from "../protocol/codec.ts";
 import type { Command } from "../protocol/command.ts";
 import { Allowance, commandRate, subscribeRate } from "./allowance.ts";
 import { type Asking, publish, readHistory, seePresence } from "./channel-commands.ts";
@@ -66,6 +67,11 @@ export class Session implements Subscriber {
   /** Whether nothing but connect may come. */
   get awaitsConnect(): boolean {
     return this.#state.identity.phase === "new" && !this.#state.connecting;
+  }
+
+  /** What its frames are. */
+  get codec(): Codec {
+    return this.#state.codec;
   }
 
   /** The connection's ID. */
@@ -367,7 +373,7 @@ export class Session implements Subscriber {
 
   #unsubscribe(channel: string, code: UnsubscribeCode): void {
     this.#leave(channel);
-    this.#state.send(this.#context.codec.encodePush({ type: "unsubscribe", channel, code }));
+    this.#state.send(this.#state.codec.encodePush({ type: "unsubscribe", channel, code }));
   }
 
   #leave(channel: string): void {

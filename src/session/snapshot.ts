@@ -1,4 +1,6 @@
 import type { ConnectionClaims } from "../access/claims.ts";
+import type { CodecName } from "../protocol/codec.ts";
+import type { FilterNode } from "../protocol/filter-node.ts";
 import type { JsonText } from "../protocol/json-text.ts";
 
 /** Who a client is and where its connection stands. */
@@ -13,6 +15,10 @@ export interface SessionIdentity {
   readonly openedAtMs: number;
   /** Who sends the pings that show that the other side is there. */
   readonly keepalive: "client" | "server";
+  /** What its frames are; absent for JSON. */
+  readonly codec?: Exclude<CodecName, "json">;
+  /** The secret by which what it posts is known to be its own (reference 4.3); absent on a WebSocket of its own. */
+  readonly secret?: string;
   /** Until connect: the claims of a token verified at the edge. Then: the connection's own, without the subscriptions. */
   readonly claims?: ConnectionClaims;
   /** When the last ping was sent; absent before the first. */
@@ -41,6 +47,10 @@ export interface SubscriptionSnapshot {
   readonly serverSide?: boolean;
   /** The user's other connections on this channel give way to this one. */
   readonly sole?: boolean;
+  /** The client gets patches where they are shorter. Never together with a filter. */
+  readonly delta?: boolean;
+  /** Which publications the client wants, by their tags. */
+  readonly filter?: FilterNode;
 }
 
 /** Up to where a gateway has passed a channel on to its subscribers. */

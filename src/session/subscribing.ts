@@ -44,7 +44,7 @@ export function carryOutSubscribe(
       return;
     }
     const result = subscribeResult(grant, request, answer, nowMs);
-    const message = state.context.codec.encodeReply({ id, method: "subscribe", result });
+    const message = state.codec.encodeReply({ id, method: "subscribe", result });
     if (state.mustWait(message)) {
       // Several large recoveries at once would be reason to cut the client as slow, again and again.
       channels.leave(subscription);

@@ -1,6 +1,8 @@
 import type { Recipient } from "../hub/recipient.ts";
 import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
-import type { Message } from "../protocol/codec.ts";
+import { type TagsFilter, tagsFilter } from "../hub/tags-filter.ts";
+import type { Codec, Message } from "../protocol/codec.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { Connection } from "./connection.ts";
 import type { KeptPosition, SessionIdentity, SubscriptionSnapshot } from "./snapshot.ts";
@@ -28,6 +30,9 @@ export class Subscription implements Recipient {
   kept: KeptPosition | undefined;
   /** What it counts for in the gateway that holds it, as its texts were then; undefined where it doesn't count. */
   heldBytes: number | undefined;
+  readonly codec: Codec;
+  readonly filter: TagsFilter | undefined;
+  deltaBase: Payload | undefined;
   readonly #connection: Connection;
   readonly #session: Subscriber;
   /** Frames that must wait for the reply that tells of the subscription; absent once it was sent. */
@@ -38,12 +43,15 @@ export class Subscription implements Recipient {
   constructor(
     info: ClientInfo,
     granted: SubscriptionSnapshot,
+    codec: Codec,
     connection: Connection,
     session: Subscriber,
     kept?: KeptPosition,
   ) {
     this.info = info;
     this.granted = granted;
+    this.codec = codec;
+    this.filter = granted.filter === undefined ? undefined : tagsFilter(granted.filter);
     this.kept = kept;
     this.#replaceable = !this.sole;
     this.#connection = connection;
@@ -64,6 +72,10 @@ export class Subscription implements Recipient {
 
   get hearsJoinLeave(): boolean {
     return this.granted.hearsJoinLeave;
+  }
+
+  get delta(): boolean {
+    return this.granted.delta === true;
   }
 
   /** The user's other connections on this channel give way to this one. */

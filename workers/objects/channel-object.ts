@@ -11,13 +11,13 @@ import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import type { Config } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
-import { jsonCodec } from "../../src/protocol/json-codec.ts";
 import { answerQuestions } from "../../src/relay/answer-questions.ts";
 import type { Delivery } from "../../src/relay/pipe.ts";
 import { questionBytes } from "../../src/relay/question-bytes.ts";
 import type { Answers, PresenceAnswers, Question } from "../../src/relay/question.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
+import { channelNode } from "../platform/node-name.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import { NextTimer } from "../platform/next-timer.ts";
 import { configurationOf } from "../platform/configuration.ts";
@@ -76,7 +76,6 @@ export class ChannelObject extends DurableObject<Env> {
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
       client: config.client,
-      codec: jsonCodec,
       // A namespace that left the configuration may come back: what it stored is left alone.
       sql: this.#known ? this.sql : noStorage,
       newEpoch,
@@ -90,8 +89,9 @@ export class ChannelObject extends DurableObject<Env> {
     const sessions = {
       config,
       channels,
-      codec: jsonCodec,
       version,
+      node: channelNode(name),
+      channel: name,
       serverSubscriptions: false,
       storesRows: false,
     };

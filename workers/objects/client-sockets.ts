@@ -4,7 +4,6 @@ import { Backlog } from "../../src/hub/backlog.ts";
 import { limits } from "../../src/limits.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import type { Command } from "../../src/protocol/command.ts";
-import { jsonCodec } from "../../src/protocol/json-codec.ts";
 import { Allowance, subscribeRate } from "../../src/session/allowance.ts";
 import { fitsAttachment, parseAttachment } from "../../src/session/attachment.ts";
 import type { Connection } from "../../src/session/connection.ts";
@@ -226,13 +225,10 @@ export class ClientSockets {
       case "too-large":
         session.disconnect(disconnectCodes.messageSizeLimit);
         return;
-      case "malformed":
-        session.disconnect(disconnectCodes.badRequest);
-        return;
       case "frame":
         break;
     }
-    const { commands, malformed } = jsonCodec.decodeFrame(frame.text);
+    const { commands, malformed } = session.codec.decodeFrame(frame.frame);
     const verdicts = await this.#verify(client, commands);
     // From here on nothing comes between the commands of a frame.
     const carryOut = (busy: boolean): void => {
@@ -245,7 +241,7 @@ export class ClientSockets {
     const { commit } = this.#setup;
     const publishes = commands.some(({ method }) => method === "publish");
     if (commit === undefined || !publishes) carryOut(false);
-    else await commit(frame.text.length, carryOut);
+    else await commit(frame.frame.length, carryOut);
   }
 
   /**

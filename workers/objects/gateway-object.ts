@@ -1,6 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
 import { Gateway } from "../../src/gateway/gateway.ts";
-import { jsonCodec } from "../../src/protocol/json-codec.ts";
 import type { Batch, BatchAnswer } from "../../src/relay/batch.ts";
 import type { GatewayPresence } from "../../src/relay/question.ts";
 import { Session } from "../../src/session/session.ts";
@@ -10,6 +9,7 @@ import { NextTimer } from "../platform/next-timer.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { parseGatewayName } from "../platform/gateway-name.ts";
+import { gatewayNode } from "../platform/node-name.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import { SessionRows } from "../platform/session-rows.ts";
 import { ask, askPresence } from "./channel-calls.ts";
@@ -41,7 +41,6 @@ export class GatewayObject extends DurableObject<Env> {
     this.sql = new ObjectSql(context.storage);
     const gateway = new Gateway({
       config,
-      codec: jsonCodec,
       ports: {
         call: (channel, questions, answered) => {
           this.callsMade++;
@@ -58,8 +57,9 @@ export class GatewayObject extends DurableObject<Env> {
     const sessions = {
       config,
       channels: gateway,
-      codec: jsonCodec,
       version,
+      node: gatewayNode(name),
+      ...(served.kind === "channel" ? { channel: served.channel } : {}),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
     };

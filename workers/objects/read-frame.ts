@@ -1,24 +1,20 @@
 import { limits } from "../../src/limits.ts";
+import type { Message } from "../../src/protocol/codec.ts";
 import { utf8Fits } from "../../src/protocol/utf8.ts";
 
-/** A WebSocket message as the codec wants it. Centrifugo reads JSON from binary messages too. */
+/** A WebSocket message as a codec wants it. */
 export type Frame =
-  | { readonly outcome: "frame"; readonly text: string }
-  | { readonly outcome: "too-large" }
-  | { readonly outcome: "malformed" };
+  | { readonly outcome: "frame"; readonly frame: Message }
+  | { readonly outcome: "too-large" };
 
-/** Reads a message of at most `limits.frameBytesMax` bytes of UTF-8. */
+/** Takes a message of at most `limits.frameBytesMax` bytes. */
 export function readFrame(message: string | ArrayBuffer): Frame {
   if (typeof message === "string") {
     return utf8Fits(message, limits.frameBytesMax)
-      ? { outcome: "frame", text: message }
+      ? { outcome: "frame", frame: message }
       : { outcome: "too-large" };
   }
-  if (message.byteLength > limits.frameBytesMax) return { outcome: "too-large" };
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(message);
-    return { outcome: "frame", text };
-  } catch {
-    return { outcome: "malformed" };
-  }
+  return message.byteLength > limits.frameBytesMax
+    ? { outcome: "too-large" }
+    : { outcome: "frame", frame: new Uint8Array(message) };
 }

@@ -1,4 +1,5 @@
 import type { ConnectionClaims } from "../../src/access/claims.ts";
+import type { CodecName } from "../../src/protocol/codec.ts";
 
 /**
  * What the edge decided about a connection and tells the object that will hold it. During a deploy the two may be one
@@ -8,6 +9,13 @@ export interface Handover {
   readonly v: 1;
   /** Who sends the pings: the server, or a client that asked for auto-response with `?keepalive=client`. */
   readonly keepalive: "client" | "server";
+  /** What the frames are; absent for JSON. */
+  readonly codec?: Exclude<CodecName, "json">;
+  /**
+   * The other end of the socket is the edge, which holds the client's HTTP stream: what the client has to say is posted
+   * (reference 4.3), and nobody answers pings. Absent: it is the client itself.
+   */
+  readonly emulated?: true;
   /** Of the token at the upgrade; absent when there was none. */
   readonly claims?: ConnectionClaims;
 }
