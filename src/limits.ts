@@ -60,6 +60,13 @@ export const limits = {
   /** Publications that wait for one frame, and their bytes: a frame must not grow with the burst. */
   batchPublicationsMax: 256,
   batchBytesMax: 65_536,
+  /** The body of a post to `/emulation`: a frame in a JSON string, where each character may be escaped. */
+  emulationBytesMax: 135_168,
+  /**
+   * How long after its request an HTTP stream ends, at the earliest, that never got as far as a connect, and at random up to
+   * twice as long: SDKs come back from that at once, and would do so hundreds of times a second (reference 4.6).
+   */
+  refusedStreamDelayMs: 1_000,
   /** How long the edge waits for an object before it answers 503. */
   objectAnswerMs: 10_000,
   /**
@@ -136,6 +143,8 @@ export const limits = {
   /** Subscribe commands of one connection a second, and how many at once. Each may have to wake an object. */
   subscribesPerSecond: 50,
   subscribesBurst: 1_024,
+  /** Different payloads that the subscribers of one channel have, of those that are sent patches: others get it in full. */
+  deltaBasesMax: 8,
   /** A tags filter's conditions, and how deep they are nested: each is asked for each publication. */
   filterNodesMax: 256,
   filterDepthMax: 16,

@@ -336,7 +336,7 @@ export class Channel {
       if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
       this.#idempotency.spare(key, { offset: 0, epoch: "" }, nowMs, nowMs);
     }
-    this.#tell(publicationOf(request, info, undefined));
+    this.#tell(publicationOf(request, info, undefined, this.options));
     return { outcome: "published" };
   }
 
@@ -356,7 +356,7 @@ export class Channel {
     if (request.idempotencyKey !== "") {
       this.#idempotency.noteInRing(request.idempotencyKey, position.offset, nowMs);
     }
-    this.#tell(publicationOf(request, info, position));
+    this.#tell(publicationOf(request, info, position, this.options));
     return { outcome: "published", position };
   }
 
@@ -380,9 +380,10 @@ const checkIntervalMinMs = 600_000;
 
 /** What subscribers get; the position is absent when it goes without history. */
 function publicationOf(
-  { data, tags }: PublicationRequest,
+  { data, tags, delta }: PublicationRequest,
   info: ClientInfo | undefined,
   position: StreamPosition | undefined,
+  { deltaPublish }: ChannelOptions,
 ): Publication {
   return {
     data,
@@ -390,5 +391,6 @@ function publicationOf(
     ...(position?.offset === 1 ? { epoch: position.epoch } : {}),
     ...(info === undefined ? {} : { info }),
     ...(tags === undefined ? {} : { tags }),
+    ...((delta || deltaPublish) && position !== undefined ? { mayBePatch: true } : {}),
   };
 }

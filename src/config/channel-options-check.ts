@@ -20,6 +20,9 @@ export function checkChannelOptions(
   if (options.autoCacheRecover && cacheMissing) {
     section.problem("auto_cache_recover", 'needs force_recovery_mode "cache"');
   }
+  if (options.deltaPublish && !options.allowDelta && section.isSound("allowed_delta_types")) {
+    section.problem("delta_publish", "needs allowed_delta_types");
+  }
   if (!section.isSound("history_size") || !section.isSound("history_ttl")) return;
   checkHistoryUsers(options, section);
   if (options.historySize > 0 && options.historyTtlMs === 0) {
@@ -35,7 +38,10 @@ export function checkChannelOptions(
   }
 }
 
-/** A position is one in the history: without one there is nothing to be positioned in or to recover from. */
+/**
+ * A position is one in the history: without one there is nothing to be positioned in or to recover from, and only who is
+ * positioned is sent patches.
+ */
 function checkHistoryUsers(options: ChannelOptions, section: Section): void {
   if (options.historySize > 0 && options.historyTtlMs > 0) return;
   const users = [
@@ -44,6 +50,8 @@ function checkHistoryUsers(options: ChannelOptions, section: Section): void {
     ["force_recovery", options.forceRecovery],
     ["allow_recovery", options.allowRecovery],
     ["force_recovery_mode", options.recoveryMode === "cache"],
+    ["allowed_delta_types", options.allowDelta],
+    ["delta_publish", options.deltaPublish],
   ] as const;
   for (const [name, used] of users) {
     if (used) section.problem(name, "needs history: set history_size and history_ttl");

@@ -7,6 +7,18 @@ export interface Config {
   readonly channel: ChannelConfig;
   readonly httpApi: HttpApiConfig;
   readonly rpc: RpcConfig;
+  readonly transports: TransportsConfig;
+}
+
+/** By what a client can connect beside the WebSocket, which is always there (reference 4). Everything is off unless set. */
+export interface TransportsConfig {
+  readonly sse: boolean;
+  readonly httpStream: boolean;
+  readonly uniSse: boolean;
+  readonly uniHttpStream: boolean;
+  readonly uniWebsocket: boolean;
+  /** Ours: a channel can be read by asking again and again. */
+  readonly longPoll: boolean;
 }
 
 export interface RpcConfig {

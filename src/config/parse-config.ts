@@ -6,6 +6,7 @@ import { readHttpApiSection } from "./http-api-section.ts";
 import { checkPersonalChannel } from "./personal-channel-section.ts";
 import { readRpcSection } from "./rpc-section.ts";
 import { Section } from "./section.ts";
+import { readTransports } from "./transports-section.ts";
 import { unsupportedTopLevelKeys } from "./unsupported.ts";
 
 /** The configuration, or all that is wrong with it. */
@@ -33,6 +34,7 @@ export function parseConfig(input: unknown): ParsedConfig {
     channel: readChannelSection(channelSection),
     httpApi: readHttpApiSection(root.section("http_api")),
     rpc: readRpcSection(root.section("rpc")),
+    transports: readTransports(root),
   };
   const namespacesKnown = root.isSound("channel") && channelSection.isSound("namespaces");
   if (namespacesKnown) checkPersonalChannel(config, root);

@@ -78,14 +78,13 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
     // Compression is off, and a reader that takes nothing is cut by its queue.
     accepted: { message_size_limit: [65_536], compression_level: [1], write_timeout: ["1s"] },
   },
-  sse: notYet,
-  http_stream: notYet,
   webtransport: notYet,
-  uni_sse: notYet,
-  uni_http_stream: notYet,
-  uni_websocket: notYet,
   uni_grpc: notYet,
-  emulation: notYet,
+  // It is there when a transport that needs it is.
+  emulation: {
+    ...notYet,
+    accepted: { handler_prefix: ["/emulation"], max_request_body_size: [65_536] },
+  },
   admin: notYet,
   prometheus: notYet,
   health: { ...notYet, accepted: { handler_prefix: ["/health"] } },
@@ -184,6 +183,35 @@ export const unsupportedRpcKeys: UnsupportedKeys = {
 /** `rpc.ping.*` (reference 1.6). */
 export const unsupportedRpcPingKeys: UnsupportedKeys = {
   method: { ...notYet, accepted: ["ping"] },
+};
+
+/**
+ * `sse.*`, `http_stream.*`, `uni_sse.*` and `uni_http_stream.*` (reference 4).
+ *
+ * @param path where Centrifugo has the transport by default
+ */
+export function unsupportedStreamKeys(path: string): UnsupportedKeys {
+  return {
+    handler_prefix: { ...notYet, accepted: [path] },
+    max_request_body_size: { ...notYet, accepted: [65_536] },
+    connect_code_to_http_response: notYet,
+  };
+}
+
+/** `uni_websocket.*` (reference 4.5). */
+export const unsupportedUniWebsocketKeys: UnsupportedKeys = {
+  handler_prefix: { ...notYet, accepted: ["/connection/uni_websocket"] },
+  message_size_limit: { ...notYet, accepted: [65_536] },
+  join_push_messages: notYet,
+  compression: notYet,
+  compression_min_size: notYet,
+  compression_level: { ...notYet, accepted: [1] },
+  decompressed_message_size_limit: notYet,
+  read_buffer_size: notYet,
+  write_buffer_size: notYet,
+  use_write_buffer_pool: notYet,
+  write_timeout: { ...notYet, accepted: ["1s", "1000ms"] },
+  disable_closing_handshake: notYet,
 };
 
 /** `http_api.*` (reference 6.1). */

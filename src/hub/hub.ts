@@ -1,9 +1,9 @@
 import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
-import type { Message } from "../protocol/codec.ts";
-import { jsonCodec } from "../protocol/json-codec.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
+import { BatchFrames } from "./batch-frames.ts";
 import { BatchWindow, windowlessMax } from "./batch-window.ts";
+import { Encoded, type Outgoing } from "./encoded.ts";
 import type { Recipient } from "./recipient.ts";
 import { Roster } from "./roster.ts";
 
@@ -15,12 +15,10 @@ import { Roster } from "./roster.ts";
  */
 export class Hub<Listener extends Recipient = Recipient> {
   readonly #channel: string;
-  readonly #codec = jsonCodec;
   readonly #queueMaxBytes: number;
   readonly #recipients = new Roster<Listener>();
-  /** What is collected; undefined while nothing is. */
-  #pending: Message[] | undefined;
-  #pendingBytes = 0;
+  /** What is collected; undefined while nothing is. Nobody comes or goes meanwhile: who does has it sent first. */
+  #pending: BatchFrames | undefined;
   /** Undefined while nobody does: a gateway has thousands of hubs in which nothing happens. */
   #awaitingFlush: Set<Listener> | undefined;
   /** To be cut. In a set, because their leaves are announced, and that loop finds the others again. Undefined as above. */
@@ -78,18 +76,15 @@ export class Hub<Listener extends Recipient = Recipient> {
 
   /** Puts a publication into the next frame. Follow it, in the same stretch, with {@link settle}. */
   publish(publication: Publication): void {
-    if (this.#recipients.size === 0) return;
-    const message = this.#codec.encodePush({
-      type: "publication",
-      channel: this.#channel,
-      publication,
-    });
-    if (this.#pendingBytes + message.length > limits.batchBytesMax) this.flush();
-    this.#pending ??= [];
-    this.#pending.push(message);
-    // With the line break that divides it from the next one.
-    this.#pendingBytes += message.length + 1;
-    if (this.#pending.length >= limits.batchPublicationsMax) this.flush();
+    const { first } = this.#recipients;
+    if (first === undefined) return;
+    this.#pending ??= new BatchFrames(this.#channel, first.codec);
+    if (this.#pending.add(publication, limits.batchBytesMax) === "full") {
+      this.flush();
+      this.#pending = new BatchFrames(this.#channel, first.codec);
+      this.#pending.add(publication, limits.batchBytesMax);
+    }
+    if (this.#pending.count >= limits.batchPublicationsMax) this.flush();
   }
 
   /**
@@ -101,7 +96,7 @@ export class Hub<Listener extends Recipient = Recipient> {
     if (this.#pending === undefined) return undefined;
     const { size } = this.#recipients;
     if (size > windowlessMax) this.#window ??= new BatchWindow();
-    const waitMs = this.#window?.waitMs(this.#pending.length, size, nowMs) ?? 0;
+    const waitMs = this.#window?.waitMs(this.#pending.count, size, nowMs) ?? 0;
     if (waitMs > 0) return waitMs;
     this.#window?.sent(size, nowMs);
     this.flush();
@@ -111,10 +106,9 @@ export class Hub<Listener extends Recipient = Recipient> {
   /** Sends what was collected, now. A recipient that is too far behind is cut instead (rule F4). */
   flush(): void {
     if (this.#pending === undefined) return;
-    const frame = this.#codec.joinFrame(this.#pending);
+    const frames = this.#pending;
     this.#pending = undefined;
-    this.#pendingBytes = 0;
-    this.#backlogBytes = this.#send(frame, false);
+    this.#backlogBytes = this.#send(frames, false);
     for (const recipient of this.#awaitingFlush ?? []) recipient.flushed();
     this.#awaitingFlush = undefined;
   }
@@ -129,7 +123,8 @@ export class Hub<Listener extends Recipient = Recipient> {
   announce(type: "join" | "leave", info: ClientInfo): void {
     this.flush();
     if (this.recipients.some((recipient) => recipient.hearsJoinLeave)) {
-      this.#send(this.#codec.encodePush({ type, channel: this.#channel, info }), true);
+      const push = { type, channel: this.#channel, info };
+      this.#send(new Encoded((codec) => codec.encodePush(push)), true);
     }
   }
 
@@ -177,7 +172,7 @@ export class Hub<Listener extends Recipient = Recipient> {
    *
    * @returns the bytes that the sockets now hold together
    */
-  #send(frame: Message, onlyJoinLeave: boolean): number {
+  #send(outgoing: Outgoing, onlyJoinLeave: boolean): number {
     const list = this.recipients;
     let backlogBytes = 0;
     for (const recipient of list) {
@@ -187,7 +182,10 @@ export class Hub<Listener extends Recipient = Recipient> {
         this.#addSlow(recipient);
         continue;
       }
-      backlogBytes += behind + frame.length;
+      backlogBytes += behind;
+      const frame = outgoing.frameFor(recipient);
+      if (frame === undefined) continue;
+      backlogBytes += frame.length;
       recipient.send(frame);
     }
     this.#cutSlow();

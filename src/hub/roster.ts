@@ -18,6 +18,12 @@ export class Roster<Member> {
     return this.#set ?? this.list;
   }
 
+  /** Whoever came first; undefined when nobody is there. */
+  get first(): Member | undefined {
+    for (const member of this.members) return member;
+    return undefined;
+  }
+
   get size(): number {
     return this.#set?.size ?? this.list.length;
   }

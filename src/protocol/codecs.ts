@@ -1,7 +1,19 @@
 import type { Codec, CodecName } from "./codec.ts";
 import { jsonCodec } from "./json-codec.ts";
+import { messagePackCodec } from "./messagepack-codec.ts";
+import { oneWayCodec } from "./one-way-codec.ts";
+import { protobufCodec } from "./protobuf-codec.ts";
 
 /** The codec of that name; JSON where none is named. */
-export function codecNamed(_name: CodecName | undefined): Codec {
-  return jsonCodec;
+export function codecNamed(name: CodecName = "json"): Codec {
+  switch (name) {
+    case "json":
+      return jsonCodec;
+    case "protobuf":
+      return protobufCodec;
+    case "msgpack":
+      return messagePackCodec;
+    case "one_way":
+      return oneWayCodec;
+  }
 }

@@ -8,8 +8,11 @@ import type {
   SubscribeRequest,
 } from "./command.ts";
 import { JsonFields } from "./json-fields.ts";
-import { isJsonObject, type JsonValue } from "./json-value.ts";
+import { decodeFilter } from "./json-filter.ts";
+import type { JsonValue } from "./json-value.ts";
 import { memberText } from "./json-text.ts";
+import type { Payload } from "./payload.ts";
+import { isWireObject, type WireValue } from "./wire-value.ts";
 
 /** One line of a frame: a command, or what is wrong with it, naming a field but never quoting a value. */
 export type DecodedCommand =
@@ -23,7 +26,18 @@ export type DecodedCommand =
 export function decodeCommand(line: string): DecodedCommand {
   const root = parseLine(line);
   if (root === undefined) return malformed("the command is not valid JSON");
-  if (!isJsonObject(root)) return malformed("the command is not an object");
+  // Unlike elsewhere null is not absence here: it is a payload like any other.
+  return decodeRoot(root, () => memberText(line, "publish", "data"));
+}
+
+/**
+ * Decodes one command of any format whose commands are objects with these names.
+ *
+ * @param root the command, parsed
+ * @param publishData finds a publish request's payload, undefined when there is none; complaints go into the fields
+ */
+export function decodeRoot(root: WireValue, publishData: PublishData): DecodedCommand {
+  if (!isWireObject(root)) return malformed("the command is not an object");
   const complaints: string[] = [];
   const fields = new JsonFields(root, "", complaints);
   const id = fields.unsigned("id", uint32Max);
@@ -33,7 +47,7 @@ export function decodeCommand(line: string): DecodedCommand {
   const command: Command =
     method === undefined || request === undefined
       ? { method: "pong" }
-      : decodeRequest(method, id, request, line);
+      : decodeRequest(method, id, request, publishData);
   const [complaint] = complaints;
   if (complaint !== undefined) return malformed(complaint);
   if (command.method === "pong") {
@@ -49,7 +63,7 @@ function decodeRequest(
   method: RequestMethod,
   id: number,
   request: JsonFields,
-  line: string,
+  publishData: PublishData,
 ): Command {
   switch (method) {
     case "connect":
@@ -63,8 +77,7 @@ function decodeRequest(
     case "publish": {
       const channel = request.text("channel");
       const type = decodeType(request);
-      // Unlike elsewhere null is not absence here: it is a payload like any other.
-      const data = memberText(line, "publish", "data");
+      const data = publishData(request);
       return {
         method,
         id,
@@ -106,6 +119,7 @@ function decodeConnect(request: JsonFields): ConnectRequest {
 }
 
 function decodeSubscribe(request: JsonFields): SubscribeRequest {
+  const filter = decodeFilter(request);
   return {
     channel: request.text("channel"),
     token: request.text("token"),
@@ -116,6 +130,7 @@ function decodeSubscribe(request: JsonFields): SubscribeRequest {
     recoverable: request.flag("recoverable"),
     joinLeave: request.flag("join_leave"),
     delta: request.text("delta"),
+    ...(filter === undefined ? {} : { filter }),
     flag: request.integer("flag", Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
     type: decodeType(request),
   };
@@ -146,6 +161,8 @@ function parseLine(line: string): JsonValue | undefined {
 function malformed(reason: string): DecodedCommand {
   return { outcome: "malformed", reason };
 }
+
+type PublishData = (request: JsonFields) => Payload | undefined;
 
 type RequestMethod = Exclude<CommandMethod, "pong">;
 

@@ -1,4 +1,3 @@
-import type { Message } from "./codec.ts";
 import type { ErrorCode } from "./codes.ts";
 import {
   encodeHistory,
@@ -12,7 +11,7 @@ import type { ConnectResult, Expiry, Reply, SubscribeResult } from "./reply.ts";
  * A reply as JSON on one line. Fields stand in the order of their numbers, and what is zero, false or empty is left
  * out but where the reference says "always" (1.3): SDKs read those without asking whether they are there.
  */
-export function encodeReply(reply: Reply): Message {
+export function encodeReply(reply: Reply): string {
   if ("error" in reply) return `{"id":${reply.id},"error":${encodeError(reply.error)}}`;
   return `{"id":${reply.id},"${reply.method}":${encodeResult(reply)}}`;
 }

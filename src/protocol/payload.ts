@@ -49,7 +49,8 @@ export function parseBase64(encoded: string): Uint8Array | undefined {
   }
 }
 
-function base64(payload: Payload): string {
+/** A payload's bytes in base64, as JSON has room for them. */
+export function base64(payload: Payload): string {
   let binary = "";
   for (const byte of payloadBytes(payload)) binary += String.fromCharCode(byte);
   return btoa(binary);

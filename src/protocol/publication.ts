@@ -31,6 +31,8 @@ export interface Publication {
   /** Present when a client published it, absent when a backend did. */
   readonly info?: ClientInfo;
   readonly tags?: Tags;
+  /** Subscribers who get patches may be sent this one as a patch: its publisher, or its namespace, says so. */
+  readonly mayBePatch?: boolean;
   /** `data` is a patch: it makes the payload out of the one that the same subscriber got before (reference 3.1). */
   readonly delta?: boolean;
 }

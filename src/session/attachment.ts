@@ -1,5 +1,6 @@
 import type { ConnectionClaims, ServerSubscription } from "../access/claims.ts";
 import { limits } from "../limits.ts";
+import type { FilterNode } from "../protocol/filter-node.ts";
 import type { JsonText } from "../protocol/json-text.ts";
 import type {
   KeptPosition,
@@ -132,8 +133,11 @@ function keptTuples({ claims, subscriptions, kept }: SessionSnapshot): {
   return { kept: tuples };
 }
 
-/** Name, flags, end, and what others are shown, for each subscription. */
-type PackedSubscription = readonly [string, number, number, JsonText?];
+/**
+ * Name, flags, end, what others are shown, and which publications are wanted, for each subscription. Null where something
+ * follows what is absent.
+ */
+type PackedSubscription = readonly [string, number, number, (JsonText | null)?, FilterNode?];
 
 /** All subscriptions as text, and what that takes in an attachment. */
 interface Pack {
@@ -157,11 +161,12 @@ function pack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
 function newPack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
   const text = JSON.stringify(
     subscriptions.map((subscription): PackedSubscription => {
-      const { channel, expireAtSeconds, chanInfo } = subscription;
+      const { channel, expireAtSeconds, chanInfo, filter } = subscription;
       const flags = flagNames.reduce(
         (sum, name, index) => sum + (subscription[name] === true ? 2 ** index : 0),
         0,
       );
+      if (filter !== undefined) return [channel, flags, expireAtSeconds, chanInfo ?? null, filter];
       return chanInfo === undefined
         ? [channel, flags, expireAtSeconds]
         : [channel, flags, expireAtSeconds, chanInfo];
@@ -183,7 +188,8 @@ function unpackOne([
   channel,
   flags,
   expireAtSeconds,
-  chanInfo,
+  chanInfo = null,
+  filter,
 ]: PackedSubscription): SubscriptionSnapshot {
   const isSet = (name: FlagName): boolean =>
     Math.floor(flags / 2 ** flagNames.indexOf(name)) % 2 === 1;
@@ -195,14 +201,23 @@ function unpackOne([
     hearsJoinLeave: isSet("hearsJoinLeave"),
     ...(isSet("serverSide") ? { serverSide: true } : {}),
     ...(isSet("sole") ? { sole: true } : {}),
-    ...(chanInfo === undefined ? {} : { chanInfo }),
+    ...(isSet("delta") ? { delta: true } : {}),
+    ...(chanInfo === null ? {} : { chanInfo }),
+    ...(filter === undefined ? {} : { filter }),
   };
 }
 
 type FlagName = (typeof flagNames)[number];
 
 /** Their order is what is written: only ever add at the end. */
-const flagNames = ["present", "announced", "hearsJoinLeave", "serverSide", "sole"] as const;
+const flagNames = [
+  "present",
+  "announced",
+  "hearsJoinLeave",
+  "serverSide",
+  "sole",
+  "delta",
+] as const;
 
 function roomBytes(claims: ConnectionClaims | undefined): number {
   const rest = claims === undefined ? 0 : claimsBytes(claims);

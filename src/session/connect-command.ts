@@ -40,7 +40,7 @@ export const refused = { phase: "refused" } as const;
  * @param version what the server calls itself
  */
 export function connectResult(
-  { client, keepalive }: SessionIdentity,
+  { client, keepalive, codec }: SessionIdentity,
   claims: ConnectionClaims,
   config: ClientConfig,
   version: string,
@@ -51,8 +51,8 @@ export function connectResult(
     version,
     ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs),
     pingSeconds: config.pingIntervalMs / 1000,
-    // Whoever pings by itself must not answer ours: the answer would wake the object.
-    pong: keepalive === "server",
+    // Whoever pings by itself must not answer ours: the answer would wake the object. Who only listens can't.
+    pong: keepalive === "server" && codec !== "one_way",
     ...(config.connectIncludeServerTime ? { timeMs: nowMs } : {}),
   };
 }

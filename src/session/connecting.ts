@@ -1,12 +1,13 @@
 import type { ConnectionClaims, ConnectionVerdict } from "../access/claims.ts";
 import { limits } from "../limits.ts";
 import type { Message } from "../protocol/codec.ts";
-import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
 import type { JoinAnswer } from "./channels.ts";
 import { connect, connectResult, refused } from "./connect-command.ts";
-import { type Decision, failWith } from "./decision.ts";
+import { type Decision, disconnectWith, failWith } from "./decision.ts";
+import { grantOneWaySubscriptions } from "./one-way.ts";
 import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
 import type { SessionState } from "./session-state.ts";
 import { joinWish, notRecovering, type Recovering, subscribeResult } from "./subscribe-command.ts";
@@ -27,17 +28,15 @@ export function carryOutConnect(
   nowMs: number,
   done: (failure?: Decision) => void,
 ): void {
-  const { config, channels, serverSubscriptions } = state.context;
+  const { channels } = state.context;
+  const { config } = state.context;
   const accepted = connect(state.identity, verdict, config.client, nowMs);
   if (accepted.outcome !== "accepted") {
     done(accepted);
     return;
   }
   const { claims } = accepted;
-  const { client } = state.identity;
-  const grants = serverSubscriptions
-    ? grantServerSubscriptions(claims, { user: claims.user, client }, config, channels)
-    : nothingGranted;
+  const grants = grantAll(state, request, claims);
   if (grants.outcome !== "granted") {
     done(grants.outcome === "error" ? { ...grants, changes: refused } : grants);
     return;
@@ -65,6 +64,31 @@ export function carryOutConnect(
       done();
     }
   });
+}
+
+/** Which subscriptions are made along with the connection, whether the server wants them or somebody who only listens. */
+function grantAll(
+  { identity, context, oneWay }: SessionState,
+  request: ConnectRequest,
+  claims: ConnectionClaims,
+): ReturnType<typeof grantServerSubscriptions> {
+  const { config, channels, serverSubscriptions, channel } = context;
+  const applicant = { user: claims.user, client: identity.client };
+  const given = serverSubscriptions
+    ? grantServerSubscriptions(claims, applicant, config, channels)
+    : nothingGranted;
+  if (!oneWay || given.outcome !== "granted") return given;
+  const all = grantOneWaySubscriptions(
+    request,
+    claims,
+    applicant,
+    given.granted,
+    channel,
+    channels,
+  );
+  if (all.outcome === "granted" && all.granted.length > config.client.channelLimit)
+    return disconnectWith(disconnectCodes.channelLimit);
+  return all;
 }
 
 const nothingGranted = { outcome: "granted", granted: [] } as const;
@@ -164,12 +188,22 @@ function connectAnswer(
   }
   const result = {
     ...connectResult(state.identity, claims, config.client, version, nowMs),
+    ...emulation(state),
     ...(subscriptions.size === 0 ? {} : { subscriptions }),
   };
   const message = codec.encodeReply({ id, method: "connect", result });
   return message.length <= queueMaxSizeBytes
     ? { outcome: "fits", message }
     : { outcome: "failed", error: errorCodes.limitExceeded };
+}
+
+/** How what the client posts finds its way to it (reference 4.3). Who only listens has nothing to post. */
+function emulation({ identity, context, oneWay }: SessionState): {
+  readonly session?: string;
+  readonly node?: string;
+} {
+  if (identity.secret === undefined) return {};
+  return oneWay ? { session: identity.secret } : { session: identity.secret, node: context.node };
 }
 
 function tellConnected(state: SessionState, message: Message): void {

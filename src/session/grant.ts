@@ -5,8 +5,10 @@ import type {
 } from "../access/claims.ts";
 import { mayReadHistory, maySeePresence, maySubscribe } from "../access/permissions.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
+import { tagsFilter } from "../hub/tags-filter.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { SubscribeRequest } from "../protocol/command.ts";
+import type { FilterNode } from "../protocol/filter-node.ts";
 import type { JsonText } from "../protocol/json-text.ts";
 import { hasEnded } from "./connect-command.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
@@ -44,7 +46,7 @@ export function grantSubscription(
     return disconnectWith(disconnectCodes.badRequest);
   if (verdict === undefined) {
     if (!maySubscribe(channel, applicant.user)) return failWith(errorCodes.permissionDenied);
-    return granted(request, channel, applicant, namespaceTerms);
+    return grantedAsAsked(request, channel, applicant, namespaceTerms);
   }
   switch (verdict.outcome) {
     case "invalid":
@@ -60,9 +62,26 @@ export function grantSubscription(
         return disconnectWith(disconnectCodes.invalidToken);
       }
       if (hasEnded(verdict.claims.expireAtSeconds, nowMs)) return failWith(errorCodes.expired);
-      return granted(request, channel, applicant, verdict.claims);
+      return grantedAsAsked(request, channel, applicant, verdict.claims);
     }
   }
+}
+
+/** A filter is part of what is asked for: without it the client would be sent what it said it doesn't want (rule D4). */
+function grantedAsAsked(
+  request: SubscribeRequest,
+  channel: KnownChannel,
+  applicant: Applicant,
+  terms: Terms,
+): Grant | Decision {
+  const { filter } = request;
+  if (filter !== undefined && !(channel.options.allowTagsFilter && makesSense(filter)))
+    return failWith(errorCodes.badRequest);
+  return granted(request, channel, applicant, terms);
+}
+
+function makesSense(filter: FilterNode): boolean {
+  return tagsFilter(filter) !== undefined;
 }
 
 /** What the server gives somebody whom it subscribes itself: nothing is asked for, and nothing refused. */
@@ -70,8 +89,9 @@ export function grantServerSubscription(
   subscription: ServerSubscription,
   channel: KnownChannel,
   applicant: Applicant,
+  { recoverable } = { recoverable: false },
 ): Grant {
-  const wishes = { channel: subscription.channel, ...noWishes };
+  const wishes = { channel: subscription.channel, ...noWishes, recoverable };
   const grant = granted(wishes, channel, applicant, { ...subscription, expireAtSeconds: 0 });
   return { ...grant, subscription: { ...grant.subscription, serverSide: true } };
 }
@@ -86,9 +106,12 @@ interface Terms {
 
 const namespaceTerms: Terms = { expireAtSeconds: 0, override: {} };
 
-const noWishes = { positioned: false, recoverable: false, joinLeave: false };
+const noWishes = { positioned: false, recoverable: false, joinLeave: false, delta: "" };
 
-type Wishes = Pick<SubscribeRequest, "channel" | "positioned" | "recoverable" | "joinLeave">;
+type Wishes = Pick<
+  SubscribeRequest,
+  "channel" | "positioned" | "recoverable" | "joinLeave" | "delta" | "filter"
+>;
 
 function granted(
   request: Wishes,
@@ -109,6 +132,9 @@ function granted(
     (hasHistory &&
       ((override.forcePositioning ?? options.forcePositioning) ||
         (request.positioned && (options.allowPositioning || readsHistory))));
+  const { filter } = request;
+  // Between what a filter lets through there may be what it doesn't: no base for the next patch.
+  const delta = request.delta !== "" && options.allowDelta && positioned && filter === undefined;
   const announced = override.joinLeave ?? options.joinLeave;
   const forced = override.forcePushJoinLeave ?? options.forcePushJoinLeave;
   const subscription: SubscriptionSnapshot = {
@@ -118,6 +144,8 @@ function granted(
     announced,
     hearsJoinLeave: announced && (forced || (request.joinLeave && maySeePresence(options, caller))),
     ...(info === undefined ? {} : { chanInfo: info }),
+    ...(delta ? { delta } : {}),
+    ...(filter === undefined ? {} : { filter }),
   };
   return {
     outcome: "granted",

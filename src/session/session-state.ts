@@ -41,6 +41,11 @@ export class SessionState {
     return this.identity.phase === "closed";
   }
 
+  /** Whether the client only listens: then nothing is answered. */
+  get oneWay(): boolean {
+    return this.codec.name === "one_way";
+  }
+
   get user(): string {
     return this.identity.claims?.user ?? "";
   }
@@ -129,7 +134,8 @@ export class SessionState {
 
   /** Asks the client whether it is there. */
   ping(nowMs: number): void {
-    this.change({ pingedAtMs: nowMs, awaitingPong: true });
+    // Who only listens has no way to answer.
+    this.change({ pingedAtMs: nowMs, awaitingPong: !this.oneWay });
     this.#connection.send(this.codec.ping);
   }
 

@@ -7,8 +7,8 @@ import {
 } from "../protocol/codes.ts";
 import type { Codec } from "../protocol/codec.ts";
 import type { Command } from "../protocol/command.ts";
-import { Allowance, commandRate, subscribeRate } from "./allowance.ts";
 import { type Asking, publish, readHistory, seePresence } from "./channel-commands.ts";
+import { CommandAllowances } from "./command-allowances.ts";
 import { channelOf, orderedBy } from "./command-channel.ts";
 import { carryOutConnect } from "./connecting.ts";
 import type { Connection } from "./connection.ts";
@@ -17,6 +17,7 @@ import type { SessionContext } from "./context.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import { heartbeat, pingDueAtMs, pong } from "./heartbeat.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refreshing.ts";
+import { oneWayDisconnect } from "./one-way.ts";
 import { SessionState } from "./session-state.ts";
 import type { KeptPosition, SessionSnapshot } from "./snapshot.ts";
 import { carryOutSubscribe } from "./subscribing.ts";
@@ -36,9 +37,8 @@ export class Session implements Subscriber {
   #waiting: WaitingCommands | undefined;
   /** Undefined while every answer was given. */
   #order: AnswerOrder | undefined;
-  /** What it has used lately of what it may ask for; undefined while all of it is left. */
-  #commands: Allowance | undefined;
-  #subscribes: Allowance | undefined;
+  /** Undefined until the first command. */
+  #allowances: CommandAllowances | undefined;
 
   /** Also takes up a session that slept: a subscription in the snapshot is a subscription again. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
@@ -58,10 +58,11 @@ export class Session implements Subscriber {
     return this.#state.closed;
   }
 
-  /** Whether whatever comes counts for nothing: the connection is closed, or was refused (rule C4). */
+  /** Whether whatever comes counts for nothing: the connection is closed, was refused (rule C4), or only listens (rule C11). */
   get ignoresCommands(): boolean {
-    const { phase } = this.#state.identity;
-    return phase === "closed" || phase === "refused";
+    const { identity, oneWay } = this.#state;
+    if (identity.phase === "closed" || identity.phase === "refused") return true;
+    return oneWay && !this.awaitsConnect;
   }
 
   /** Whether nothing but connect may come. */
@@ -91,7 +92,8 @@ export class Session implements Subscriber {
       this.disconnect(disconnectCodes.badRequest);
       return;
     }
-    switch (this.#take(command, nowMs)) {
+    this.#allowances ??= new CommandAllowances();
+    switch (this.#allowances.take(command.method, nowMs)) {
       case "granted":
         this.#enter({ command, verdicts, nowMs, busy });
         return;
@@ -108,8 +110,7 @@ export class Session implements Subscriber {
     const { identity, connecting, subscriptions } = this.#state;
     const { client } = this.#context.config;
     if (identity.phase === "closed" || connecting) return;
-    if (this.#commands?.isWhole(nowMs) === true) this.#commands = undefined;
-    if (this.#subscribes?.isWhole(nowMs) === true) this.#subscribes = undefined;
+    if (this.#allowances?.isWhole(nowMs) === true) this.#allowances = undefined;
     if (identity.phase !== "connected") {
       if (nowMs >= this.#staleAtMs()) this.disconnect(disconnectCodes.stale);
       return;
@@ -182,16 +183,6 @@ export class Session implements Subscriber {
 
   keep(channel: string, position: KeptPosition): boolean {
     return this.#state.keep(channel, position);
-  }
-
-  #take(command: Command, nowMs: number): ReturnType<Allowance["take"]> {
-    // Pongs are answers: each was asked for, or closes the connection.
-    if (command.method === "pong") return "granted";
-    this.#commands ??= new Allowance(commandRate);
-    const taken = this.#commands.take(nowMs);
-    if (taken !== "granted" || command.method !== "subscribe") return taken;
-    this.#subscribes ??= new Allowance(subscribeRate);
-    return this.#subscribes.take(nowMs);
   }
 
   #enter(received: ReceivedCommand): void {
@@ -342,6 +333,10 @@ export class Session implements Subscriber {
         state.change(decision.changes);
         return;
       case "error":
+        if (state.oneWay) {
+          this.disconnect(oneWayDisconnect(decision.error));
+          return;
+        }
         state.change(decision.changes);
         // It has no number that an error could be for, and comes to this anyway.
         if (command.method === "send") this.disconnect(disconnectCodes.notAvailable);

@@ -49,6 +49,7 @@ export function subscribeResult(
     ...(position === undefined
       ? {}
       : { position: recovered ? { ...position, offset: request.offset } : position }),
+    ...(grant.subscription.delta === true ? { delta: true } : {}),
     ...(grant.data === undefined ? {} : { data: grant.data }),
   };
 }

@@ -1,13 +1,16 @@
 import type { SubscriptionVerdict } from "../access/claims.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { SubscribeRequest } from "../protocol/command.ts";
+import type { Message } from "../protocol/codec.ts";
+import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
+import type { JoinAnswer } from "./channels.ts";
 import { named } from "./channel-commands.ts";
 import { type Decision, failWith } from "./decision.ts";
 import { type Grant, grantSubscription } from "./grant.ts";
 import type { SessionState } from "./session-state.ts";
 import { joinWish, subscribeResult } from "./subscribe-command.ts";
-import type { Subscriber } from "./subscription.ts";
+import type { Subscriber, Subscription } from "./subscription.ts";
+import { takenUp } from "./taken-up.ts";
 
 /**
  * Carries out a client's subscribe: the reply comes before any push of the channel, the own join after it (rules O3, O5).
@@ -43,8 +46,12 @@ export function carryOutSubscribe(
       fail(answer.error);
       return;
     }
-    const result = subscribeResult(grant, request, answer, nowMs);
-    const message = state.codec.encodeReply({ id, method: "subscribe", result });
+    const message = joinedMessage(state, subscription, id, request, grant, answer, nowMs);
+    if (message === undefined) {
+      channels.leave(subscription);
+      fail(errorCodes.unrecoverablePosition);
+      return;
+    }
     if (state.mustWait(message)) {
       // Several large recoveries at once would be reason to cut the client as slow, again and again.
       channels.leave(subscription);
@@ -55,11 +62,38 @@ export function carryOutSubscribe(
     state.save();
     // The reply may have to wait for others, and what the channel tells then waits for the reply (rule O3).
     subscription.hold();
-    // Never too large: the channel measured what is recovered.
     state.send(message, undefined, () => subscription.release());
     if (!state.closed) channels.announce(subscription);
     done();
   });
+}
+
+/**
+ * The reply. What is recovered is no more than may wait for a client, as the channel measured it; but in this client's format
+ * it may be more (payloads as strings, bytes in base64). Then it is told that it missed something (rule R4).
+ *
+ * @returns undefined where it wants no subscription then
+ */
+function joinedMessage(
+  state: SessionState,
+  subscription: Subscription,
+  id: number,
+  request: SubscribeRequest,
+  grant: Grant,
+  answer: JoinAnswer & { readonly outcome: "joined" },
+  nowMs: number,
+): Message | undefined {
+  const encode = (joined: typeof answer): Message => {
+    const result = subscribeResult(grant, request, joined, nowMs);
+    return state.codec.encodeReply({ id, method: "subscribe", result });
+  };
+  const publications = takenUp(subscription, answer.publications);
+  const message = encode({ ...answer, publications });
+  const { queueMaxSizeBytes } = state.context.config.client;
+  if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;
+  if ((request.flag & flagErrorOnUnrecoverable) !== 0) return undefined;
+  subscription.deltaBase = undefined;
+  return encode({ ...answer, recovered: false, publications: [] });
 }
 
 type Allowed =

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
 import { limits } from "../../src/limits.ts";
 import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
+import { textOf } from "../support/text-of.ts";
 import { idempotencyContract } from "./idempotency-contract.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
@@ -13,6 +14,7 @@ import {
   readable,
   withHistory,
 } from "./open-channel.ts";
+import { payloadContract } from "./payload-contract.ts";
 import { registryContract } from "./registry-contract.ts";
 import { reopeningContract } from "./reopening-contract.ts";
 import { tableNames } from "./stored-tables.ts";
@@ -32,6 +34,9 @@ export function historyContract(onFreshStorage: OnFreshStorage): void {
   });
   describe("the size of the history", () => {
     sizeContract(onFreshStorage);
+  });
+  describe("payloads that are bytes", () => {
+    payloadContract(onFreshStorage);
   });
   describe("the life of a stream", () => {
     streamLifeContract(onFreshStorage);
@@ -331,7 +336,7 @@ function everyRead(channel: Channel, top: number): string[] {
     const outcome = channel.history({ ...since, limit, reverse }, 0);
     if (outcome.outcome !== "history") return outcome.outcome;
     const offsets = outcome.publications.map(({ offset, data }) =>
-      String(offset) === data ? data : `${data} at ${offset}`,
+      String(offset) === data ? data : `${textOf(data)} at ${offset}`,
     );
     return `${JSON.stringify(read)}: ${offsets.join(" ")}`;
   });

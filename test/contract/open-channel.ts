@@ -2,17 +2,15 @@ import type { PublicationRequest } from "../../src/api/channel-command.ts";
 import { Channel, type JoinWish } from "../../src/channel/channel.ts";
 import type { Sql } from "../../src/channel/sql.ts";
 import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";
-import type { Codec } from "../../src/protocol/codec.ts";
-import { jsonCodec } from "../../src/protocol/json-codec.ts";
-import { parseJsonText } from "../../src/protocol/json-text.ts";
+import { type JsonText, parseJsonText } from "../../src/protocol/json-text.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
 import { configured } from "../support/configured.ts";
+import { textOf } from "../support/text-of.ts";
 
 /** What of a channel a test cares about; the rest is as if the operator had said nothing. */
 export interface Opening {
   readonly options?: Partial<ChannelOptions>;
   readonly client?: Partial<ClientConfig>;
-  readonly codec?: Codec;
   readonly newEpoch?: () => string;
   /** When the instance began; the millisecond after anything stored, unless said otherwise. */
   readonly instance?: number;
@@ -29,7 +27,6 @@ export function openChannel(sql: Sql, opening: Opening = {}): Channel {
     name: "room",
     options: { ...channel.withoutNamespace, ...opening.options },
     client: { ...client, ...opening.client },
-    codec: opening.codec ?? jsonCodec,
     sql,
     newEpoch: opening.newEpoch ?? nextEpoch,
     instance: opening.instance ?? 0,
@@ -44,8 +41,8 @@ export const positioned: JoinWish = { ...unpositioned, positioned: true };
 /** A request to publish this JSON. */
 export function publishing(
   data: string | number,
-  more: Partial<PublicationRequest> = {},
-): PublicationRequest {
+  more: Partial<Omit<PublicationRequest, "data">> = {},
+): PublicationRequest & { readonly data: JsonText } {
   const json = parseJsonText(String(data));
   if (json === undefined) throw new Error(`not JSON: ${data}`);
   return {
@@ -68,7 +65,7 @@ export function publishNumbers(channel: Channel, first: number, last: number, no
 export function readable(channel: Channel, nowMs = 0): string[] {
   const outcome = channel.history({ limit: -1, reverse: false }, nowMs);
   if (outcome.outcome !== "history") throw new Error(`history is ${outcome.outcome}`);
-  return outcome.publications.map(({ data }) => data);
+  return outcome.publications.map(({ data }) => textOf(data));
 }
 
 /** Where the stream stands. */

@@ -87,7 +87,7 @@ export class Backend {
     });
   }
 
-  #publishOnce(channel: string, request: PublicationRequest): void {
+  #publishOnce(channel: string, request: JsonRequest): void {
     const { data } = request;
     this.#note("invoke", channel, data);
     this.#call(channel, { method: "publish", request }, (answer) => {
@@ -99,7 +99,7 @@ export class Backend {
     });
   }
 
-  #publishUntilKnown(channel: string, request: PublicationRequest, known: boolean): void {
+  #publishUntilKnown(channel: string, request: JsonRequest, known: boolean): void {
     const { timeline } = this.#setting;
     const { data } = request;
     this.#call(channel, { method: "publish", request }, (answer) => {
@@ -147,7 +147,13 @@ export class Backend {
   }
 }
 
-function requestOf(data: JsonText, more: Partial<PublicationRequest> = {}): PublicationRequest {
+/** All that it publishes is JSON. */
+type JsonRequest = PublicationRequest & { readonly data: JsonText };
+
+function requestOf(
+  data: JsonText,
+  more: Partial<Omit<PublicationRequest, "data">> = {},
+): JsonRequest {
   const plain = {
     skipHistory: false,
     idempotencyKey: "",

@@ -7,7 +7,6 @@ import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
 import { storedTables } from "../../src/channel/stored-tables.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
-import { jsonCodec } from "../../src/protocol/json-codec.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
 import { answerQuestions } from "../../src/relay/answer-questions.ts";
 import type { BatchAnswer } from "../../src/relay/batch.ts";
@@ -248,8 +247,9 @@ export class ChannelHost implements ChannelCalls {
             this.#settle();
           });
         }),
-        codec: jsonCodec,
         version: "test",
+        node: `channel:${this.name}`,
+        channel: this.name,
         serverSubscriptions: false,
         storesRows: false,
       },
@@ -263,7 +263,7 @@ export class ChannelHost implements ChannelCalls {
     const { config, ledger, chronicle } = this.#setting;
     const sql = this.#storage;
     const newEpoch = (): string => `epoch${++this.#epochs}`;
-    const setup = { name, options: this.#options, client: config.client, codec: jsonCodec };
+    const setup = { name, options: this.#options, client: config.client };
     const life = this.#lives;
     return new WatchedChannel(
       { ...setup, sql, newEpoch, instance: nowMs, nowMs },

@@ -3,7 +3,6 @@ import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
-import { jsonCodec } from "../../src/protocol/json-codec.ts";
 import type { Batch, BatchAnswer } from "../../src/relay/batch.ts";
 import type {
   Answers,
@@ -142,7 +141,7 @@ export class GatewayHost implements GatewayCalls {
         answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
       ) => this.#askPresence(life, channel, answered),
     };
-    const gateway = new Gateway({ config, codec: jsonCodec, ports });
+    const gateway = new Gateway({ config, ports });
     const memory: Memory = {
       life,
       gateway,
@@ -151,8 +150,8 @@ export class GatewayHost implements GatewayCalls {
       context: {
         config,
         channels: gateway,
-        codec: jsonCodec,
         version: "test",
+        node: `gateway:${this.name}`,
         serverSubscriptions: true,
         storesRows: true,
       },

@@ -1,9 +1,10 @@
+import type { Payload } from "../../src/protocol/payload.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
 
 /** A publication that is kept. */
 export interface Kept {
   readonly offset: number;
-  readonly data: string;
+  readonly data: Payload;
 }
 
 /** Where a channel stands, and what it keeps. */

@@ -9,6 +9,7 @@ import type { Connection } from "../../src/session/connection.ts";
 import type { SessionSnapshot } from "../../src/session/snapshot.ts";
 import { plainCopy } from "./plain-copy.ts";
 import type { Timeline } from "./timeline.ts";
+import { textOf } from "../support/text-of.ts";
 
 /** Who has the far end. */
 export interface ClientEnd {
@@ -65,7 +66,7 @@ export class Socket implements Connection {
 
   send(frame: Message): void {
     if (!this.#isOpen) return;
-    this.#server.gate(() => this.#toClient(() => this.#client.heard(frame)));
+    this.#server.gate(() => this.#toClient(() => this.#client.heard(textOf(frame))));
   }
 
   close({ code }: DisconnectCode): void {

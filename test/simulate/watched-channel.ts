@@ -10,6 +10,7 @@ import type { Recovery } from "../../src/channel/recovery.ts";
 import type { ClientInfo, StreamPosition } from "../../src/protocol/publication.ts";
 import type { ModelAnswer } from "./model-state.ts";
 import type { Model } from "./model.ts";
+import { textOf } from "../support/text-of.ts";
 
 /** Who watches a channel. */
 export interface ChannelWatch {
@@ -46,7 +47,8 @@ export class WatchedChannel extends Channel {
   ): PublishOutcome {
     const outcome = super.publish(request, info, nowMs);
     this.#compare("publish", outcome, (model) => model.publish(request, nowMs));
-    if (outcome.outcome === "published") this.#watch.published(request.data, outcome.position);
+    if (outcome.outcome === "published")
+      this.#watch.published(textOf(request.data), outcome.position);
     return outcome;
   }
 
@@ -130,6 +132,6 @@ function isSame(one: ModelAnswer, other: ModelAnswer): boolean {
 
 function told({ outcome, position, publications }: ModelAnswer): string {
   const place = position === undefined ? "" : ` at ${position.epoch}:${position.offset}`;
-  const list = publications?.map(({ offset, data }) => `${offset}=${data}`).join(" ") ?? "";
+  const list = publications?.map(({ offset, data }) => `${offset}=${textOf(data)}`).join(" ") ?? "";
   return `${outcome}${place} ${list}`.trim();
 }

@@ -13,6 +13,7 @@ import {
   type Subscription,
   type SubscriptionErrorContext,
   type SubscriptionOptions,
+  type TransportEndpoint,
   type UnsubscribedContext,
 } from "centrifuge";
 import { Inbox } from "./inbox.ts";
@@ -28,10 +29,18 @@ export class SdkClient {
   readonly errors = new Inbox<ErrorContext>();
   readonly serverSide: ServerSide;
 
-  /** Connects at once. */
-  constructor(address: string, options: Partial<Options>) {
+  /**
+   * Connects at once.
+   *
+   * @param Build which of the SDK's builds it is; they are the same but for their codec
+   */
+  constructor(
+    address: string | TransportEndpoint[],
+    options: Partial<Options>,
+    Build: typeof Centrifuge = Centrifuge,
+  ) {
     // A tenth of the SDK's own delays: no test is about them.
-    this.client = new Centrifuge(address, {
+    this.client = new Build(address, {
       minReconnectDelay: 50,
       maxReconnectDelay: 500,
       ...options,

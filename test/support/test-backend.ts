@@ -20,6 +20,14 @@ export interface Kept {
   readonly data: TestData;
 }
 
+/** What a publish request may say besides its channel. */
+export interface PublishFields {
+  readonly data?: TestData;
+  /** Bytes in base64, instead of `data`. */
+  readonly b64data?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
 /** What tests publish. */
 export type TestData = number | string | { readonly [name: string]: number | string };
 
@@ -37,6 +45,11 @@ export class TestBackend {
   publish(channel: string, data: TestData, idempotencyKey = ""): Promise<Position> {
     const key = idempotencyKey === "" ? {} : { idempotency_key: idempotencyKey };
     return this.#call<Position>("publish", { channel, data, ...key });
+  }
+
+  /** Publishes with fields that the API has besides `data`, or instead of it. */
+  publishFields(channel: string, fields: PublishFields): Promise<Position> {
+    return this.#call<Position>("publish", { channel, ...fields });
   }
 
   /** Publishes several in one request, each with its key, and gives where each of them stands. */

@@ -38,7 +38,11 @@ export class TestServer {
         {
           configPath: "wrangler.toml",
           secrets: { ...secrets },
-          ...(config === undefined ? {} : { vars: { config: JSON.stringify(config) } }),
+          vars: {
+            // The runtime has no proxy before it that would tell it when a client hangs up.
+            STREAM_PROBE_MS: "500",
+            ...(config === undefined ? {} : { config: JSON.stringify(config) }),
+          },
         },
       ],
     });

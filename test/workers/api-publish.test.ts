@@ -47,7 +47,31 @@ describe("the data of a publication", () => {
     await publish(channel, { ignored: true }, { b64data });
     expect(await keptData(channel)).toStrictEqual(['{"n":1.0}']);
     expect(await detailOf({ channel, b64data: "%%%" })).toContain("b64data");
-    expect(await detailOf({ channel, b64data: btoa("no json") })).toContain("b64data");
+    expect(await keptData(channel)).toHaveLength(1);
+  });
+
+  it("[W4] may be any bytes, which clients and backends that speak JSON have as base64", async () => {
+    const channel = newChannel("room");
+    const socket = await TestSocket.subscribe(channel, "ada");
+    await socket.frame(); // its own join
+    const kept: string[] = [];
+    for (const bytes of ["no json", "\u00ff\u0000\n", "1 2"]) {
+      const b64data = btoa(bytes);
+      const { offset } = await publish(channel, null, { b64data });
+      expect(await socket.line()).toContain(`"pub":{"data":"${b64data}","offset":${offset}`);
+      kept.push(JSON.stringify(b64data));
+    }
+    expect(await keptData(channel)).toStrictEqual(kept);
+  });
+
+  it("[W4] is JSON for clients and backends also where base64 has it on several lines", async () => {
+    const channel = newChannel("room");
+    const socket = await TestSocket.subscribe(channel, "ada");
+    await socket.frame(); // its own join
+    await publish(channel, null, { b64data: btoa('{\r\n "a": "x\\ny",\n "b": 2}\n') });
+    const line = '{ "a": "x\\ny", "b": 2}';
+    expect(await socket.line()).toContain(`"pub":{"data":${line},"offset":1`);
+    expect(await keptData(channel)).toStrictEqual([line]);
   });
 
   it("[W1] is required, and null is data", async () => {

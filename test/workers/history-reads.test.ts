@@ -56,7 +56,7 @@ class BilledSql implements Sql {
   }
 
   rows(query: string, ...values: readonly SqlValue[]): readonly SqlRow[] {
-    const cursor = this.#storage.sql.exec<Record<string, SqlValue>>(query, ...values);
+    const cursor = this.#storage.sql.exec<Record<string, SqlStorageValue>>(query, ...values);
     const rows = cursor.toArray();
     this.rowsRead += cursor.rowsRead;
     return rows;

@@ -1,19 +1,28 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { parseCallFailure } from "../platform/call-failure.ts";
 import { authenticate } from "./authenticate.ts";
 import { batch } from "./batch.ts";
 import { broadcast } from "./broadcast.ts";
 import { type Served, configure } from "./configure.ts";
-import { connect } from "./connect.ts";
+import { channelEndpoint } from "./channel-endpoint.ts";
+import { crossOrigin } from "./cross-origin.ts";
+import { emulation } from "./emulation.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { StreamKind } from "./first-frame.ts";
 import { keepaliveScript } from "./keepalive-script.ts";
 import { legacy } from "./legacy.ts";
+import { onlyMethods } from "./only-methods.ts";
 import { onlyPost } from "./only-post.ts";
 import { onlyUpgrade } from "./only-upgrade.ts";
+import { opened, type Transport } from "./opened.ts";
+import { poll } from "./poll.ts";
 import { publish } from "./publish.ts";
+import { regionEndpoint } from "./region-endpoint.ts";
 import { jsonBody } from "./request-body.ts";
 import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
 import { singleChannel } from "./single-channel.ts";
-import { upgrade } from "./upgrade.ts";
+import { stream } from "./stream.ts";
+import { webSocket } from "./websocket.ts";
 
 /** The edge's route table. */
 export function createApp(): Hono<Served> {
@@ -30,8 +39,13 @@ export function createApp(): Hono<Served> {
   app.all("/api/presence", onlyPost, jsonBody, singleChannel("presence"));
   app.all("/api/presence_stats", onlyPost, jsonBody, singleChannel("presence_stats"));
 
-  app.all("/connection/websocket", onlyUpgrade, connect());
-  app.all("/channel/:name{[^/]*}/websocket", onlyUpgrade, upgrade());
+  const channel = channelEndpoint();
+  addTransports(app, "/connection", regionEndpoint());
+  addTransports(app, "/channel/:name{[^/]*}", channel);
+  const getOnly = onlyMethods("GET");
+  app.all("/channel/:name{[^/]*}/poll", crossOrigin, opened("longPoll"), getOnly, poll(channel));
+  app.all("/emulation", crossOrigin, onlyPost, emulation);
+  app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
   app.get("/health", respondHealthy);
   app.get("/keepalive-websocket.js", keepaliveScript);
@@ -42,4 +56,26 @@ export function createApp(): Hono<Served> {
     return respondInternalError();
   });
   return app;
+}
+
+/** The ways in which a client reaches one endpoint (reference part 4). */
+function addTransports(app: Hono<Served>, path: string, endpoint: Endpoint): void {
+  app.all(`${path}/websocket`, onlyUpgrade, webSocket(endpoint, "both_ways"));
+  app.all(
+    `${path}/uni_websocket`,
+    opened("uniWebsocket"),
+    onlyUpgrade,
+    webSocket(endpoint, "one_way"),
+  );
+  const getOrPost = onlyMethods("GET", "POST");
+  const add = (
+    name: string,
+    transport: Transport,
+    methods: MiddlewareHandler<Served>,
+    kind: StreamKind,
+  ) => app.all(`${path}/${name}`, crossOrigin, opened(transport), methods, stream(endpoint, kind));
+  add("sse", "sse", getOrPost, { oneWay: false, events: true });
+  add("http_stream", "httpStream", onlyPost, { oneWay: false, events: false });
+  add("uni_sse", "uniSse", getOrPost, { oneWay: true, events: true });
+  add("uni_http_stream", "uniHttpStream", onlyPost, { oneWay: true, events: false });
 }

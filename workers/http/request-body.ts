@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from "hono";
+import { messagePackToJson } from "../../src/api/messagepack-body.ts";
 import { limits } from "../../src/limits.ts";
 import { parseJsonText } from "../../src/protocol/json-text.ts";
 import type { Served } from "./configure.ts";
@@ -9,8 +10,19 @@ export type RequestBody =
   | { readonly outcome: "too-large" }
   | { readonly outcome: "malformed"; readonly detail: string };
 
-/** Reads a body that is one JSON text, and leaves it to the handler as `request`; 400 or 413 when it is none. */
+/**
+ * Reads a body that is one JSON text, or says the same in MessagePack, and leaves the text to the handler as `request`; 400
+ * or 413 when it is neither.
+ */
 export const jsonBody: MiddlewareHandler<Served> = async (context, next) => {
+  if (isMessagePack(context.req.header("Content-Type"))) {
+    const bytes = await readBytes(context.req.raw);
+    if (bytes === undefined) return respondTooLarge();
+    const request = messagePackToJson(bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes));
+    if (request === undefined) return respondMalformed("the body is not valid MessagePack");
+    context.set("request", request);
+    return next();
+  }
   const body = await readBody(context.req.raw);
   if (body.outcome !== "text") return respondUnread(body);
   const request = parseJsonText(body.text);
@@ -19,15 +31,9 @@ export const jsonBody: MiddlewareHandler<Served> = async (context, next) => {
   return next();
 };
 
-/**
- * Reads a body of UTF-8 text, at most `limits.requestBytesMax` bytes of it. One of a stated length is read in one piece, which
- * takes a fraction of the time; the stated length is not relied on.
- */
+/** Reads a body of UTF-8 text, at most `limits.requestBytesMax` bytes of it. */
 export async function readBody(request: Request): Promise<RequestBody> {
-  const statedBytes = Number(request.headers.get("Content-Length"));
-  if (statedBytes > limits.requestBytesMax) return tooLarge;
-  const bytes =
-    statedBytes > 0 ? await readStated(request, statedBytes) : await readPieces(request);
+  const bytes = await readBytes(request);
   if (bytes === undefined) return tooLarge;
   try {
     // A byte order mark is kept, so that it is refused: JSON has none.
@@ -44,6 +50,22 @@ export function respondUnread(body: Exclude<RequestBody, { readonly outcome: "te
 }
 
 const tooLarge: RequestBody = { outcome: "too-large" };
+
+/** Both names are in use. */
+function isMessagePack(contentType = ""): boolean {
+  const [type = ""] = contentType.split(";", 1);
+  return ["application/msgpack", "application/x-msgpack"].includes(type.trim().toLowerCase());
+}
+
+/**
+ * A body of at most `limits.requestBytesMax` bytes; undefined when it is longer. One of a stated length is read in one piece,
+ * which takes a fraction of the time; the stated length is not relied on.
+ */
+async function readBytes(request: Request): Promise<BodyBytes | undefined> {
+  const statedBytes = Number(request.headers.get("Content-Length"));
+  if (statedBytes > limits.requestBytesMax) return undefined;
+  return statedBytes > 0 ? readStated(request, statedBytes) : readPieces(request);
+}
 
 /** A body of so many bytes; undefined when it turns out to be longer. */
 async function readStated(request: Request, statedBytes: number): Promise<BodyBytes | undefined> {

@@ -68,8 +68,8 @@ export function respondUnauthorized(): Response {
   return new Response(null, { status: 401 });
 }
 
-export function respondMethodNotAllowed(): Response {
-  return respondText(405, "Method Not Allowed", { Allow: "POST" });
+export function respondMethodNotAllowed(allowed: readonly string[] = ["POST"]): Response {
+  return respondText(405, "Method Not Allowed", { Allow: allowed.join(", ") });
 }
 
 export function respondNotFound(): Response {
@@ -103,6 +103,26 @@ export function respondUnconfigured(problems: readonly string[]): Response {
 
 export function respondHealthy(): Response {
   return respondJson("{}");
+}
+
+/** 204: what was posted was taken, or was for nobody. */
+export function respondTaken(): Response {
+  return new Response(null, { status: 204 });
+}
+
+/** A client's stream (reference 4.1). Nobody on the way may keep it, or keep it back. */
+export function respondStream(stream: ReadableStream, contentType: string): Response {
+  const headers = {
+    "Content-Type": contentType,
+    "Cache-Control": "private, no-cache, no-store, must-revalidate, max-age=0",
+    "X-Accel-Buffering": "no",
+  };
+  return new Response(stream, { headers });
+}
+
+/** A long poll's answer. */
+export function respondPoll(body: string, cacheControl: string): Response {
+  return respondJson(body, 200, { "Cache-Control": cacheControl });
 }
 
 /** A text for people. */

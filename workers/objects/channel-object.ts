@@ -100,6 +100,7 @@ export class ChannelObject extends DurableObject<Env> {
       config,
       verifier,
       serverSubscriptions: false,
+      channel: name,
       crowded: () => false,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       commit: async (bytes, carryOut) => {
@@ -158,6 +159,11 @@ export class ChannelObject extends DurableObject<Env> {
   /** Takes over a socket that the edge let through. */
   override fetch(request: Request): Promise<Response> {
     return this.#sockets.accept(request);
+  }
+
+  /** Takes a frame that a client posted whose own socket the edge holds (reference 4.3). */
+  post(session: string, frame: string | Uint8Array): Promise<void> {
+    return this.#sockets.post(session, frame);
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {

@@ -1,8 +1,8 @@
-import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { Config } from "../../src/config/config.ts";
 import { Backlog } from "../../src/hub/backlog.ts";
 import { limits } from "../../src/limits.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
+import type { CodecName } from "../../src/protocol/codec.ts";
 import type { Command } from "../../src/protocol/command.ts";
 import { Allowance, subscribeRate } from "../../src/session/allowance.ts";
 import { fitsAttachment, parseAttachment } from "../../src/session/attachment.ts";
@@ -16,6 +16,7 @@ import { SocketConnection, type SocketHost } from "../platform/socket-connection
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 import { carriesToken, commandVerdicts } from "./command-verdicts.ts";
 import { FrameTurns } from "./frame-turns.ts";
+import { newSession, secretLength, usefulClaims, withoutSubscriptions } from "./new-session.ts";
 import { readFrame } from "./read-frame.ts";
 
 /** What the object around the sockets is and does. */
@@ -26,6 +27,8 @@ export interface ClientSocketsSetup {
   readonly newSession: (snapshot: SessionSnapshot, connection: Connection) => Session;
   /** Whether the server makes subscriptions of its own here, which an upgrade's token may name. */
   readonly serverSubscriptions: boolean;
+  /** The one channel that sockets here are opened for; absent where they are for any. */
+  readonly channel?: string;
   /** Whether the object holds so much that it should get no more sockets. */
   readonly crowded: () => boolean;
   /** Where sessions lie that are too large for an attachment; absent where none may be. */
@@ -118,10 +121,8 @@ export class ClientSockets {
 
   /** Takes over a socket that the edge let through, or says why not. */
   async accept(request: Request): Promise<Response> {
-    const { context, acted, serverSubscriptions } = this.#setup;
-    const { keepalive, claims: verified } = parseHandover(
-      request.headers.get(handoverHeader) ?? "",
-    );
+    const { context, acted, serverSubscriptions, channel, rows } = this.#setup;
+    const handover = parseHandover(request.headers.get(handoverHeader) ?? "");
     const nowMs = Date.now();
     this.sweep(nowMs, false);
     const room = this.#room(nowMs);
@@ -129,34 +130,37 @@ export class ClientSockets {
       await acted(nowMs);
       return refuse(room);
     }
-    const claims = serverSubscriptions ? verified : withoutSubscriptions(verified);
-    if (!fitsAttachment(withoutSubscriptions(claims))) {
+    const claims = usefulClaims(handover, serverSubscriptions, channel);
+    // Until the connect the subscriptions that it asks for can lie in a row, where there are rows.
+    if (!fitsAttachment(rows === undefined ? claims : withoutSubscriptions(claims))) {
       await acted(nowMs);
       return new Response("The token says more than a session can keep", { status: 413 });
     }
-    const snapshot: SessionSnapshot = {
-      phase: "new",
-      client: crypto.randomUUID(),
-      openedAtMs: nowMs,
-      keepalive,
-      ...(claims === undefined ? {} : { claims }),
-      subscriptions: [],
-    };
+    const snapshot = newSession(handover, claims, nowMs);
+    const { secret } = snapshot;
     const { 0: theirs, 1: ours } = new WebSocketPair();
-    context.acceptWebSocket(ours);
+    // The tag is how what its client posts finds it again, after a sleep too.
+    if (secret === undefined) context.acceptWebSocket(ours);
+    else context.acceptWebSocket(ours, [secret]);
     this.#add(ours, snapshot).connection.save(snapshot);
     await acted(nowMs);
-    const offered = (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",");
-    const agreed = offered.some((protocol) => protocol.trim() === jsonProtocol);
     return new Response(null, {
       status: 101,
       webSocket: theirs,
-      headers: agreed ? { "Sec-WebSocket-Protocol": jsonProtocol } : {},
+      headers: agreedProtocol(request, handover.codec ?? "json"),
     });
   }
 
+  /** A frame was posted for the session that this is the secret of; for one that isn't here nothing happens (rule T4). */
+  async post(secret: string, frame: string | Uint8Array): Promise<void> {
+    // Nothing else is a tag of ours, and the platform takes only short ones.
+    if (secret.length !== secretLength) return;
+    const [socket] = this.#setup.context.getWebSockets(secret);
+    if (socket !== undefined) await this.message(socket, frame);
+  }
+
   /** A frame came. */
-  async message(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+  async message(socket: WebSocket, message: string | ArrayBuffer | Uint8Array): Promise<void> {
     const client = this.#clients.get(socket);
     if (client === undefined || client.session.ignoresCommands) return;
     const nowMs = Date.now();
@@ -207,7 +211,7 @@ export class ClientSockets {
     for (const { session } of this.#clients.values()) session.tick(false, nowMs);
   }
 
-  async #carryOut(client: Client, message: string | ArrayBuffer): Promise<void> {
+  async #carryOut(client: Client, message: string | ArrayBuffer | Uint8Array): Promise<void> {
     try {
       await this.#receive(client, message);
     } catch (error) {
@@ -217,7 +221,7 @@ export class ClientSockets {
     }
   }
 
-  async #receive(client: Client, message: string | ArrayBuffer): Promise<void> {
+  async #receive(client: Client, message: string | ArrayBuffer | Uint8Array): Promise<void> {
     const { session } = client;
     if (session.ignoresCommands) return;
     const frame = readFrame(message);
@@ -315,11 +319,12 @@ export class ClientSockets {
 /** Why a socket isn't taken. */
 type Refusal = "full" | "too-fast";
 
-/** The subscriptions that a token asks for are of no use where the server makes none. */
-function withoutSubscriptions(claims: ConnectionClaims | undefined): ConnectionClaims | undefined {
-  if (claims?.subscriptions === undefined) return claims;
-  const { subscriptions: _, ...kept } = claims;
-  return kept;
+/** Browsers give a connection up whose handshake agrees on none of the protocols that they offered. */
+function agreedProtocol(request: Request, codec: CodecName): Record<string, string> {
+  const offered = (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",");
+  const ours = `centrifuge-${codec}`;
+  const agreed = offered.some((protocol) => protocol.trim() === ours);
+  return agreed ? { "Sec-WebSocket-Protocol": ours } : {};
 }
 
 /**
@@ -345,4 +350,3 @@ function answerClose(socket: WebSocket, code: number, reason: string): void {
   }
 }
 
-const jsonProtocol = "centrifuge-json";

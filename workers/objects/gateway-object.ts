@@ -68,6 +68,7 @@ export class GatewayObject extends DurableObject<Env> {
       config,
       verifier,
       serverSubscriptions: sessions.serverSubscriptions,
+      ...(served.kind === "channel" ? { channel: served.channel } : {}),
       crowded: () => gateway.crowded,
       rows: new SessionRows(this.sql),
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
@@ -95,6 +96,11 @@ export class GatewayObject extends DurableObject<Env> {
   /** Takes over a socket that the edge let through. */
   override fetch(request: Request): Promise<Response> {
     return this.#sockets.accept(request);
+  }
+
+  /** Takes a frame that a client posted whose own socket the edge holds (reference 4.3). */
+  post(session: string, frame: string | Uint8Array): Promise<void> {
+    return this.#sockets.post(session, frame);
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {

@@ -8,7 +8,7 @@ export type Frame =
   | { readonly outcome: "too-large" };
 
 /** Takes a message of at most `limits.frameBytesMax` bytes. */
-export function readFrame(message: string | ArrayBuffer): Frame {
+export function readFrame(message: string | ArrayBuffer | Uint8Array): Frame {
   if (typeof message === "string") {
     return utf8Fits(message, limits.frameBytesMax)
       ? { outcome: "frame", frame: message }
@@ -16,5 +16,5 @@ export function readFrame(message: string | ArrayBuffer): Frame {
   }
   return message.byteLength > limits.frameBytesMax
     ? { outcome: "too-large" }
-    : { outcome: "frame", frame: new Uint8Array(message) };
+    : { outcome: "frame", frame: message instanceof Uint8Array ? message : new Uint8Array(message) };
 }

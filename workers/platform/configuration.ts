@@ -38,6 +38,11 @@ export interface Settings {
   readonly config?: string | { readonly [section: string]: ConfigVariable };
   /** Origins that are allowed besides the configured ones, separated by commas; for development only. */
   readonly DEVELOPMENT_ORIGINS?: string;
+  /**
+   * How often idle HTTP streams are written to, in ms, where the runtime can't tell that a client is gone unless it writes:
+   * for every one but Cloudflare's. Absent: never.
+   */
+  readonly STREAM_PROBE_MS?: string;
 }
 
 type ConfigVariable =

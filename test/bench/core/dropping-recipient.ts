@@ -1,4 +1,6 @@
 import type { Recipient } from "../../../src/hub/recipient.ts";
+import type { Message } from "../../../src/protocol/codec.ts";
+import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 
 /** A subscriber that takes every frame and does nothing with it: what is measured is what comes before the socket. */
 export class DroppingRecipient implements Recipient {
@@ -6,9 +8,13 @@ export class DroppingRecipient implements Recipient {
   readonly present = true;
   readonly announced = false;
   readonly hearsJoinLeave = false;
+  readonly codec = jsonCodec;
+  readonly filter = undefined;
+  readonly delta = false;
+  deltaBase = undefined;
   sentBytes = 0;
 
-  send(frame: string): void {
+  send(frame: Message): void {
     this.sentBytes += frame.length;
   }
 

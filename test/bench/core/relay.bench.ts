@@ -28,7 +28,6 @@ const session = {
 function followed(subscriberCount: number): Follower {
   const follower = new Follower("news", {
     client: configured().client,
-    codec: jsonCodec,
     held: new HeldSubscriptions(),
     ask: (_, asked) => {
       const position = { epoch: "e", offset: 0 };
@@ -43,7 +42,7 @@ function followed(subscriberCount: number): Follower {
   const wish = { positioned: true, mode: "stream", orFail: false } as const;
   for (let count = 0; count < subscriberCount; count++) {
     const info = { user: "42", client: `${count}` };
-    const subscription = new Subscription(info, granted, dropping, session);
+    const subscription = new Subscription(info, granted, jsonCodec, dropping, session);
     follower.join(subscription, wish, 0, () => undefined);
   }
   return follower;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parsePublish } from "../../../src/api/parse-publish.ts";
 import { limits } from "../../../src/limits.ts";
+import { payloadLength } from "../../../src/protocol/payload.ts";
 import { channelConfig } from "./channel-config.ts";
 
 const config = channelConfig();
@@ -19,8 +20,8 @@ function withVersion(version: string): string {
   return `{"channel":"news","data":1,"version":${version}}`;
 }
 
-function base64(text: string): string {
-  return Buffer.from(text).toString("base64");
+function base64(data: string | Uint8Array): string {
+  return Buffer.from(data).toString("base64");
 }
 
 describe("a publish request", () => {
@@ -99,24 +100,59 @@ describe("the data of a publish request", () => {
   });
 
   it.each([
-    ["base64", "%%%"],
-    ["JSON", base64("hello")],
-    ["UTF-8", Buffer.from([0x22, 0xff, 0x22]).toString("base64")],
-    ["JSON without a byte order mark", base64("\u{feff}1")],
-  ])("is refused when b64data is not %s", (_, encoded) => {
-    expect(parse(`{"channel":"news","b64data":"${encoded}"}`)).toMatchObject({
-      outcome: "refused",
+    ["no JSON", "hello"],
+    ["no UTF-8", Uint8Array.of(0x22, 0xff, 0x22)],
+    ["JSON after a byte order mark", "\u{feff}1"],
+    ["JSON with something around it", " 1"],
+    ["JSON on two lines", '{"a":\n1}'],
+  ])("[W4] is the bytes that b64data stands for, where they are %s", (_, bytes) => {
+    const { data } = publicationOf(`{"channel":"news","b64data":"${base64(bytes)}"}`);
+    expect(data).toStrictEqual(new Uint8Array(Buffer.from(bytes)));
+  });
+
+  it.each(["%%%", "a", "a===", "e3\u00e9="])(
+    "is refused when b64data is not base64: %s",
+    (encoded) => {
+      expect(parse(`{"channel":"news","b64data":"${encoded}"}`)).toMatchObject({
+        outcome: "refused",
+        error: { code: 107 },
+        detail: "b64data is not base64",
+      });
+    },
+  );
+
+  it("is as large in b64data as its bytes are, not their base64", () => {
+    const bytes = new Uint8Array(limits.publicationBytesMax).fill(0xff);
+    const { data } = publicationOf(`{"channel":"news","b64data":"${base64(bytes)}"}`);
+    expect(payloadLength(data)).toBe(limits.publicationBytesMax);
+    const more = base64(new Uint8Array(limits.publicationBytesMax + 1));
+    expect(parse(`{"channel":"news","b64data":"${more}"}`)).toMatchObject({
       error: { code: 107 },
-      detail: "b64data must be base64 of JSON in UTF-8",
+      detail: `data is over ${limits.publicationBytesMax} bytes`,
     });
   });
 
-  it.each([`{"channel":"news"}`, `{"channel":"news","b64data":""}`])(
-    "is required: %s",
-    (request) => {
-      expect(parse(request)).toMatchObject({ error: { code: 107 }, detail: "data is required" });
-    },
-  );
+  it("is refused as bytes where the namespace wants JSON", () => {
+    const encoded = base64("hello");
+    expect(parse(`{"channel":"json:a","b64data":"${encoded}"}`)).toMatchObject({
+      error: { code: 107 },
+      detail: "data must be JSON in the channel's namespace",
+    });
+    expect(parse(`{"channel":"objects:a","b64data":"${encoded}"}`)).toMatchObject({
+      error: { code: 107 },
+      detail: "data must be a JSON object in the channel's namespace",
+    });
+    const bytes = publicationOf(`{"channel":"bytes:a","b64data":"${encoded}"}`).data;
+    expect(bytes).toStrictEqual(new Uint8Array(Buffer.from("hello")));
+  });
+
+  it.each([
+    `{"channel":"news"}`,
+    `{"channel":"news","b64data":""}`,
+    `{"channel":"news","b64data":" "}`,
+  ])("is required: %s", (request) => {
+    expect(parse(request)).toMatchObject({ error: { code: 107 }, detail: "data is required" });
+  });
 
   it("must be an object where the namespace says so", () => {
     expect(parse(`{"channel":"objects:a","data":[1]}`)).toMatchObject({

@@ -14,6 +14,7 @@ import {
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { crowd, RecordingRecipient } from "../hub/recording-recipient.ts";
+import { textOf } from "../../support/text-of.ts";
 
 describe("subscribing and leaving", () => {
   it("[F5] sends what was collected before somebody joins to the others only", () => {
@@ -290,7 +291,7 @@ function toldGateways(channel: Channel): readonly RelayEntry[] {
 }
 
 function recovered(joined: JoinOutcome): readonly string[] {
-  return joined.outcome === "joined" ? joined.publications.map(({ data }) => data) : [];
+  return joined.outcome === "joined" ? joined.publications.map(({ data }) => textOf(data)) : [];
 }
 
 function join(channel: Channel, recipient: Recipient, since?: StreamPosition): JoinOutcome {

@@ -20,6 +20,8 @@ import { configured } from "../../support/configured.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { json } from "../api/channel-config.ts";
 import { crowd, RecordingRecipient } from "../hub/recording-recipient.ts";
+import { textOf } from "../../support/text-of.ts";
+import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 
 describe("finding a channel", () => {
   it("[C6] knows its own name, and why any other isn't known", () => {
@@ -252,7 +254,7 @@ function subscriber(more: Partial<SubscriptionSnapshot> = {}) {
   const frames: string[] = [];
   let flushes = 0;
   const connection: Connection = {
-    send: (frame) => frames.push(frame),
+    send: (frame) => frames.push(textOf(frame)),
     close: nothing,
     save: nothing,
     backlogBytes: () => 0,
@@ -274,7 +276,8 @@ function subscriber(more: Partial<SubscriptionSnapshot> = {}) {
     hearsJoinLeave: false,
     ...more,
   };
-  const subscription = new Subscription({ user: "42", client: "c1" }, granted, connection, session);
+  const info = { user: "42", client: "c1" };
+  const subscription = new Subscription(info, granted, jsonCodec, connection, session);
   return { subscription, frames, flushes: () => flushes };
 }
 

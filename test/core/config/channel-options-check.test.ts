@@ -17,6 +17,9 @@ describe("options that must go together", () => {
     ["a position that lives as long as its history", { ...history, history_meta_ttl: "1h" }],
     ["cache recovery", { ...history, force_recovery_mode: "cache", auto_cache_recover: true }],
     ["stream recovery in words", { force_recovery_mode: "stream", auto_cache_recover: false }],
+    ["deltas", { ...history, allowed_delta_types: ["fossil"], delta_publish: true }],
+    ["no deltas in words", { allowed_delta_types: [], delta_publish: false }],
+    ["a tags filter without history", { allow_tags_filter: true }],
     ["history as long as the default history_meta_ttl", { ...history, history_ttl: "720h" }],
   ])("takes %s", (_, options) => {
     expect(problemsOfOptions(options)).toEqual([]);
@@ -54,6 +57,21 @@ describe("options that must go together", () => {
         `${path}.history_size needs history_ttl`,
       ],
     ],
+    [
+      { allowed_delta_types: ["fossil"] },
+      [`${path}.allowed_delta_types needs history: set history_size and history_ttl`],
+    ],
+    [
+      { allowed_delta_types: ["fossil"], delta_publish: true },
+      [
+        `${path}.allowed_delta_types needs history: set history_size and history_ttl`,
+        `${path}.delta_publish needs history: set history_size and history_ttl`,
+      ],
+    ],
+    [
+      { ...history, delta_publish: true },
+      [`${path}.delta_publish needs allowed_delta_types`],
+    ],
   ])("refuses %j", (options, problems) => {
     expect(problemsOfOptions(options)).toEqual(problems);
   });
@@ -88,6 +106,7 @@ describe("options that must go together", () => {
     [{ ...history, history_ttl: "999h", history_meta_ttl: 5 }, "history_meta_ttl must be"],
     [{ ...history, force_recovery_mode: 1, auto_cache_recover: true }, "force_recovery_mode must"],
     [{ history_size: -1, history_ttl: "1h", force_recovery_mode: "cache" }, "history_size: -1"],
+    [{ ...history, allowed_delta_types: 1, delta_publish: true }, "allowed_delta_types must be"],
     [{ join_leave: 1, force_push_join_leave: true }, "join_leave must be"],
   ])("does not complain about what follows from a bad value: %j", (options, start) => {
     const problems = problemsOfOptions(options);

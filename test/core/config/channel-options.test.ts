@@ -31,6 +31,9 @@ const everyOption: Required<ChannelOptions> = {
   allowUserLimitedChannels: true,
   channelRegex: /^[a-z]+$/u,
   publicationDataFormat: "json",
+  allowDelta: true,
+  deltaPublish: true,
+  allowTagsFilter: true,
 };
 
 const history = { history_size: 1, history_ttl: "1s" };
@@ -46,6 +49,8 @@ const companions: Record<string, object> = {
   recoveryMode: history,
   autoCacheRecover: { ...history, force_recovery_mode: "cache" },
   allowRecovery: history,
+  allowDelta: history,
+  deltaPublish: { ...history, allowed_delta_types: ["fossil"] },
 };
 
 const optionsOf = (options: object) =>
@@ -97,9 +102,18 @@ describe("channel options", () => {
       ': "^([a-z]+)+$" repeats a group in which something is repeated or alternative: checking a name could take for ever',
     ],
     ["channel_regex", [], " must be a string, found an array"],
-    ["publication_data_format", "binary", ': "binary" is not supported by Dormouse yet'],
-    ["publication_data_format", "xml", ': "xml" is not one of "", "json", "json_object"'],
-    ["publication_data_format", 1, ' must be one of "", "json", "json_object", found a number'],
+    [
+      "publication_data_format",
+      "xml",
+      ': "xml" is not one of "", "json", "json_object", "binary"',
+    ],
+    [
+      "publication_data_format",
+      1,
+      ' must be one of "", "json", "json_object", "binary", found a number',
+    ],
+    ["allow_tags_filter", "true", " must be true or false, found a string"],
+    ["delta_publish", 1, " must be true or false, found a number"],
     ["force_recovery_mode", "map", ': "map" is not one of "", "stream", "cache"'],
     ["force_recovery_mode", true, ' must be one of "", "stream", "cache", found a boolean'],
     ["auto_cache_recover", "true", " must be true or false, found a string"],
@@ -111,6 +125,24 @@ describe("channel options", () => {
 
   it.each(["", "stream"])("takes %j for recovery from the stream, the default", (mode) => {
     expect(optionsOf({ force_recovery_mode: mode })).toStrictEqual(optionsOf({}));
+  });
+
+  it.each([[["xdelta"]], [["fossil", "xdelta"]], ["fossil"], [true], [[1]]])(
+    "refuses allowed_delta_types: %j",
+    (types) => {
+      const problems = optionProblems({ ...history, allowed_delta_types: types });
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toContain(`${path}.allowed_delta_types`);
+    },
+  );
+
+  it("takes no allowed_delta_types at all for none", () => {
+    expect(optionsOf({ allowed_delta_types: [] })).toStrictEqual(optionsOf({}));
+  });
+
+  it.each(["", "json", "json_object", "binary"])("takes publication_data_format %j", (format) => {
+    const { publicationDataFormat } = optionsOf({ publication_data_format: format });
+    expect(publicationDataFormat).toBe(format);
   });
 
   it("matches a channel_regex by characters, the same way every time", () => {
@@ -145,7 +177,8 @@ function metaTtlMs(options: object): number | undefined {
 /** `{historyTtlMs: 60000}` as the operator writes it: `{history_ttl: "60s"}`. */
 function snakeCase(property: string, value: ChannelOptions[keyof ChannelOptions]): object {
   const isDuration = property.endsWith("Ms");
-  // The one option that has another name here.
+  if (property === "allowDelta") return { allowed_delta_types: ["fossil"] };
+  // The other option that has another name here.
   const name = property
     .replace("recoveryMode", "forceRecoveryMode")
     .replace(/Ms$/, "")

@@ -66,11 +66,22 @@ describe("parseConfig", () => {
           allowHistoryForAnonymous: false,
           allowUserLimitedChannels: false,
           publicationDataFormat: "",
+          allowDelta: false,
+          deltaPublish: false,
+          allowTagsFilter: false,
         },
         namespaces: new Map(),
       },
       httpApi: { errorMode: "" },
       rpc: { pingEnabled: false },
+      transports: {
+        sse: false,
+        httpStream: false,
+        uniSse: false,
+        uniHttpStream: false,
+        uniWebsocket: false,
+        longPoll: false,
+      },
     };
     expect(parseConfig(undefined)).toStrictEqual({ outcome: "config", config: defaults });
     expect(parseConfig({})).toStrictEqual({ outcome: "config", config: defaults });
@@ -95,6 +106,7 @@ describe("parseConfig", () => {
         },
         http_api: { error_mode: "loud" },
         rpc: { ping: { enabled: 1 } },
+        http_stream: { enabled: 1 },
         engine: { type: "redis" },
         clients: {},
       }),
@@ -106,6 +118,7 @@ describe("parseConfig", () => {
       'channel.namespaces[1] ("chat").histry_size is unknown; did you mean history_size?',
       'http_api.error_mode: "loud" is not one of "", "transport"',
       "rpc.ping.enabled must be true or false, found a number",
+      "http_stream.enabled must be true or false, found a number",
       "engine is not supported by Dormouse yet",
       "clients is unknown; did you mean client?",
     ]);
@@ -151,6 +164,8 @@ describe("parseConfig", () => {
       "http_api",
       "rpc",
       "ping",
+      "sse",
+      "enabled",
       "without_namespace",
       "namespaces",
       "engine",
@@ -185,7 +200,9 @@ describe("parseConfig", () => {
       join_leave: fc.boolean(),
       allow_recovery: fc.boolean(),
       channel_regex: fc.constantFrom("", "^[a-z]+$", "\\d"),
-      publication_data_format: fc.constantFrom("", "json", "json_object"),
+      publication_data_format: fc.constantFrom("", "json", "json_object", "binary"),
+      allowed_delta_types: fc.constantFrom([], ["fossil"]),
+      allow_tags_filter: fc.boolean(),
     };
     const history = {
       history_size: fc.integer({ min: 1, max: limits.historySizeMax }),
@@ -217,6 +234,7 @@ describe("parseConfig", () => {
           },
           { requiredKeys: [] },
         ),
+        sse: fc.record({ enabled: fc.boolean() }),
         http_api: fc.record({ error_mode: fc.constantFrom("", "transport") }),
       },
       { requiredKeys: [] },

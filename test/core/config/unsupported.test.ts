@@ -6,7 +6,9 @@ import {
   unsupportedHttpApiKeys,
   unsupportedRpcKeys,
   unsupportedRpcPingKeys,
+  unsupportedStreamKeys,
   unsupportedTopLevelKeys,
+  unsupportedUniWebsocketKeys,
 } from "../../../src/config/unsupported.ts";
 import { problemsOf } from "./parsed.ts";
 
@@ -27,6 +29,10 @@ const everyPath = [
   ...Object.keys(unsupportedHttpApiKeys).map((name) => `http_api.${name}`),
   ...Object.keys(unsupportedRpcKeys).map((name) => `rpc.${name}`),
   ...Object.keys(unsupportedRpcPingKeys).map((name) => `rpc.ping.${name}`),
+  ...["sse", "http_stream", "uni_sse", "uni_http_stream"].flatMap((transport) =>
+    Object.keys(unsupportedStreamKeys("")).map((name) => `${transport}.${name}`),
+  ),
+  ...Object.keys(unsupportedUniWebsocketKeys).map((name) => `uni_websocket.${name}`),
 ];
 
 describe("a key of Centrifugo's that Dormouse does not have", () => {
@@ -59,6 +65,13 @@ describe("a key of Centrifugo's that Dormouse does not have", () => {
     ["websocket", { handler_prefix: "/connection/websocket" }, yet],
     ["websocket", 65_536, yet],
     ["websocket", { constructor: 1 }, yet],
+    ["emulation", { handler_prefix: "/else" }, yet],
+    ["emulation", { max_request_body_size: 65_537 }, yet],
+    ["sse.handler_prefix", "/connection/http_stream", yet],
+    ["http_stream.max_request_body_size", 1_048_576, yet],
+    ["uni_sse.connect_code_to_http_response", { enabled: true }, yet],
+    ["uni_websocket.join_push_messages", true, yet],
+    ["uni_websocket.compression", true, yet],
     ["shutdown", { timeout: { timeout: "30s" } }, yet],
     ["client.insecure", true, yet],
     ["client.token.insecure_skip_jwks_endpoint_safety_check", true, yet],
@@ -96,6 +109,12 @@ describe("a key of Centrifugo's that Dormouse does not have", () => {
     ["broker", { enabled: false, type: "memory" }],
     ["presence_manager", { enabled: false, type: "memory", redis: { presence_ttl: "1m0s" } }],
     ["websocket", { message_size_limit: 65_536, compression: false, write_timeout: "1s" }],
+    ["emulation", { handler_prefix: "/emulation", max_request_body_size: 65_536 }],
+    ["sse", { handler_prefix: "/connection/sse", max_request_body_size: 65_536 }],
+    ["http_stream", { handler_prefix: "/connection/http_stream" }],
+    ["uni_sse", { connect_code_to_http_response: { enabled: false, transforms: [] } }],
+    ["uni_http_stream", { handler_prefix: "/connection/uni_http_stream" }],
+    ["uni_websocket", { handler_prefix: "/connection/uni_websocket", write_timeout: "1000ms" }],
     ["health", { enabled: false, handler_prefix: "/health" }],
     ["shutdown", { timeout: "30s" }],
     ["log", { level: "info", file: "" }],

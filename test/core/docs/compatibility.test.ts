@@ -176,7 +176,7 @@ const fields: {
     recoverable: "recoverable",
     joinLeave: "join_leave",
     delta: "delta",
-    filtered: "tf",
+    filter: "tf",
     flag: "flag",
     type: "type",
   },

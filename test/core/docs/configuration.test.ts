@@ -4,13 +4,14 @@ import { configured } from "../../support/configured.ts";
 
 /** The documentation is held against the parsed configuration, in which every option there is has a field. */
 const documentation = readFileSync("docs/configuration.md", "utf8");
-const { client, channel, httpApi, rpc } = configured();
+const { client, channel, httpApi, rpc, transports } = configured();
 const fields = [
   client,
   channel,
   channel.withoutNamespace,
   httpApi,
   rpc,
+  transports,
   client.personalChannel,
   client.token,
 ].flatMap((section) => Object.keys(section));
@@ -42,7 +43,7 @@ function optionName(field: string): string {
   return otherNames.get(field) ?? ownName;
 }
 
-/** Fields of sections within sections, whose names alone would say too little, and the one that is named otherwise. */
+/** Fields of sections within sections, whose names alone would say too little, and those that are named otherwise. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ["personalChannel", "subscribe_to_user_personal_channel.enabled"],
   ["enabled", "subscribe_to_user_personal_channel.enabled"],
@@ -51,4 +52,11 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ["pingEnabled", "ping.enabled"],
   ["recoveryMode", "force_recovery_mode"],
   ["publicKeys", "rsa_public_key"],
+  ["allowDelta", "allowed_delta_types"],
+  ["sse", "sse.enabled"],
+  ["httpStream", "http_stream.enabled"],
+  ["uniSse", "uni_sse.enabled"],
+  ["uniHttpStream", "uni_http_stream.enabled"],
+  ["uniWebsocket", "uni_websocket.enabled"],
+  ["longPoll", "long_poll.enabled"],
 ]);

@@ -1,7 +1,6 @@
 import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { Gateway } from "../../../src/gateway/gateway.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import type { BatchAnswer, RelayEntry } from "../../../src/relay/batch.ts";
 import { configured } from "../../support/configured.ts";
 import { json } from "../api/channel-config.ts";
@@ -92,7 +91,7 @@ export class Scene {
         answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
       ) => this.onPresence(channel, answered),
     };
-    const setup = { config: configured(), codec: jsonCodec, ports };
+    const setup = { config: configured(), ports };
     return new Gateway(only === undefined ? setup : { ...setup, only });
   }
 }

@@ -7,6 +7,7 @@ import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { publishing } from "../../contract/open-channel.ts";
 import { crowd, RecordingRecipient } from "./recording-recipient.ts";
+import { textOf } from "../../support/text-of.ts";
 
 describe("encoding", () => {
   it("[F1] happens once for each publication and frame, whoever listens", () => {
@@ -22,23 +23,23 @@ describe("encoding", () => {
 
   it("[F1] doesn't happen when nobody listens", () => {
     const { codec, counts } = countingCodec();
-    const { hub } = opened(0, codec);
+    const { hub } = opened(0);
     hub.publish(publication(1));
     expect(hub.collecting).toBe(false);
     expect(hub.settle(0)).toBeUndefined();
     hub.announce("join", { user: "42", client: "c1" });
-    hub.add(new RecordingRecipient("deaf"));
+    hub.add(new RecordingRecipient("deaf", { codec }));
     hub.announce("join", { user: "42", client: "c1" });
     expect(counts).toEqual({ pushes: 0, frames: 0 });
   });
 
   it("[F1] happens once for each join and leave", () => {
     const { codec, counts } = countingCodec();
-    const { hub } = opened(0, codec);
+    const { hub } = opened(0);
     const hearing = [1, 2, 3].map(
-      (id) => new RecordingRecipient(`${id}`, { hearsJoinLeave: true }),
+      (id) => new RecordingRecipient(`${id}`, { codec, hearsJoinLeave: true }),
     );
-    const deaf = new RecordingRecipient("deaf");
+    const deaf = new RecordingRecipient("deaf", { codec });
     for (const recipient of [...hearing, deaf]) hub.add(recipient);
     hub.announce("join", { user: "42", client: "c1" });
     hub.announce("leave", { user: "42", client: "c1" });
@@ -126,7 +127,7 @@ describe("a frame", () => {
     for (let data = 0; data < 600; data++) hub.publish(publication(data));
     hub.flush();
     const { frames, heard } = at(listeners, 0);
-    expect(frames.map((frame) => frame.split("\n").length)).toEqual([256, 256, 88]);
+    expect(frames.map((frame) => textOf(frame).split("\n").length)).toEqual([256, 256, 88]);
     expect(heard).toEqual(Array.from({ length: 600 }, (_, data) => String(data)));
   });
 
@@ -155,7 +156,7 @@ describe("a frame", () => {
     hub.publish(text(limits.batchBytesMax));
     hub.publish(publication(3));
     hub.flush();
-    const counts = at(listeners, 0).frames.map((frame) => frame.split("\n").length);
+    const counts = at(listeners, 0).frames.map((frame) => textOf(frame).split("\n").length);
     expect(counts).toEqual([1, 1, 1]);
   });
 
@@ -170,7 +171,9 @@ describe("a frame", () => {
           const { frames, heard } = at(listeners, 0);
           expect(heard.map((data) => data.length - 2)).toEqual(sizes);
           for (const frame of frames) {
-            expect(frame.length <= limits.batchBytesMax || !frame.includes("\n")).toBe(true);
+            expect(frame.length <= limits.batchBytesMax || !textOf(frame).includes("\n")).toBe(
+              true,
+            );
           }
         },
       ),
@@ -224,8 +227,8 @@ describe("a user's only connection", () => {
 });
 
 function opened(size: number, codec: Codec = jsonCodec) {
-  const hub = new Hub("room", codec, 1_048_576);
-  const listeners = crowd(size);
+  const hub = new Hub("room", 1_048_576);
+  const listeners = crowd(size, { codec });
   for (const recipient of listeners) hub.add(recipient);
   return { hub, listeners };
 }

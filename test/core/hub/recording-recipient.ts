@@ -1,8 +1,22 @@
 import type { Recipient } from "../../../src/hub/recipient.ts";
-import type { Message } from "../../../src/protocol/codec.ts";
+import type { TagsFilter } from "../../../src/hub/tags-filter.ts";
+import type { Codec, Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
+import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import { memberText } from "../../../src/protocol/json-text.ts";
+import type { Payload } from "../../../src/protocol/payload.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
+import { textOf } from "../../support/text-of.ts";
+
+/** What is special about a recipient; otherwise it is present, speaks JSON, and wants all publications in full. */
+export interface RecipientTraits {
+  readonly present?: boolean;
+  readonly announced?: boolean;
+  readonly hearsJoinLeave?: boolean;
+  readonly codec?: Codec;
+  readonly filter?: TagsFilter;
+  readonly delta?: boolean;
+}
 
 /** A subscriber that writes down what happens to it, in order. */
 export class RecordingRecipient implements Recipient {
@@ -10,6 +24,10 @@ export class RecordingRecipient implements Recipient {
   readonly present: boolean;
   readonly announced: boolean;
   readonly hearsJoinLeave: boolean;
+  readonly codec: Codec;
+  readonly filter: TagsFilter | undefined;
+  readonly delta: boolean;
+  deltaBase: Payload | undefined;
   readonly frames: Message[] = [];
   readonly disconnects: DisconnectCode[] = [];
   /** The connections it may have to give way to. */
@@ -23,14 +41,14 @@ export class RecordingRecipient implements Recipient {
   onFlushed: () => void = doNothing;
   onReplaced: () => void = doNothing;
 
-  constructor(
-    user: string,
-    traits: { present?: boolean; announced?: boolean; hearsJoinLeave?: boolean } = {},
-  ) {
+  constructor(user: string, traits: RecipientTraits = {}) {
     this.info = { user, client: `client-of-${user}` };
     this.present = traits.present ?? true;
     this.announced = traits.announced ?? false;
     this.hearsJoinLeave = traits.hearsJoinLeave ?? false;
+    this.codec = traits.codec ?? jsonCodec;
+    this.filter = traits.filter;
+    this.delta = traits.delta ?? false;
   }
 
   send(frame: Message): void {
@@ -57,15 +75,15 @@ export class RecordingRecipient implements Recipient {
     this.onReplaced();
   }
 
-  /** What it heard, in order: a publication's data, or `join` or `leave` and who. */
+  /** What it heard, in order, if it speaks JSON: a publication's data, or `join` or `leave` and who. */
   get heard(): string[] {
-    return this.frames.flatMap((frame) => frame.split("\n")).map(parsePush);
+    return this.frames.flatMap((frame) => textOf(frame).split("\n")).map(parsePush);
   }
 }
 
 /** So many subscribers that only listen. */
-export function crowd(size: number): RecordingRecipient[] {
-  return Array.from({ length: size }, (_, index) => new RecordingRecipient(`user${index}`));
+export function crowd(size: number, traits?: RecipientTraits): RecordingRecipient[] {
+  return Array.from({ length: size }, (_, index) => new RecordingRecipient(`user${index}`, traits));
 }
 
 function parsePush(line: string): string {

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { Hub } from "../../../src/hub/hub.ts";
 import { limits } from "../../../src/limits.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import { publishing } from "../../contract/open-channel.ts";
 import { crowd, RecordingRecipient } from "./recording-recipient.ts";
 
@@ -176,7 +175,7 @@ function heldUp(hub: Hub, publish: (data: number) => void): RecordingRecipient[]
 }
 
 function opened() {
-  const hub = new Hub("room", jsonCodec, queueMaxBytes);
+  const hub = new Hub("room", queueMaxBytes);
   const publish = (data: number): void => {
     hub.publish({ data: publishing(data).data, offset: 0 });
     hub.flush();

@@ -5,6 +5,7 @@ import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import { type JsonText, memberText } from "../../../src/protocol/json-text.ts";
 import { sentCommand } from "./random-command.ts";
 import { jsonText } from "./random-json-text.ts";
+import { textOf } from "../../support/text-of.ts";
 
 describe("the JSON codec", () => {
   it("pings with the empty message, which reads as a pong", () => {
@@ -99,5 +100,5 @@ function published(data: string): JsonText | undefined {
   if (command?.method !== "publish" || command.request.data === undefined) return undefined;
   const publication = { data: command.request.data, offset: 1, epoch: "e" };
   const push = jsonCodec.encodePush({ type: "publication", channel: "x", publication });
-  return memberText(push, "push", "pub", "data");
+  return memberText(textOf(push), "push", "pub", "data");
 }

@@ -2,11 +2,14 @@ import { describe, expect, it } from "vitest";
 
 import { limits } from "../../../src/limits.ts";
 import type { Command, ConnectRequest } from "../../../src/protocol/command.ts";
+import type { FilterNode } from "../../../src/protocol/filter-node.ts";
 import { decodeCommand } from "../../../src/protocol/json-command.ts";
 import { valid } from "./valid-json-text.ts";
 
 const absentConnect: ConnectRequest = { token: "", name: "", subscriptions: new Map() };
 const absentServerSubscription = { recover: false, epoch: "", offset: 0 };
+
+const absentNode: FilterNode = { op: "", key: "", cmp: "", val: "", vals: [], nodes: [] };
 
 const absentSubscribe = {
   channel: "",
@@ -18,7 +21,6 @@ const absentSubscribe = {
   recoverable: false,
   joinLeave: false,
   delta: "",
-  filtered: false,
   flag: 0,
   type: 0,
 };
@@ -46,7 +48,7 @@ describe("decoding a command", () => {
     ],
     ['{"id":1,"subscribe":{}}', { method: "subscribe", id: 1, request: absentSubscribe }],
     [
-      '{"id":2,"subscribe":{"channel":"x","token":"t","recover":true,"epoch":"e","offset":9007199254740991,"data":{},"positioned":true,"recoverable":true,"join_leave":true,"delta":"fossil","tf":{"op":"and"},"flag":3,"type":1,"phase":2}}',
+      '{"id":2,"subscribe":{"channel":"x","token":"t","recover":true,"epoch":"e","offset":9007199254740991,"data":{},"positioned":true,"recoverable":true,"join_leave":true,"delta":"fossil","tf":{"op":"and","nodes":[{"key":"k","cmp":"in","vals":["a"]}]},"flag":3,"type":1,"phase":2}}',
       {
         method: "subscribe",
         id: 2,
@@ -60,7 +62,11 @@ describe("decoding a command", () => {
           recoverable: true,
           joinLeave: true,
           delta: "fossil",
-          filtered: true,
+          filter: {
+            ...absentNode,
+            op: "and",
+            nodes: [{ ...absentNode, key: "k", cmp: "in", vals: ["a"] }],
+          },
           flag: 3,
           type: 1,
         },

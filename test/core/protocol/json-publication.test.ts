@@ -37,6 +37,19 @@ describe("encoding a publication", () => {
   });
 });
 
+describe("encoding bytes for those who speak JSON", () => {
+  it("[W4] writes a string of base64 where they aren't JSON", () => {
+    const data = Uint8Array.of(0xfb, 0xff, 0x00);
+    expect(encodePublication({ data, offset: 1 })).toBe('{"data":"+/8A","offset":1}');
+    expect(encodePublication({ data: new Uint8Array(), offset: 1 })).toBe('{"data":"","offset":1}');
+  });
+
+  it("[W4] writes JSON where they are that, on one line", () => {
+    const data = new TextEncoder().encode(' {"a":\r\n1.0}\n');
+    expect(encodePublication({ data, offset: 0 })).toBe('{"data":{"a":1.0}}');
+  });
+});
+
 describe("encoding a client info", () => {
   it("writes user and client even when they are empty", () => {
     expect(encodeClientInfo({ user: "", client: "" })).toBe('{"user":"","client":""}');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { unsubscribeCodes } from "../../../src/protocol/codes.ts";
+import { disconnectCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
 import { encodePush } from "../../../src/protocol/json-push.ts";
 import type { Push } from "../../../src/protocol/reply.ts";
 import { valid } from "./valid-json-text.ts";
@@ -29,6 +29,18 @@ describe("encoding a push", () => {
     [
       '{"push":{"channel":"x","pub":{"data":1}}}',
       { type: "publication", channel: "x", publication: { data: valid("1"), offset: 0 } },
+    ],
+    [
+      '{"push":{"channel":"x","pub":{"data":"gP8=","offset":2,"delta":true}}}',
+      {
+        type: "publication",
+        channel: "x",
+        publication: { data: Uint8Array.of(0x80, 0xff), offset: 2, delta: true },
+      },
+    ],
+    [
+      '{"push":{"disconnect":{"code":3012,"reason":"no pong"}}}',
+      { type: "disconnect", code: disconnectCodes.noPong },
     ],
     [`{"push":{"channel":"x","join":{"info":${infoJson}}}}`, { type: "join", channel: "x", info }],
     [

@@ -39,6 +39,22 @@ describe("encoding a reply", () => {
       },
     ],
     [
+      String.raw`{"id":1,"connect":{"client":"c1","version":"1.0.0","ping":25,"pong":true,"session":"s\"1","node":"channel:\"x","time":5}}`,
+      {
+        id: 1,
+        method: "connect",
+        result: { ...connected, session: 's"1', node: 'channel:"x', timeMs: 5 },
+      },
+    ],
+    [
+      '{"id":2,"subscribe":{"data":1,"delta":true}}',
+      { id: 2, method: "subscribe", result: { ...nothing, data: valid("1"), delta: true } },
+    ],
+    [
+      '{"id":2,"subscribe":{}}',
+      { id: 2, method: "subscribe", result: { ...nothing, delta: false } },
+    ],
+    [
       '{"id":1,"connect":{"client":"c1","version":"1.0.0"}}',
       { id: 1, method: "connect", result: { ...connected, pingSeconds: 0, pong: false } },
     ],

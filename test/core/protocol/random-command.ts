@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 
 import type { Command } from "../../../src/protocol/command.ts";
+import type { FilterNode } from "../../../src/protocol/filter-node.ts";
 import { valid } from "./valid-json-text.ts";
 
 /** What an SDK stringifies, and the command it means by it. */
@@ -37,6 +38,21 @@ const connect = record(
   },
 );
 
+/** A filter of any sense or nonsense, within the limits of its size. */
+const anyFilter = fc.letrec<{ readonly node: FilterNode }>((tie) => ({
+  node: fc.record(
+    {
+      op: anyText,
+      key: anyText,
+      cmp: anyText,
+      val: anyText,
+      vals: fc.array(anyText, { maxLength: 3 }),
+      nodes: fc.oneof({ maxDepth: 3 }, fc.constant([]), fc.array(tie("node"), { maxLength: 3 })),
+    },
+    { noNullPrototype: true },
+  ),
+})).node;
+
 const subscribe = record(
   {
     channel: anyText,
@@ -48,14 +64,15 @@ const subscribe = record(
     recoverable: fc.boolean(),
     joinLeave: fc.boolean(),
     delta: anyText,
-    filtered: fc.boolean(),
+    filter: fc.option(anyFilter, { nil: undefined }),
     flag: fc.maxSafeInteger(),
     type: anyInt32,
   },
   (id, request) => {
-    const { joinLeave, filtered, ...same } = request;
-    const wire = { ...same, join_leave: joinLeave, tf: filtered ? { op: "or" } : undefined };
-    return { wire: { id, subscribe: wire }, command: { method: "subscribe", id, request } };
+    const { joinLeave, filter, ...same } = request;
+    const wire = { ...same, join_leave: joinLeave, tf: filter };
+    const meant = filter === undefined ? { ...same, joinLeave } : { ...same, joinLeave, filter };
+    return { wire: { id, subscribe: wire }, command: { method: "subscribe", id, request: meant } };
   },
 );
 

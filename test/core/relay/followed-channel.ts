@@ -1,5 +1,4 @@
 import type { JoinWish } from "../../../src/channel/channel.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
 import type { Batch, BatchAnswer, RelayEntry } from "../../../src/relay/batch.ts";
@@ -93,7 +92,6 @@ export class FollowedChannel {
   #newFollower(): Follower {
     return new Follower("news", {
       client: configured({ client: this.#client }).client,
-      codec: jsonCodec,
       held: this.held,
       ask: (_, asked) => this.#upstream.ask(asked),
       changed: () => {

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Gateway } from "../../../src/gateway/gateway.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import type { Batch, BatchAnswer } from "../../../src/relay/batch.ts";
 import type { JoinAnswer } from "../../../src/session/channels.ts";
 import { configured } from "../../support/configured.ts";
+import { textOf } from "../../support/text-of.ts";
 import { ChannelWorld } from "./channel-world.ts";
 import { Listener } from "./listener.ts";
 
@@ -177,7 +177,8 @@ class Client {
     let before = how === "newest" ? position.offset - 1 : since;
     for (const { offset, data } of publications) {
       if (offset !== before + 1) this.complaints.push(`recovered ${offset} after ${before}`);
-      if (data !== `"${position.epoch}:${offset}"`) this.complaints.push(`${offset} was ${data}`);
+      if (data !== `"${position.epoch}:${offset}"`)
+        this.complaints.push(`${offset} was ${textOf(data)}`);
       before = offset;
     }
     if (publications.length > 0 && before !== position.offset) {
@@ -314,6 +315,6 @@ class Scene {
       call: this.world.call.bind(this.world),
       presence: () => undefined,
     };
-    return new Gateway({ config: configured(), codec: jsonCodec, ports });
+    return new Gateway({ config: configured(), ports });
   }
 }

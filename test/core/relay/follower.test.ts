@@ -15,6 +15,7 @@ import {
   subscribed,
 } from "./followed-channel.ts";
 import { Listener } from "./listener.ts";
+import { textOf } from "../../support/text-of.ts";
 
 describe("a channel without history", () => {
   it("[L1] passes on what is numbered higher than what was taken, once", () => {
@@ -290,7 +291,7 @@ describe("a channel with history", () => {
   it("says the epoch with the first publication, also when that was read", () => {
     const { channel, listener } = subscribed(at(0));
     const frames: string[] = [];
-    listener.subscription.send = (frame) => frames.push(frame);
+    listener.subscription.send = (frame) => frames.push(textOf(frame));
     channel.take(2, [entry(2)], { top: at(2) });
     channel.port.answer(read([1, 2], at(2)));
     channel.settle();

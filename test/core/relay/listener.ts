@@ -1,10 +1,12 @@
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
+import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import { memberText } from "../../../src/protocol/json-text.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
 import type { JoinAnswer } from "../../../src/session/channels.ts";
 import type { KeptPosition, SubscriptionSnapshot } from "../../../src/session/snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
+import { textOf } from "../../support/text-of.ts";
 
 /** What is special about a listener. */
 export interface ListenerTraits {
@@ -67,7 +69,7 @@ export class Listener {
     };
     const connection = {
       send: (frame: Message) => {
-        for (const line of frame.split("\n")) this.#hear(parsePush(line));
+        for (const line of textOf(frame).split("\n")) this.#hear(parsePush(line));
       },
       close: doNothing,
       save: doNothing,
@@ -95,7 +97,7 @@ export class Listener {
       },
     };
     const info = { user: this.user, client: `client-of-${this.user}`, ...this.#traits.info };
-    return new Subscription(info, granted, connection, session, kept);
+    return new Subscription(info, granted, jsonCodec, connection, session, kept);
   }
 
   #hear(what: string): void {

@@ -18,6 +18,7 @@ import type {
   SubscriptionSnapshot,
 } from "../../../src/session/snapshot.ts";
 import { json } from "../api/channel-config.ts";
+import { filterNode } from "../hub/any-filter.ts";
 import { anySnapshot } from "./random-session.ts";
 import { startMs } from "./room.ts";
 
@@ -138,14 +139,53 @@ describe("a session that was written down", () => {
   });
 
   it("[S1] keeps apart what a subscription is allowed and made by", () => {
-    const flags = ["present", "announced", "hearsJoinLeave", "serverSide", "sole"] as const;
+    const flags = [
+      "present",
+      "announced",
+      "hearsJoinLeave",
+      "serverSide",
+      "sole",
+      "delta",
+    ] as const;
     const off = { present: false, announced: false, hearsJoinLeave: false };
     const subscriptions = flags.map((flag) => subscribedTo(flag, { ...off, [flag]: true }));
     const snapshot = { ...identity, subscriptions };
     expect(afterSleep(snapshot)).toStrictEqual(snapshot);
     expect(writeSession(snapshot).attachment.packed).toBe(
-      `[["present",1,0],["announced",2,0],["hearsJoinLeave",4,0],["serverSide",8,0],["sole",16,0]]`,
+      `[["present",1,0],["announced",2,0],["hearsJoinLeave",4,0],["serverSide",8,0],["sole",16,0],["delta",32,0]]`,
     );
+  });
+
+  it("[S1] keeps apart what others are shown and which publications are wanted", () => {
+    const filter = filterNode({ key: "k", cmp: "eq", val: "v" });
+    const chanInfo = json(`{"n":1}`);
+    const subscriptions = [
+      subscribedTo("neither"),
+      subscribedTo("info", { chanInfo }),
+      subscribedTo("filter", { filter }),
+      subscribedTo("both", { chanInfo, filter }),
+    ];
+    const snapshot = { ...identity, subscriptions };
+    expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+    const [, info, filtered, both] = JSON.parse(writeSession(snapshot).attachment.packed ?? "");
+    expect(info).toStrictEqual(["info", 1, 0, chanInfo]);
+    expect(filtered).toStrictEqual(["filter", 1, 0, null, filter]);
+    expect(both).toStrictEqual(["both", 1, 0, chanInfo, filter]);
+  });
+
+  it("[B1] fits into the attachment with the largest filter that is taken with it", () => {
+    const withNodes = (count: number): SessionSnapshot => {
+      const nodes = Array.from({ length: count }, () => filterNode({ key: "k", cmp: "ex" }));
+      const filter = filterNode({ op: "or", nodes });
+      return { ...identity, subscriptions: [subscribedTo("room", { filter })] };
+    };
+    let count = 1;
+    while (fitsInside(withNodes(count + 1))) count++;
+    const { attachment, row } = writeSession(withNodes(count));
+    expect(row).toBeUndefined();
+    expect(bytesOf(attachment)).toBeLessThanOrEqual(limits.attachmentBytesMax);
+    expect(bytesOf(attachment)).toBeGreaterThan(limits.attachmentBytesMax / 2);
+    expect(writeSession(withNodes(count + 1)).row).toBeDefined();
   });
 
   it("[L7] loses its positions, and nothing else, when the claims leave them no room", () => {
@@ -291,6 +331,20 @@ describe("the attachment of the previous release", () => {
   it("[V1] is what this one writes of a single subscription, so that it can be read there", () => {
     const snapshot = parseAttachment(before);
     expect(snapshot && writeSession(snapshot)).toStrictEqual({ attachment: before });
+  });
+
+  it("[V1] is understood with several subscriptions", () => {
+    const { subscription: _, ...alone } = before;
+    const packed = `[["room",3,1700000100,"{\\"n\\":1.0}"],["news",9,0],["solo",16,0]]`;
+    const off = { expireAtSeconds: 0, present: false, announced: false, hearsJoinLeave: false };
+    const subscriptions = [
+      subscription,
+      { ...off, channel: "news", present: true, serverSide: true },
+      { ...off, channel: "solo", sole: true },
+    ];
+    const snapshot = parseAttachment({ ...alone, packed });
+    expect(snapshot).toStrictEqual({ ...rest, subscriptions });
+    expect(snapshot && writeSession(snapshot)).toStrictEqual({ attachment: { ...alone, packed } });
   });
 
   it("[V1] is what this one writes of a session without a subscription", () => {

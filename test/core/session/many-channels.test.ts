@@ -6,6 +6,7 @@ import { publish, pushed, subscribe, subscribed, tooMany, unsubscribe } from "./
 import type { Peer } from "./peer.ts";
 import { Switchboard } from "./switchboard.ts";
 import { connectionToken, subscriptionToken } from "./verdicts.ts";
+import { textOf } from "../../support/text-of.ts";
 
 function channelsOf(peer: Peer): readonly string[] {
   return peer.saved.subscriptions.map(({ channel }) => channel);
@@ -242,7 +243,7 @@ describe("several large recoveries at once", () => {
     // As a socket does whose other end has not read yet.
     const sent: string[] = [];
     peer.send = (frame) => {
-      sent.push(frame);
+      sent.push(textOf(frame));
       peer.backlog += frame.length;
     };
     board.say(peer, `${recover(2, "a")}\n${recover(3, "b")}`);

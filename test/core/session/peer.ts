@@ -12,6 +12,7 @@ import type { SessionContext } from "../../../src/session/context.ts";
 import { Session } from "../../../src/session/session.ts";
 import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
 import type { Verdicts } from "../../../src/session/verdicts.ts";
+import { textOf } from "../../support/text-of.ts";
 
 /** The other end of a socket: it says frames, and writes down what it is told. */
 export class Peer implements Connection {
@@ -69,7 +70,7 @@ export class Peer implements Connection {
   }
 
   send(frame: Message): void {
-    this.#heard.push(frame);
+    this.#heard.push(textOf(frame));
   }
 
   close({ code, reason }: DisconnectCode): void {

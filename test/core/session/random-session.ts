@@ -7,6 +7,7 @@ import type {
   SubscriptionSnapshot,
 } from "../../../src/session/snapshot.ts";
 import { json } from "../api/channel-config.ts";
+import { filterNode } from "../hub/any-filter.ts";
 
 /** Objects as the code makes them: fast-check's own ones have no prototype. */
 const plain = { noNullPrototype: true } as const;
@@ -26,6 +27,11 @@ const anyClaims: fc.Arbitrary<ConnectionClaims> = fc.record(
   { user: anyText, expireAtSeconds: anyEnd, info: anyInfo },
   { ...plain, requiredKeys: ["user", "expireAtSeconds"] },
 );
+
+/** Sense is nothing that a session looks for in it. */
+const anyFilter = fc
+  .array(anyText, { maxLength: 3 })
+  .map((vals) => filterNode({ op: "not", nodes: [filterNode({ key: "k", cmp: "in", vals })] }));
 
 const anyIdentity: fc.Arbitrary<SessionIdentity> = fc.record(
   {
@@ -49,7 +55,9 @@ const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
     hearsJoinLeave: fc.boolean(),
     serverSide: fc.constant(true),
     sole: fc.constant(true),
+    delta: fc.constant(true),
     chanInfo: anyInfo,
+    filter: anyFilter,
   },
   {
     ...plain,

@@ -2,7 +2,6 @@ import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
 import { OwnChannel } from "../../../src/channel/own-channel.ts";
 import type { Config } from "../../../src/config/config.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import type { SessionContext } from "../../../src/session/context.ts";
 import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
 import type { Verdicts } from "../../../src/session/verdicts.ts";
@@ -121,8 +120,9 @@ export class Room {
     return {
       config,
       channels: new OwnChannel(channel, config.channel, nobodyFollows),
-      codec: jsonCodec,
       version: "test",
+      node: `channel:${channel.name}`,
+      channel: channel.name,
       serverSubscriptions: false,
       storesRows: false,
     };
@@ -135,7 +135,6 @@ export class Room {
       name: this.#name,
       options: resolved.options,
       client: this.config.client,
-      codec: jsonCodec,
       sql: this.#sql,
       newEpoch: () => `epoch${++this.#epochs}`,
       instance: this.nowMs,

@@ -2,9 +2,10 @@ import type { HistoryQuery } from "../../../src/api/channel-command.ts";
 import { type ResolvedChannel, resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { JoinWish } from "../../../src/channel/channel.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
+import type { Message } from "../../../src/protocol/codec.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import type { JsonText } from "../../../src/protocol/json-text.ts";
+import type { Payload } from "../../../src/protocol/payload.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
 import type {
   Channels,
@@ -15,6 +16,7 @@ import type {
   PublishAnswer,
 } from "../../../src/session/channels.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
+import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
 
 type Joined = Extract<JoinAnswer, { readonly outcome: "joined" }>;
@@ -51,7 +53,7 @@ export class ScriptedChannels implements Channels {
   readonly #histories: History[] = [];
   readonly #presences: Question<PresenceAnswer>[] = [];
   readonly #subscribers = new Set<Subscription>();
-  readonly #collecting = new Map<string, string[]>();
+  readonly #collecting = new Map<string, Message[]>();
   readonly #awaitingFlush = new Set<Subscription>();
 
   constructor(config: ChannelConfig) {
@@ -193,13 +195,13 @@ export class ScriptedChannels implements Channels {
 
   publish(
     channel: string,
-    data: JsonText,
+    data: Payload,
     info: ClientInfo,
     _subscription: Subscription | undefined,
     _nowMs: number,
     answer: (outcome: PublishAnswer) => void,
   ): void {
-    this.#calls.push(`publish ${channel} ${data}`);
+    this.#calls.push(`publish ${channel} ${textOf(data)}`);
     this.#publishes.push({ channel, info, answer });
   }
 
@@ -233,7 +235,7 @@ export class ScriptedChannels implements Channels {
     this.#calls.push(`${what} ${channel}`);
   }
 
-  #send(channel: string, frame: string): void {
+  #send(channel: string, frame: Message): void {
     for (const subscription of this.#subscribers) {
       if (subscription.channel === channel) subscription.send(frame);
     }

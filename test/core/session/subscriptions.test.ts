@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { KeptPosition, SubscriptionSnapshot } from "../../../src/session/snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { Subscriptions } from "../../../src/session/subscriptions.ts";
+import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 
 const nobody = {
   flushed: () => undefined,
@@ -28,7 +29,14 @@ function subscriptionTo(
   { kept, expireAtSeconds }: { kept?: KeptPosition; expireAtSeconds?: number } = {},
 ): Subscription {
   const info = { user: "42", client: "c1" };
-  return new Subscription(info, grantedTo(channel, expireAtSeconds), nowhere, nobody, kept);
+  return new Subscription(
+    info,
+    grantedTo(channel, expireAtSeconds),
+    jsonCodec,
+    nowhere,
+    nobody,
+    kept,
+  );
 }
 
 /** Subscriptions to these, of which those with a `?` have not begun. */

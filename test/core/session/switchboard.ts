@@ -1,5 +1,4 @@
 import type { Config } from "../../../src/config/config.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import type { SessionContext } from "../../../src/session/context.ts";
 import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
 import type { Verdicts } from "../../../src/session/verdicts.ts";
@@ -93,8 +92,8 @@ export class Switchboard {
     return {
       config: this.config,
       channels: this.channels,
-      codec: jsonCodec,
       version: "test",
+      node: "gateway:eu/1",
       serverSubscriptions: this.#serverSubscriptions,
       storesRows: this.#storesRows,
     };

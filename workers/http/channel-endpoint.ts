@@ -1,30 +1,26 @@
-import type { Handler } from "hono";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { Pools } from "../../src/gateway/pool.ts";
 import { limits } from "../../src/limits.ts";
 import type { Env } from "../platform/env.ts";
 import { gatewayName } from "../platform/gateway-name.ts";
-import { admit } from "./admit.ts";
-import type { Served } from "./configure.ts";
-import { findRoom, type Pool } from "./find-room.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Pool } from "./find-room.ts";
 import { respondMalformed } from "./respond.ts";
 
 /**
- * `GET /channel/<name>/websocket`: hands a socket over to the object of one channel or, when that is full, to a gateway
- * that serves this channel alone (rule G4). A name that no channel can have is refused here, before any object is touched.
- * A namespace that isn't configured is not: its object answers subscribe with 102, on which clients give up, whereas they
- * would repeat a failed handshake for ever (rule C6).
+ * `/channel/<name>/…`: the object of one channel or, when that is full, a gateway that serves this channel alone (rule G4).
+ * A name that no channel can have is refused here, before any object is touched. A namespace that isn't configured is not:
+ * its object answers subscribe with 102, on which clients give up, whereas they would repeat a failed request for ever
+ * (rule C6).
  */
-export function upgrade(): Handler<Served> {
+export function channelEndpoint(): Endpoint {
   const pools = new Pools(1 + limits.relayGatewaysMax);
-  return async (context) => {
+  return (context) => {
     const channel = channelOf(context.req.raw);
-    if (channel === undefined) return respondMalformed("the path has a malformed channel name");
+    if (channel === undefined) return malformed("the path has a malformed channel name");
     const resolved = resolveChannel(channel, context.var.configured.config.channel);
-    if (resolved.outcome === "bad-name") return respondMalformed(resolved.reason);
-    const admission = await admit(context);
-    if (admission.outcome === "refused") return admission.response;
-    return findRoom(poolOf(channel, pools, context.env), admission.handover);
+    if (resolved.outcome === "bad-name") return malformed(resolved.reason);
+    return { outcome: "pool", pool: poolOf(channel, pools, context.env), channel };
   };
 }
 
@@ -50,4 +46,8 @@ function poolOf(channel: string, pools: Pools, { CHANNELS, GATEWAYS }: Env): Poo
     return { object: GATEWAYS.getByName(name), avoidWhenBroken: true };
   };
   return { pools, name: channel, objectAt };
+}
+
+function malformed(detail: string) {
+  return { outcome: "refused", response: respondMalformed(detail) } as const;
 }

@@ -1,0 +1,113 @@
+import { DeltaFrames } from "./delta-frames.ts";
+import type { Codec, Message } from "../protocol/codec.ts";
+import type { Publication } from "../protocol/publication.ts";
+import { Encoded, type Outgoing } from "./encoded.ts";
+import type { Recipient } from "./recipient.ts";
+import type { TagsFilter } from "./tags-filter.ts";
+
+/**
+ * Publications that go out together, and the frames that bring them. Each publication is encoded once for each codec, however
+ * many listen and whatever they filter; for those who get patches, once for each codec and payload that they have (rule F1).
+ */
+export class BatchFrames implements Outgoing {
+  readonly #channel: string;
+  readonly #lead: Codec;
+  readonly #publications: Publication[] = [];
+  /** The publications' messages, by codec; those of the first listener's are made at once, to know how much there is. */
+  readonly #messages = new Map<Codec, Message[]>();
+  readonly #leadMessages: Message[] = [];
+  readonly #whole = new Encoded((codec) => codec.joinFrame(this.#messagesIn(codec)));
+  /** Which publications a filter lets through; undefined while nobody filters. */
+  #selections: Map<string, Selection> | undefined;
+  /** Undefined while nobody gets patches. */
+  #deltas: DeltaFrames | undefined;
+  /** What a frame with all of them takes, as the first listener gets it. */
+  #bytes = 0;
+
+  /** @param lead what the first of the listeners speaks */
+  constructor(channel: string, lead: Codec) {
+    this.#channel = channel;
+    this.#lead = lead;
+    this.#messages.set(lead, this.#leadMessages);
+  }
+
+  get count(): number {
+    return this.#publications.length;
+  }
+
+  /** @returns whether it made the frame larger than allowed, and isn't in it: it then belongs into the next one */
+  add(publication: Publication, bytesMax: number): "added" | "full" {
+    const message = this.#encode(this.#lead, publication);
+    if (this.#bytes > 0 && this.#bytes + message.length > bytesMax) return "full";
+    this.#leadMessages.push(message);
+    this.#publications.push(publication);
+    // With the line break that divides it from the next one.
+    this.#bytes += message.length + 1;
+    return "added";
+  }
+
+  frameFor(recipient: Recipient): Message | undefined {
+    if (recipient.delta) return this.#deltaFrame(recipient);
+    if (recipient.filter !== undefined) return this.#selected(recipient, recipient.filter);
+    return this.#whole.frameFor(recipient);
+  }
+
+  #selected(recipient: Recipient, filter: TagsFilter): Message | undefined {
+    this.#selections ??= new Map();
+    const selection = this.#selections.get(filter.text) ?? this.#select(this.#selections, filter);
+    switch (selection.outcome) {
+      case "nothing":
+        return undefined;
+      case "all":
+        return this.#whole.frameFor(recipient);
+      case "some":
+        return selection.frames.frameFor(recipient);
+    }
+  }
+
+  /** Filters that let the same publications through share their frames. */
+  #select(known: Map<string, Selection>, { text, matches }: TagsFilter): Selection {
+    const places: number[] = [];
+    for (const [place, { tags }] of this.#publications.entries())
+      if (matches(tags)) places.push(place);
+    const key = places.join();
+    const same = known.get(key);
+    const selection = same ?? this.#newSelection(places);
+    if (same === undefined) known.set(key, selection);
+    known.set(text, selection);
+    return selection;
+  }
+
+  #newSelection(places: readonly number[]): Selection {
+    if (places.length === 0) return { outcome: "nothing" };
+    if (places.length === this.#publications.length) return { outcome: "all" };
+    const chosen = new Set(places);
+    const frames = new Encoded((codec) =>
+      codec.joinFrame(this.#messagesIn(codec).filter((_, place) => chosen.has(place))),
+    );
+    return { outcome: "some", frames };
+  }
+
+  #deltaFrame(recipient: Recipient): Message {
+    this.#deltas ??= new DeltaFrames(this.#publications, (codec, publication) =>
+      this.#encode(codec, publication),
+    );
+    return this.#deltas.frameFor(recipient);
+  }
+
+  #messagesIn(codec: Codec): readonly Message[] {
+    const known = this.#messages.get(codec);
+    if (known !== undefined) return known;
+    const messages = this.#publications.map((publication) => this.#encode(codec, publication));
+    this.#messages.set(codec, messages);
+    return messages;
+  }
+
+  #encode(codec: Codec, publication: Publication): Message {
+    return codec.encodePush({ type: "publication", channel: this.#channel, publication });
+  }
+}
+
+type Selection =
+  | { readonly outcome: "nothing" | "all" }
+  | { readonly outcome: "some"; readonly frames: Encoded };

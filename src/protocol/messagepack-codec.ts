@@ -1,0 +1,21 @@
+import type { Codec, Message } from "./codec.ts";
+import { concatenated } from "./concatenated.ts";
+import { decodeFrame } from "./messagepack-frame.ts";
+import { encodePush } from "./messagepack-push.ts";
+import { encodeReply } from "./messagepack-reply.ts";
+
+/** The MessagePack wire format: JSON's messages as maps, payloads as bytes (rule W6). Decoding and encoding never throw. */
+export const messagePackCodec: Codec = {
+  name: "msgpack",
+  deltaForm: "bytes",
+  ping: Uint8Array.of(0x80),
+  decodeFrame,
+  encodeReply,
+  encodePush,
+  joinFrame,
+};
+
+function joinFrame(messages: readonly Message[]): Message {
+  // All are this codec's own, so none is text.
+  return concatenated(messages.filter((message) => typeof message !== "string"));
+}

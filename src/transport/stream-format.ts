@@ -1,0 +1,62 @@
+import type { CodecName, Message } from "../protocol/codec.ts";
+
+/** How frames are written to a client's HTTP stream (reference part 4). */
+export interface StreamFormat {
+  /** The response's Content-Type. */
+  readonly contentType: string;
+  /** What stands before the first frame. */
+  readonly opening: string;
+  /** What may stand between frames and says nothing. */
+  readonly filler: Uint8Array;
+  /** One frame of the object, whole, as bytes of the stream. A frame may hold several replies or pushes. */
+  encode(frame: Message): Uint8Array;
+}
+
+/** Server-sent events: each reply is an event of its own (reference 4.1). */
+export const eventFormat: StreamFormat = {
+  // A comment.
+  get filler() {
+    return bytesOf([":\n\n"]);
+  },
+  contentType: "text/event-stream; charset=utf-8",
+  // Some clients report a stream as open only when its first bytes come.
+  opening: "\r\n",
+  encode: (frame) => bytesOf(linesOf(frame).map((line) => `data: ${line}\n\n`)),
+};
+
+/** The stream of an HTTP response in a codec of the client's choice (reference 4.2). */
+export function responseFormat(codec: CodecName): StreamFormat {
+  return codec === "protobuf" ? framedFormat : lineFormat;
+}
+
+/** JSON: each reply ends with a line break. */
+const lineFormat: StreamFormat = {
+  // Space before the next reply.
+  get filler() {
+    return bytesOf([" "]);
+  },
+  contentType: "application/json; charset=utf-8",
+  opening: "",
+  encode: (frame) => bytesOf(linesOf(frame).map((line) => `${line}\n`)),
+};
+
+/** Protobuf: each reply has its length before it already. */
+const framedFormat: StreamFormat = {
+  // A ping, which these clients don't answer.
+  get filler() {
+    return new Uint8Array(1);
+  },
+  contentType: "application/octet-stream",
+  opening: "",
+  encode: (frame) => (typeof frame === "string" ? bytesOf([frame]) : frame),
+};
+
+/** Text frames divide what is in them by line breaks (reference 1.1), and have none inside. */
+function linesOf(frame: Message): readonly string[] {
+  const text = typeof frame === "string" ? frame : new TextDecoder().decode(frame);
+  return text.split("\n").filter((line) => line !== "");
+}
+
+function bytesOf(parts: readonly string[]): Uint8Array {
+  return new TextEncoder().encode(parts.join(""));
+}

@@ -1,0 +1,65 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { HttpStream } from "../support/http-stream.ts";
+import { TestServer } from "../support/test-server.ts";
+import { signToken } from "../support/test-tokens.ts";
+
+const config = {
+  client: { queue_max_size: 65_536, ping_interval: "13s", stale_close_delay: "1s" },
+  channel: {
+    without_namespace: { allow_subscribe_for_client: true, presence: true },
+  },
+  http_stream: { enabled: true },
+  sse: { enabled: true },
+};
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await TestServer.start({ config });
+});
+afterAll(() => server.close());
+
+/** Opens a stream of a user that is subscribed to the channel. */
+async function listen(path: string, channel: string, user: string): Promise<HttpStream> {
+  const frame = [
+    { id: 1, connect: { token: signToken({ sub: user }) } },
+    { id: 2, subscribe: { channel } },
+  ];
+  const body = frame.map((command) => JSON.stringify(command)).join("\n");
+  const stream = await HttpStream.post(`${server.address}${path}`, body);
+  await stream.until((text) => text.includes(`"id":2`));
+  return stream;
+}
+
+describe.each([
+  ["/connection/http_stream", "gateway"],
+  ["/channel/stream-channel/http_stream", "channel"],
+  ["/channel/stream-events/sse", "events"],
+])("a stream of %s", (path, name) => {
+  const channel = `stream-${name}`;
+
+  it("[T6] whose client hangs up frees its presence within 2 s", async () => {
+    const stream = await listen(path, channel, "ada");
+    expect(await server.backend.presence(channel)).toHaveLength(1);
+    stream.hangUp();
+    const hungUpAtMs = Date.now();
+    await expect
+      .poll(() => server.backend.presence(channel), { timeout: 10_000 })
+      .toHaveLength(0);
+    expect(Date.now() - hungUpAtMs).toBeLessThan(2_000);
+  });
+
+  it("[T3][F4] whose client stops reading is cut, and held little for", async () => {
+    const stream = await listen(path, channel, "slow");
+    stream.stopReading();
+    const filler = "x".repeat(200_000);
+    for (let number = 1; number <= 200; number++) {
+      await server.backend.publish(channel, { number, filler });
+      if ((await server.backend.presence(channel)).length === 0) break;
+    }
+    expect(await server.backend.presence(channel)).toHaveLength(0);
+    stream.readAgain();
+    expect(await stream.ended).toBe("cut");
+  });
+});

@@ -1,0 +1,84 @@
+import { Hub } from "../../../src/hub/hub.ts";
+import { type TagsFilter, tagsFilter } from "../../../src/hub/tags-filter.ts";
+import type { Codec } from "../../../src/protocol/codec.ts";
+import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { messagePackCodec } from "../../../src/protocol/messagepack-codec.ts";
+import { oneWayCodec } from "../../../src/protocol/one-way-codec.ts";
+import type { Payload } from "../../../src/protocol/payload.ts";
+import { protobufCodec } from "../../../src/protocol/protobuf-codec.ts";
+import { json } from "../api/channel-config.ts";
+import { asHeard, Ear, wired } from "./ear.ts";
+import { RecordingRecipient } from "./recording-recipient.ts";
+
+/** How far behind a listener may be. */
+export const queueMaxBytes = 1_048_576;
+
+export const codecs: readonly Codec[] = [jsonCodec, protobufCodec, messagePackCodec, oneWayCodec];
+
+/** A hub, and what its listeners' codecs had to do. */
+export function scene() {
+  const hub = new Hub("room", queueMaxBytes);
+  const counts = {
+    json: { pushes: 0, frames: 0 },
+    protobuf: { pushes: 0, frames: 0 },
+    msgpack: { pushes: 0, frames: 0 },
+    one_way: { pushes: 0, frames: 0 },
+  };
+  const counted = new Map(
+    codecs.map((codec): [string, Codec] => [
+      codec.name,
+      {
+        ...codec,
+        encodePush: (push) => {
+          counts[codec.name].pushes++;
+          return codec.encodePush(push);
+        },
+        joinFrame: (messages) => {
+          counts[codec.name].frames++;
+          return codec.joinFrame(messages);
+        },
+      },
+    ]),
+  );
+  const join = (codec: Codec, { had, ...traits }: ListenerTraits = {}) => {
+    const recipient = new RecordingRecipient("42", {
+      ...traits,
+      codec: counted.get(codec.name) ?? codec,
+    });
+    recipient.deltaBase = had;
+    hub.add(recipient);
+    const ear = new Ear(codec, traits.delta === true, had);
+    const heard = (): string[] => ear.hear(recipient.frames);
+    /** The newest of these, as many as it got. */
+    const expected = (all: readonly Payload[]): string[] =>
+      all
+        .slice(-recipient.frames.flatMap((frame) => wired(codec, frame)).length)
+        .map((data) => asHeard(data, codec));
+    return { codec, recipient, ear, heard, expected };
+  };
+  return { hub, counts, join };
+}
+
+/** What is special about a listener; otherwise it wants all publications in full. */
+export interface ListenerTraits {
+  readonly hearsJoinLeave?: boolean;
+  readonly filter?: TagsFilter;
+  readonly delta?: boolean;
+  /** What it recovered last. */
+  readonly had?: Payload | undefined;
+}
+
+/** Two of them differ in one place. */
+export function document(number: number): Payload {
+  return json(
+    `{"title":"The quick brown fox jumps over the lazy dog","n":${number},"rest":[1,2,3,4,5]}`,
+  );
+}
+
+/** Lets through what is tagged with one of these. */
+export function tagged(...tags: readonly string[]): TagsFilter {
+  const leaf = { op: "", key: "t", cmp: "in", val: "", vals: tags, nodes: [] };
+  const filter = tagsFilter(leaf);
+  if (filter === undefined) throw new Error("the filter makes no sense");
+  return filter;
+}

@@ -1,0 +1,80 @@
+import type { Context } from "hono";
+import { resolveChannel } from "../../src/channel/channel-name.ts";
+import type { ChannelConfig } from "../../src/config/config.ts";
+import { limits } from "../../src/limits.ts";
+import { decodeEmulation } from "../../src/protocol/protobuf-emulation.ts";
+import { utf8Length } from "../../src/protocol/utf8.ts";
+import { type Post, parsePost } from "../../src/transport/parse-post.ts";
+import { overloadedRetrySeconds, parseCallFailure } from "../platform/call-failure.ts";
+import type { Env } from "../platform/env.ts";
+import { type Gateway, parseGatewayName } from "../platform/gateway-name.ts";
+import { inTime } from "../platform/in-time.ts";
+import { parseNodeName } from "../platform/node-name.ts";
+import type { Served } from "./configure.ts";
+import { isBinary, readPosted, utf8Text } from "./posted-bytes.ts";
+import {
+  respondBusy,
+  respondInternalError,
+  respondMalformed,
+  respondNotFound,
+  respondTaken,
+  respondTooLarge,
+} from "./respond.ts";
+
+/**
+ * `POST /emulation`: what a client has to say whose connection is a stream (reference 4.3). It goes to the object that the
+ * client was told, which alone knows the session; whether it does, nobody learns here (rule T4).
+ */
+export async function emulation(context: Context<Served>): Promise<Response> {
+  const request = context.req.raw;
+  const body = await readPosted(request, limits.emulationBytesMax);
+  if (body === undefined) return respondTooLarge();
+  const post = isBinary(request) ? decodeEmulation(body) : parsePost(utf8Text(body) ?? "");
+  if (post === undefined) return respondMalformed("the body is no emulation request");
+  if (frameLength(post) > limits.frameBytesMax) return respondTooLarge();
+  const object = objectOf(post.node, context.env, context.var.configured.config.channel);
+  if (object === undefined) return respondNotFound();
+  try {
+    const done = object.post(post.session, post.data).then(() => true);
+    const taken = await inTime(done, limits.objectAnswerMs, false);
+    return taken ? respondTaken() : respondBusy(overloadedRetrySeconds);
+  } catch (error) {
+    const failure = parseCallFailure(error);
+    if (failure.overloaded) return respondBusy(overloadedRetrySeconds);
+    console.error(`post to a session failed: ${failure.summary}`);
+    return respondInternalError();
+  }
+}
+
+function frameLength({ data }: Post): number {
+  return typeof data === "string" ? utf8Length(data) : data.byteLength;
+}
+
+/** Anybody may name a node, so only those are asked that the edge itself would give a client. */
+function objectOf(node: string, { CHANNELS, GATEWAYS }: Env, channels: ChannelConfig) {
+  const parsed = parseNodeName(node);
+  if (parsed === undefined) return undefined;
+  if (parsed.kind === "channel") {
+    return isChannel(parsed.name, channels) ? CHANNELS.getByName(parsed.name) : undefined;
+  }
+  const gateway = gatewayNamed(parsed.name);
+  const exists =
+    gateway?.kind === "pool"
+      ? gateway.index < limits.poolObjectsMax
+      : gateway !== undefined &&
+        isChannel(gateway.channel, channels) &&
+        gateway.index < limits.relayGatewaysMax;
+  return exists ? GATEWAYS.getByName(parsed.name) : undefined;
+}
+
+function isChannel(name: string, config: ChannelConfig): boolean {
+  return resolveChannel(name, config).outcome === "resolved";
+}
+
+function gatewayNamed(name: string): Gateway | undefined {
+  try {
+    return parseGatewayName(name);
+  } catch {
+    return undefined; // It throws for names that no gateway has.
+  }
+}

@@ -1,0 +1,24 @@
+import type { MiddlewareHandler } from "hono";
+import type { TransportsConfig } from "../../src/config/config.ts";
+import type { Served } from "./configure.ts";
+import { respondText } from "./respond.ts";
+
+/** A transport that has a setting. */
+export type Transport = keyof TransportsConfig;
+
+/** Answers 404 where the configuration doesn't open a transport, and says what would (rule A1). */
+export function opened(transport: Transport): MiddlewareHandler<Served> {
+  return async (context, next) => {
+    if (context.var.configured.config.transports[transport]) return next();
+    return respondText(404, `${settings[transport]} is not enabled`);
+  };
+}
+
+const settings: Record<Transport, string> = {
+  sse: "sse.enabled",
+  httpStream: "http_stream.enabled",
+  uniSse: "uni_sse.enabled",
+  uniHttpStream: "uni_http_stream.enabled",
+  uniWebsocket: "uni_websocket.enabled",
+  longPoll: "long_poll.enabled",
+};
