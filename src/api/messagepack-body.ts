@@ -23,17 +23,9 @@ type Place = "request" | "commands" | "command" | "parameters" | "elsewhere";
 
 /** Whether JSON can say it. The nesting is bounded by the decoder. */
 function writeValue(json: JsonPieces, value: WireValue, place: Place): boolean {
-  switch (typeof value) {
-    case "string":
-      return json.add(JSON.stringify(value));
-    case "number":
-      return Number.isFinite(value) && json.add(String(value));
-    case "bigint":
-    case "boolean":
-      return json.add(String(value));
-    default:
-      break; // What is left are objects, and the compiler knows it.
-  }
+  if (typeof value === "string") return json.add(JSON.stringify(value));
+  if (typeof value === "number") return Number.isFinite(value) && json.add(String(value));
+  if (typeof value !== "object") return json.add(String(value));
   if (value === null) return json.add("null");
   if (value instanceof Uint8Array) return false;
   return isWireArray(value) ? writeArray(json, value, place) : writeObject(json, value, place);

@@ -9,7 +9,7 @@ export interface TagsFilter {
   /** The same for equal filters: what one subscriber was found to want needn't be asked for the next. */
   readonly text: string;
   /** Whether a publication with these tags is wanted. */
-  matches(tags: Tags | undefined): boolean;
+  readonly matches: (tags: Tags | undefined) => boolean;
 }
 
 /**

@@ -16,7 +16,7 @@ export type ParsedPoll =
 /** Reads the query of a long poll (rule T9). What isn't understood is refused, never guessed (rule W4). */
 export function parsePollRequest(query: (name: string) => string | undefined): ParsedPoll {
   const timeout = query("timeout") ?? "25";
-  if (!/^\d{1,2}$/.test(timeout) || Number(timeout) > timeoutSecondsMax) {
+  if (!/^(?:0|[1-9]\d?)$/.test(timeout) || Number(timeout) > timeoutSecondsMax) {
     return malformed(`timeout must be a number of whole seconds, at most ${timeoutSecondsMax}`);
   }
   const timeoutMs = Number(timeout) * 1_000;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HttpStream } from "../support/http-stream.ts";
+import { firstGateway } from "../support/situation.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -32,21 +33,20 @@ async function listen(path: string, channel: string, user: string): Promise<Http
   return stream;
 }
 
-describe.each([
-  ["/connection/http_stream", "gateway"],
-  ["/channel/stream-channel/http_stream", "channel"],
-  ["/channel/stream-events/sse", "events"],
-])("a stream of %s", (path, name) => {
-  const channel = `stream-${name}`;
+/** From the last thing that happened until an object is sure to sleep. */
+const untilAsleepMs = 11_500;
 
+describe.each([
+  ["/connection/http_stream", "stream-of-gateway", () => server.gatewayAsleep(firstGateway)],
+  ["/channel/stream/http_stream", "stream", () => server.asleep("stream")],
+  ["/channel/events/sse", "events", () => server.asleep("events")],
+])("a stream of %s", (path, channel, asleep) => {
   it("[T6] whose client hangs up frees its presence within 2 s", async () => {
     const stream = await listen(path, channel, "ada");
     expect(await server.backend.presence(channel)).toHaveLength(1);
     stream.hangUp();
     const hungUpAtMs = Date.now();
-    await expect
-      .poll(() => server.backend.presence(channel), { timeout: 10_000 })
-      .toHaveLength(0);
+    await expect.poll(() => server.backend.presence(channel), { timeout: 10_000 }).toHaveLength(0);
     expect(Date.now() - hungUpAtMs).toBeLessThan(2_000);
   });
 
@@ -60,6 +60,19 @@ describe.each([
     }
     expect(await server.backend.presence(channel)).toHaveLength(0);
     stream.readAgain();
-    expect(await stream.ended).toBe("cut");
+    // It comes right after what was under way: nothing of what waited, and nothing cut in the middle.
+    expect(await stream.ended).toBe("end");
+    expect(stream.text).toMatch(/"disconnect":\{"code":3008,"reason":"slow"\}\}\}\n+$/);
+    expect(stream.text.length).toBeLessThan(20_000_000);
+  });
+
+  it("[T1][S2] lets its object sleep, and is woken by a publication", async () => {
+    const stream = await listen(path, channel, "ada");
+    // The first ping of the stream, which the runtime answers for the object, comes meanwhile.
+    await pause(untilAsleepMs);
+    expect(await asleep()).toBe(true);
+    await server.backend.publish(channel, "good morning");
+    await stream.until((text) => text.includes("good morning"));
+    stream.hangUp();
   });
 });

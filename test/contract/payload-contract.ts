@@ -5,7 +5,7 @@ import { openChannel, publishing, withHistory } from "./open-channel.ts";
 
 /** What the history gives back of payloads that aren't JSON: rules H2 and W4. */
 export function payloadContract(onFreshStorage: OnFreshStorage): void {
-  it("[H2][W4] gives back bytes as they were published, whatever they are", async () => {
+  it("[H2][W7] gives back bytes as they were published, whatever they are", async () => {
     const written = Array.from({ length: 30 }, (_, size) =>
       Uint8Array.from({ length: size * 10 }, (__, index) => index * 37 + size * 11),
     );
@@ -26,7 +26,7 @@ export function payloadContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[H2][W4] gives back text as text and bytes as bytes, in order", async () => {
+  it("[H2][W7] gives back text as text and bytes as bytes, in order", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: withHistory });
       const bytes = Uint8Array.of(0x22, 0xff, 0x22);

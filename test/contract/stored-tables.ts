@@ -1,9 +1,10 @@
 import type { Sql } from "../../src/channel/sql.ts";
+import { columnText } from "../support/column-text.ts";
 
 /** The names of our own tables; the platform keeps some that begin with an underscore. */
 export function tableNames(sql: Sql): string[] {
   const query = String.raw`SELECT name FROM sqlite_master WHERE name NOT LIKE '\_%' ESCAPE '\' ORDER BY name`;
-  return [...sql.rows(query)].map((row) => String(row["name"]));
+  return [...sql.rows(query)].map((row) => columnText(row, "name"));
 }
 
 /** How many idempotency keys have a row of their own; old ones count until their row is used again. */

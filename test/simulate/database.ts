@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import type { SqlRow, SqlValue } from "../../src/channel/sql.ts";
+import { columnText } from "../support/column-text.ts";
 
 /** SQLite for one object, with undoing in levels. */
 export interface Database {
@@ -66,10 +67,7 @@ class RealDatabase implements Database {
 
   deleteAll(): void {
     const tables = this.rows("SELECT name FROM sqlite_master WHERE type = 'table'", []);
-    for (const { name } of tables) {
-      if (typeof name !== "string") throw new Error("A table has no name");
-      this.run(`DROP TABLE ${name}`, []);
-    }
+    for (const table of tables) this.run(`DROP TABLE ${columnText(table, "name")}`, []);
   }
 
   close(): void {

@@ -73,9 +73,8 @@ describe("a connection that the edge refuses, touching no object", () => {
 
   it.each<[string, number, string, object]>([
     ["another origin", 403, path, { Origin: "https://evil.example.com" }],
-    ["Protobuf by subprotocol", 400, path, { "Sec-WebSocket-Protocol": "centrifuge-protobuf" }],
-    ["Protobuf by query", 400, `${path}?format=protobuf`, {}],
-    ["Protobuf by another query", 400, `${path}?cf_protocol=protobuf`, {}],
+    ["an unknown format", 400, `${path}?format=xml`, {}],
+    ["pings as WebSocket frames", 400, `${path}?cf_ws_frame_ping_pong=true`, {}],
     ["a token that is none", 401, `${path}?token=nothing.of.the-kind`, {}],
     ["a header that is no token", 401, path, { Authorization: "Bearer nothing" }],
     ["another path", 404, `${path}/more`, {}],

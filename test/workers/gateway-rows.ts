@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
 import { ObjectSql } from "../../workers/platform/object-sql.ts";
+import { columnText } from "../support/column-text.ts";
 
 /** The gateways that a channel's storage says follow it. */
 export function gatewayRows(channel: string): Promise<readonly string[]> {
@@ -9,7 +10,7 @@ export function gatewayRows(channel: string): Promise<readonly string[]> {
     const sql = new ObjectSql(storage);
     const [table] = sql.rows("SELECT name FROM sqlite_master WHERE name = 'gateway'");
     if (table === undefined) return [];
-    return sql.rows("SELECT name FROM gateway ORDER BY name").map((row) => String(row["name"]));
+    return sql.rows("SELECT name FROM gateway ORDER BY name").map((row) => columnText(row, "name"));
   });
 }
 

@@ -11,6 +11,7 @@ import { gatewaySettings, Setting } from "./setting.ts";
 import { TestSocket } from "./test-socket.ts";
 import { token } from "./token.ts";
 import { awake } from "./wakefulness.ts";
+import { columnText } from "../support/column-text.ts";
 
 const setting = new Setting(gatewayPlace(), awake);
 
@@ -35,7 +36,7 @@ function rowsOf(holder: Holder): Promise<readonly (readonly [string, number])[]>
       if (table === undefined) return [];
       return sql
         .rows("SELECT client, length(packed) AS length FROM session")
-        .map((row) => [String(row["client"]), Number(row["length"])]);
+        .map((row) => [columnText(row, "client"), Number(row["length"])]);
     },
   );
 }

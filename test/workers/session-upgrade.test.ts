@@ -27,14 +27,9 @@ describe("an upgrade that the edge refuses, touching no object", () => {
     ["a name too long", 400, `/channel/${"x".repeat(256)}/websocket`, {}],
     ["a name that isn't ASCII", 400, `/channel/${encodeURIComponent("é")}/websocket`, {}],
     ["a name that its namespace refuses", 400, "/channel/digits:x/websocket", {}],
-    [
-      "Protobuf by subprotocol",
-      400,
-      "/channel/news/websocket",
-      { "Sec-WebSocket-Protocol": "centrifuge-protobuf" },
-    ],
-    ["Protobuf by query", 400, "/channel/news/websocket?format=protobuf", {}],
-    ["Protobuf by another query", 400, "/channel/news/websocket?cf_protocol=protobuf", {}],
+    ["an unknown format", 400, "/channel/news/websocket?format=xml", {}],
+    ["an unknown protocol", 400, "/channel/news/websocket?cf_protocol=one_way", {}],
+    ["pings as WebSocket frames", 400, "/channel/news/websocket?cf_ws_frame_ping_pong=true", {}],
     ["another origin", 403, "/channel/news/websocket", { Origin: "https://evil.example.com" }],
     ["another path", 404, "/channel/news/websocket/more", {}],
   ])("[A6][B1] %s", async (_, status, path, headers) => {
@@ -81,6 +76,9 @@ describe("an upgrade", () => {
     ["centrifuge-json", "centrifuge-json", "centrifuge-json"],
     ["centrifuge-json among others", "a, centrifuge-json ,b", "centrifuge-json"],
     ["both codecs", "centrifuge-protobuf, centrifuge-json", "centrifuge-json"],
+    ["centrifuge-protobuf", "centrifuge-protobuf", "centrifuge-protobuf"],
+    ["centrifuge-msgpack", "x, centrifuge-msgpack", "centrifuge-msgpack"],
+    ["nothing that is empty", "", null],
     ["something else", "graphql-ws", null],
   ])("[W1] echoes the subprotocol it understands: %s", async (_, offered, echoed) => {
     const headers = offered === undefined ? {} : { "Sec-WebSocket-Protocol": offered };

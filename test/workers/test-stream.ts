@@ -12,6 +12,12 @@ export class TestStream {
     return new TestStream(await exports.default.fetch(address(path), init));
   }
 
+  /** Posts what is no request for a stream. */
+  static post(path: string, body: BodyInit, type: string): Promise<Response> {
+    const init = { method: "POST", headers: { "Content-Type": type }, body };
+    return exports.default.fetch(address(path), init);
+  }
+
   /** Takes the stream that a response is; throws when it is none. */
   constructor(response: Response) {
     if (response.status !== 200 || response.body === null) {

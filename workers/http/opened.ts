@@ -10,7 +10,7 @@ export type Transport = keyof TransportsConfig;
 export function opened(transport: Transport): MiddlewareHandler<Served> {
   return async (context, next) => {
     if (context.var.configured.config.transports[transport]) return next();
-    return respondText(404, `${settings[transport]} is not enabled`);
+    return respondText(404, `${settings[transport]} is not set`);
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Context, Handler } from "hono";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
+import { limits } from "../../src/limits.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { type PollAnswer, PollReader } from "../../src/transport/poll-answer.ts";
 import { type PollRequest, parsePollRequest } from "../../src/transport/poll-request.ts";
@@ -44,16 +45,23 @@ export function poll(endpoint: Endpoint): Handler<Served> {
 /** What a poll came to: an answer, or the code with which the object closed. */
 type Ending = PollAnswer | { readonly outcome: "closed"; readonly code: number };
 
-/** Listens until there is an answer, and leaves. */
+/** Listens until there is an answer, and leaves. The time begins when the object has said where the client is. */
 async function listen(socket: WebSocket, reader: PollReader, timeoutMs: number): Promise<Ending> {
   const ended = Promise.withResolvers<Ending>();
+  const endAfter = (waitMs: number) =>
+    setTimeout(() => ended.resolve(reader.timedOut()), waitMs);
+  let timer = endAfter(limits.objectAnswerMs);
+  let connected = false;
   socket.addEventListener("message", ({ data }) => {
     const answer = reader.take(String(data));
     if (answer.outcome !== "waiting") ended.resolve(answer);
+    if (connected) return;
+    connected = true;
+    clearTimeout(timer);
+    timer = endAfter(timeoutMs);
   });
   socket.addEventListener("close", ({ code }) => ended.resolve({ outcome: "closed", code }));
   socket.addEventListener("error", () => ended.resolve({ outcome: "closed", code: 1006 }));
-  const timer = setTimeout(() => ended.resolve(reader.timedOut()), timeoutMs);
   try {
     socket.accept();
     socket.send(reader.connectRequest);

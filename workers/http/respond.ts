@@ -116,6 +116,8 @@ export function respondStream(stream: ReadableStream, contentType: string): Resp
     "Content-Type": contentType,
     "Cache-Control": "private, no-cache, no-store, must-revalidate, max-age=0",
     "X-Accel-Buffering": "no",
+    // Cloudflare and the local runtime compress JSON unasked, and gather it for that: nothing would come for minutes.
+    "Content-Encoding": "identity",
   };
   return new Response(stream, { headers });
 }

@@ -9,6 +9,7 @@ import { openChannel, positionOf, publishing } from "../../contract/open-channel
 import { storeRing } from "../../contract/stored-ring.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
+import { columnText } from "../../support/column-text.ts";
 
 /** What finding the newest row may read: the lowest row, the highest, and what bisecting the slots between them takes. */
 const rowsReadMax = (size: number): number => 2 + Math.ceil(Math.log2(size));
@@ -152,12 +153,12 @@ function streamReadWhole(sql: Sql): StoredStream | undefined {
   return {
     size: Number(meta["size"]),
     stream: {
-      epoch: String(meta["epoch"]),
+      epoch: columnText(meta, "epoch"),
       top: Number(newest["offset"]),
       floor: Number(newest["floor"]),
       timeMs: Number(newest["time"]),
-      version: BigInt(String(newest["version"])),
-      versionEpoch: String(newest["version_epoch"]),
+      version: BigInt(columnText(newest, "version")),
+      versionEpoch: columnText(newest, "version_epoch"),
     },
   };
 }

@@ -68,10 +68,7 @@ describe("options that must go together", () => {
         `${path}.delta_publish needs history: set history_size and history_ttl`,
       ],
     ],
-    [
-      { ...history, delta_publish: true },
-      [`${path}.delta_publish needs allowed_delta_types`],
-    ],
+    [{ ...history, delta_publish: true }, [`${path}.delta_publish needs allowed_delta_types`]],
   ])("refuses %j", (options, problems) => {
     expect(problemsOfOptions(options)).toEqual(problems);
   });

@@ -102,11 +102,7 @@ describe("channel options", () => {
       ': "^([a-z]+)+$" repeats a group in which something is repeated or alternative: checking a name could take for ever',
     ],
     ["channel_regex", [], " must be a string, found an array"],
-    [
-      "publication_data_format",
-      "xml",
-      ': "xml" is not one of "", "json", "json_object", "binary"',
-    ],
+    ["publication_data_format", "xml", ': "xml" is not one of "", "json", "json_object", "binary"'],
     [
       "publication_data_format",
       1,

@@ -27,7 +27,9 @@ describe("the sections of the transports", () => {
 
   it.each(sections)("refuse what is no switch: %s", (name) => {
     const type = "must be true or false, found";
-    expect(problemsOf({ [name]: { enabled: "true" } })).toEqual([`${name}.enabled ${type} a string`]);
+    expect(problemsOf({ [name]: { enabled: "true" } })).toEqual([
+      `${name}.enabled ${type} a string`,
+    ]);
     expect(problemsOf({ [name]: true })).toEqual([`${name} must be an object, found a boolean`]);
     expect(problemsOf({ [name]: { enable: true } })).toEqual([
       `${name}.enable is unknown; did you mean enabled?`,

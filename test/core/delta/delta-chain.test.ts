@@ -100,14 +100,15 @@ describe("recovered publications", () => {
 
   it("[D2] are the first in full and each other one against the one before it", () => {
     const text = "the quick brown fox jumps over the lazy dog, once and again";
-    const documents = [1, 2, 3].map((n) => valid(`{"n":${n},"text":"${text}"}`));
+    const documents = [1, 22, 333].map((n) => valid(`{"n":${n},"text":"${text}"}`));
     const chain = deltaChain(published([...documents, valid('"tiny"')]), "text");
     expect(chain.map(overTheWire)).toEqual([
       { data: documents[0], delta: false },
-      { data: expect.stringMatching(/^1C\n6:\{"n":2/), delta: true },
-      { data: expect.stringMatching(/^1C\n6:\{"n":3/), delta: true },
+      { data: expect.stringMatching(/^1D\n7:\{"n":22/), delta: true },
+      { data: expect.stringMatching(/^1E\n8:\{"n":333/), delta: true },
       { data: '"tiny"', delta: false },
     ]);
+    expectHeardAsText(chain.slice(0, 3), documents);
     expect(deltaChain([], "text")).toEqual([]);
   });
 });
@@ -147,6 +148,23 @@ describe("one publication for those who asked for deltas", () => {
       ),
       [long, edited],
     );
+  });
+
+  it("[D2] is full where the line break in a patch makes it as long, as text", () => {
+    const digits = "1234567890".repeat(4);
+    const forms = Array.from({ length: 30 }, (_, place) => {
+      const base = valid(digits.slice(0, 8 + place));
+      const publication = { data: valid(`${base}00`), offset: 2 };
+      const [bytes, text] = (["bytes", "text"] as const).map((form) => {
+        const { delta = false, data } = patchOrFull(publication, base, form);
+        return `${delta ? payloadLength(data) - payloadLength(publication.data) : "full"}`;
+      });
+      return `${bytes} ${text}`;
+    });
+    // Of the text two bytes are quotes and one escapes the line break: a patch is one byte longer for that.
+    expect(new Set(forms)).toContain("-1 full");
+    expect(new Set(forms)).toContain("-2 1");
+    expect(new Set(forms)).not.toContain("-1 2");
   });
 
   it("[D2] is bytes in base64 for a JSON client, and patched as that", () => {

@@ -80,6 +80,6 @@ it.for([
   let target = base;
   for (const [before, after] of edits) target = target.replace(before, after);
   const work = { steps: 0 };
-  expect(createDelta(utf8(base), utf8(target), work)?.length).toBeLessThan(50);
+  expect(createDelta(utf8(base), utf8(target), work)?.length).toBeLessThan(60);
   expect(work.steps).toBeLessThan(target.length + 200);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Hub } from "../../../src/hub/hub.ts";
+import type { Hub } from "../../../src/hub/hub.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
@@ -11,7 +11,7 @@ import type { Publication } from "../../../src/protocol/publication.ts";
 import { json } from "../api/channel-config.ts";
 import { asHeard, wired } from "./ear.ts";
 import { codecs, document, queueMaxBytes, scene, tagged } from "./mixed-hub.ts";
-import { RecordingRecipient } from "./recording-recipient.ts";
+import type { RecordingRecipient } from "./recording-recipient.ts";
 
 describe("encoding for several formats", () => {
   it("[F1] happens once for each publication, codec and frame, however many speak it", () => {
@@ -39,11 +39,11 @@ describe("encoding for several formats", () => {
     expect(counts.msgpack.pushes).toBe(0);
   });
 
-  it("[F1] isn't done again for those who filter", () => {
+  it.each(codecs)("[F1] isn't done again for those who filter, where $name leads", (lead) => {
     const { join, hub, counts } = scene();
-    const listeners = ["a", "b", "a", "none"].map((tag) =>
-      join(jsonCodec, { filter: tagged(tag) }),
-    );
+    join(lead);
+    const tags = ["a", "b", "a", "none"];
+    const listeners = tags.map((tag) => join(jsonCodec, { filter: tagged(tag) }));
     const all = join(jsonCodec);
     for (const tag of ["a", "b", "a"]) hub.publish(publication(`"${tag}"`, { tags: { t: tag } }));
     hub.flush();
@@ -65,6 +65,19 @@ describe("encoding for several formats", () => {
     for (const tag of ["a", "x"]) hub.publish(publication("1", { tags: { t: tag } }));
     hub.flush();
     expect(counts.json).toEqual({ pushes: 2, frames: 1 });
+  });
+
+  it("[F1] asks equal filters once about each publication", () => {
+    const { join, hub } = scene();
+    const asked: unknown[] = [];
+    const { text, matches } = tagged("a");
+    for (let each = 0; each < 3; each++) {
+      const filter = { text, matches: (tags: unknown) => asked.push(tags) > 0 && matches({}) };
+      join(jsonCodec, { filter });
+    }
+    for (const tag of ["a", "x"]) hub.publish(publication("1", { tags: { t: tag } }));
+    hub.flush();
+    expect(asked).toEqual([{ t: "a" }, { t: "x" }]);
   });
 });
 

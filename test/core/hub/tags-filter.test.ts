@@ -84,7 +84,7 @@ describe("a tags filter", () => {
       const node = filterNode({ key: "k", ...fields });
       const others = { other: "x" };
       expect(wants(node, value === undefined ? others : { ...others, k: value })).toBe(wanted);
-      if (value === undefined) expect(wants(node, undefined)).toBe(wanted);
+      expect(wants(node, value === undefined ? undefined : { k: value })).toBe(wanted);
       expect(wants(filterNode({ op: "not", nodes: [node] }), { k: value ?? "" })).toBe(
         !wants(node, { k: value ?? "" }),
       );
@@ -139,6 +139,11 @@ describe("a tags filter", () => {
   });
 });
 
+/** A filter of so many nodes. */
+function broad(nodes: number): FilterNode {
+  return filterNode({ op: "and", nodes: Array.from({ length: nodes - 1 }, () => exists) });
+}
+
 const leaf = { key: "k", cmp: "eq", val: "v" };
 
 describe("a tags filter that makes no sense", () => {
@@ -185,8 +190,6 @@ describe("a tags filter that makes no sense", () => {
       levels === 1 ? exists : filterNode({ op: "not", nodes: [nested(levels - 1)] });
     expect(tagsFilter(nested(limits.filterDepthMax))).toBeDefined();
     expect(tagsFilter(nested(limits.filterDepthMax + 1))).toBeUndefined();
-    const broad = (nodes: number): FilterNode =>
-      filterNode({ op: "and", nodes: Array.from({ length: nodes - 1 }, () => exists) });
     expect(tagsFilter(broad(limits.filterNodesMax))).toBeDefined();
     expect(tagsFilter(broad(limits.filterNodesMax + 1))).toBeUndefined();
   });

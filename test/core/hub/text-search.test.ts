@@ -3,8 +3,6 @@ import { expect, it, vi } from "vitest";
 import { searchFor } from "../../../src/hub/text-search.ts";
 
 it("[D3] finds what is there, and nothing else", () => {
-  const anyOfTwo = (maxLength: number) =>
-    fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength, size: "max" });
   const repeated = fc
     .tuple(anyOfTwo(6), fc.integer({ min: 1, max: 20 }), anyOfTwo(4))
     .map(([part, times, end]) => part.repeat(times) + end);
@@ -33,3 +31,7 @@ it("[D3] looks at each character a few times only, in the worst of cases", () =>
   expect(times).toBeGreaterThan(16_000);
   expect(times).toBeLessThan(16_000 * 5);
 });
+
+function anyOfTwo(maxLength: number): fc.Arbitrary<string> {
+  return fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength, size: "max" });
+}

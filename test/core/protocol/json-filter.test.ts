@@ -16,6 +16,11 @@ function decoded(tf: WireValue): {
   return { filter: decodeFilter(new JsonFields({ tf }, "subscribe.", complaints)), complaints };
 }
 
+/** A filter of so many nodes. */
+function broad(count: number): WireValue {
+  return { nodes: Array.from({ length: count - 1 }, () => ({})) };
+}
+
 describe("decoding a tags filter", () => {
   it("[D4] gives every field that is absent, or null, its meaning of absence", () => {
     expect(decoded(null)).toStrictEqual({ filter: undefined, complaints: [] });
@@ -87,9 +92,6 @@ describe("decoding a tags filter", () => {
   });
 
   it("[B1] complains of a filter with over so many nodes, and reads no more of them", () => {
-    const broad = (count: number): WireValue => ({
-      nodes: Array.from({ length: count - 1 }, () => ({})),
-    });
     expect(decoded(broad(limits.filterNodesMax)).complaints).toStrictEqual([]);
     const { filter, complaints } = decoded(broad(20_000));
     expect(complaints).toStrictEqual([`subscribe.tf has over ${limits.filterNodesMax} nodes`]);

@@ -191,16 +191,11 @@ describe("decoding a MessagePack command", () => {
   });
 
   it("[W6] takes no integer beyond 2^53 for a smaller one", () => {
-    const offset = (value: bigint): string | undefined => {
-      const subscribe = { channel: "x", offset: value };
-      const frame = encode({ id: 1, subscribe }, { useBigInt64: true });
-      return messagePackCodec.decodeFrame(frame).malformed;
-    };
-    expect(offset(2n ** 53n - 1n)).toBeUndefined();
+    expect(offsetComplaint(2n ** 53n - 1n)).toBeUndefined();
     for (const value of [2n ** 53n, 2n ** 53n + 1n, 2n ** 64n - 1n]) {
-      expect(offset(value)).toBe("subscribe.offset is out of range");
+      expect(offsetComplaint(value)).toBe("subscribe.offset is out of range");
     }
-    expect(offset(-1n)).toBe("subscribe.offset is not an unsigned integer");
+    expect(offsetComplaint(-1n)).toBe("subscribe.offset is not an unsigned integer");
   });
 
   it("[W6] takes bytes for an object nowhere", () => {
@@ -226,3 +221,9 @@ describe("decoding a MessagePack command", () => {
     expect(command).toMatchObject({ request: { data: Uint8Array.of(1, 2, 3) } });
   });
 });
+
+/** What is wrong with a command that asks for what came after an offset. */
+function offsetComplaint(offset: bigint): string | undefined {
+  const frame = encode({ id: 1, subscribe: { channel: "x", offset } }, { useBigInt64: true });
+  return messagePackCodec.decodeFrame(frame).malformed;
+}

@@ -25,7 +25,7 @@ const anyBytes = fc.oneof(
 );
 
 describe("the payload that bytes are", () => {
-  it("[W4] has the same bytes, whatever they are", () => {
+  it("[W7] has the same bytes, whatever they are", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         const payload = payloadOf(bytes);
@@ -36,7 +36,7 @@ describe("the payload that bytes are", () => {
     );
   });
 
-  it("[W4] is the one that a JSON codec makes of the same text", () => {
+  it("[W7] is the one that a JSON codec makes of the same text", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const json = parseJsonText(text);
@@ -47,7 +47,7 @@ describe("the payload that bytes are", () => {
     );
   });
 
-  it("[W4] is text only where it is JSON on one line and nothing else", () => {
+  it("[W7] is text only where it is JSON on one line and nothing else", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         const payload = payloadOf(bytes);
@@ -68,7 +68,7 @@ describe("the payload that bytes are", () => {
     "12345678901234567890",
     '""',
     String.raw`"\ud800"`,
-  ])("[W4] is text, byte for byte: %s", (text) => {
+  ])("[W7] is text, byte for byte: %s", (text) => {
     expect(payloadOf(utf8(text))).toBe(text);
   });
 
@@ -91,11 +91,11 @@ describe("the payload that bytes are", () => {
     ["a character that is cut off", Uint8Array.of(0x22, 0xc3, 0x22)],
     ["a character longer than it need be", Uint8Array.of(0x22, 0xc0, 0xa2, 0x22)],
     ["a zero", Uint8Array.of(0x31, 0x00)],
-  ])("[W4] is the bytes themselves: %s", (_, bytes) => {
+  ])("[W7] is the bytes themselves: %s", (_, bytes) => {
     expect(payloadOf(bytes)).toBe(bytes);
   });
 
-  it("[W4] is only the part that a view shows", () => {
+  it("[W7] is only the part that a view shows", () => {
     const frame = utf8('xx{"a":1}yy');
     expect(payloadOf(frame.subarray(2, 9))).toBe('{"a":1}');
     expect(payloadOf(frame.subarray(1, 9))).toStrictEqual(utf8('x{"a":1}'));
@@ -103,7 +103,7 @@ describe("the payload that bytes are", () => {
 });
 
 describe("a payload for those who speak JSON", () => {
-  it("[W4] is JSON on one line, from which all can be had back", () => {
+  it("[W7] is JSON on one line, from which all can be had back", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         const payload = payloadOf(bytes);
@@ -118,27 +118,27 @@ describe("a payload for those who speak JSON", () => {
     );
   });
 
-  it("[W4] is a string of base64 where it isn't JSON", () => {
+  it("[W7] is a string of base64 where it isn't JSON", () => {
     expect(payloadJson(Uint8Array.of(0xfb, 0xff, 0x00))).toBe('"+/8A"');
     expect(payloadJson(utf8("hello"))).toBe('"aGVsbG8="');
     expect(payloadJson(new Uint8Array())).toBe('""');
     expect(payloadJson(utf8("\u{feff}1"))).toBe('"77u/MQ=="');
   });
 
-  it("[W4] is put on one line where it is JSON on several", () => {
+  it("[W7] is put on one line where it is JSON on several", () => {
     const bytes = utf8('{\r\n "a": "x\\ny",\n "b": [1,\n2] }\n');
     expect(payloadJson(bytes)).toBe('{ "a": "x\\ny", "b": [1,2] }');
     expect(payloadText(bytes)).toBe(payloadJson(bytes));
   });
 
-  it("[W4] is text as it is, also where its bytes came late", () => {
+  it("[W7] is text as it is, also where its bytes came late", () => {
     const text = valid('{"a":1.0,"n":12345678901234567890}');
     expect(payloadJson(text)).toBe(text);
     expect(payloadJson(payloadBytes(text))).toBe(text);
     expect(payloadLength(valid('"é😀"'))).toBe(8);
   });
 
-  it("[W4] has no text where it is bytes that aren't JSON", () => {
+  it("[W7] has no text where it is bytes that aren't JSON", () => {
     for (const bytes of [utf8("hello"), utf8("\u{feff}1"), Uint8Array.of(0x22, 0xff, 0x22)]) {
       expect(payloadText(bytes)).toBeUndefined();
     }
@@ -146,7 +146,7 @@ describe("a payload for those who speak JSON", () => {
 });
 
 describe("base64", () => {
-  it("[W4] is decoded to the bytes that it stands for", () => {
+  it("[W7] is decoded to the bytes that it stands for", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const encoded = Buffer.from(bytes).toString("base64");
@@ -158,7 +158,7 @@ describe("base64", () => {
   });
 
   it.each(["%", "a", "a===", "aGVsbG8-", "é"])(
-    "[W4] is nothing where it isn't base64: %s",
+    "[W7] is nothing where it isn't base64: %s",
     (text) => {
       expect(parseBase64(text)).toBeUndefined();
     },

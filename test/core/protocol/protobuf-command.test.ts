@@ -89,7 +89,6 @@ describe("decoding a command from Protobuf", () => {
   it.each([
     ["the last of two texts", "0801 7206 0a0161 0a0162", { token: "b" }],
     ["the last of two ids", "0807 0801 7203 0a0162", { token: "b" }],
-    ["both parts of a message", "0801 7203 0a0162 7200", { token: "b" }],
     [
       "unknown fields of every kind",
       "0801 9803 05 9a03 0161 9d03 00000000 9903 0000000000000000 9b03 0805 9c03 7203 0a0162",
@@ -100,6 +99,13 @@ describe("decoding a command from Protobuf", () => {
     expect(decodeCommand(bytes(command))).toStrictEqual({
       outcome: "command",
       command: { method: "refresh", id: 1, request },
+    });
+  });
+
+  it("[W5] merges the parts of a message that comes twice", () => {
+    expect(decodeCommand(bytes("0801 7a06 0a0161 120174 7a03 0a0162"))).toStrictEqual({
+      outcome: "command",
+      command: { method: "sub_refresh", id: 1, request: { channel: "b", token: "t", type: 0 } },
     });
   });
 

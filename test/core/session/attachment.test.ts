@@ -174,18 +174,13 @@ describe("a session that was written down", () => {
   });
 
   it("[B1] fits into the attachment with the largest filter that is taken with it", () => {
-    const withNodes = (count: number): SessionSnapshot => {
-      const nodes = Array.from({ length: count }, () => filterNode({ key: "k", cmp: "ex" }));
-      const filter = filterNode({ op: "or", nodes });
-      return { ...identity, subscriptions: [subscribedTo("room", { filter })] };
-    };
     let count = 1;
-    while (fitsInside(withNodes(count + 1))) count++;
-    const { attachment, row } = writeSession(withNodes(count));
+    while (fitsInside(withConditions(count + 1))) count++;
+    const { attachment, row } = writeSession(withConditions(count));
     expect(row).toBeUndefined();
     expect(bytesOf(attachment)).toBeLessThanOrEqual(limits.attachmentBytesMax);
     expect(bytesOf(attachment)).toBeGreaterThan(limits.attachmentBytesMax / 2);
-    expect(writeSession(withNodes(count + 1)).row).toBeDefined();
+    expect(writeSession(withConditions(count + 1)).row).toBeDefined();
   });
 
   it("[L7] loses its positions, and nothing else, when the claims leave them no room", () => {
@@ -206,6 +201,13 @@ describe("a session that was written down", () => {
     expect(afterSleep(snapshot)?.kept).toStrictEqual(new Map([["news:1", position]]));
   });
 });
+
+/** A session whose only subscription has a filter of so many conditions. */
+function withConditions(count: number): SessionSnapshot {
+  const nodes = Array.from({ length: count }, () => filterNode({ key: "k", cmp: "ex" }));
+  const filter = filterNode({ op: "or", nodes });
+  return { ...identity, subscriptions: [subscribedTo("room", { filter })] };
+}
 
 /** The longest text that is accepted, found by bisection. */
 function longest(character: string, accepts: (text: string) => boolean): string {

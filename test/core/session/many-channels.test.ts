@@ -262,12 +262,32 @@ describe("several large recoveries at once", () => {
     expect(peer.session.closed).toBe(false);
   });
 
-  it("[F4] are no reason to refuse one by itself, whatever its size", () => {
-    const board = new Switchboard({ options, client: { queue_max_size: 100_000 } });
+  it("[F4] are no reason to refuse one by itself that may wait for the client", () => {
+    const board = new Switchboard({ options });
     const peer = board.connected();
     board.say(peer, recover(2, "a"));
     board.channels.joined("a", { position, recovered: true, publications });
     expect(peer.hears()[0]).toContain(`"recovered":true`);
+  });
+
+  it("[R4] tell the client that it missed something when in its format they are more than may wait for it", () => {
+    const board = new Switchboard({ options, client: { queue_max_size: 100_000 } });
+    const peer = board.connected();
+    board.say(peer, recover(2, "a"));
+    board.channels.joined("a", { position, recovered: true, publications });
+    expect(peer.hears()).toStrictEqual([
+      `{"id":2,"subscribe":{"recoverable":true,"epoch":"e","offset":1,"positioned":true,"was_recovering":true}}`,
+    ]);
+    expect(channelsOf(peer)).toStrictEqual(["a"]);
+  });
+
+  it("[R5] are answered 112 instead to who wants no subscription then", () => {
+    const board = new Switchboard({ options, client: { queue_max_size: 100_000 } });
+    const peer = board.connected();
+    board.say(peer, recover(2, "a").replace(`"recover":true`, `"recover":true,"flag":2`));
+    board.channels.joined("a", { position, recovered: true, publications });
+    expect(peer.hears()[0]).toContain(`"code":112`);
+    expect(board.channels.known).toStrictEqual([]);
   });
 
   it("[F4] are answered 111 also while the first of them waits for something else", () => {

@@ -1,0 +1,229 @@
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { limits } from "../../src/limits.ts";
+import { fullHeader } from "../../workers/platform/handover.ts";
+import { address, answerOf, fetchWith } from "./api-request.ts";
+import { openConfig } from "./open-transports.ts";
+import { testConfig } from "./test-config.ts";
+import { secondsFromNow, token } from "./token.ts";
+import { untouchable, watchedUpgrades } from "./watched-upgrades.ts";
+
+const noObject = { CHANNELS: untouchable(env.CHANNELS), GATEWAYS: untouchable(env.GATEWAYS) };
+const origin = "https://app.example.com";
+
+const transports = [
+  ["sse", "GET, POST"],
+  ["http_stream", "POST"],
+  ["uni_sse", "GET, POST"],
+  ["uni_http_stream", "POST"],
+] as const;
+
+const paths: readonly [string, string][] = [
+  ...["/connection", "/channel/news"].flatMap((base) =>
+    transports.map(([name, methods]): [string, string] => [`${base}/${name}`, methods]),
+  ),
+  ["/channel/news/poll", "GET"],
+  ["/emulation", "POST"],
+  ["/connection/init", "GET, POST"],
+];
+
+/** Asks an edge of its own with every transport open, none of whose objects may be touched. */
+function ask(path: string, init: RequestInit = {}, config: object = openConfig) {
+  return fetchWith({ ...noObject, config: { ...config } }, new Request(address(path), init));
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe.each(paths)("%s", (path, methods) => {
+  it("[A6][T7] answers a preflight as Centrifugo does", async () => {
+    const response = await ask(path, {
+      method: "OPTIONS",
+      headers: { Origin: origin, "Access-Control-Request-Headers": "content-type,x-other" },
+    });
+    expect(response.status).toBe(204);
+    expect(Object.fromEntries(response.headers)).toStrictEqual({
+      "access-control-allow-credentials": "true",
+      "access-control-allow-headers": "content-type,x-other",
+      "access-control-allow-methods": "POST, OPTIONS",
+      "access-control-allow-origin": origin,
+      "access-control-max-age": "300",
+      vary: "Origin",
+    });
+  });
+
+  it.each(["GET", "POST", "OPTIONS"])("[A6][T7] is closed to foreign pages: %s", async (method) => {
+    const response = await ask(path, { method, headers: { Origin: "https://evil.example.com" } });
+    expect(response.status).toBe(403);
+    expect(response.headers.get("Vary")).toBe("Origin");
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBeNull();
+  });
+
+  const others = ["HEAD", "PUT", "DELETE", "GET", "POST"].filter(
+    (method) => !methods.split(", ").includes(method),
+  );
+
+  it.each(others)("[T7] knows no method but its own: %s", async (method) => {
+    const response = await ask(path, { method, headers: { Origin: origin } });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("Allow")).toBe(methods);
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBe(origin);
+  });
+});
+
+describe("a transport that isn't open", () => {
+  it.each(["sse", "http_stream", "uni_sse", "uni_http_stream", "uni_websocket"])(
+    "[A1][T1] says which setting opens it: %s",
+    async (name) => {
+      for (const base of ["/connection", "/channel/news"]) {
+        const response = await ask(`${base}/${name}`, { headers: { Origin: origin } }, testConfig);
+        expect(await answerOf(response)).toStrictEqual({
+          status: 404,
+          body: `${name}.enabled is not set`,
+        });
+      }
+    },
+  );
+
+  it("[A1][T9] says which setting opens it: poll", async () => {
+    const response = await ask("/channel/news/poll", {}, testConfig);
+    expect(await answerOf(response)).toStrictEqual({
+      status: 404,
+      body: "long_poll.enabled is not set",
+    });
+  });
+});
+
+describe.each(["/connection", "/channel/news"])("a stream of %s that is refused", (base) => {
+  it.each<[string, number, string, RequestInit]>([
+    ["nothing to connect with", 400, "sse", {}],
+    ["an empty body", 400, "http_stream", { method: "POST" }],
+    [
+      "a body that isn't UTF-8",
+      400,
+      "http_stream",
+      { method: "POST", body: new Uint8Array([255]) },
+    ],
+    ["too long a body", 413, "http_stream", { method: "POST", body: tooLong() }],
+    ["too long a body", 413, "uni_sse", { method: "POST", body: tooLong() }],
+    ["too long a query", 413, `uni_sse?cf_connect=${tooLong()}`, {}],
+    ["a bad token in the query", 401, "uni_sse?token=nothing", {}],
+    ["a bad token in a header", 401, "uni_sse", { headers: { Authorization: "Bearer nothing" } }],
+  ])("[T1][T7] %s: %i", async (_, status, transport, { headers, ...init }) => {
+    const response = await ask(`${base}/${transport}`, {
+      ...init,
+      headers: { ...Object.fromEntries(new Headers(headers)), Origin: origin },
+    });
+    expect(response.status).toBe(status);
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBe(origin);
+  });
+
+  it("[A3] an expired token: 401", async () => {
+    const expired = await token({ sub: "ada", exp: secondsFromNow(-1) });
+    const response = await ask(`${base}/uni_sse?token=${expired}`);
+    expect(await answerOf(response)).toStrictEqual({ status: 401, body: "token expired" });
+  });
+
+  it("[B5][T7] no object has room: 503, which a page can read", async () => {
+    const full = { status: 503, headers: { [fullHeader]: "1" } };
+    const answer = async () => new Response("no room", full);
+    const response = await fetchWith(
+      {
+        config: openConfig,
+        CHANNELS: watchedUpgrades(env.CHANNELS, answer),
+        GATEWAYS: watchedUpgrades(env.GATEWAYS, answer),
+      },
+      new Request(address(`${base}/uni_sse`), { headers: { Origin: origin } }),
+    );
+    expect(response.status).toBe(503);
+    expect(Number(response.headers.get("Retry-After"))).toBeGreaterThanOrEqual(2);
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBe(origin);
+    expect(response.headers.get("Vary")).toBe("Origin");
+  });
+
+  it("[B5][T7] an object refuses for good: its answer, which a page can read", async () => {
+    const answer = async () => new Response("too much", { status: 413 });
+    const response = await fetchWith(
+      {
+        config: openConfig,
+        CHANNELS: watchedUpgrades(env.CHANNELS, answer),
+        GATEWAYS: watchedUpgrades(env.GATEWAYS, answer),
+      },
+      new Request(address(`${base}/uni_sse`), { headers: { Origin: origin } }),
+    );
+    expect(response.status).toBe(413);
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBe(origin);
+  });
+});
+
+describe("a post to /emulation", () => {
+  const post = (body: BodyInit, type = "application/json") =>
+    ask("/emulation", { method: "POST", headers: { "Content-Type": type, Origin: origin }, body });
+
+  it.each<[string, BodyInit, string?]>([
+    ["nothing", ""],
+    ["no JSON", "{"],
+    ["no object", "[]"],
+    ["no node", `{"session":"s","data":"{}"}`],
+    ["a frame that isn't a string", `{"session":"s","node":"channel:news","data":{}}`],
+    ["no UTF-8", new Uint8Array([255])],
+    ["no Protobuf", new Uint8Array([10, 200]), "application/octet-stream"],
+  ])("[T4] that can't be read is answered 400: %s", async (_, body, type) => {
+    expect((await post(body, type)).status).toBe(400);
+  });
+
+  it.each([
+    "",
+    "news",
+    "channel:",
+    "channel:é",
+    "channel:no-such:x",
+    "gateway:",
+    "gateway:eu",
+    "gateway:eu/1000",
+    "gateway:channel/news/512",
+    "gateway:channel/no-such:x/0",
+    "other:x",
+  ])("[T4] for a node that there isn't is answered 404: %s", async (node) => {
+    const body = JSON.stringify({ session: "s", node, data: "{}" });
+    expect((await post(body)).status).toBe(404);
+  });
+
+  it("[T4] that is too large is answered 413", async () => {
+    const node = "channel:news";
+    const data = "x".repeat(limits.frameBytesMax + 1);
+    expect((await post(JSON.stringify({ session: "s", node, data }))).status).toBe(413);
+    const rest = "x".repeat(limits.emulationBytesMax);
+    expect((await post(JSON.stringify({ session: rest, node, data: "" }))).status).toBe(413);
+  });
+
+  it("[A7][T4] that fails doesn't put the session into the log", async () => {
+    const logged = vi.spyOn(console, "error").mockReturnValue();
+    const CHANNELS = new Proxy(env.CHANNELS, {
+      get: () => () => ({
+        post: async (session: string) => {
+          throw new Error(`no ${session}`);
+        },
+      }),
+    });
+    const body = JSON.stringify({ session: "the-secret", node: "channel:news", data: "{}" });
+    const request = new Request(address("/emulation"), { method: "POST", body });
+    const response = await fetchWith({ CHANNELS, config: openConfig }, request);
+    expect(response.status).toBe(500);
+    expect(logged.mock.calls).toStrictEqual([["post to a session failed: error=Error"]]);
+  });
+});
+
+it("[T1] /connection/init is answered {}", async () => {
+  for (const method of ["GET", "POST"]) {
+    expect(await answerOf(await ask("/connection/init", { method }))).toStrictEqual({
+      status: 200,
+      body: "{}",
+    });
+  }
+});
+
+function tooLong(): string {
+  return "x".repeat(limits.frameBytesMax + 1);
+}
