@@ -145,6 +145,8 @@ export const limits = {
   subscribesBurst: 1_024,
   /** Different payloads that the subscribers of one channel have, of those that are sent patches: others get it in full. */
   deltaBasesMax: 8,
+  /** Patches that one object keeps for clients that recover together, with the payloads that they hold between them. */
+  knownDeltasBytesMax: 4_194_304,
   /** A tags filter's conditions, and how deep they are nested: each is asked for each publication. */
   filterNodesMax: 256,
   filterDepthMax: 16,

@@ -3,24 +3,48 @@ import { type JsonText, trustedJsonText } from "../protocol/json-text.ts";
 import { type Payload, payloadBytes, payloadJson, payloadLength } from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
 import { createDelta } from "./fossil.ts";
+import type { KnownDeltas } from "./known-deltas.ts";
 
 /** How payloads stand where deltas were granted: JSON has all of them as strings, the binary formats as bytes. */
 export type DeltaForm = Codec["deltaForm"];
 
-/** Recovered publications: the first one full, each further one made out of the one before it where that is shorter. */
+/** Recovered publications as they are sent, and the last one's payload, from which the next patch may be made. */
+export interface DeltaChain {
+  readonly publications: readonly Publication[];
+  /** Undefined when there is no publication. */
+  readonly last: Payload | undefined;
+}
+
+/**
+ * Recovered publications: the first one full, each further one made out of the one before it where that is shorter.
+ *
+ * @param known what was made of the channel's publications for others
+ */
 export function deltaChain(
   publications: readonly Publication[],
   form: DeltaForm,
-): readonly Publication[] {
-  let base: Uint8Array | undefined;
-  return publications.map((publication) => {
-    const target = deltaBytes(publication.data, form);
-    const previous = base;
-    base = target;
-    return previous === undefined
-      ? fullForDelta(publication, form)
-      : shorterOf(publication, previous, target, form);
+  channel: string,
+  known: KnownDeltas,
+): DeltaChain {
+  let last: Payload | undefined;
+  const chain = publications.map((publication) => {
+    const found = known.find(channel, form, last, publication);
+    if (found !== undefined) {
+      last = found.payload;
+      return { ...publication, ...found.sent };
+    }
+    const sent =
+      last === undefined ? fullForDelta(publication, form) : patchOrFull(publication, last, form);
+    const { data, delta } = sent;
+    known.add(channel, form, publication.offset, {
+      previous: last,
+      payload: publication.data,
+      sent: delta === true ? { data, delta } : { data },
+    });
+    last = publication.data;
+    return sent;
   });
+  return { publications: chain, last };
 }
 
 /**
@@ -35,8 +59,9 @@ export function patchOrFull(publication: Publication, base: Payload, form: Delta
 
 /** A publication with its whole payload, as those see it to whom deltas were granted (reference 3.1). */
 export function fullForDelta(publication: Publication, form: DeltaForm): Publication {
-  if (form === "bytes") return publication;
-  return { ...publication, data: asString(payloadJson(publication.data)) };
+  return form === "bytes"
+    ? publication
+    : { ...publication, data: asString(payloadJson(publication.data)) };
 }
 
 /** The bytes that patches are made from and for: an SDK keeps the same ones of what it got. */

@@ -55,7 +55,7 @@ export class DeltaFrames implements Outgoing {
       base === undefined || publication.mayBePatch !== true
         ? fullForDelta(publication, form)
         : patchOrFull(publication, base, form);
-    return this.#encode(codec, sent);
+    return this.#encode(codec, withoutEpoch(sent));
   }
 
   #framesIn(codec: Codec): CodecFrames {
@@ -65,6 +65,13 @@ export class DeltaFrames implements Outgoing {
     this.#byCodec.set(codec, frames);
     return frames;
   }
+}
+
+/** Who gets patches doesn't take the epoch from a publication (reference 2.6). */
+function withoutEpoch(publication: Publication): Publication {
+  if (publication.epoch === undefined) return publication;
+  const { epoch: _, ...rest } = publication;
+  return rest;
 }
 
 interface CodecFrames {

@@ -95,6 +95,12 @@ export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   return Math.min(Math.max(1, Math.floor(expireAtSeconds - nowMs / 1000)), 2 ** 32 - 1);
 }
 
+/** When a credential's end has passed for so long, ms since 1970; Infinity for never. */
+export function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
+  if (expireAtSeconds === undefined || expireAtSeconds === 0) return Number.POSITIVE_INFINITY;
+  return expireAtSeconds * 1000 + delayMs;
+}
+
 /** Whether a credential's end has passed; 0 is never. */
 export function hasEnded(expireAtSeconds: number, nowMs: number): boolean {
   return expireAtSeconds !== 0 && expireAtSeconds * 1000 <= nowMs;

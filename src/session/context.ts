@@ -1,10 +1,13 @@
 import type { Config } from "../config/config.ts";
+import type { KnownDeltas } from "../delta/known-deltas.ts";
 import type { Channels } from "./channels.ts";
 
 /** What all sessions of an object share. */
 export interface SessionContext {
   readonly config: Config;
   readonly channels: Channels;
+  /** What was made for those who recovered before. */
+  readonly knownDeltas: KnownDeltas;
   /** What the server calls itself to clients; never empty. */
   readonly version: string;
   /** Whether the server makes subscriptions of its own: not on a socket that was opened for one channel. */

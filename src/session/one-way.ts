@@ -40,7 +40,8 @@ export function grantOneWaySubscriptions(
       if (channel === address) return disconnectWith(disconnectCodes.permissionDenied);
       continue;
     }
-    const recoverable = request.subscriptions.get(channel)?.recover === true;
+    const { autoCacheRecover } = known.options;
+    const recoverable = autoCacheRecover || request.subscriptions.get(channel)?.recover === true;
     const grant = grantServerSubscription(own ?? { channel, override: {} }, known, applicant, {
       recoverable,
     });

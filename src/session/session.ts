@@ -10,6 +10,7 @@ import type { Command } from "../protocol/command.ts";
 import { type Asking, publish, readHistory, seePresence } from "./channel-commands.ts";
 import { CommandAllowances } from "./command-allowances.ts";
 import { channelOf, orderedBy } from "./command-channel.ts";
+import { endMs } from "./connect-command.ts";
 import { carryOutConnect } from "./connecting.ts";
 import type { Connection } from "./connection.ts";
 import { AnswerOrder } from "./answer-order.ts";
@@ -51,6 +52,9 @@ export class Session implements Subscriber {
       subscription.restored();
       this.#state.subscriptions.add(subscription, true);
       context.channels.restore(subscription);
+      // Another release took a filter that this one doesn't understand: without it the client would get everything (rule D4).
+      if (granted.filter !== undefined && subscription.filter === undefined)
+        this.lost(granted.channel);
     }
   }
 
@@ -388,11 +392,6 @@ type OwnCommand = Extract<
   Command,
   { readonly method: "connect" | "subscribe" | "unsubscribe" | "refresh" | "sub_refresh" }
 >;
-
-function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
-  if (expireAtSeconds === undefined || expireAtSeconds === 0) return Number.POSITIVE_INFINITY;
-  return expireAtSeconds * 1000 + delayMs;
-}
 
 /** No channel has this name. */
 const connectKey = "";

@@ -87,7 +87,7 @@ function joinedMessage(
     const result = subscribeResult(grant, request, joined, nowMs);
     return state.codec.encodeReply({ id, method: "subscribe", result });
   };
-  const publications = takenUp(subscription, answer.publications);
+  const publications = takenUp(subscription, state.context.knownDeltas, answer.publications);
   const message = encode({ ...answer, publications });
   const { queueMaxSizeBytes } = state.context.config.client;
   if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;

@@ -1,4 +1,5 @@
 import { deltaChain } from "../delta/delta-chain.ts";
+import type { KnownDeltas } from "../delta/known-deltas.ts";
 import type { Publication } from "../protocol/publication.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -8,11 +9,13 @@ import type { Subscription } from "./subscription.ts";
  */
 export function takenUp(
   subscription: Subscription,
+  knownDeltas: KnownDeltas,
   publications: readonly Publication[],
 ): readonly Publication[] {
-  const { filter, delta, codec } = subscription;
+  const { filter, delta, codec, channel } = subscription;
   if (filter !== undefined) return publications.filter(({ tags }) => filter.matches(tags));
   if (!delta) return publications;
-  subscription.deltaBase = publications.at(-1)?.data;
-  return deltaChain(publications, codec.deltaForm);
+  const chain = deltaChain(publications, codec.deltaForm, channel, knownDeltas);
+  subscription.deltaBase = chain.last;
+  return chain.publications;
 }

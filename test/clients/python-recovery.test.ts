@@ -1,6 +1,7 @@
 import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BreakableNetwork } from "../support/breakable-network.ts";
 import { gatewayEndpoint } from "../support/endpoint.ts";
+import { pythonCodecs } from "../support/python-codecs.ts";
 import { PythonEnvironment } from "../support/python-environment.ts";
 import type { PythonEvent } from "../support/python-script.ts";
 import { situations } from "../support/situation.ts";
@@ -57,66 +58,70 @@ function numbers(first: number, last: number) {
   }));
 }
 
-describe.each(onGateways)("[S2] $name between all steps", ({ name, pause }) => {
-  it("[R2] [R3] a Python client that was away recovers exactly the 20 publications that it missed", async (test) => {
-    const [missed, quiet] = [`missed-${name}`, `quiet-${name}`];
-    const network = await breakableNetwork(test);
-    const listener = python.run(test, "listen", {
-      address: server.gatewayAddress(network.address),
-      token: signToken({ sub: "alice" }),
-      subscriptions: [{ channel: missed }, { channel: quiet }],
+describe.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
+  describe.each(onGateways)("[S2] $name between all steps", ({ name, pause }) => {
+    it("[R2] [R3] a Python client that was away recovers exactly the 20 publications that it missed", async (test) => {
+      const [missed, quiet] = [`missed-${name}-${codec}`, `quiet-${name}-${codec}`];
+      const network = await breakableNetwork(test);
+      const listener = python.run(test, "listen", {
+        address: server.gatewayAddress(network.address),
+        token: signToken({ sub: "alice" }),
+        subscriptions: [{ channel: missed }, { channel: quiet }],
+        protobuf,
+      });
+      await listener.next("subscribed", 2);
+      await server.backend.publishAll(missed, [1, 2]);
+      await server.backend.publish(quiet, 1);
+      await listener.next("publication", 3);
+      await pause(server, missed);
+      network.break();
+      await noticedLoss(missed);
+      await pause(server, missed);
+      for (const { data } of numbers(3, 22)) await server.backend.publish(missed, data);
+      await pause(server, missed);
+      network.mend();
+      await listener.next("subscribed", 4);
+      await server.backend.publish(missed, 23);
+      await listener.first(({ data }) => data === 23);
+      const events = await listener.finish();
+      const again = listener.those("subscribed").slice(2);
+      expect(new Set(again.map(({ channel }) => channel))).toEqual(new Set([missed, quiet]));
+      expect(again).toHaveLength(2);
+      for (const one of again) expect(one).toMatchObject({ was_recovering: true, recovered: true });
+      expect(heard(events, missed)).toEqual(numbers(1, 23));
+      expect(heard(events, quiet)).toEqual(numbers(1, 1));
     });
-    await listener.next("subscribed", 2);
-    await server.backend.publishAll(missed, [1, 2]);
-    await server.backend.publish(quiet, 1);
-    await listener.next("publication", 3);
-    await pause(server, missed);
-    network.break();
-    await noticedLoss(missed);
-    await pause(server, missed);
-    for (const { data } of numbers(3, 22)) await server.backend.publish(missed, data);
-    await pause(server, missed);
-    network.mend();
-    await listener.next("subscribed", 4);
-    await server.backend.publish(missed, 23);
-    await listener.first(({ data }) => data === 23);
-    const events = await listener.finish();
-    const again = listener.those("subscribed").slice(2);
-    expect(new Set(again.map(({ channel }) => channel))).toEqual(new Set([missed, quiet]));
-    expect(again).toHaveLength(2);
-    for (const one of again) expect(one).toMatchObject({ was_recovering: true, recovered: true });
-    expect(heard(events, missed)).toEqual(numbers(1, 23));
-    expect(heard(events, quiet)).toEqual(numbers(1, 1));
-  });
 
-  it("[C9] [R2] a Python client whom the server subscribed recovers just the same", async (test) => {
-    const [missed, quiet] = [`server-missed-${name}`, `server-quiet-${name}`];
-    const network = await breakableNetwork(test);
-    const listener = python.run(test, "listen", {
-      address: server.gatewayAddress(network.address),
-      token: signToken({ sub: "alice", channels: [missed, quiet] }),
+    it("[C9] [R2] a Python client whom the server subscribed recovers just the same", async (test) => {
+      const [missed, quiet] = [`server-missed-${name}-${codec}`, `server-quiet-${name}-${codec}`];
+      const network = await breakableNetwork(test);
+      const listener = python.run(test, "listen", {
+        address: server.gatewayAddress(network.address),
+        token: signToken({ sub: "alice", channels: [missed, quiet] }),
+        protobuf,
+      });
+      await listener.next("server subscribed", 2);
+      await server.backend.publishAll(missed, [1, 2]);
+      await listener.next("server publication", 2);
+      await pause(server, missed);
+      network.break();
+      await noticedLoss(missed);
+      await pause(server, missed);
+      for (const { data } of numbers(3, 22)) await server.backend.publish(missed, data);
+      await pause(server, missed);
+      network.mend();
+      await listener.next("server subscribed", 4);
+      await server.backend.publish(missed, 23);
+      await listener.first(({ data }) => data === 23);
+      await server.backend.publish(quiet, 1);
+      await listener.first((one) => one.event === "server publication" && one.channel === quiet);
+      const events = await listener.finish();
+      const again = listener.those("server subscribed").slice(2);
+      expect(new Set(again.map(({ channel }) => channel))).toEqual(new Set([missed, quiet]));
+      expect(again).toHaveLength(2);
+      for (const one of again) expect(one).toMatchObject({ was_recovering: true, recovered: true });
+      expect(heard(events, missed)).toEqual(numbers(1, 23));
+      expect(heard(events, quiet)).toEqual(numbers(1, 1));
     });
-    await listener.next("server subscribed", 2);
-    await server.backend.publishAll(missed, [1, 2]);
-    await listener.next("server publication", 2);
-    await pause(server, missed);
-    network.break();
-    await noticedLoss(missed);
-    await pause(server, missed);
-    for (const { data } of numbers(3, 22)) await server.backend.publish(missed, data);
-    await pause(server, missed);
-    network.mend();
-    await listener.next("server subscribed", 4);
-    await server.backend.publish(missed, 23);
-    await listener.first(({ data }) => data === 23);
-    await server.backend.publish(quiet, 1);
-    await listener.first((one) => one.event === "server publication" && one.channel === quiet);
-    const events = await listener.finish();
-    const again = listener.those("server subscribed").slice(2);
-    expect(new Set(again.map(({ channel }) => channel))).toEqual(new Set([missed, quiet]));
-    expect(again).toHaveLength(2);
-    for (const one of again) expect(one).toMatchObject({ was_recovering: true, recovered: true });
-    expect(heard(events, missed)).toEqual(numbers(1, 23));
-    expect(heard(events, quiet)).toEqual(numbers(1, 1));
   });
 });

@@ -1,3 +1,4 @@
+import { KnownDeltas } from "../../src/delta/known-deltas.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
 import { executeAll } from "../../src/api/execute.ts";
@@ -247,6 +248,7 @@ export class ChannelHost implements ChannelCalls {
             this.#settle();
           });
         }),
+        knownDeltas: new KnownDeltas(),
         version: "test",
         node: `channel:${this.name}`,
         channel: this.name,

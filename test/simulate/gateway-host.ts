@@ -1,3 +1,4 @@
+import { KnownDeltas } from "../../src/delta/known-deltas.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
@@ -150,6 +151,7 @@ export class GatewayHost implements GatewayCalls {
       context: {
         config,
         channels: gateway,
+        knownDeltas: new KnownDeltas(),
         version: "test",
         node: `gateway:${this.name}`,
         serverSubscriptions: true,

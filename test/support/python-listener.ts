@@ -9,13 +9,18 @@ export async function pythonListener(
   test: TestContext,
   python: PythonEnvironment,
   server: TestServer,
-  subscriber: { readonly user: string; readonly channels: readonly string[] },
+  subscriber: {
+    readonly user: string;
+    readonly channels: readonly string[];
+    readonly protobuf?: boolean;
+  },
 ): Promise<PythonScript> {
-  const { user, channels } = subscriber;
+  const { user, channels, protobuf = false } = subscriber;
   const listener = python.run(test, "listen", {
     address: server.gatewayAddress(),
     token: signToken({ sub: user, info: { name: user } }),
     subscriptions: channels.map((channel) => ({ channel })),
+    protobuf,
   });
   await listener.next("subscribed", channels.length);
   return listener;

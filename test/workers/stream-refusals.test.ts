@@ -143,12 +143,11 @@ describe.each(["/connection", "/channel/news"])("a stream of %s that is refused"
   });
 
   it("[B5][T7] an object refuses for good: its answer, which a page can read", async () => {
-    const answer = async () => new Response("too much", { status: 413 });
     const response = await fetchWith(
       {
         config: openConfig,
-        CHANNELS: watchedUpgrades(env.CHANNELS, answer),
-        GATEWAYS: watchedUpgrades(env.GATEWAYS, answer),
+        CHANNELS: watchedUpgrades(env.CHANNELS, refuseForGood),
+        GATEWAYS: watchedUpgrades(env.GATEWAYS, refuseForGood),
       },
       new Request(address(`${base}/uni_sse`), { headers: { Origin: origin } }),
     );
@@ -158,9 +157,6 @@ describe.each(["/connection", "/channel/news"])("a stream of %s that is refused"
 });
 
 describe("a post to /emulation", () => {
-  const post = (body: BodyInit, type = "application/json") =>
-    ask("/emulation", { method: "POST", headers: { "Content-Type": type, Origin: origin }, body });
-
   it.each<[string, BodyInit, string?]>([
     ["nothing", ""],
     ["no JSON", "{"],
@@ -226,4 +222,13 @@ it("[T1] /connection/init is answered {}", async () => {
 
 function tooLong(): string {
   return "x".repeat(limits.frameBytesMax + 1);
+}
+
+function post(body: BodyInit, type = "application/json"): Promise<Response> {
+  const headers = { "Content-Type": type, Origin: origin };
+  return ask("/emulation", { method: "POST", headers, body });
+}
+
+async function refuseForGood(): Promise<Response> {
+  return new Response("too much", { status: 413 });
 }

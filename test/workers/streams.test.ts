@@ -1,12 +1,13 @@
 import { evictDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { gatewayName } from "../../workers/platform/gateway-name.ts";
-import { call, publish } from "./api-request.ts";
+import { address, call, publish } from "./api-request.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
 import { openConfig } from "./open-transports.ts";
+import { TestSocket } from "./test-socket.ts";
 import { emulate, TestStream } from "./test-stream.ts";
 import { secondsFromNow, token } from "./token.ts";
 
@@ -143,6 +144,20 @@ describe.each(endpoints)("at $name", ({ base, holder }) => {
     await freed(channel);
   });
 
+  it("[T8] uni_websocket carries them in frames, and is closed like any socket", async () => {
+    const channel = newChannel("plain");
+    const to = address(`${base(channel)}/uni_websocket`);
+    const socket = TestSocket.on(
+      await exports.default.fetch(to, { headers: { Upgrade: "websocket" } }),
+    );
+    socket.send({ token: await token({ sub: "ada" }), subs: { [channel]: {} } });
+    expect(JSON.parse(await socket.line())).toHaveProperty(["connect", "subs", channel]);
+    await publish(channel, 1);
+    expect(await socket.line()).toBe(`{"channel":"${channel}","pub":{"data":1}}`);
+    socket.close();
+    await freed(channel);
+  });
+
   it("[T8] uni_http_stream needs no body where the token is in the query", async () => {
     const channel = newChannel("plain");
     const subs = { subs: { [channel]: {} } };
@@ -269,7 +284,13 @@ function varint(value: number): Uint8Array {
 }
 
 function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  return new Uint8Array(parts.flatMap((part) => [...part]));
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
+  let place = 0;
+  for (const part of parts) {
+    bytes.set(part, place);
+    place += part.byteLength;
+  }
+  return bytes;
 }
 
 /** The next message of a Protobuf stream, without its length. */

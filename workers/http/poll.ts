@@ -48,8 +48,7 @@ type Ending = PollAnswer | { readonly outcome: "closed"; readonly code: number }
 /** Listens until there is an answer, and leaves. The time begins when the object has said where the client is. */
 async function listen(socket: WebSocket, reader: PollReader, timeoutMs: number): Promise<Ending> {
   const ended = Promise.withResolvers<Ending>();
-  const endAfter = (waitMs: number) =>
-    setTimeout(() => ended.resolve(reader.timedOut()), waitMs);
+  const endAfter = (waitMs: number) => setTimeout(() => ended.resolve(reader.timedOut()), waitMs);
   let timer = endAfter(limits.objectAnswerMs);
   let connected = false;
   socket.addEventListener("message", ({ data }) => {

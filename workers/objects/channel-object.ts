@@ -9,6 +9,7 @@ import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
 import type { Sql } from "../../src/channel/sql.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import type { Config } from "../../src/config/config.ts";
+import { KnownDeltas } from "../../src/delta/known-deltas.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { answerQuestions } from "../../src/relay/answer-questions.ts";
@@ -89,6 +90,7 @@ export class ChannelObject extends DurableObject<Env> {
     const sessions = {
       config,
       channels,
+      knownDeltas: new KnownDeltas(),
       version,
       node: channelNode(name),
       channel: name,

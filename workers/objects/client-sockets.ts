@@ -162,9 +162,10 @@ export class ClientSockets {
   /** A frame came. */
   async message(socket: WebSocket, message: string | ArrayBuffer | Uint8Array): Promise<void> {
     const client = this.#clients.get(socket);
-    if (client === undefined || client.session.ignoresCommands) return;
+    if (client === undefined) return;
     const nowMs = Date.now();
     client.connection.heard(nowMs);
+    if (client.session.ignoresCommands) return;
     this.sweep(nowMs, false);
     const bytes = typeof message === "string" ? message.length * 2 : message.byteLength;
     const turns = (client.turns ??= new FrameTurns());
@@ -349,4 +350,3 @@ function answerClose(socket: WebSocket, code: number, reason: string): void {
     // We closed it first, or the connection is gone.
   }
 }
-

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { KnownDeltas } from "../../src/delta/known-deltas.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import type { Batch, BatchAnswer } from "../../src/relay/batch.ts";
 import type { GatewayPresence } from "../../src/relay/question.ts";
@@ -57,6 +58,7 @@ export class GatewayObject extends DurableObject<Env> {
     const sessions = {
       config,
       channels: gateway,
+      knownDeltas: new KnownDeltas(),
       version,
       node: gatewayNode(name),
       ...(served.kind === "channel" ? { channel: served.channel } : {}),

@@ -16,5 +16,8 @@ export function readFrame(message: string | ArrayBuffer | Uint8Array): Frame {
   }
   return message.byteLength > limits.frameBytesMax
     ? { outcome: "too-large" }
-    : { outcome: "frame", frame: message instanceof Uint8Array ? message : new Uint8Array(message) };
+    : {
+        outcome: "frame",
+        frame: message instanceof Uint8Array ? message : new Uint8Array(message),
+      };
 }

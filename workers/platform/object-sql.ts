@@ -11,7 +11,9 @@ export class ObjectSql implements Sql {
   }
 
   rows(query: string, ...values: readonly SqlValue[]): readonly SqlRow[] {
-    return this.#storage.sql.exec<Record<string, string | number | ArrayBuffer | null>>(query, ...values).toArray();
+    return this.#storage.sql
+      .exec<Record<string, string | number | ArrayBuffer | null>>(query, ...values)
+      .toArray();
   }
 
   run(statement: string, ...values: readonly SqlValue[]): void {

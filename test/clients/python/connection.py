@@ -4,6 +4,7 @@ All that it reports is passed on to the test.
 """
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Any
@@ -16,6 +17,8 @@ def new_client(
     address: str,
     token: str = "",
     get_token: Callable[[], Awaitable[str]] | None = None,
+    *,
+    protobuf: bool = False,
 ) -> tuple[centrifuge.Client, "ClientEvents"]:
     """A client that isn't connected yet, and its events."""
     events = ClientEvents()
@@ -28,6 +31,7 @@ def new_client(
         get_token=get_token,
         timeout=30,
         max_reconnect_delay=0.2,
+        use_protobuf=protobuf,
     )
     return client, events
 
@@ -126,6 +130,11 @@ class SubscriptionEvents(centrifuge.SubscriptionEventHandler):
 
     def _report(self, event: str, **details: Any) -> None:
         report(event, channel=self._channel, **details)
+
+
+def to_payload(data: Any, *, protobuf: bool) -> Any:
+    """What `publish` takes: with Protobuf data are bytes."""
+    return json.dumps(data).encode() if protobuf else data
 
 
 def reply_code(error: Exception) -> dict[str, int]:

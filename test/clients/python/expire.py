@@ -19,7 +19,9 @@ async def main() -> None:
     token = await instructions.next()
     channel = options.get("channel")
     client, events = new_client(
-        options["address"], options.get("token", token)
+        options["address"],
+        options.get("token", token),
+        protobuf=options.get("protobuf", False),
     )
     await client.connect()
     if channel is None:

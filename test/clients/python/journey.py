@@ -1,14 +1,14 @@
 """All that a client can ask of one channel, one after the other.
 
 Options: `address`, `token`, `channel`, and `data`, a list: each of its items
-is published.
+is published; with `protobuf` the client speaks Protobuf.
 """
 
 import asyncio
 from dataclasses import asdict
 
 from centrifuge import StreamPosition
-from connection import SubscriptionEvents, new_client
+from connection import SubscriptionEvents, new_client, to_payload
 from scenario import read_options, report
 
 
@@ -16,7 +16,10 @@ async def main() -> None:
     """Takes the journey."""
     options = read_options()
     channel = options["channel"]
-    client, _ = new_client(options["address"], options["token"])
+    protobuf = options.get("protobuf", False)
+    client, _ = new_client(
+        options["address"], options["token"], protobuf=protobuf
+    )
     events = SubscriptionEvents(channel)
     subscription = client.new_subscription(
         channel, events=events, join_leave=True
@@ -26,7 +29,7 @@ async def main() -> None:
     await events.joined.wait()
 
     for data in options["data"]:
-        await subscription.publish(data)
+        await subscription.publish(to_payload(data, protobuf=protobuf))
         report("published")
 
     top = await subscription.history()

@@ -5,7 +5,7 @@ It goes on until it is asked to finish or is disconnected for good.
 Options: `address`; `token`, or none to ask for one whenever the client needs
 one; `subscriptions`, each with its `channel` and, where it needs a token,
 either `token` or `asks`, to ask for it. A token is asked for with the event
-"token wanted" and comes as a line.
+"token wanted" and comes as a line. With `protobuf` the client speaks Protobuf.
 """
 
 import asyncio
@@ -29,7 +29,10 @@ async def main() -> None:
 
     token = options.get("token", "")
     client, events = new_client(
-        options["address"], token, None if token else get_token
+        options["address"],
+        token,
+        None if token else get_token,
+        protobuf=options.get("protobuf", False),
     )
     for wanted in options.get("subscriptions", []):
         subscription = client.new_subscription(

@@ -18,8 +18,14 @@ def read_options() -> Any:
 
 
 def report(event: str, **details: Any) -> None:
-    """Tells the test what happened."""
-    print(json.dumps({"event": event, **details}), flush=True)
+    """Tells the test what happened, payloads that came as bytes included."""
+    text = json.dumps({"event": event, **details}, default=parse_payload)
+    print(text, flush=True)
+
+
+def parse_payload(payload: bytes) -> Any:
+    """What the bytes of a payload say; those that aren't there say nothing."""
+    return json.loads(payload) if payload else None
 
 
 class Instructions:

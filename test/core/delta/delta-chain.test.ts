@@ -1,6 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { deltaChain, fullForDelta, patchOrFull } from "../../../src/delta/delta-chain.ts";
+import {
+  deltaChain,
+  type DeltaForm,
+  fullForDelta,
+  patchOrFull,
+} from "../../../src/delta/delta-chain.ts";
+import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
 import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import { trustedJsonText } from "../../../src/protocol/json-text.ts";
 import {
@@ -34,6 +40,10 @@ const payloads: fc.Arbitrary<Payload[]> = fc
 const published = (data: readonly Payload[]): Publication[] =>
   data.map((each, place) => ({ data: each, offset: place + 1 }));
 
+/** As the first who recovers gets them. */
+const chained = (publications: readonly Publication[], form: DeltaForm): readonly Publication[] =>
+  deltaChain(publications, form, "news", new KnownDeltas()).publications;
+
 /** What a JSON client reads of a publication: encoded, as UTF-8, in a frame with others, and parsed. */
 function overTheWire(publication: Publication): { data: string; delta: boolean } {
   const frame = jsonCodec.encodePush({ type: "publication", channel: "a", publication });
@@ -61,7 +71,7 @@ function expectHeardAsText(sent: readonly Publication[], payloadsSent: readonly 
 describe("recovered publications", () => {
   it("[D2] are heard by a JSON client as what was published", () => {
     const heard = fc.property(payloads, (data) => {
-      const sent = deltaChain(published(data), "text");
+      const sent = chained(published(data), "text");
       expect(sent).toHaveLength(data.length);
       expectHeardAsText(sent, data);
     });
@@ -71,7 +81,7 @@ describe("recovered publications", () => {
   it("[D2] are heard by a binary client as what was published", () => {
     const heard = fc.property(payloads, (data) => {
       const decoder = new SdkDecoder("bytes");
-      const heardBytes = deltaChain(published(data), "bytes").map((publication) => {
+      const heardBytes = chained(published(data), "bytes").map((publication) => {
         const delta = publication.delta === true;
         decoder.receive({ data: payloadBytes(publication.data), delta });
         return Buffer.from(decoder.kept() ?? []);
@@ -84,7 +94,7 @@ describe("recovered publications", () => {
   it.for(["text", "bytes"] as const)("[D2] are shorter as %s than in full, or full", (form) => {
     const shorter = fc.property(payloads, (data) => {
       const full = published(data).map((each) => fullForDelta(each, form));
-      const sent = deltaChain(published(data), form);
+      const sent = chained(published(data), form);
       expect(sent.slice(0, 1)).toEqual(full.slice(0, 1));
       const expected = sent.map((each, place) => {
         const inFull = full.slice(place, place + 1);
@@ -101,7 +111,7 @@ describe("recovered publications", () => {
   it("[D2] are the first in full and each other one against the one before it", () => {
     const text = "the quick brown fox jumps over the lazy dog, once and again";
     const documents = [1, 22, 333].map((n) => valid(`{"n":${n},"text":"${text}"}`));
-    const chain = deltaChain(published([...documents, valid('"tiny"')]), "text");
+    const chain = chained(published([...documents, valid('"tiny"')]), "text");
     expect(chain.map(overTheWire)).toEqual([
       { data: documents[0], delta: false },
       { data: expect.stringMatching(/^1D\n7:\{"n":22/), delta: true },
@@ -109,7 +119,7 @@ describe("recovered publications", () => {
       { data: '"tiny"', delta: false },
     ]);
     expectHeardAsText(chain.slice(0, 3), documents);
-    expect(deltaChain([], "text")).toEqual([]);
+    expect(chained([], "text")).toEqual([]);
   });
 });
 
@@ -170,7 +180,7 @@ describe("one publication for those who asked for deltas", () => {
   it("[D2] is bytes in base64 for a JSON client, and patched as that", () => {
     const base = Uint8Array.from({ length: 300 }, (_, place) => (place * 31) & 0xff);
     const target = base.with(200, 0);
-    const chain = deltaChain(published([base, target]), "text");
+    const chain = chained(published([base, target]), "text");
     expect(chain.map((each) => each.delta === true)).toEqual([false, true]);
     expectHeardAsText(chain, [base, target]);
   });
@@ -186,7 +196,7 @@ describe("one publication for those who asked for deltas", () => {
     const texts = ["1", "2", "3"].map((n) =>
       trustedJsonText(`["${parts.join("-")}","${n}${"long ".repeat(20)}${parts.join(n)}"]`),
     );
-    const chain = deltaChain(published(texts), "text");
+    const chain = chained(published(texts), "text");
     expect(chain.map((each) => each.delta === true)).toEqual([false, true, true]);
     for (const each of chain) expect(overTheWire(each).data.isWellFormed()).toBe(true);
     expectHeardAsText(chain, texts);

@@ -1,4 +1,5 @@
 import { deltaChain } from "../../../src/delta/delta-chain.ts";
+import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
 import type { Codec, CodecName, Message } from "../../../src/protocol/codec.ts";
 import { codecNamed } from "../../../src/protocol/codecs.ts";
 import { parseJsonText } from "../../../src/protocol/json-text.ts";
@@ -18,8 +19,8 @@ export function wireBytesTable(): string {
         bytes(spoken, encode(spoken, publication(textOfBytes(2_048)))),
         mean(edits.map((edit) => bytes(spoken, encode(spoken, edit)))),
         mean(
-          deltaChain(edits, spoken.deltaForm)
-            .slice(1)
+          deltaChain(edits, spoken.deltaForm, "news", new KnownDeltas())
+            .publications.slice(1)
             .map((edit) => bytes(spoken, encode(spoken, edit))),
         ),
       ];

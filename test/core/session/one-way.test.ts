@@ -1,3 +1,4 @@
+import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
 import { describe, expect, it } from "vitest";
 import type { ServerSubscription } from "../../../src/access/claims.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../../../src/protocol/codes.ts";
@@ -271,7 +272,14 @@ describe("who only listens, where channels are named", () => {
     const { config } = new Switchboard();
     const channels = new ScriptedChannels(config.channel);
     const board = new Switchboard({ serverSubscriptions: false });
-    const address = { config, channels, version: "test", node: "gateway:x", channel: "a" };
+    const address = {
+      config,
+      channels,
+      knownDeltas: new KnownDeltas(),
+      version: "test",
+      node: "gateway:x",
+      channel: "a",
+    };
     const peer = board.open({ codec: "one_way" });
     peer.wake({ ...address, serverSubscriptions: false, storesRows: true });
     expect(ask(peer, "{}", naming("b"))).toStrictEqual([]);

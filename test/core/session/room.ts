@@ -1,3 +1,4 @@
+import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
 import { OwnChannel } from "../../../src/channel/own-channel.ts";
@@ -120,6 +121,7 @@ export class Room {
     return {
       config,
       channels: new OwnChannel(channel, config.channel, nobodyFollows),
+      knownDeltas: new KnownDeltas(),
       version: "test",
       node: `channel:${channel.name}`,
       channel: channel.name,

@@ -38,9 +38,9 @@ describe("a snapshot of another release", () => {
   it("[V1] may have fields that this one doesn't know, which are kept for the release that does", () => {
     const { room, peer } = wake({
       ...bare,
-      delta: { base: 7 },
+      weather: { wind: 7 },
       claims: { user: "42", expireAtSeconds: 0, labels: ["a"] },
-      subscription: { ...bare.subscription, filter: "x" },
+      subscription: { ...bare.subscription, mood: "x" },
     });
     expect(room.ask(peer, `{"id":3,"presence":{"channel":"room"}}`)).toStrictEqual([
       `{"id":3,"presence":{"presence":{"c1":{"user":"42","client":"c1"}}}}`,
@@ -50,9 +50,9 @@ describe("a snapshot of another release", () => {
     expect(peer.attachment).toMatchObject({
       v: 1,
       awaitingPong: true,
-      delta: { base: 7 },
+      weather: { wind: 7 },
       claims: { labels: ["a"] },
-      subscription: { filter: "x" },
+      subscription: { mood: "x" },
     });
   });
 

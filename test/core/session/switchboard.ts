@@ -1,3 +1,4 @@
+import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext } from "../../../src/session/context.ts";
 import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
@@ -92,6 +93,7 @@ export class Switchboard {
     return {
       config: this.config,
       channels: this.channels,
+      knownDeltas: new KnownDeltas(),
       version: "test",
       node: "gateway:eu/1",
       serverSubscriptions: this.#serverSubscriptions,

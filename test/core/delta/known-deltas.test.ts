@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { deltaChain } from "../../../src/delta/delta-chain.ts";
+import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
+import { limits } from "../../../src/limits.ts";
+import type { Payload } from "../../../src/protocol/payload.ts";
+import type { Publication } from "../../../src/protocol/publication.ts";
+import { valid } from "../protocol/valid-json-text.ts";
+
+/** As read from the history for one client: other objects than those read for the next, with the same in them. */
+const read = (texts: readonly string[], from = 1): Publication[] =>
+  texts.map((text, index) => ({ data: valid(JSON.stringify({ text })), offset: from + index }));
+
+const document = "what stays the same in all of the versions of this document, and is not short";
+const texts = [`${document} 1`, `${document} 2`, `${document} 3`];
+
+describe("clients that recover one after the other", () => {
+  it("[D2] are sent the same, and hold one payload between them", () => {
+    const known = new KnownDeltas();
+    const first = deltaChain(read(texts), "text", "news", known);
+    const second = deltaChain(read(texts), "text", "news", known);
+    expect(second).toStrictEqual(first);
+    expect(second.publications.map(({ delta }) => delta)).toStrictEqual([undefined, true, true]);
+    // The very same text, which for bytes can be told from an equal one.
+    const bytes = (): Publication[] => [{ data: new Uint8Array([255, 1, 2]), offset: 9 }];
+    const { last } = deltaChain(bytes(), "bytes", "news", known);
+    expect(deltaChain(bytes(), "bytes", "news", known).last).toBe(last);
+  });
+
+  it("[D2] are each sent what was published with the same payload: who did, and with which tags", () => {
+    const known = new KnownDeltas();
+    const [publication] = read(["a"]);
+    if (publication === undefined) throw new Error("one was made");
+    deltaChain([{ ...publication, tags: { lang: "de" } }], "text", "news", known);
+    const other = deltaChain([{ ...publication, tags: { lang: "en" } }], "text", "news", known);
+    expect(other.publications[0]?.tags).toStrictEqual({ lang: "en" });
+  });
+
+  const different: readonly [string, readonly Publication[], string][] = [
+    ["another payload at the same place", read([texts[0] ?? "", `${document} 9`]), "news"],
+    ["another one before it", read(["x", texts[1] ?? ""]), "news"],
+    ["another channel", read(texts), "sport"],
+  ];
+  it.each(different)("[D1] never share a patch for %s", (_, publications, channel) => {
+    const known = new KnownDeltas();
+    deltaChain(read(texts), "text", "news", known);
+    const alone = deltaChain(publications, "text", channel, new KnownDeltas());
+    expect(deltaChain(publications, "text", channel, known)).toStrictEqual(alone);
+  });
+
+  it("[D1] who starts where another was in the middle gets that one in full", () => {
+    const known = new KnownDeltas();
+    deltaChain(read(texts), "text", "news", known);
+    const [first] = deltaChain(read(texts.slice(1), 2), "text", "news", known).publications;
+    expect(first?.delta).toBeUndefined();
+  });
+});
+
+describe("what is kept for them", () => {
+  it("[B1] is bounded: beyond the limit all of it goes", () => {
+    const known = new KnownDeltas();
+    const large = (offset: number): Publication => ({
+      data: new Uint8Array(limits.knownDeltasBytesMax / 8).fill(offset),
+      offset,
+    });
+    const kept = (offset: number): Payload | undefined =>
+      known.find("news", "bytes", undefined, large(offset))?.payload;
+    for (let offset = 1; offset <= 3; offset++) deltaChain([large(offset)], "bytes", "news", known);
+    expect(kept(1)).toBeDefined();
+    for (let offset = 4; offset <= 6; offset++) deltaChain([large(offset)], "bytes", "news", known);
+    expect(kept(1)).toBeUndefined();
+    expect(kept(6)).toBeDefined();
+  });
+
+  it("[D1] is nothing of a channel without history, whose publications have no place", () => {
+    const known = new KnownDeltas();
+    const data = valid(`"a"`);
+    deltaChain([{ data, offset: 0 }], "text", "news", known);
+    expect(known.find("news", "text", undefined, { data, offset: 0 })).toBeUndefined();
+  });
+});
