@@ -14,6 +14,7 @@ import { noteProcess, takeStateFolder } from "./state-folder.ts";
 import { bracketed } from "./workerd-config.ts";
 import { type Ending, Workerd, type WorkerdSetup } from "./workerd.ts";
 import { configurationFile, wranglerConfigOf } from "./wrangler-config.ts";
+import { streamProbeMs } from "./stream-probe.ts";
 
 /** How long requests that are under way may take when the server is to end; sockets would stay for ever. */
 const drainMs = 2_000;
@@ -62,7 +63,7 @@ function setupOf(
         ],
       ),
     ),
-    variables: textsOf(variables, secrets),
+    variables: { STREAM_PROBE_MS: String(streamProbeMs), ...textsOf(variables, secrets) },
     secrets,
     ...(directory !== undefined && { assets: { binding, folder: folderOf(target, directory) } }),
     compatibility: { date: config.compatibility_date ?? "", flags: config.compatibility_flags },

@@ -2,6 +2,7 @@
  * `npm start`: the real server on this machine, for development. Everything after `--` goes to `wrangler dev`, for
  * example `npm start -- --port 9000 --var 'config:{"client":{…}}'`.
  */
+import { streamProbeMs } from "./stream-probe.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants, copyFileSync, existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -94,9 +95,11 @@ async function isTaken(port: number): Promise<boolean> {
 function serve(port: string, options: readonly string[]): ChildProcess {
   const fixed = ["dev", "--port", port, "--show-interactive-dev-session=false"];
   const origins = ["--var", `DEVELOPMENT_ORIGINS:${developmentOrigins.join(",")}`];
+  // Without it a page that is closed would stay present for a while: the local runtime isn't told of it.
+  const probes = ["--var", `STREAM_PROBE_MS:${streamProbeMs}`];
   return spawn(
     process.execPath,
-    [wranglerScript, ...fixed, ...origins, ...withoutOption(options, "--port")],
+    [wranglerScript, ...fixed, ...origins, ...probes, ...withoutOption(options, "--port")],
     {
       cwd: root,
       stdio: "inherit",

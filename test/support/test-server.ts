@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { TestBackend } from "./test-backend.ts";
 import { testSecrets } from "./test-tokens.ts";
+import { streamProbeMs } from "../../tools/stream-probe.ts";
 
 /** How a server differs from what wrangler.toml makes of it. */
 export interface TestServerOptions {
@@ -40,7 +41,7 @@ export class TestServer {
           secrets: { ...secrets },
           vars: {
             // The runtime has no proxy before it that would tell it when a client hangs up.
-            STREAM_PROBE_MS: "500",
+            STREAM_PROBE_MS: String(streamProbeMs),
             ...(config === undefined ? {} : { config: JSON.stringify(config) }),
           },
         },

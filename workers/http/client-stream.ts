@@ -78,7 +78,7 @@ export class ClientStream {
     if (this.#closed) return;
     this.#closed = true;
     // Without a word of the object's own the client is to come back, which it does when the stream just ends.
-    if (code !== undefined && !wordless.includes(code.code)) this.#deliver(this.#disconnect(code));
+    if (code !== undefined && !isWordless(code.code)) this.#deliver(this.#disconnect(code));
     if (this.#held === undefined) this.#end();
     else this.#releaseLater();
   }
@@ -149,4 +149,6 @@ export class ClientStream {
 }
 
 /** A normal end, an object that goes away, no code and no close at all (RFC 6455, section 7.4.1). */
-const wordless: readonly number[] = [1000, 1001, 1005, 1006];
+function isWordless(code: number): boolean {
+  return code === 1000 || code === 1001 || code === 1005 || code === 1006;
+}

@@ -3,6 +3,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
@@ -127,8 +128,10 @@ public final class Listen {
     public void onPublication(Subscription subscription, PublicationEvent event) {
       Raw data = new Raw(payload(event.getData()));
       String user = event.getInfo() == null ? "" : event.getInfo().getUser();
+      // The SDK sets none on what was recovered.
+      Map<String, String> given = event.getTags() == null ? Map.of() : event.getTags();
       String tags =
-          event.getTags().entrySet().stream()
+          given.entrySet().stream()
               .map(tag -> quote(tag.getKey()) + ":" + quote(tag.getValue()))
               .collect(Collectors.joining(","));
       report(

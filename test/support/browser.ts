@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "vitest";
+
+/** The Chromium of this machine; undefined when it has none. */
+export function findChromium(): string | undefined {
+  return ["chromium", "chromium-browser", "google-chrome"].find(
+    (name) => spawnSync(name, ["--version"]).status === 0,
+  );
+}
+
+/** Opens a page in a headless browser of its own, which doesn't outlive the test. */
+export function openPage(test: TestContext, chromium: string, address: string): void {
+  const profile = mkdtempSync(join(tmpdir(), "dormouse-browser-"));
+  const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"];
+  // In a process group of its own: it has many processes.
+  const browser = spawn(chromium, [...flags, `--user-data-dir=${profile}`, address], {
+    stdio: "ignore",
+    detached: true,
+  });
+  test.onTestFinished(async () => {
+    await end(browser);
+    rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
+  });
+}
+
+async function end(browser: ChildProcess): Promise<void> {
+  if (browser.pid === undefined || browser.exitCode !== null) return;
+  const ended = once(browser, "exit");
+  process.kill(-browser.pid, "SIGKILL");
+  await ended;
+}
