@@ -8,6 +8,7 @@ import { Registry } from "../relay/registry.ts";
 import { Relay } from "../relay/relay.ts";
 import { History, type HistoryRange } from "./history.ts";
 import { Idempotency } from "./idempotency.ts";
+import { livePublication } from "./live-publication.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import type { Sql } from "./sql.ts";
 import type { HistoryEntry } from "./stored-publication.ts";
@@ -116,6 +117,11 @@ export class Channel {
   /** Where the stream stands; undefined when there is none. Never makes one. */
   get top(): StreamPosition | undefined {
     return this.#history.top;
+  }
+
+  /** What stands there, shown or not; undefined when nothing does. */
+  get newest(): Publication | undefined {
+    return this.#history.newest;
   }
 
   /** When the newest publication with history came, or the history was removed, ms since 1970; undefined without a stream. */
@@ -283,8 +289,8 @@ export class Channel {
   }
 
   /**
-   * When {@link forgetWhatEnded} is worth a call, ms since 1970; undefined when there is nothing to wait for. A stream
-   * that has ended but still has listeners, here or on gateways, waits for the last of them, and that is no matter of time.
+   * When {@link forgetWhatEnded} is worth a call, ms since 1970; undefined when there is nothing to wait for. A stream that
+   * has ended but still has listeners, here or on gateways, waits for the last of them, which is no matter of time.
    */
   cleanupDueAtMs(nowMs: number): number | undefined {
     const keysEnd = this.#idempotency.endsAtMs;
@@ -336,7 +342,7 @@ export class Channel {
       if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
       this.#idempotency.spare(key, { offset: 0, epoch: "" }, nowMs, nowMs);
     }
-    this.#tell(publicationOf(request, info, undefined, this.options));
+    this.#tell(livePublication(request, info, undefined, this.options));
     return { outcome: "published" };
   }
 
@@ -356,7 +362,7 @@ export class Channel {
     if (request.idempotencyKey !== "") {
       this.#idempotency.noteInRing(request.idempotencyKey, position.offset, nowMs);
     }
-    this.#tell(publicationOf(request, info, position, this.options));
+    this.#tell(livePublication(request, info, position, this.options));
     return { outcome: "published", position };
   }
 
@@ -377,20 +383,3 @@ const pushBytes = 64;
 
 /** However short-lived a namespace's streams are: asking a gateway wakes two objects and costs a row. */
 const checkIntervalMinMs = 600_000;
-
-/** What subscribers get; the position is absent when it goes without history. */
-function publicationOf(
-  { data, tags, delta }: PublicationRequest,
-  info: ClientInfo | undefined,
-  position: StreamPosition | undefined,
-  { deltaPublish }: ChannelOptions,
-): Publication {
-  return {
-    data,
-    offset: position?.offset ?? 0,
-    ...(position?.offset === 1 ? { epoch: position.epoch } : {}),
-    ...(info === undefined ? {} : { info }),
-    ...(tags === undefined ? {} : { tags }),
-    ...((delta || deltaPublish) && position !== undefined ? { mayBePatch: true } : {}),
-  };
-}

@@ -189,6 +189,12 @@ export class History {
     return this.#stream?.timeMs;
   }
 
+  /** The publication at the top, whether or not it can still be read by others; undefined when its row is gone. */
+  get newest(): Publication | undefined {
+    const top = this.#stream?.top ?? 0;
+    return top === 0 ? undefined : this.#rows({ first: top, last: top }, false)[0];
+  }
+
   /** Whether the publication at this offset can still be read. */
   retains(offset: number, nowMs: number): boolean {
     const stream = this.#stream;

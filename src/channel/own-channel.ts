@@ -33,6 +33,9 @@ export class OwnChannel implements Channels {
   /** Subscribers whose coming the others have not heard of yet, and so neither will of their going (rule O5). */
   readonly #unheard = new Set<Subscription>();
 
+  /** What subscribers had when the object fell asleep who get patches; undefined until one of them is restored. */
+  #slept: { readonly newest: Payload | undefined } | undefined;
+
   /** @param gather is only asked while gateways follow the channel, and one time after the other */
   constructor(channel: Channel, config: ChannelConfig, gather: GatherPresence) {
     this.#channel = channel;
@@ -64,6 +67,10 @@ export class OwnChannel implements Channels {
 
   restore(subscription: Subscription): void {
     this.#channel.hub.add(subscription);
+    if (subscription.granted.hasNewest !== true) return;
+    // Read once, however many have it.
+    this.#slept ??= { newest: this.#channel.newest?.data };
+    subscription.deltaBase = this.#slept.newest;
   }
 
   announce(subscription: Subscription): void {

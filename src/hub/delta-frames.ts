@@ -29,7 +29,8 @@ export class DeltaFrames implements Outgoing {
     const { codec, deltaBase } = recipient;
     const frames = this.#framesIn(codec);
     const frame = frames.byBase.get(deltaBase) ?? this.#newFrame(codec, frames, deltaBase);
-    recipient.deltaBase = this.#publications.at(-1)?.data;
+    const last = this.#publications.at(-1);
+    if (last !== undefined) recipient.taking(last);
     return frame;
   }
 

@@ -1,7 +1,7 @@
 import type { DisconnectCode } from "../protocol/codes.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
-import type { ClientInfo } from "../protocol/publication.ts";
+import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import type { TagsFilter } from "./tags-filter.ts";
 
 /** A subscriber as the hub sees it: somebody to send to, and what others may know of it. */
@@ -20,7 +20,9 @@ export interface Recipient {
   /** It gets patches where they are shorter. Never together with a filter. */
   readonly delta: boolean;
   /** The payload it got last, against which the next one may be a patch; undefined when it is to get a full one. */
-  deltaBase: Payload | undefined;
+  readonly deltaBase: Payload | undefined;
+  /** Whoever gets patches is about to be sent this publication, after all before it. */
+  taking(publication: Publication): void;
   send(frame: Message): void;
   /** Bytes handed to its socket that the peer has not taken yet. */
   backlogBytes(): number;

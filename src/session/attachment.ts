@@ -202,6 +202,7 @@ function unpackOne([
     ...(isSet("serverSide") ? { serverSide: true } : {}),
     ...(isSet("sole") ? { sole: true } : {}),
     ...(isSet("delta") ? { delta: true } : {}),
+    ...(isSet("hasNewest") ? { hasNewest: true } : {}),
     ...(chanInfo === null ? {} : { chanInfo }),
     ...(filter === undefined ? {} : { filter }),
   };
@@ -217,6 +218,7 @@ const flagNames = [
   "serverSide",
   "sole",
   "delta",
+  "hasNewest",
 ] as const;
 
 function roomBytes(claims: ConnectionClaims | undefined): number {

@@ -70,6 +70,12 @@ export class SessionState {
     this.#connection.save(this.snapshot);
   }
 
+  /** Something is different about a subscription; one that hasn't begun is remembered when it does. */
+  changed(granted: SubscriptionSnapshot): void {
+    this.subscriptions.replace(granted);
+    if (!this.connecting && !this.closed) this.save();
+  }
+
   /** Notes how far the gateway is with a channel; false when there is no room for that. */
   keep(channel: string, position: KeptPosition): boolean {
     const { kept } = this.subscriptions;

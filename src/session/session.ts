@@ -20,7 +20,7 @@ import { heartbeat, pingDueAtMs, pong } from "./heartbeat.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refreshing.ts";
 import { oneWayDisconnect } from "./one-way.ts";
 import { SessionState } from "./session-state.ts";
-import type { KeptPosition, SessionSnapshot } from "./snapshot.ts";
+import type { KeptPosition, SessionSnapshot, SubscriptionSnapshot } from "./snapshot.ts";
 import { carryOutSubscribe } from "./subscribing.ts";
 import type { Subscriber } from "./subscription.ts";
 import type { Verdicts } from "./verdicts.ts";
@@ -52,9 +52,8 @@ export class Session implements Subscriber {
       subscription.restored();
       this.#state.subscriptions.add(subscription, true);
       context.channels.restore(subscription);
-      // Another release took a filter that this one doesn't understand: without it the client would get everything (rule D4).
-      if (granted.filter !== undefined && subscription.filter === undefined)
-        this.lost(granted.channel);
+      // Another release understood its filter: without it the client would get everything (rule D4).
+      if (granted.filter && !subscription.filter) this.lost(granted.channel);
     }
   }
 
@@ -183,6 +182,10 @@ export class Session implements Subscriber {
     } else if (granted !== undefined) {
       this.#unsubscribe(channel, unsubscribeCodes.insufficientState);
     }
+  }
+
+  changed(granted: SubscriptionSnapshot): void {
+    this.#state.changed(granted);
   }
 
   keep(channel: string, position: KeptPosition): boolean {

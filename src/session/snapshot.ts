@@ -49,6 +49,8 @@ export interface SubscriptionSnapshot {
   readonly sole?: boolean;
   /** The client gets patches where they are shorter. Never together with a filter. */
   readonly delta?: boolean;
+  /** With `delta`: the client was sent the publication at the top of the stream, and nothing else after it. */
+  readonly hasNewest?: boolean;
   /** Which publications the client wants, by their tags. */
   readonly filter?: FilterNode;
 }

@@ -92,7 +92,7 @@ function joinedMessage(
   const { queueMaxSizeBytes } = state.context.config.client;
   if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;
   if ((request.flag & flagErrorOnUnrecoverable) !== 0) return undefined;
-  subscription.deltaBase = undefined;
+  subscription.forgetBase();
   return encode({ ...answer, recovered: false, publications: [] });
 }
 

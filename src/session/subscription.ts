@@ -3,7 +3,7 @@ import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import { type TagsFilter, tagsFilter } from "../hub/tags-filter.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
-import type { ClientInfo } from "../protocol/publication.ts";
+import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import type { Connection } from "./connection.ts";
 import type { KeptPosition, SessionIdentity, SubscriptionSnapshot } from "./snapshot.ts";
 
@@ -16,6 +16,8 @@ export interface Subscriber {
   lost(channel: string): void;
   /** Notes how far a gateway is with the channel, where it survives sleep; false when there is no room for that. */
   keep(channel: string, position: KeptPosition): boolean;
+  /** Something is different about a subscription, and has to survive sleep. */
+  changed(granted: SubscriptionSnapshot): void;
 }
 
 /** One session's subscription to one channel, as the hub and the relay see it. */
@@ -76,6 +78,21 @@ export class Subscription implements Recipient {
 
   get delta(): boolean {
     return this.granted.delta === true;
+  }
+
+  /** Also notes, where it survives sleep, whether the client has the newest of the stream: what has no offset isn't in it. */
+  taking({ data, offset }: Publication): void {
+    this.deltaBase = data;
+    const hasNewest = offset > 0;
+    if (hasNewest === (this.granted.hasNewest === true)) return;
+    this.granted = { ...this.granted, hasNewest };
+    this.#session.changed(this.granted);
+  }
+
+  /** The client doesn't have it after all. */
+  forgetBase(): void {
+    this.deltaBase = undefined;
+    this.granted = { ...this.granted, hasNewest: false };
   }
 
   /** The user's other connections on this channel give way to this one. */

@@ -16,6 +16,8 @@ export function takenUp(
   if (filter !== undefined) return publications.filter(({ tags }) => filter.matches(tags));
   if (!delta) return publications;
   const chain = deltaChain(publications, codec.deltaForm, channel, knownDeltas);
-  subscription.deltaBase = chain.last;
+  const newest = publications.at(-1);
+  if (newest !== undefined && chain.last !== undefined)
+    subscription.taking({ ...newest, data: chain.last });
   return chain.publications;
 }

@@ -11,7 +11,9 @@ if (chromium === undefined) {
     expect(findChromium()).toBeUndefined();
   });
 } else {
-  describe("a page of an allowed origin in Chromium", () => inBrowser(chromium));
+  describe("a page of an allowed origin in Chromium", () => {
+    inBrowser(chromium);
+  });
 }
 
 function inBrowser(browser: string): void {
@@ -84,9 +86,7 @@ function inBrowser(browser: string): void {
       const { channel, reports } = open(test, nth, what, path);
       await reports.first(({ event }) => event === "published");
       await server.backend.publish(channel, { from: "backend" });
-      const isHeard = ({ event, data }: { event: string; data?: unknown }) =>
-        event === "publication" && JSON.stringify(data) === '{"from":"backend"}';
-      await reports.first(isHeard);
+      await reports.first(({ data }) => JSON.stringify(data) === '{"from":"backend"}');
       expect(reports.all).toEqual([
         { event: "connected", transport: what },
         { event: "subscribed" },

@@ -24,7 +24,9 @@ const config = {
 };
 
 if (hasJava()) {
-  describe("the official Java client, which speaks Protobuf", javaClient);
+  describe("the official Java client, which speaks Protobuf", () => {
+    javaClient();
+  });
 } else {
   it("the official Java client isn't tested: this machine has no JDK of version 17 or later with Maven", () => {
     expect(hasJava()).toBe(false);

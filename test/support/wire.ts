@@ -2,7 +2,7 @@ import { Centrifuge, type Options, type TransportName } from "centrifuge";
 import * as protobufBuild from "centrifuge/build/protobuf";
 import { EventSource } from "eventsource";
 import { MessagePackCentrifuge } from "../../public/messagepack-centrifuge.js";
-import { SdkClient } from "./sdk-client.ts";
+import { SdkClient, type SdkSubscription } from "./sdk-client.ts";
 import type { TestServer } from "./test-server.ts";
 import type { TestData } from "./test-backend.ts";
 
@@ -22,6 +22,8 @@ export interface Wire {
   encode(data: TestData): TestData | Uint8Array;
   /** Data as this build gives them, parsed where they are bytes. */
   decode(data: TestData | Uint8Array): TestData;
+  /** What came on a subscription, parsed. */
+  heard(subscription: SdkSubscription): readonly TestData[];
   /** What this build gives for a payload that isn't JSON. */
   opaque(bytes: Uint8Array): string | Uint8Array;
 }
@@ -91,6 +93,7 @@ function wireOf(build: Build, transport: TransportName, endpoint: Wire["endpoint
     },
     encode,
     decode,
+    heard: ({ publications }) => publications.all.map(({ data }) => decode(data)),
     opaque,
   };
 }

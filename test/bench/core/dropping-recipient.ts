@@ -14,6 +14,10 @@ export class DroppingRecipient implements Recipient {
   deltaBase = undefined;
   sentBytes = 0;
 
+  taking(): void {
+    throw new Error("It gets no patches");
+  }
+
   send(frame: Message): void {
     this.sentBytes += frame.length;
   }

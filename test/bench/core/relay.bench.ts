@@ -21,6 +21,7 @@ const session = {
   lost: () => {
     throw new Error("Nothing is missing");
   },
+  changed: () => undefined,
   keep: () => true,
 };
 

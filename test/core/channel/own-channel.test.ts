@@ -267,6 +267,7 @@ function subscriber(more: Partial<SubscriptionSnapshot> = {}) {
     disconnect: nothing,
     lost: nothing,
     keep: () => true,
+    changed: nothing,
   };
   const granted: SubscriptionSnapshot = {
     channel: "room",

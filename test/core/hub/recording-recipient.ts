@@ -5,7 +5,7 @@ import type { DisconnectCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json-codec.ts";
 import { memberText } from "../../../src/protocol/json-text.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
-import type { ClientInfo } from "../../../src/protocol/publication.ts";
+import type { ClientInfo, Publication } from "../../../src/protocol/publication.ts";
 import { textOf } from "../../support/text-of.ts";
 
 /** What is special about a recipient; otherwise it is present, speaks JSON, and wants all publications in full. */
@@ -49,6 +49,10 @@ export class RecordingRecipient implements Recipient {
     this.codec = traits.codec ?? jsonCodec;
     this.filter = traits.filter;
     this.delta = traits.delta ?? false;
+  }
+
+  taking({ data }: Publication): void {
+    this.deltaBase = data;
   }
 
   send(frame: Message): void {

@@ -95,6 +95,7 @@ export class Listener {
         this.kept = position;
         return true;
       },
+      changed: () => undefined,
     };
     const info = { user: this.user, client: `client-of-${this.user}`, ...this.#traits.info };
     return new Subscription(info, granted, jsonCodec, connection, session, kept);

@@ -8,6 +8,7 @@ const nobody = {
   flushed: () => undefined,
   disconnect: () => undefined,
   lost: () => undefined,
+  changed: () => undefined,
   keep: () => false,
 };
 

@@ -58,15 +58,53 @@ describe("recovered publications, for somebody who gets patches", () => {
     expect(client.heard).toStrictEqual([2, 3, 4, 5].map(document));
   });
 
-  it("[D2] [S2] are forgotten in a sleep, and what comes then is in full", () => {
+  it("[D2] [S2] are remembered in a sleep, and what comes then goes on from the last", () => {
     const room = published(4);
     const client = new Client(room, `${recovering},"offset":1,${patches}`);
+    const live = new Client(room, `"recoverable":true,${patches}`);
+    for (const number of [5, 6, 7]) {
+      room.sleep();
+      say(room, number);
+    }
+    client.listen();
+    live.listen();
+    expect(client.patched).toStrictEqual([false, true, true, true, true, true]);
+    expect(client.heard).toStrictEqual([2, 3, 4, 5, 6, 7].map(document));
+    expect(live.patched).toStrictEqual([false, true, true]);
+    expect(live.heard).toStrictEqual([5, 6, 7].map(document));
+  });
+
+  const gone: readonly [string, (room: Room) => void][] = [
+    ["the history was removed", (room) => room.channel.removeHistory(room.nowMs)],
+    [
+      "the subscriber was sent something else after it",
+      (room) => {
+        const aside = publishing(JSON.stringify(document(99)), { skipHistory: true });
+        room.channel.publish(aside, undefined, room.nowMs);
+        room.channel.hub.settle(room.nowMs);
+      },
+    ],
+  ];
+  it.each(gone)("[D2] [S2] are no base after a sleep when %s", (_, happens) => {
+    const room = published(4);
+    const client = new Client(room, `${recovering},"offset":3,${patches}`);
+    happens(room);
     room.sleep();
     say(room, 5);
     say(room, 6);
     client.listen();
-    expect(client.patched).toStrictEqual([false, true, true, false, true]);
-    expect(client.heard).toStrictEqual([2, 3, 4, 5, 6].map(document));
+    expect(client.patched.slice(-2)).toStrictEqual([false, true]);
+    expect(client.heard.slice(-2)).toStrictEqual([5, 6].map(document));
+  });
+
+  it("[D2] [S2] are no base after a sleep for whoever was sent none of them", () => {
+    const room = published(4);
+    const client = new Client(room, `"recoverable":true,${patches}`);
+    room.sleep();
+    say(room, 5);
+    client.listen();
+    expect(client.patched).toStrictEqual([false]);
+    expect(client.heard).toStrictEqual([document(5)]);
   });
 
   it("[D2] begin anew for whoever left and comes again", () => {

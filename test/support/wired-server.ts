@@ -1,0 +1,95 @@
+import type { Options, SubscriptionOptions } from "centrifuge";
+import { setTimeout as pause } from "node:timers/promises";
+import type { TestContext } from "vitest";
+import { BreakableNetwork } from "./breakable-network.ts";
+import type { SdkClient } from "./sdk-client.ts";
+import type { TestBackend } from "./test-backend.ts";
+import { TestServer } from "./test-server.ts";
+import { signToken } from "./test-tokens.ts";
+import type { Wire } from "./wire.ts";
+
+const kept = {
+  allow_subscribe_for_client: true,
+  allow_publish_for_subscriber: true,
+  allow_history_for_subscriber: true,
+  allow_presence_for_subscriber: true,
+  presence: true,
+  join_leave: true,
+  history_size: 100,
+  history_ttl: "5m",
+  force_recovery: true,
+};
+const config = {
+  client: { ping_interval: "1s", expired_close_delay: "1s", expired_sub_close_delay: "1s" },
+  http_stream: { enabled: true },
+  sse: { enabled: true },
+  rpc: { ping: { enabled: true } },
+  channel: {
+    without_namespace: kept,
+    namespaces: [
+      { name: "document", ...kept, allowed_delta_types: ["fossil"], delta_publish: true },
+      { name: "tagged", ...kept, allow_tags_filter: true },
+    ],
+  },
+};
+
+/** A server that every wire reaches, where clients may do everything. */
+export class WiredServer {
+  readonly server: TestServer;
+
+  static async start(): Promise<WiredServer> {
+    return new WiredServer(await TestServer.start({ config }));
+  }
+
+  private constructor(server: TestServer) {
+    this.server = server;
+  }
+
+  get backend(): TestBackend {
+    return this.server.backend;
+  }
+
+  /**
+   * A client that is gone when the test is over.
+   *
+   * @param options more of them, or others
+   * @param at another address of the server
+   */
+  open(
+    test: TestContext,
+    wire: Wire,
+    channel: string,
+    options: Partial<Options> = {},
+    at?: string,
+  ): SdkClient {
+    const token = signToken({ sub: "alice" });
+    const client = wire.open(this.server, channel, { token, ...options }, at);
+    test.onTestFinished(() => client.close());
+    return client;
+  }
+
+  /** A subscriber behind a network that can break, and both are gone when the test is over. */
+  async subscribeBehind(
+    test: TestContext,
+    wire: Wire,
+    channel: string,
+    wishes: Partial<SubscriptionOptions> = {},
+  ) {
+    const network = await BreakableNetwork.to(this.server.address);
+    test.onTestFinished(() => network.close());
+    const client = this.open(test, wire, channel, {}, network.address);
+    return { network, subscription: await client.subscribed(channel, wishes) };
+  }
+
+  /** Waits until nobody is present, and gives how many milliseconds that took. */
+  async freed(channel: string): Promise<number> {
+    const startedAtMs = Date.now();
+    // Not so often that the many tests at a time keep the server from what they wait for.
+    while ((await this.backend.presence(channel)).length > 0) await pause(20);
+    return Date.now() - startedAtMs;
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+}
