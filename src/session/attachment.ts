@@ -202,7 +202,6 @@ function unpackOne([
     ...(isSet("serverSide") ? { serverSide: true } : {}),
     ...(isSet("sole") ? { sole: true } : {}),
     ...(isSet("delta") ? { delta: true } : {}),
-    ...(isSet("hasNewest") ? { hasNewest: true } : {}),
     ...(chanInfo === null ? {} : { chanInfo }),
     ...(filter === undefined ? {} : { filter }),
   };
@@ -218,7 +217,6 @@ const flagNames = [
   "serverSide",
   "sole",
   "delta",
-  "hasNewest",
 ] as const;
 
 function roomBytes(claims: ConnectionClaims | undefined): number {

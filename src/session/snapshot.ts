@@ -49,7 +49,10 @@ export interface SubscriptionSnapshot {
   readonly sole?: boolean;
   /** The client gets patches where they are shorter. Never together with a filter. */
   readonly delta?: boolean;
-  /** With `delta`: the client was sent the publication at the top of the stream, and nothing else after it. */
+  /**
+   * With `delta`: the client was sent the publication at the top of the stream, and nothing else after it. Only remembered of a
+   * session's only subscription: a gateway couldn't say which publication that is.
+   */
   readonly hasNewest?: boolean;
   /** Which publications the client wants, by their tags. */
   readonly filter?: FilterNode;
