@@ -1,7 +1,7 @@
 import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { History, StoredKey } from "./history.ts";
-import type { Sql } from "./sql.ts";
+import { columnText, type Sql } from "./sql.ts";
 import { storedTables } from "./stored-tables.ts";
 
 /** What the first publish with a key came to; no position for a publication without history. */
@@ -236,12 +236,12 @@ export class Idempotency {
       const entry: SparedKey = {
         slot: Number(row["slot"]),
         offset: Number(row["offset"]),
-        epoch: String(row["epoch"]),
+        epoch: columnText(row, "epoch"),
         timeMs: Number(row["time"]),
       };
       this.#slots = Math.max(this.#slots, entry.slot + 1);
       this.#newestSparedMs = Math.max(this.#newestSparedMs, entry.timeMs);
-      if (isYoung(entry, nowMs)) this.#spared.set(String(row["key"]), entry);
+      if (isYoung(entry, nowMs)) this.#spared.set(columnText(row, "key"), entry);
       else this.#freeSlots.push(entry.slot);
     }
   }

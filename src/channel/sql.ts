@@ -14,3 +14,14 @@ export interface Sql {
 export type SqlValue = string | number | Uint8Array | null;
 /** Bytes are read as what the platform has for them. */
 export type SqlRow = Readonly<Record<string, string | number | Uint8Array | ArrayBuffer | null>>;
+
+/**
+ * The text in a row's column.
+ *
+ * @throws where there is something else: then it isn't a column of texts, or the query doesn't ask for it
+ */
+export function columnText(row: SqlRow | undefined, column: string): string {
+  const value = row?.[column];
+  if (typeof value === "string") return value;
+  throw new Error(`the column ${column} holds no text`);
+}

@@ -1,5 +1,5 @@
 import { newestRow } from "./ring.ts";
-import type { Sql } from "./sql.ts";
+import { columnText, type Sql } from "./sql.ts";
 import { storedTables } from "./stored-tables.ts";
 
 /** What a stream is besides its publications. */
@@ -73,12 +73,12 @@ export function loadStream(sql: Sql): StoredStream | undefined {
   // The stream's own row is newer than the ring only when the ring was emptied.
   const source = newestRow(sql, size) ?? meta;
   const stream: Stream = {
-    epoch: String(meta["epoch"]),
+    epoch: columnText(meta, "epoch"),
     top: Number(source["offset"]),
     floor: Number(source["floor"]),
     timeMs: Number(source["time"]),
-    version: BigInt(String(source["version"])),
-    versionEpoch: String(source["version_epoch"]),
+    version: BigInt(columnText(source, "version")),
+    versionEpoch: columnText(source, "version_epoch"),
   };
   return { stream, size };
 }

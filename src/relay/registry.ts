@@ -1,4 +1,4 @@
-import type { Sql } from "../channel/sql.ts";
+import { columnText, type Sql } from "../channel/sql.ts";
 import { storedTables } from "../channel/stored-tables.ts";
 
 interface Row {
@@ -24,7 +24,7 @@ export class Registry {
     if (!storedTables(sql).has("gateway")) return;
     for (const row of sql.rows("SELECT name, time, retry FROM gateway")) {
       const retry = row["retry"];
-      this.#rows.set(String(row["name"]), {
+      this.#rows.set(columnText(row, "name"), {
         timeMs: Number(row["time"]),
         retryAtMs: typeof retry === "number" ? retry : undefined,
       });

@@ -14,7 +14,7 @@ export type PollAnswer =
   /** The channel has no positions to poll from. */
   | { readonly outcome: "no-positions" };
 
-export type PollKind = "fresh" | "lost" | "position" | "nothing";
+type PollKind = "fresh" | "lost" | "position" | "nothing";
 
 /**
  * Reads what an object sends to a client that only listens (reference 4.5), until the poll has an answer. Publications are

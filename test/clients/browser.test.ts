@@ -66,7 +66,7 @@ function inBrowser(browser: string): void {
     [0, "eventSource", "/channel/<name>/uni_sse"],
     [1, "fetchStream", "/connection/uni_http_stream"],
   ] as const)(
-    "[T1] [A6] hears publications without an SDK: page %i, %s at %s",
+    "[T1] [T7] [T8] hears publications without an SDK: page %i, %s at %s",
     async ([nth, what, path], test) => {
       const { channel, reports } = open(test, nth, what, path);
       const first = await reports.next();
@@ -81,7 +81,7 @@ function inBrowser(browser: string): void {
     [2, "sse", "/connection/sse"],
     [3, "http_stream", "/channel/<name>/http_stream"],
   ] as const)(
-    "[T1] [A6] connects, publishes and hears with the SDK: page %i, %s at %s",
+    "[T1] [T7] connects, publishes and hears with the SDK: page %i, %s at %s",
     async ([nth, what, path], test) => {
       const { channel, reports } = open(test, nth, what, path);
       await reports.first(({ event }) => event === "published");
@@ -102,7 +102,7 @@ function inBrowser(browser: string): void {
     [4, "eventSource", "/connection/uni_sse"],
     [5, "fetchStream", "/channel/<name>/uni_http_stream"],
   ] as const)(
-    "[A6] gets nothing when its origin is another name of the same machine: page %i, %s at %s",
+    "[A6] [T7] gets nothing when its origin is another name of the same machine: page %i, %s at %s",
     async ([nth, what, path], test) => {
       const { channel, reports } = open(test, nth, what, path, "localhost");
       expect(await reports.next()).toEqual({ event: "refused" });

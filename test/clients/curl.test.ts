@@ -57,7 +57,7 @@ function oneWay(): void {
     ["/connection", () => "/connection"],
   ])("at %s", (at, baseOf) => {
     const place = at === "/connection" ? "connection" : "channel";
-    it("[T1] [T7] hears publications over uni_sse, byte for byte, and isn't present any more within 2 s", async (test) => {
+    it("[T1] [T6] [T8] hears publications over uni_sse, byte for byte, and isn't present any more within 2 s", async (test) => {
       const channel = `sse-${place}`;
       const request = encodeURIComponent(requestFor(channel));
       const address = `${server.address}${baseOf(channel)}/uni_sse?cf_connect=${request}`;
@@ -78,7 +78,7 @@ function oneWay(): void {
       expect(await freed(channel)).toBeLessThan(2_000);
     });
 
-    it("[T1] [T7] hears publications over uni_http_stream, byte for byte, and isn't present any more within 2 s", async (test) => {
+    it("[T1] [T6] [T8] hears publications over uni_http_stream, byte for byte, and isn't present any more within 2 s", async (test) => {
       const channel = `lines-${place}`;
       const address = `${server.address}${baseOf(channel)}/uni_http_stream`;
       const curl = new Curl(test, ["--data", requestFor(channel), address]);
@@ -97,7 +97,7 @@ function oneWay(): void {
       expect(await freed(channel)).toBeLessThan(2_000);
     });
 
-    it("[T7] [C3] is told of a bad token by the stream itself, which ends", async (test) => {
+    it("[T8] [C3] is told of a bad token by the stream itself, which ends", async (test) => {
       const forged = forgeries[0]?.forge({ sub: "alice" });
       const address = `${server.address}${baseOf(`bad-${place}`)}/uni_http_stream`;
       const body = JSON.stringify({ token: forged });

@@ -30,7 +30,7 @@ function forgetfulTokens(claims: object, inUse: () => boolean) {
   };
 }
 
-describe.concurrent.each(wires)("[T1] over $name", (wire) => {
+describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
   it("[C3] [C5] a client that doesn't renew its token is closed 3005, and asks for another when the old one is refused", async (test) => {
     const channel = `expiry-${wire.name}`;
     const client: SdkClient = server.open(test, wire, channel, {

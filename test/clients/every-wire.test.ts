@@ -18,7 +18,7 @@ afterAll(() => server.close());
 /** A stream that is aborted frees its presence within that. */
 const freedMsMax = 2_000;
 
-describe.concurrent.each(wires)("[T1] over $name", (wire) => {
+describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
   it("a client connects, subscribes, and hears what the backend publishes", async (test) => {
     const channel = `hear-${wire.name}`;
     const position = await server.backend.publish(channel, "before");
@@ -38,7 +38,7 @@ describe.concurrent.each(wires)("[T1] over $name", (wire) => {
     expect(client.reconnects).toBe(0);
   });
 
-  it("[W2] bytes that aren't JSON arrive as they were published, live and from the history", async (test) => {
+  it("[W7] bytes that aren't JSON arrive as they were published, live and from the history", async (test) => {
     const channel = `bytes-${wire.name}`;
     const bytes = Uint8Array.of(0xff, 0x00, 0xfe, 0x0a, 0x7b);
     const subscription = await server.open(test, wire, channel).subscribed(channel);
@@ -98,7 +98,7 @@ describe.concurrent.each(wires)("[T1] over $name", (wire) => {
     expect((await alice.leaves.count(1))[0]?.info).toMatchObject({ user: "bob" });
   });
 
-  it("[T5] a client that ends its connection isn't present any more within 2 s", async (test) => {
+  it("[T6] a client that ends its connection isn't present any more within 2 s", async (test) => {
     const channel = `leave-${wire.name}`;
     const client = server.open(test, wire, channel);
     await client.subscribed(channel);
@@ -108,7 +108,7 @@ describe.concurrent.each(wires)("[T1] over $name", (wire) => {
     expect(await server.freed(channel)).toBeLessThan(freedMsMax);
   });
 
-  it("[T5] [R2] a client whose connection is cut isn't present within 2 s, and recovers what it missed", async (test) => {
+  it("[T6] [R2] a client whose connection is cut isn't present within 2 s, and recovers what it missed", async (test) => {
     const channel = `cut-${wire.name}`;
     const { network, subscription } = await server.subscribeBehind(test, wire, channel);
     await server.backend.publishAll(channel, [1, 2]);
@@ -125,7 +125,7 @@ describe.concurrent.each(wires)("[T1] over $name", (wire) => {
     expect(subscription.offsets).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it("[D1] a document edited in steps arrives whole as patches, live, recovered and live again", async (test) => {
+  it("[D1] [D2] a document edited in steps arrives whole as patches, live, recovered and live again", async (test) => {
     const channel = `document:${wire.name}`;
     const { network, subscription } = await server.subscribeBehind(test, wire, channel, {
       delta: "fossil",
@@ -154,7 +154,7 @@ describe.concurrent.each(wires)("[T1] over $name", (wire) => {
     });
   });
 
-  it("[D5] a tags filter lets through what matches, live and recovered", async (test) => {
+  it("[D3] a tags filter lets through what matches, live and recovered", async (test) => {
     const channel = `tagged:${wire.name}`;
     const { network, subscription } = await server.subscribeBehind(test, wire, channel, {
       tagsFilter: {
@@ -209,16 +209,19 @@ describe("[T1] with all of them on one channel", () => {
 });
 
 describe.each(wires)(
-  "[S2] [T6] over $name, with the objects thrown away between all steps",
+  "[S2] [T1] [T6] over $name, with the objects thrown away between all steps",
   (wire) => {
+    /** Throws away the channel's object and the gateway's; one of them at least was awake. */
+    const evictAll = async (channel: string) => {
+      const channelSlept = await server.server.asleep(channel);
+      const gatewaySlept =
+        wire.endpoint === "channel" || (await server.server.gatewayAsleep(firstGateway));
+      expect(channelSlept && gatewaySlept).toBe(false);
+    };
+
     it("a client hears, publishes, reads and leaves as if they had never slept", async (test) => {
       const channel = `evicted-${wire.name}`;
-      const evict = async () => {
-        const channelSlept = await server.server.asleep(channel);
-        const gatewaySlept =
-          wire.endpoint === "channel" || (await server.server.gatewayAsleep(firstGateway));
-        expect(channelSlept && gatewaySlept).toBe(false);
-      };
+      const evict = () => evictAll(channel);
       const client = server.open(test, wire, channel);
       await client.connected.count(1);
       if (wire.endpoint === "gateway") await evict();
@@ -238,6 +241,20 @@ describe.each(wires)(
       await evict();
       client.close();
       expect(await server.freed(channel)).toBeLessThan(freedMsMax);
+    });
+
+    it("[D1] [D2] a document that is edited meanwhile arrives whole", async (test) => {
+      const channel = `document:evicted-${wire.name}`;
+      const client = server.open(test, wire, channel);
+      const subscription = await client.subscribed(channel, { delta: "fossil" });
+      for (const [index, edition] of editions.slice(0, 4).entries()) {
+        await evictAll(channel);
+        await server.backend.publishAll(channel, [edition]);
+        await subscription.publications.count(index + 1);
+      }
+      expect(wire.heard(subscription)).toEqual(editions.slice(0, 4));
+      expect(subscription.errors.all).toEqual([]);
+      expect(client.reconnects).toBe(0);
     });
   },
 );

@@ -1,4 +1,5 @@
-import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type TestContext, afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { pythonCodecs } from "../support/python-codecs.ts";
 import { PythonEnvironment } from "../support/python-environment.ts";
 import type { PythonEvent, PythonScript } from "../support/python-script.ts";
 import { TestServer } from "../support/test-server.ts";
@@ -20,21 +21,23 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => server.close());
 
-/** A client that asks for its tokens. */
-function listen(test: TestContext, options: object): PythonScript {
-  return python.run(test, "listen", { address: server.gatewayAddress(), ...options });
-}
-
 // They wait for tokens to end, and so they wait together.
-describe.concurrent("with tokens that end", () => {
+vi.setConfig({ maxConcurrency: 12 });
+
+describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
+  /** A client that asks for its tokens. */
+  const listen = (test: TestContext, options: object): PythonScript =>
+    python.run(test, "listen", { address: server.gatewayAddress(), protobuf, ...options });
+
   it("[C5] a Python client that renews its connection's token in time stays connected", async (test) => {
-    const listener = listen(test, { subscriptions: [{ channel: "renewed-connection" }] });
+    const channel = `renewed-connection-${codec}`;
+    const listener = listen(test, { subscriptions: [{ channel }] });
     for (const nth of [1, 2, 3]) {
       await listener.next("token wanted", nth);
       const end = nth === 3 ? {} : { exp: secondsFromNow(3) };
       listener.tell(signToken({ sub: "alice", ...end }));
     }
-    await heardAfterwards(listener, "renewed-connection");
+    await heardAfterwards(listener, channel);
     const events = await listener.finish();
     // It wants a third one only if the second was believed.
     expect(kindsOf(events)).toEqual([
@@ -52,7 +55,7 @@ describe.concurrent("with tokens that end", () => {
   });
 
   it("[C5] [A4] a Python client that renews a subscription's token in time stays subscribed", async (test) => {
-    const channel = "$renewed";
+    const channel = `$renewed-${codec}`;
     const listener = listen(test, {
       token: signToken({ sub: "alice" }),
       subscriptions: [{ channel, asks: true }],
@@ -94,7 +97,7 @@ describe.concurrent("with tokens that end", () => {
   });
 
   it("[C5] a Python client that doesn't renew its connection's token is closed 3005", async (test) => {
-    const expiring = python.run(test, "expire", { address: server.gatewayAddress() });
+    const expiring = python.run(test, "expire", { address: server.gatewayAddress(), protobuf });
     await expiring.next("token wanted");
     expiring.tell(signToken({ sub: "alice", exp: secondsFromNow(2) }));
     expect(await expiring.ending()).toMatchObject([
@@ -109,9 +112,9 @@ describe.concurrent("with tokens that end", () => {
   });
 
   it("[C5] a Python client that doesn't renew a subscription's token loses the subscription with 2501", async (test) => {
-    const channel = "$expiring";
+    const channel = `$expiring-${codec}`;
     const token = signToken({ sub: "alice" });
-    const options = { address: server.gatewayAddress(), token, channel };
+    const options = { address: server.gatewayAddress(), token, channel, protobuf };
     const expiring = python.run(test, "expire", options);
     await expiring.next("token wanted");
     expiring.tell(signToken({ sub: "alice", channel, exp: secondsFromNow(2) }));
@@ -128,23 +131,23 @@ describe.concurrent("with tokens that end", () => {
       { event: "disconnected", code: 0 },
     ]);
   });
-});
 
-it("[C3] a Python client whose token has ended is answered 109, asks for another and connects", async (test) => {
-  const listener = listen(test, {});
-  await listener.next("token wanted");
-  listener.tell(signToken({ sub: "alice", exp: secondsFromNow(-60) }));
-  await listener.next("token wanted", 2);
-  listener.tell(signToken({ sub: "alice" }));
-  await listener.next("connected");
-  expect(await listener.finish()).toMatchObject([
-    { event: "connecting", code: 0 },
-    { event: "token wanted" },
-    { event: "error", reply: 109 },
-    { event: "token wanted" },
-    { event: "connected" },
-    { event: "disconnected", code: 0 },
-  ]);
+  it("[C3] a Python client whose token has ended is answered 109, asks for another and connects", async (test) => {
+    const listener = listen(test, {});
+    await listener.next("token wanted");
+    listener.tell(signToken({ sub: "alice", exp: secondsFromNow(-60) }));
+    await listener.next("token wanted", 2);
+    listener.tell(signToken({ sub: "alice" }));
+    await listener.next("connected");
+    expect(await listener.finish()).toMatchObject([
+      { event: "connecting", code: 0 },
+      { event: "token wanted" },
+      { event: "error", reply: 109 },
+      { event: "token wanted" },
+      { event: "connected" },
+      { event: "disconnected", code: 0 },
+    ]);
+  });
 });
 
 /** Publishes, and waits until the listener has heard it. */

@@ -1,5 +1,5 @@
 import type { Sql } from "../../src/channel/sql.ts";
-import { columnText } from "../support/column-text.ts";
+import { columnText } from "../../src/channel/sql.ts";
 
 /** The names of our own tables; the platform keeps some that begin with an underscore. */
 export function tableNames(sql: Sql): string[] {

@@ -1,4 +1,3 @@
-import { KnownDeltas } from "../../src/delta/known-deltas.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
 import { executeAll } from "../../src/api/execute.ts";
@@ -23,6 +22,7 @@ import type { Answering, ChannelCalls, Setting } from "./setting.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import { Storage } from "./storage.ts";
 import { WatchedChannel } from "./watched-channel.ts";
+import { ownSessions } from "./own-sessions.ts";
 
 /** What is lost with a crash. */
 interface Memory extends SocketMemory {
@@ -248,12 +248,7 @@ export class ChannelHost implements ChannelCalls {
             this.#settle();
           });
         }),
-        knownDeltas: new KnownDeltas(),
-        version: "test",
-        node: `channel:${this.name}`,
-        channel: this.name,
-        serverSubscriptions: false,
-        storesRows: false,
+        ...ownSessions(this.name),
       },
     };
     this.#sockets.restore(memory);

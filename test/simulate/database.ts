@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import type { SqlRow, SqlValue } from "../../src/channel/sql.ts";
-import { columnText } from "../support/column-text.ts";
+import { columnText } from "../../src/channel/sql.ts";
 
 /** SQLite for one object, with undoing in levels. */
 export interface Database {

@@ -10,6 +10,8 @@ import type { TestData } from "./test-backend.ts";
 export interface Wire {
   /** Short enough to be a part of a channel's name: tests that share a server don't share channels. */
   readonly name: string;
+  /** What its codec promises, as a rule of src/SPEC.md. */
+  readonly rule: "W1" | "W5" | "W6";
   readonly transport: TransportName;
   readonly endpoint: "channel" | "gateway";
   /**
@@ -29,7 +31,7 @@ export interface Wire {
 }
 
 /** A codec as one of the SDK's builds speaks it. */
-interface Build extends Pick<Wire, "encode" | "decode" | "opaque"> {
+interface Build extends Pick<Wire, "rule" | "encode" | "decode" | "opaque"> {
   readonly name: "json" | "protobuf" | "msgpack";
   readonly Client: typeof Centrifuge;
 }
@@ -47,6 +49,7 @@ const binary: Pick<Wire, "encode" | "decode" | "opaque"> = {
 
 const json: Build = {
   name: "json",
+  rule: "W1",
   Client: Centrifuge,
   encode: (data) => data,
   decode: (data) => {
@@ -55,8 +58,18 @@ const json: Build = {
   },
   opaque: (bytes) => Buffer.from(bytes).toString("base64"),
 };
-const protobuf: Build = { name: "protobuf", Client: classOf(protobufBuild.Centrifuge), ...binary };
-const messagePack: Build = { name: "msgpack", Client: MessagePackCentrifuge, ...binary };
+const protobuf: Build = {
+  name: "protobuf",
+  rule: "W5",
+  Client: classOf(protobufBuild.Centrifuge),
+  ...binary,
+};
+const messagePack: Build = {
+  name: "msgpack",
+  rule: "W6",
+  Client: MessagePackCentrifuge,
+  ...binary,
+};
 
 /** What each build can be used over (reference 1.1, 4.1 and 4.2). */
 const carried: readonly (readonly [Build, TransportName])[] = [
@@ -74,9 +87,10 @@ export const wires: readonly Wire[] = carried.flatMap(([build, transport]) =>
 );
 
 function wireOf(build: Build, transport: TransportName, endpoint: Wire["endpoint"]): Wire {
-  const { name, Client, encode, decode, opaque } = build;
+  const { name, rule, Client, encode, decode, opaque } = build;
   return {
     name: `${transport}-${name}-${endpoint}`,
+    rule,
     transport,
     endpoint,
     open: (server, channel, options, at = server.address) => {

@@ -11,7 +11,7 @@ import { gatewaySettings, Setting } from "./setting.ts";
 import { TestSocket } from "./test-socket.ts";
 import { token } from "./token.ts";
 import { awake } from "./wakefulness.ts";
-import { columnText } from "../support/column-text.ts";
+import { columnText } from "../../src/channel/sql.ts";
 
 const setting = new Setting(gatewayPlace(), awake);
 

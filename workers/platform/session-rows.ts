@@ -1,4 +1,4 @@
-import type { Sql } from "../../src/channel/sql.ts";
+import { columnText, type Sql } from "../../src/channel/sql.ts";
 
 /**
  * The sessions of a gateway that are too large for their sockets' attachments: a row each (rule G2). Most gateways never
@@ -17,14 +17,14 @@ export class SessionRows {
     const [table] = sql.rows("SELECT name FROM sqlite_master WHERE name = 'session'");
     if (table === undefined) return;
     const rows = sql.rows("SELECT client FROM session");
-    this.#texts = new Map(rows.map((row) => [String(row["client"]), undefined]));
+    this.#texts = new Map(rows.map((row) => [columnText(row, "client"), undefined]));
   }
 
   /** What was stored for a connection; undefined when nothing is. */
   find(client: string): string | undefined {
     if (this.#texts?.has(client) !== true) return undefined;
     const [row] = this.#sql.rows("SELECT packed FROM session WHERE client = ?", client);
-    return row === undefined ? undefined : String(row["packed"]);
+    return row === undefined ? undefined : columnText(row, "packed");
   }
 
   /** Stores a session's text, if it changed; undefined deletes it. One row written. */

@@ -2,7 +2,8 @@
 
 Options: `address`; to have a subscription's token end, its `channel` and the
 connection's `token`. The token that is to end is asked for with the event
-"token wanted", so that it is as fresh as it can be.
+"token wanted", so that it is as fresh as it can be. With `protobuf` the client
+speaks Protobuf.
 """
 
 import asyncio

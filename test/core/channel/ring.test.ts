@@ -9,7 +9,7 @@ import { openChannel, positionOf, publishing } from "../../contract/open-channel
 import { storeRing } from "../../contract/stored-ring.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { columnText } from "../../support/column-text.ts";
+import { columnText } from "../../../src/channel/sql.ts";
 
 /** What finding the newest row may read: the lowest row, the highest, and what bisecting the slots between them takes. */
 const rowsReadMax = (size: number): number => 2 + Math.ceil(Math.log2(size));

@@ -10,6 +10,12 @@ import { valid } from "../protocol/valid-json-text.ts";
 const read = (texts: readonly string[], from = 1): Publication[] =>
   texts.map((text, index) => ({ data: valid(JSON.stringify({ text })), offset: from + index }));
 
+/** Eight of them don't fit. */
+const large = (offset: number): Publication => ({
+  data: new Uint8Array(limits.knownDeltasBytesMax / 8).fill(offset),
+  offset,
+});
+
 const document = "what stays the same in all of the versions of this document, and is not short";
 const texts = [`${document} 1`, `${document} 2`, `${document} 3`];
 
@@ -21,9 +27,8 @@ describe("clients that recover one after the other", () => {
     expect(second).toStrictEqual(first);
     expect(second.publications.map(({ delta }) => delta)).toStrictEqual([undefined, true, true]);
     // The very same text, which for bytes can be told from an equal one.
-    const bytes = (): Publication[] => [{ data: new Uint8Array([255, 1, 2]), offset: 9 }];
-    const { last } = deltaChain(bytes(), "bytes", "news", known);
-    expect(deltaChain(bytes(), "bytes", "news", known).last).toBe(last);
+    const { last } = deltaChain([large(9)], "bytes", "news", known);
+    expect(deltaChain([large(9)], "bytes", "news", known).last).toBe(last);
   });
 
   it("[D2] are each sent what was published with the same payload: who did, and with which tags", () => {
@@ -58,10 +63,6 @@ describe("clients that recover one after the other", () => {
 describe("what is kept for them", () => {
   it("[B1] is bounded: beyond the limit all of it goes", () => {
     const known = new KnownDeltas();
-    const large = (offset: number): Publication => ({
-      data: new Uint8Array(limits.knownDeltasBytesMax / 8).fill(offset),
-      offset,
-    });
     const kept = (offset: number): Payload | undefined =>
       known.find("news", "bytes", undefined, large(offset))?.payload;
     for (let offset = 1; offset <= 3; offset++) deltaChain([large(offset)], "bytes", "news", known);

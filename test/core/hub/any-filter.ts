@@ -8,10 +8,10 @@ export function filterNode(fields: Partial<FilterNode>): FilterNode {
 }
 
 /** Few keys, so that filters and tags meet; some are names that every object has. */
-export const anyKey = fc.constantFrom("a", "b", "__proto__", "constructor", "toString");
+const anyKey = fc.constantFrom("a", "b", "__proto__", "constructor", "toString");
 
 /** Text that begins, ends and holds others of its kind, and numbers in many spellings. */
-export const anyValue = fc.oneof(
+const anyValue = fc.oneof(
   fc.stringMatching(/^[ab]{1,3}$/),
   fc.stringMatching(/^[-+]?0{0,2}\d{0,3}(\.\d{1,3}0{0,2})?$/).filter((text) => text !== ""),
   fc.constantFrom("-0", "1e3", ".5", "5.", "é", "9".repeat(40), `0.${"0".repeat(40)}1`),
