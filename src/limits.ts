@@ -150,6 +150,8 @@ export const limits = {
   /** A tags filter's conditions, and how deep they are nested: each is asked for each publication. */
   filterNodesMax: 256,
   filterDepthMax: 16,
+  /** Frames for those who filter, while publications go out: beyond, all of it is made anew for who wants it. */
+  selectedBytesMax: 8_388_608,
   /** Objects in one pool, and how many of them are asked for one socket. */
   poolObjectsMax: 1_000,
   poolAttemptsMax: 16,

@@ -29,14 +29,15 @@ export class KnownDeltas {
   add(channel: string, form: DeltaForm, offset: number, entry: KnownDelta): void {
     // Without history nothing is recovered, and it has no place that it could be known by.
     if (offset === 0) return;
-    const bytes = entry.payload.length + entry.sent.data.length + overheadBytes;
+    const bytes = bytesOf(entry);
     if (this.#bytes + bytes > limits.knownDeltasBytesMax) {
       this.#entries.clear();
       this.#bytes = 0;
     }
     if (bytes > limits.knownDeltasBytesMax) return;
     const key = keyOf(channel, form, entry.previous, offset);
-    if (!this.#entries.has(key)) this.#bytes += bytes;
+    const replaced = this.#entries.get(key);
+    this.#bytes += bytes - (replaced === undefined ? 0 : bytesOf(replaced));
     this.#entries.set(key, entry);
   }
 }
@@ -63,6 +64,10 @@ function isSame(one: Payload | undefined, other: Payload | undefined): boolean {
   if (one === other) return true;
   if (!(one instanceof Uint8Array) || !(other instanceof Uint8Array)) return false;
   return one.length === other.length && one.every((byte, index) => byte === other[index]);
+}
+
+function bytesOf({ payload, sent }: KnownDelta): number {
+  return payload.length + sent.data.length + overheadBytes;
 }
 
 const overheadBytes = 256;

@@ -1,3 +1,4 @@
+import { limits } from "../limits.ts";
 import { DeltaFrames } from "./delta-frames.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Publication } from "../protocol/publication.ts";
@@ -19,6 +20,8 @@ export class BatchFrames implements Outgoing {
   readonly #whole = new Encoded((codec) => codec.joinFrame(this.#messagesIn(codec)));
   /** Which publications a filter lets through; undefined while nobody filters. */
   #selections: Map<string, Selection> | undefined;
+  /** What their frames take that are kept for the next listener with the same wishes. */
+  #selectedBytes = 0;
   /** Undefined while nobody gets patches. */
   #deltas: DeltaFrames | undefined;
   /** What a frame with all of them takes, as the first listener gets it. */
@@ -67,6 +70,11 @@ export class BatchFrames implements Outgoing {
 
   /** Filters that let the same publications through share their frames. */
   #select(known: Map<string, Selection>, { text, matches }: TagsFilter): Selection {
+    // Thousands of listeners may each want something else: kept for all of them it would be more than memory bears.
+    if (this.#selectedBytes > limits.selectedBytesMax) {
+      known.clear();
+      this.#selectedBytes = 0;
+    }
     const places: number[] = [];
     for (const [place, { tags }] of this.#publications.entries())
       if (matches(tags)) places.push(place);
@@ -82,9 +90,11 @@ export class BatchFrames implements Outgoing {
     if (places.length === 0) return { outcome: "nothing" };
     if (places.length === this.#publications.length) return { outcome: "all" };
     const chosen = new Set(places);
-    const frames = new Encoded((codec) =>
-      codec.joinFrame(this.#messagesIn(codec).filter((_, place) => chosen.has(place))),
-    );
+    const frames = new Encoded((codec) => {
+      const frame = codec.joinFrame(this.#messagesIn(codec).filter((_, place) => chosen.has(place)));
+      this.#selectedBytes += frame.length;
+      return frame;
+    });
     return { outcome: "some", frames };
   }
 

@@ -83,11 +83,14 @@ function joinedMessage(
   answer: JoinAnswer & { readonly outcome: "joined" },
   nowMs: number,
 ): Message | undefined {
+  // A client walks to the top through what it gets. When its filter lets nothing of it through, it is told where that is.
+  const publications = takenUp(subscription, state.context.knownDeltas, answer.publications);
+  const isLeftBehind = publications.length === 0 && answer.publications.length > 0;
+  const asked = isLeftBehind ? { ...request, ...answer.position } : request;
   const encode = (joined: typeof answer): Message => {
-    const result = subscribeResult(grant, request, joined, nowMs);
+    const result = subscribeResult(grant, asked, joined, nowMs);
     return state.codec.encodeReply({ id, method: "subscribe", result });
   };
-  const publications = takenUp(subscription, state.context.knownDeltas, answer.publications);
   const message = encode({ ...answer, publications });
   const { queueMaxSizeBytes } = state.context.config.client;
   if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;

@@ -95,6 +95,27 @@ describe("a transport that isn't open", () => {
   });
 });
 
+describe("/emulation", () => {
+  const post = (config: object) =>
+    ask("/emulation", { method: "POST", headers: { Origin: origin } }, config);
+
+  it("[A1][T7] says which settings open it where no transport needs it", async () => {
+    const uniOnly = { ...testConfig, uni_sse: { enabled: true } };
+    for (const config of [testConfig, uniOnly]) {
+      const response = await post(config);
+      expect(response.headers.get("Access-Control-Allow-Origin")).toBe(origin);
+      expect(await answerOf(response)).toStrictEqual({
+        status: 404,
+        body: "sse.enabled or http_stream.enabled is not set",
+      });
+    }
+  });
+
+  it.each(["sse", "http_stream"])("[T1] is there with %s", async (name) => {
+    expect((await post({ ...testConfig, [name]: { enabled: true } })).status).toBe(400);
+  });
+});
+
 describe.each(["/connection", "/channel/news"])("a stream of %s that is refused", (base) => {
   it.each<[string, number, string, RequestInit]>([
     ["nothing to connect with", 400, "sse", {}],
@@ -178,6 +199,7 @@ describe("a post to /emulation", () => {
     "gateway:",
     "gateway:eu",
     "gateway:eu/1000",
+    "gateway:nowhere/0",
     "gateway:channel/news/512",
     "gateway:channel/no-such:x/0",
     "other:x",

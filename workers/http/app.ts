@@ -44,7 +44,7 @@ export function createApp(): Hono<Served> {
   addTransports(app, "/channel/:name{[^/]*}", channel);
   const getOnly = onlyMethods("GET");
   app.all("/channel/:name{[^/]*}/poll", crossOrigin, opened("longPoll"), getOnly, poll(channel));
-  app.all("/emulation", crossOrigin, onlyPost, emulation);
+  app.all("/emulation", crossOrigin, opened("sse", "httpStream"), onlyPost, emulation);
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
   app.get("/health", respondHealthy);

@@ -10,6 +10,7 @@ import type { Env } from "../platform/env.ts";
 import { type Gateway, parseGatewayName } from "../platform/gateway-name.ts";
 import { inTime } from "../platform/in-time.ts";
 import { parseNodeName } from "../platform/node-name.ts";
+import { isRegion } from "../platform/region.ts";
 import type { Served } from "./configure.ts";
 import { isBinary, readPosted, utf8Text } from "./posted-bytes.ts";
 import {
@@ -60,7 +61,7 @@ function objectOf(node: string, { CHANNELS, GATEWAYS }: Env, channels: ChannelCo
   const gateway = gatewayNamed(parsed.name);
   const exists =
     gateway?.kind === "pool"
-      ? gateway.index < limits.poolObjectsMax
+      ? isRegion(gateway.region) && gateway.index < limits.poolObjectsMax
       : gateway !== undefined &&
         isChannel(gateway.channel, channels) &&
         gateway.index < limits.relayGatewaysMax;

@@ -6,11 +6,12 @@ import { respondText } from "./respond.ts";
 /** A transport that has a setting. */
 export type Transport = keyof TransportsConfig;
 
-/** Answers 404 where the configuration doesn't open a transport, and says what would (rule A1). */
-export function opened(transport: Transport): MiddlewareHandler<Served> {
+/** Answers 404 where the configuration opens none of these transports, and says what would (rule A1). */
+export function opened(...transports: readonly Transport[]): MiddlewareHandler<Served> {
   return async (context, next) => {
-    if (context.var.configured.config.transports[transport]) return next();
-    return respondText(404, `${settings[transport]} is not set`);
+    const { config } = context.var.configured;
+    if (transports.some((transport) => config.transports[transport])) return next();
+    return respondText(404, `${transports.map((one) => settings[one]).join(" or ")} is not set`);
   };
 }
 

@@ -18,6 +18,11 @@ export function parseRegion(continent: unknown): Region {
   return regions.find(({ letters }) => letters === continent)?.region ?? elsewhere;
 }
 
+/** Whether there is a region of this name: then its pool has gateways. */
+export function isRegion(name: string): boolean {
+  return name === elsewhere.name || regions.some(({ region }) => region.name === name);
+}
+
 // Written out, so that a region's pool is never called anything that a request says.
 const regions: readonly { readonly letters: string; readonly region: Region }[] = [
   { letters: "EU", region: { name: "eu", locationHint: "weur" } },

@@ -19,21 +19,26 @@ export interface SocketHost {
 export class SocketConnection implements Connection {
   readonly #socket: WebSocket;
   readonly #host: SocketHost;
+  readonly #oneByOne: boolean;
   /** Bytes sent since the peer was last heard; only what a runtime without `bufferedAmount` has to go by. */
   #unconfirmedBytes = 0;
   #confirmedAtMs: number | undefined;
   /** When a frame of the peer's last came, in this instance. */
   #frameAtMs: number | undefined;
 
-  constructor(socket: WebSocket, host: SocketHost) {
+  /** @param oneByOne the peer reads one message a frame, and not lines of them */
+  constructor(socket: WebSocket, host: SocketHost, oneByOne = false) {
     this.#socket = socket;
     this.#host = host;
+    this.#oneByOne = oneByOne;
   }
 
   send(frame: Message): void {
     this.#unconfirmedBytes += frame.length;
     try {
-      this.#socket.send(frame);
+      if (this.#oneByOne && typeof frame === "string") {
+        for (const message of frame.split("\n")) this.#socket.send(message);
+      } else this.#socket.send(frame);
     } catch {
       // Thrown only once the socket is closing; webSocketClose or webSocketError follows and ends the session.
     }

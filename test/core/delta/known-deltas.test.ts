@@ -72,6 +72,14 @@ describe("what is kept for them", () => {
     expect(kept(6)).toBeDefined();
   });
 
+  it("[B1] is bounded where larger payloads take the places of smaller ones", () => {
+    const known = new KnownDeltas();
+    const small = (offset: number): Publication => ({ data: new Uint8Array(1), offset });
+    for (let offset = 1; offset <= 9; offset++) deltaChain([small(offset)], "bytes", "news", known);
+    for (let offset = 1; offset <= 9; offset++) deltaChain([large(offset)], "bytes", "news", known);
+    expect(known.find("news", "bytes", undefined, large(1))).toBeUndefined();
+  });
+
   it("[D1] is nothing of a channel without history, whose publications have no place", () => {
     const known = new KnownDeltas();
     const data = valid(`"a"`);

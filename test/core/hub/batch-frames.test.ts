@@ -81,6 +81,27 @@ describe("encoding for several formats", () => {
   });
 });
 
+describe("frames for those who filter", () => {
+  it("[B1] are not all kept where everybody wants something else", () => {
+    const { join, hub, counts } = scene();
+    const large = JSON.stringify("x".repeat(60_000));
+    const tags = Array.from({ length: 20 }, (_, index) => `${index}`);
+    // One that everybody wants, so that each has its own choice of two.
+    const frameBytesMin = 60_000;
+    const count = Math.ceil(limits.selectedBytesMax / frameBytesMin) + 2;
+    const choices = Array.from({ length: count }, (_, index) =>
+      tags.filter((_tag, place) => Math.floor(index / 2 ** place) % 2 === 1),
+    );
+    const filters = choices.map((chosen) => tagged("all", ...chosen));
+    for (const filter of [...filters, ...filters.slice(0, 1)]) join(jsonCodec, { filter });
+    for (const tag of tags) hub.publish(publication("1", { tags: { t: tag } }));
+    hub.publish(publication(large, { tags: { t: "all" } }));
+    hub.flush();
+    // The first one's was made twice: it was let go meanwhile.
+    expect(counts.json.frames).toBe(count + 1);
+  });
+});
+
 describe("a filter", () => {
   it("[O4] that lets nothing through keeps nobody's reply waiting", () => {
     const { join, hub } = scene();

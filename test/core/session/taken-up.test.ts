@@ -177,6 +177,15 @@ describe("recovered publications, for somebody who filters", () => {
     expect(client.heard).toStrictEqual([3, 5, 7, 9].map(document));
   });
 
+  it("[D3] [R2] take it to the top also when none of them gets through", () => {
+    const room = published(6);
+    const none = `"tf":{"key":"t","cmp":"eq","val":"never"}`;
+    const request = `{"channel":"room",${recovering},"offset":1,${none}}`;
+    expect(room.ask(room.connected(), `{"id":2,"subscribe":${request}}`)).toStrictEqual([
+      `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","recovered":true,"offset":6,"positioned":true,"was_recovering":true}}`,
+    ]);
+  });
+
   it("[D3] are never patches, for between them there may be others", () => {
     const room = published(6);
     const client = new Client(room, `${recovering},"offset":1,${wantsA},${patches}`);
