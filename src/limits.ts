@@ -67,6 +67,10 @@ export const limits = {
    * twice as long: SDKs come back from that at once, and would do so hundreds of times a second (reference 4.6).
    */
   refusedStreamDelayMs: 1_000,
+  /** What all HTTP streams of one isolate may hold together for their readers: it has 128 MB, of which requests take some. */
+  streamsBytesMax: 33_554_432,
+  /** How long a stream that is over waits for its reader to take the rest: `client.queue_max_size` at 40 kB a second. */
+  streamEndMs: 30_000,
   /** How long the edge waits for an object before it answers 503. */
   objectAnswerMs: 10_000,
   /**

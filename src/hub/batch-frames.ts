@@ -91,7 +91,9 @@ export class BatchFrames implements Outgoing {
     if (places.length === this.#publications.length) return { outcome: "all" };
     const chosen = new Set(places);
     const frames = new Encoded((codec) => {
-      const frame = codec.joinFrame(this.#messagesIn(codec).filter((_, place) => chosen.has(place)));
+      const frame = codec.joinFrame(
+        this.#messagesIn(codec).filter((_, place) => chosen.has(place)),
+      );
       this.#selectedBytes += frame.length;
       return frame;
     });

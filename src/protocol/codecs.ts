@@ -4,6 +4,11 @@ import { messagePackCodec } from "./messagepack-codec.ts";
 import { oneWayCodec } from "./one-way-codec.ts";
 import { protobufCodec } from "./protobuf-codec.ts";
 
+/** Whether there is a codec of that name: a session that another release wrote may have one that isn't known yet. */
+export function isCodecName(name: unknown): name is CodecName {
+  return name === "json" || name === "protobuf" || name === "msgpack" || name === "one_way";
+}
+
 /** The codec of that name; JSON where none is named. */
 export function codecNamed(name: CodecName = "json"): Codec {
   switch (name) {

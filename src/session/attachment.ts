@@ -1,5 +1,6 @@
 import type { ConnectionClaims, ServerSubscription } from "../access/claims.ts";
 import { limits } from "../limits.ts";
+import { isCodecName } from "../protocol/codecs.ts";
 import type { FilterNode } from "../protocol/filter-node.ts";
 import type { JsonText } from "../protocol/json-text.ts";
 import type {
@@ -14,7 +15,8 @@ import type {
  * and the other way round: fields are only added, and absent ones have a meaning (rule V1).
  */
 export interface Attachment extends SessionIdentity {
-  readonly v: 1;
+  /** 2: the release before must not take it up, see {@link isForBoth}. It closes the socket, and the client comes back. */
+  readonly v: 1 | 2;
   /** The only subscription there is. */
   readonly subscription?: SubscriptionSnapshot;
   /** All subscriptions, when there are several: JSON text, see {@link pack}. */
@@ -39,7 +41,7 @@ export interface WrittenSession {
 export function writeSession(snapshot: SessionSnapshot): WrittenSession {
   const { subscriptions, kept: _, ...identity } = snapshot;
   const positions = keptTuples(snapshot);
-  const attachment: Attachment = { v: 1, ...identity, ...positions };
+  const attachment: Attachment = { v: isForBoth(snapshot) ? 1 : 2, ...identity, ...positions };
   const { claims } = identity;
   if (claims?.subscriptions !== undefined && !fitsAttachment(claims)) {
     const { subscriptions: wanted, ...rest } = claims;
@@ -113,9 +115,22 @@ export function fitsKept(claims: ConnectionClaims | undefined, count: number): b
   return keptBytesMax * count <= roomBytes(claims);
 }
 
-/** The version vouches for the rest: only we write attachments. */
+/** The version vouches for the rest, but for codecs to come: only we write attachments. */
 function isAttachment(attachment: object): attachment is Attachment {
-  return "v" in attachment && attachment.v === 1;
+  if (!("v" in attachment) || (attachment.v !== 1 && attachment.v !== 2)) return false;
+  return !("codec" in attachment) || isCodecName(attachment.codec);
+}
+
+/**
+ * Whether the release before this one would serve the session right. It knows JSON on a socket of the client's own, and
+ * neither patches nor filters: what it would send to others ends their connection for good (rule V1).
+ */
+function isForBoth({ codec, secret, subscriptions }: SessionSnapshot): boolean {
+  return (
+    codec === undefined &&
+    secret === undefined &&
+    subscriptions.every(({ delta, filter }) => delta !== true && filter === undefined)
+  );
 }
 
 /** Positions are a help, not a need: should claims have grown so that they don't fit, they are left out (rule L7). */

@@ -66,7 +66,9 @@ export class PollReader {
     const subscription = memberText(connect, "subs", this.#channel);
     if (subscription === undefined) return { outcome: "forbidden" };
     const epoch = textOf(memberText(subscription, "epoch"));
-    if (epoch === undefined || epoch === "") return { outcome: "no-positions" };
+    // Where nothing is recovered each poll would say at once that it lost its position.
+    const isRecoverable = memberText(subscription, "recoverable") === "true";
+    if (!isRecoverable || epoch === undefined || epoch === "") return { outcome: "no-positions" };
     const missed = elementTexts(subscription, "publications") ?? [];
     const offset = Math.max(offsetOf(subscription), ...missed.map(offsetOf));
     const position = { offset, epoch };

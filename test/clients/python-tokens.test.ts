@@ -84,7 +84,7 @@ describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }
   it("[C7] a Python client that renews its token with that of another user is disconnected for good with 3500", async (test) => {
     const listener = listen(test, {});
     await listener.next("token wanted");
-    listener.tell(signToken({ sub: "alice", exp: secondsFromNow(2) }));
+    listener.tell(signToken({ sub: "alice", exp: secondsFromNow(4) }));
     await listener.next("token wanted", 2);
     listener.tell(signToken({ sub: "bob" }));
     expect(await listener.ending()).toMatchObject([
@@ -99,7 +99,7 @@ describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }
   it("[C5] a Python client that doesn't renew its connection's token is closed 3005", async (test) => {
     const expiring = python.run(test, "expire", { address: server.gatewayAddress(), protobuf });
     await expiring.next("token wanted");
-    expiring.tell(signToken({ sub: "alice", exp: secondsFromNow(2) }));
+    expiring.tell(signToken({ sub: "alice", exp: secondsFromNow(4) }));
     expect(await expiring.ending()).toMatchObject([
       { event: "token wanted" },
       { event: "connecting", code: 0 },
@@ -117,7 +117,7 @@ describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }
     const options = { address: server.gatewayAddress(), token, channel, protobuf };
     const expiring = python.run(test, "expire", options);
     await expiring.next("token wanted");
-    expiring.tell(signToken({ sub: "alice", channel, exp: secondsFromNow(2) }));
+    expiring.tell(signToken({ sub: "alice", channel, exp: secondsFromNow(4) }));
     const events = await expiring.ending();
     expect(events.filter(({ event }) => event !== "join")).toMatchObject([
       { event: "token wanted" },

@@ -139,7 +139,7 @@ describe("a long poll", () => {
     const bearer = { Authorization: `Bearer ${await token({ sub: "ada" })}` };
     expect(await poll(newChannel("plain"), "", bearer)).toMatchObject({
       status: 404,
-      body: "the channel has no positions: history or force_recovery is off",
+      body: "nothing can be polled: the channel has no history, or neither force_recovery nor allow_recovery",
     });
   });
 });

@@ -96,13 +96,10 @@ describe("a transport that isn't open", () => {
 });
 
 describe("/emulation", () => {
-  const post = (config: object) =>
-    ask("/emulation", { method: "POST", headers: { Origin: origin } }, config);
-
   it("[A1][T7] says which settings open it where no transport needs it", async () => {
     const uniOnly = { ...testConfig, uni_sse: { enabled: true } };
     for (const config of [testConfig, uniOnly]) {
-      const response = await post(config);
+      const response = await postNothing(config);
       expect(response.headers.get("Access-Control-Allow-Origin")).toBe(origin);
       expect(await answerOf(response)).toStrictEqual({
         status: 404,
@@ -112,7 +109,7 @@ describe("/emulation", () => {
   });
 
   it.each(["sse", "http_stream"])("[T1] is there with %s", async (name) => {
-    expect((await post({ ...testConfig, [name]: { enabled: true } })).status).toBe(400);
+    expect((await postNothing({ ...testConfig, [name]: { enabled: true } })).status).toBe(400);
   });
 });
 
@@ -241,6 +238,10 @@ it("[T1] /connection/init is answered {}", async () => {
     });
   }
 });
+
+function postNothing(config: object): Promise<Response> {
+  return ask("/emulation", { method: "POST", headers: { Origin: origin } }, config);
+}
 
 function tooLong(): string {
   return "x".repeat(limits.frameBytesMax + 1);

@@ -4,6 +4,7 @@ import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.t
 import { isConnected } from "../../src/transport/connect-answer.ts";
 import type { StreamFormat } from "../../src/transport/stream-format.ts";
 import { BoundedBody } from "./bounded-body.ts";
+import { StreamRoom } from "./stream-room.ts";
 
 /** What lies on both sides of a client's stream. */
 export interface ClientStreamSetup {
@@ -40,6 +41,7 @@ export class ClientStream {
   constructor(setup: ClientStreamSetup) {
     this.#setup = setup;
     const { socket, first, format, pingIntervalMs, probeIntervalMs } = setup;
+    room.enter(this.#body);
     if (format.opening !== "") this.#body.write(new TextEncoder().encode(format.opening));
     socket.addEventListener("message", ({ data }) => this.#take(data));
     socket.addEventListener("close", ({ code, reason }) => this.#close({ code, reason }));
@@ -99,7 +101,7 @@ export class ClientStream {
 
   /** A client that is too far behind is cut, as on a WebSocket (rules F4 and T3). */
   #write(bytes: Uint8Array): void {
-    if (this.#body.waitingBytes < this.#setup.queueMaxBytes) {
+    if (this.#body.awaited || this.#mayWait(bytes.byteLength)) {
       this.#body.write(bytes);
       return;
     }
@@ -107,6 +109,14 @@ export class ClientStream {
     this.#body.clear();
     this.#body.write(this.#disconnect(disconnectCodes.slow));
     this.#leave(disconnectCodes.slow);
+  }
+
+  /** Whether so many bytes may wait, with those that do: by this stream's own measure, and by that of all of them. */
+  #mayWait(bytes: number): boolean {
+    const { waitingBytes } = this.#body;
+    if (waitingBytes >= this.#setup.queueMaxBytes) return false;
+    room.took(bytes);
+    return waitingBytes + bytes <= room.shareBytes;
   }
 
   /** The client is pinged as everywhere; the object only hears of it from the runtime (rules K3 and T2). */
@@ -140,6 +150,13 @@ export class ClientStream {
     clearTimeout(this.#releaseTimer);
     clearInterval(this.#probeTimer);
     this.#body.end();
+    if (this.#body.waitingBytes > 0) setTimeout(() => this.#drop(), limits.streamEndMs);
+  }
+
+  /** Nothing comes after it that its reader could be cut by: who doesn't read would have it kept for ever. */
+  #drop(): void {
+    this.#body.clear();
+    this.#body.end();
   }
 
   #disconnect(code: DisconnectCode): Uint8Array {
@@ -147,6 +164,9 @@ export class ClientStream {
     return format.encode(codec.encodePush({ type: "disconnect", code }));
   }
 }
+
+/** Of this isolate's streams, whoever they are for. */
+const room = new StreamRoom();
 
 /** A normal end, an object that goes away, no code and no close at all (RFC 6455, section 7.4.1). */
 function isWordless(code: number): boolean {

@@ -78,7 +78,7 @@ function respond(ending: Ending, cache: string): Response {
     case "forbidden":
       return respondText(403, "permission denied");
     case "no-positions":
-      return respondText(404, "the channel has no positions: history or force_recovery is off");
+      return respondText(404, "nothing can be polled: the channel has no history, or neither force_recovery nor allow_recovery");
     case "waiting":
       return respondBusy(busyRetrySeconds());
     case "closed":

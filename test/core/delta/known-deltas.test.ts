@@ -16,6 +16,9 @@ const large = (offset: number): Publication => ({
   offset,
 });
 
+/** All of them fit. */
+const small = (offset: number): Publication => ({ data: new Uint8Array(1), offset });
+
 const document = "what stays the same in all of the versions of this document, and is not short";
 const texts = [`${document} 1`, `${document} 2`, `${document} 3`];
 
@@ -74,7 +77,6 @@ describe("what is kept for them", () => {
 
   it("[B1] is bounded where larger payloads take the places of smaller ones", () => {
     const known = new KnownDeltas();
-    const small = (offset: number): Publication => ({ data: new Uint8Array(1), offset });
     for (let offset = 1; offset <= 9; offset++) deltaChain([small(offset)], "bytes", "news", known);
     for (let offset = 1; offset <= 9; offset++) deltaChain([large(offset)], "bytes", "news", known);
     expect(known.find("news", "bytes", undefined, large(1))).toBeUndefined();

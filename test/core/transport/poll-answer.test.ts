@@ -35,7 +35,10 @@ describe("what an object tells who polls", () => {
   it("[T9] is waited for, and only what is of the channel counts", () => {
     const poll = reader();
     expect(poll.timedOut()).toStrictEqual({ outcome: "waiting" });
-    const frame = connected("news", `{"epoch":"abc","offset":4,"recovered":true}`);
+    const frame = connected(
+      "news",
+      `{"recoverable":true,"epoch":"abc","offset":4,"recovered":true}`,
+    );
     expect(poll.take(frame)).toStrictEqual({ outcome: "waiting" });
     for (const line of [
       "{}",
@@ -58,7 +61,10 @@ describe("what an object tells who polls", () => {
   });
 
   it("[T9] may say that the position was lost, or give it", () => {
-    const frame = connected("news", `{"epoch":"x\\"y","offset":9,"was_recovering":true}`);
+    const frame = connected(
+      "news",
+      `{"recoverable":true,"epoch":"x\\"y","offset":9,"was_recovering":true}`,
+    );
     const position = String.raw`"offset":9,"epoch":"x\"y"`;
     expect(reader().take(frame)).toStrictEqual({
       outcome: "answered",
@@ -75,7 +81,7 @@ describe("what an object tells who polls", () => {
   it("[T9] gives the newest position where the channel keeps only its newest publication", () => {
     const frame = connected(
       "news",
-      `{"epoch":"e","recovered":true,"publications":[{"data":1,"offset":7}]}`,
+      `{"recoverable":true,"epoch":"e","recovered":true,"publications":[{"data":1,"offset":7}]}`,
     );
     expect(new PollReader("news", { timeoutMs: 0 }).take(frame)).toMatchObject({
       body: `{"publications":[],"offset":7,"epoch":"e"}`,
@@ -88,5 +94,8 @@ describe("what an object tells who polls", () => {
       outcome: "forbidden",
     });
     expect(reader().take(connected("news", "{}"))).toStrictEqual({ outcome: "no-positions" });
+    // Without recovery each of its polls would be told at once that its position was lost.
+    const positioned = connected("news", `{"epoch":"abc","offset":4,"positioned":true}`);
+    expect(reader().take(positioned)).toStrictEqual({ outcome: "no-positions" });
   });
 });

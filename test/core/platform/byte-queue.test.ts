@@ -1,0 +1,43 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ByteQueue } from "../../../workers/http/byte-queue.ts";
+
+describe("bytes that wait for a reader", () => {
+  const anyPiece = fc
+    .tuple(fc.constantFrom(1, 30, 4_000, 4_096, 9_000), fc.nat(255))
+    .map(([length, value]) => new Uint8Array(length).fill(value));
+
+  it("[T3] come in their order, none lost or twice, and are counted", () => {
+    const anyStep = fc.oneof(anyPiece, fc.constantFrom("take", "take", "clear"));
+    fc.assert(
+      fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
+        const queue = new ByteQueue();
+        let expected: number[] = [];
+        for (const step of steps) {
+          if (typeof step !== "string") {
+            queue.add(step);
+            expected.push(...step);
+          } else if (step === "clear") {
+            queue.clear();
+            expected = [];
+          } else {
+            const taken = queue.take();
+            expect(taken === undefined).toBe(expected.length === 0);
+            expect([...(taken ?? [])]).toStrictEqual(expected.splice(0, taken?.byteLength ?? 0));
+          }
+          expect(queue.bytes).toBe(expected.length);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("[B1] take the memory that they are counted for, however small the pieces are", () => {
+    const queue = new ByteQueue();
+    const pieces = 4_096;
+    for (let each = 0; each < pieces; each++) queue.add(new Uint8Array(32));
+    let taken = 0;
+    while (queue.take() !== undefined) taken++;
+    expect(taken).toBeLessThan(pieces / 100);
+  });
+});
