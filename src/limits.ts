@@ -34,6 +34,8 @@ export const limits = {
   answerBytesMax: 8_388_608,
   /** A request to the HTTP API. One call to an object carries 32 MiB, and its JSON is parsed in memory. */
   requestBytesMax: 8_388_608,
+  /** Values in one MessagePack message or body. Built, the smallest of them take 80 bytes each. */
+  messagePackValuesMax: 500_000,
   /** Channels in one broadcast or batch: each is a call to another object, and an invocation may make 1,000. */
   requestChannelsMax: 1_000,
   /** Commands in one batch. */
@@ -152,7 +154,7 @@ export const limits = {
   /** Patches that one object keeps for clients that recover together, with the payloads that they hold between them. */
   knownDeltasBytesMax: 4_194_304,
   /** A tags filter's conditions, and how deep they are nested: each is asked for each publication. */
-  filterNodesMax: 256,
+  filterNodesMax: 64,
   filterDepthMax: 16,
   /** Frames for those who filter, while publications go out: beyond, all of it is made anew for who wants it. */
   selectedBytesMax: 8_388_608,

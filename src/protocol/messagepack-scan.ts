@@ -1,17 +1,20 @@
+import { limits } from "../limits.ts";
+
 /**
  * Finds where a MessagePack value ends, and checks it on the way, before anything is built of it. A library that builds
  * as it reads believes the lengths that a sender states: five bytes can ask for gigabytes. After this check a value has no
  * more elements than bytes.
  *
  * Refused besides what is cut short: extensions, since no message has any; keys that aren't strings; strings that aren't
- * UTF-8; and values within more than {@link depthMax} others.
+ * UTF-8; values within more than {@link depthMax} others; and more values than `limits.messagePackValuesMax`, since the smallest
+ * take a hundred times their byte once they are built.
  *
  * @returns the place after the value that begins at `start`; undefined when it is refused
  */
 export function messagePackEnd(bytes: Uint8Array, start: number): number | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const end = skipValue({ bytes, view, decoder }, start, 0);
+  const end = skipValue({ bytes, view, decoder, values: 0 }, start, 0);
   return end === refused ? undefined : end;
 }
 
@@ -22,13 +25,15 @@ interface Source {
   readonly bytes: Uint8Array;
   readonly view: DataView;
   readonly decoder: TextDecoder;
+  /** How many there were. */
+  values: number;
 }
 
 /** Where no value can end. */
 const refused = -1;
 
 function skipValue(source: Source, at: number, depth: number): number {
-  if (at >= source.bytes.length) return refused;
+  if (at >= source.bytes.length || ++source.values > limits.messagePackValuesMax) return refused;
   const head = source.view.getUint8(at);
   const start = at + 1;
   if (head < 0x80 || head >= 0xe0) return start;

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { parseJsonText } from "../../src/protocol/json-text.ts";
+import { handoverHeader } from "../../workers/platform/handover.ts";
 import { newChannel } from "./new-channel.ts";
 
 describe("a call from an edge of the next release", () => {
@@ -29,5 +30,17 @@ describe("a call from an edge of the next release", () => {
     expect(published).toContain('offset\\":1');
     expect(history).toContain('{\\"data\\":{\\"n\\":1.0},\\"offset\\":1}');
     expect(removed).toBe('{"result":"{}"}');
+  });
+
+  it("[V1] with a socket in a format that this one doesn't know is told to come later", async () => {
+    const handover = { v: 1, keepalive: "server", codec: "later" };
+    const headers = {
+      Upgrade: "websocket",
+      [handoverHeader]: encodeURIComponent(JSON.stringify(handover)),
+    };
+    const object = env.CHANNELS.getByName(newChannel("ring"));
+    const response = await object.fetch("https://object/websocket", { headers });
+    expect([response.status, response.webSocket]).toStrictEqual([503, null]);
+    expect(Number(response.headers.get("Retry-After"))).toBeGreaterThan(0);
   });
 });

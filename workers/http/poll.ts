@@ -78,7 +78,10 @@ function respond(ending: Ending, cache: string): Response {
     case "forbidden":
       return respondText(403, "permission denied");
     case "no-positions":
-      return respondText(404, "nothing can be polled: the channel has no history, or neither force_recovery nor allow_recovery");
+      return respondText(
+        404,
+        "nothing can be polled: the channel has no history, or neither force_recovery nor allow_recovery",
+      );
     case "waiting":
       return respondBusy(busyRetrySeconds());
     case "closed":

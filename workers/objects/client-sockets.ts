@@ -3,6 +3,7 @@ import { Backlog } from "../../src/hub/backlog.ts";
 import { limits } from "../../src/limits.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
+import { isCodecName } from "../../src/protocol/codecs.ts";
 import type { Command } from "../../src/protocol/command.ts";
 import { Allowance, subscribeRate } from "../../src/session/allowance.ts";
 import { fitsAttachment, parseAttachment } from "../../src/session/attachment.ts";
@@ -123,6 +124,8 @@ export class ClientSockets {
   async accept(request: Request): Promise<Response> {
     const { context, acted, serverSubscriptions, channel, rows } = this.#setup;
     const handover = parseHandover(request.headers.get(handoverHeader) ?? "");
+    // The next release's edge may know one that this object doesn't. Once this one is gone the client is served.
+    if (!isCodecName(handover.codec ?? "json")) return refuse("too-fast");
     const nowMs = Date.now();
     this.sweep(nowMs, false);
     const room = this.#room(nowMs);

@@ -35,6 +35,19 @@ describe("a MessagePack request", () => {
     expect(messagePackToJson(encode(request, { useBigInt64: true }))).toBe(json);
   });
 
+  it("[W6] [B1] has at most so many values, however small they are", () => {
+    const nothings = (count: number): Uint8Array => {
+      const array = new Uint8Array(count + 5).fill(0xc0);
+      array[0] = 0xdd;
+      new DataView(array.buffer).setUint32(1, count);
+      return array;
+    };
+    // With the array itself.
+    const most = limits.messagePackValuesMax - 1;
+    expect(messagePackToJson(nothings(most))?.length).toBe(most * "null,".length + 1);
+    expect(messagePackToJson(nothings(most + 1))).toBeUndefined();
+  });
+
   it.each<[string, object]>([
     ["elsewhere in the request", { channel: bytes }],
     ["in a batch, but not in a command", { commands: [{ data: bytes }] }],

@@ -12,21 +12,26 @@ describe("bytes that wait for a reader", () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
         const queue = new ByteQueue();
-        let expected: number[] = [];
+        let left: number[] = [];
+        const seen: unknown[] = [];
+        const expected: unknown[] = [];
         for (const step of steps) {
           if (typeof step !== "string") {
             queue.add(step);
-            expected.push(...step);
+            left.push(...step);
           } else if (step === "clear") {
             queue.clear();
-            expected = [];
+            left = [];
           } else {
-            const taken = queue.take();
-            expect(taken === undefined).toBe(expected.length === 0);
-            expect([...(taken ?? [])]).toStrictEqual(expected.splice(0, taken?.byteLength ?? 0));
+            const taken = [...(queue.take() ?? [])];
+            seen.push(taken, taken.length > 0);
+            expected.push(left.slice(0, taken.length), left.length > 0);
+            left = left.slice(taken.length);
           }
-          expect(queue.bytes).toBe(expected.length);
+          seen.push(queue.bytes);
+          expected.push(left.length);
         }
+        expect(seen).toStrictEqual(expected);
       }),
       { numRuns: 200 },
     );

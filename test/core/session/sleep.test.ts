@@ -84,7 +84,7 @@ describe("an object that sleeps between any two events", () => {
       `"code":2501`,
     ];
     expect(expected.filter((part) => !transcript.includes(part))).toStrictEqual([]);
-  });
+  }, 30_000);
 });
 
 describe("a publication after sleep", () => {
