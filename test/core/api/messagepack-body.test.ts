@@ -12,6 +12,14 @@ import { channelConfig } from "./channel-config.ts";
 
 const bytes = Uint8Array.of(0, 0xff);
 
+/** An array of so many nulls. */
+const nothings = (count: number): Uint8Array => {
+  const array = new Uint8Array(count + 5).fill(0xc0);
+  array[0] = 0xdd;
+  new DataView(array.buffer).setUint32(1, count);
+  return array;
+};
+
 describe("a MessagePack request", () => {
   it.each<[string, object]>([
     [
@@ -36,12 +44,6 @@ describe("a MessagePack request", () => {
   });
 
   it("[W6] [B1] has at most so many values, however small they are", () => {
-    const nothings = (count: number): Uint8Array => {
-      const array = new Uint8Array(count + 5).fill(0xc0);
-      array[0] = 0xdd;
-      new DataView(array.buffer).setUint32(1, count);
-      return array;
-    };
     // With the array itself.
     const most = limits.messagePackValuesMax - 1;
     expect(messagePackToJson(nothings(most))?.length).toBe(most * "null,".length + 1);
