@@ -20,6 +20,7 @@ export class Roster<Member> {
 
   /** Whoever came first; undefined when nobody is there. */
   get first(): Member | undefined {
+    if (this.#list !== undefined) return this.#list[0];
     for (const member of this.members) return member;
     return undefined;
   }
