@@ -7,7 +7,7 @@ import type { SubscribeResult } from "../protocol/reply.ts";
 import type { JoinAnswer } from "./channels.ts";
 import { connect, connectResult, refused } from "./connect-command.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import { grantOneWaySubscriptions } from "./one-way.ts";
+import { grantOneWaySubscriptions, unseen } from "./one-way.ts";
 import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
 import type { SessionState } from "./session-state.ts";
 import { joinWish, notRecovering, type Recovering, subscribeResult } from "./subscribe-command.ts";
@@ -86,9 +86,10 @@ function grantAll(
     channel,
     channels,
   );
-  if (all.outcome === "granted" && all.granted.length > config.client.channelLimit)
+  if (all.outcome !== "granted") return all;
+  if (all.granted.length > config.client.channelLimit)
     return disconnectWith(disconnectCodes.channelLimit);
-  return all;
+  return identity.passing === true ? { ...all, granted: all.granted.map(unseen) } : all;
 }
 
 const nothingGranted = { outcome: "granted", granted: [] } as const;

@@ -50,6 +50,13 @@ export function grantOneWaySubscriptions(
   return { outcome: "granted", granted };
 }
 
+/** The same for somebody who comes again and again: others would hear of nothing else. */
+export function unseen({ known, grant }: GrantedChannel): GrantedChannel {
+  const { subscription } = grant;
+  const quiet = { ...subscription, present: false, announced: false, sole: false };
+  return { known, grant: { ...grant, subscription: quiet } };
+}
+
 /** What an error comes to for somebody who can't be answered (reference 4.5). */
 export function oneWayDisconnect(error: ErrorCode): DisconnectCode {
   // One that a channel's object gave to a gateway isn't the same object any more.

@@ -19,6 +19,8 @@ export interface SessionIdentity {
   readonly codec?: Exclude<CodecName, "json">;
   /** The secret by which what it posts is known to be its own (reference 4.3); absent on a WebSocket of its own. */
   readonly secret?: string;
+  /** It stays for one answer, and comes again: it isn't present, and nobody hears of its coming and going. */
+  readonly passing?: boolean;
   /** Until connect: the claims of a token verified at the edge. Then: the connection's own, without the subscriptions. */
   readonly claims?: ConnectionClaims;
   /** When the last ping was sent; absent before the first. */

@@ -124,12 +124,11 @@ function oneWay(): void {
       `{"publications":[],"offset":2,"epoch":"${epoch}","recovered":false}`,
     );
     const waiting = poll(`&offset=2&epoch=${epoch}&timeout=30`);
-    while ((await server.backend.presence(channel)).length === 0) await pause(20);
+    // Whether or not it waits already: nobody can see that from outside, for who polls isn't present.
     await server.backend.publish(channel, "c");
     expect(await waiting.ended).toBe(
       `{"publications":[{"data":"c","offset":3}],"offset":3,"epoch":"${epoch}"}`,
     );
-    while ((await server.backend.presence(channel)).length > 0) await pause(20);
   });
 
   async function freed(channel: string): Promise<number> {

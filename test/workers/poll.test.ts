@@ -1,9 +1,11 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { address, call, fetchWith, publish } from "./api-request.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
 import { openConfig } from "./open-transports.ts";
+import { TestSocket } from "./test-socket.ts";
 import { token } from "./token.ts";
 import { untouchable } from "./watched-upgrades.ts";
 
@@ -19,6 +21,8 @@ const config = {
         allow_subscribe_for_client: true,
         allow_subscribe_for_anonymous: true,
         presence: true,
+        join_leave: true,
+        force_push_join_leave: true,
         history_size: 3,
         history_ttl: "5m",
         force_recovery: true,
@@ -39,11 +43,12 @@ async function poll(channel: string, query = "", headers: HeadersInit = {}) {
   return { status: response.status, cache, body: await response.text() };
 }
 
-/** Until somebody is present, or nobody. */
-async function present(channel: string, count: number): Promise<void> {
+/** Until the channel's object has so many sockets. */
+async function listening(channel: string, count: number): Promise<void> {
+  const object = env.CHANNELS.getByName(channel);
   await expect
-    .poll(async () => (await call("presence_stats", { channel })).body)
-    .toContain(`"num_clients":${count}`);
+    .poll(() => runInDurableObject(object, (_, state) => state.getWebSockets().length))
+    .toBe(count);
 }
 
 describe("a long poll", () => {
@@ -52,7 +57,7 @@ describe("a long poll", () => {
     const { epoch } = await publish(channel, 1);
     const body = `{"publications":[],"offset":1,"epoch":"${epoch}"}`;
     expect(await poll(channel)).toStrictEqual({ status: 200, cache: fleeting, body });
-    await present(channel, 0);
+    await listening(channel, 0);
   });
 
   it("[T9] gives what is newer at once, as it was published, and lets everybody keep it", async () => {
@@ -68,18 +73,35 @@ describe("a long poll", () => {
         `{"publications":[{"data":{"n" : 12345678901234567890},"offset":2},` +
         `{"data":null,"offset":3,"tags":{"a":"b"}}],"offset":3,"epoch":"${epoch}"}`,
     });
-    await present(channel, 0);
+    await listening(channel, 0);
   });
 
   it("[T9] waits for what comes", async () => {
     const channel = newChannel("open");
     const { epoch } = await publish(channel, 1);
     const answer = poll(channel, `?offset=1&epoch=${epoch}`);
-    await present(channel, 1);
+    await listening(channel, 1);
     await publish(channel, "new");
     const body = `{"publications":[{"data":"new","offset":2}],"offset":2,"epoch":"${epoch}"}`;
     expect(await answer).toStrictEqual({ status: 200, cache: lasting, body });
-    await present(channel, 0);
+    await listening(channel, 0);
+  });
+
+  it("[T9] is nobody's presence, and nobody hears of it", async () => {
+    const channel = newChannel("open");
+    const { epoch } = await publish(channel, 1);
+    const witness = await TestSocket.subscribe(channel, "ada");
+    await witness.line(); // Its own join.
+    const polled = poll(channel, `?offset=1&epoch=${epoch}`);
+    await listening(channel, 2);
+    expect((await call("presence_stats", { channel })).body).toContain(`"num_clients":1`);
+    await publish(channel, 2);
+    expect((await polled).body).toContain(`"data":2`);
+    await listening(channel, 1);
+    await publish(channel, 3);
+    const heard = [JSON.parse(await witness.line()), JSON.parse(await witness.line())];
+    expect(heard).toMatchObject([2, 3].map((data) => ({ push: { pub: { data } } })));
+    witness.close();
   });
 
   it("[T9] ends with nothing when its time is over", async () => {
@@ -91,7 +113,7 @@ describe("a long poll", () => {
       cache: fleeting,
       body,
     });
-    await present(channel, 0);
+    await listening(channel, 0);
   });
 
   it.each<[string, (epoch: string) => string]>([

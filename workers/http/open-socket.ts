@@ -16,6 +16,7 @@ export async function openSocket(
   pool: Pool,
   codec: CodecName,
   claims: ConnectionClaims | undefined,
+  stay: "lasting" | "passing" = "lasting",
 ): Promise<OpenedSocket> {
   const handover = handoverRequest(
     { headers: new Headers({ Upgrade: "websocket" }) },
@@ -24,6 +25,7 @@ export async function openSocket(
       keepalive: "client",
       emulated: true,
       ...(codec !== "json" && { codec }),
+      ...(stay === "passing" && { passing: true }),
       ...(claims !== undefined && { claims }),
     },
   );

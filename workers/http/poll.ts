@@ -34,7 +34,7 @@ export function poll(endpoint: Endpoint): Handler<Served> {
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
     const { claims } = admission;
-    const opened = await openSocket(destination.pool, "one_way", claims);
+    const opened = await openSocket(destination.pool, "one_way", claims, "passing");
     if (opened.outcome === "refused") return opened.response;
     const { request } = parsed;
     const ending = await listen(opened.socket, new PollReader(channel, request), request.timeoutMs);

@@ -8,7 +8,7 @@ import type { Handover } from "../platform/handover.ts";
  * @param claims those of the handover that are of use here, see {@link usefulClaims}
  */
 export function newSession(
-  { keepalive, codec, emulated }: Handover,
+  { keepalive, codec, emulated, passing }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
 ): SessionSnapshot {
@@ -19,6 +19,7 @@ export function newSession(
     keepalive,
     ...(codec === undefined ? {} : { codec }),
     ...(emulated === true ? { secret: newSecret() } : {}),
+    ...(passing === true ? { passing } : {}),
     ...(claims === undefined ? {} : { claims }),
     subscriptions: [],
   };

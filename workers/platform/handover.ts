@@ -16,6 +16,8 @@ export interface Handover {
    * (reference 4.3), and it is pinged by the edge. Absent: it is the client itself.
    */
   readonly emulated?: true;
+  /** Who comes again and again, and stays for one answer: nobody is told of it. Absent: a client like any other. */
+  readonly passing?: true;
   /** Of the token at the upgrade; absent when there was none. */
   readonly claims?: ConnectionClaims;
 }
