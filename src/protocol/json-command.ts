@@ -7,17 +7,13 @@ import type {
   ServerSubscriptionRequest,
   SubscribeRequest,
 } from "./command.ts";
+import { type DecodedCommand, malformed, readCommand } from "./decoded-command.ts";
 import { JsonFields } from "./json-fields.ts";
 import { decodeFilter } from "./json-filter.ts";
 import type { JsonValue } from "./json-value.ts";
 import { memberText } from "./json-text.ts";
 import type { Payload } from "./payload.ts";
 import { isWireObject, type WireValue } from "./wire-value.ts";
-
-/** One line of a frame: a command, or what is wrong with it, naming a field but never quoting a value. */
-export type DecodedCommand =
-  | { readonly outcome: "command"; readonly command: Command }
-  | { readonly outcome: "malformed"; readonly reason: string };
 
 /**
  * Decodes one command (reference 1.2 and 1.3). Fields that we don't know are ignored, as are those that we know but
@@ -48,15 +44,7 @@ export function decodeRoot(root: WireValue, publishData: PublishData): DecodedCo
     method === undefined || request === undefined
       ? { method: "pong" }
       : decodeRequest(method, id, request, publishData);
-  const [complaint] = complaints;
-  if (complaint !== undefined) return malformed(complaint);
-  if (command.method === "pong") {
-    if (id !== 0) return malformed("the command has an id but no method");
-  } else if (id === 0 && command.method !== "send") {
-    // Only `send` goes unanswered; every other reply would have nothing to refer to.
-    return malformed(`${command.method} has no id`);
-  }
-  return { outcome: "command", command };
+  return readCommand(command, id, complaints);
 }
 
 function decodeRequest(
@@ -156,10 +144,6 @@ function parseLine(line: string): JsonValue | undefined {
   } catch {
     return undefined;
   }
-}
-
-function malformed(reason: string): DecodedCommand {
-  return { outcome: "malformed", reason };
 }
 
 type PublishData = (request: JsonFields) => Payload | undefined;

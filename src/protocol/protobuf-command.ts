@@ -8,7 +8,7 @@ import type {
   ServerSubscriptionRequest,
   SubscribeRequest,
 } from "./command.ts";
-import type { DecodedCommand } from "./json-command.ts";
+import { type DecodedCommand, malformed, readCommand } from "./decoded-command.ts";
 import { payloadOf } from "./payload.ts";
 import { ProtobufFields } from "./protobuf-fields.ts";
 import { decodeFilter } from "./protobuf-filter.ts";
@@ -24,15 +24,7 @@ export function decodeCommand(bytes: Uint8Array): DecodedCommand {
   const [known, another] = methods.filter(([number]) => fields.has(number));
   if (another !== undefined) return malformed("the command has more than one method");
   const command = known === undefined ? pong : decodeMethod(fields, known, id);
-  const [complaint] = complaints;
-  if (complaint !== undefined) return malformed(complaint);
-  if (command.method === "pong") {
-    if (id !== 0) return malformed("the command has an id but no method");
-  } else if (id === 0 && command.method !== "send") {
-    // Only `send` goes unanswered; every other reply would have nothing to refer to.
-    return malformed(`${command.method} has no id`);
-  }
-  return { outcome: "command", command };
+  return readCommand(command, id, complaints);
 }
 
 function decodeMethod(fields: ProtobufFields, [number, method]: Method, id: number): Command {
@@ -127,10 +119,6 @@ function decodeHistory(request: ProtobufFields): HistoryRequest {
 
 function decodeType(request: ProtobufFields, number: number): number {
   return request.integer(number, "type", int32Min, int32Max);
-}
-
-function malformed(reason: string): DecodedCommand {
-  return { outcome: "malformed", reason };
 }
 
 type Method = readonly [number: number, method: Exclude<CommandMethod, "pong">];

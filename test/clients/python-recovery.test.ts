@@ -4,7 +4,7 @@ import { gatewayEndpoint } from "../support/endpoint.ts";
 import { pythonCodecs } from "../support/python-codecs.ts";
 import { PythonEnvironment } from "../support/python-environment.ts";
 import type { PythonEvent } from "../support/python-script.ts";
-import { situations } from "../support/situation.ts";
+import { type Situation, situations } from "../support/situation.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -43,6 +43,21 @@ async function noticedLoss(channel: string): Promise<void> {
   while ((await server.backend.presence(channel)).length > 0);
 }
 
+/** The network breaks until publications 3 to 22 of a channel are missed. */
+async function missedWhileAway(
+  network: BreakableNetwork,
+  channel: string,
+  pause: Situation["pause"],
+): Promise<void> {
+  await pause(server, channel);
+  network.break();
+  await noticedLoss(channel);
+  await pause(server, channel);
+  for (const { data } of numbers(3, 22)) await server.backend.publish(channel, data);
+  await pause(server, channel);
+  network.mend();
+}
+
 /** What came on a channel, in the order in which it came. */
 function heard(events: readonly PythonEvent[], channel: string) {
   return events
@@ -73,13 +88,7 @@ describe.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
       await server.backend.publishAll(missed, [1, 2]);
       await server.backend.publish(quiet, 1);
       await listener.next("publication", 3);
-      await pause(server, missed);
-      network.break();
-      await noticedLoss(missed);
-      await pause(server, missed);
-      for (const { data } of numbers(3, 22)) await server.backend.publish(missed, data);
-      await pause(server, missed);
-      network.mend();
+      await missedWhileAway(network, missed, pause);
       await listener.next("subscribed", 4);
       await server.backend.publish(missed, 23);
       await listener.first(({ data }) => data === 23);
@@ -103,13 +112,7 @@ describe.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
       await listener.next("server subscribed", 2);
       await server.backend.publishAll(missed, [1, 2]);
       await listener.next("server publication", 2);
-      await pause(server, missed);
-      network.break();
-      await noticedLoss(missed);
-      await pause(server, missed);
-      for (const { data } of numbers(3, 22)) await server.backend.publish(missed, data);
-      await pause(server, missed);
-      network.mend();
+      await missedWhileAway(network, missed, pause);
       await listener.next("server subscribed", 4);
       await server.backend.publish(missed, 23);
       await listener.first(({ data }) => data === 23);
