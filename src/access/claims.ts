@@ -12,6 +12,13 @@ export interface ConnectionClaims {
   readonly subscriptions?: readonly ServerSubscription[];
 }
 
+/** The same without the subscriptions: who somebody is. Most tokens name none, and needn't be copied. */
+export function withoutSubscriptions(claims: ConnectionClaims): ConnectionClaims {
+  if (claims.subscriptions === undefined) return claims;
+  const { subscriptions: _, ...kept } = claims;
+  return kept;
+}
+
 /** One of the token's `channels`, or of its `subs`. */
 export interface ServerSubscription {
   readonly channel: string;

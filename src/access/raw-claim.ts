@@ -1,5 +1,6 @@
 import type { JsonObject } from "../protocol/json-value.ts";
-import { memberText, parseJsonText, type JsonText } from "../protocol/json-text.ts";
+import { memberText, type JsonText } from "../protocol/json-text.ts";
+import { parseBase64, payloadText } from "../protocol/payload.ts";
 
 /** A claim as its sender wrote it, undefined when there is none; or why it can't be read. */
 export type RawClaim =
@@ -35,10 +36,6 @@ export function readRawClaim(text: string, fields: JsonObject, names: RawClaimNa
 
 /** Decodes base64 of UTF-8 JSON; undefined when it isn't that. */
 export function parseBase64Json(encoded: string): JsonText | undefined {
-  try {
-    const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
-    return parseJsonText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
-  } catch {
-    return undefined; // Both decoders throw on bad input, and only then.
-  }
+  const bytes = parseBase64(encoded);
+  return bytes === undefined ? undefined : payloadText(bytes);
 }

@@ -1,3 +1,5 @@
+import type { Message } from "./codec.ts";
+
 /** Bytes after each other; the part itself, not a copy, when there is only one. */
 export function concatenated(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
@@ -9,4 +11,9 @@ export function concatenated(parts: readonly Uint8Array[]): Uint8Array {
     at += part.byteLength;
   }
   return whole;
+}
+
+/** Puts the messages of a binary format into one frame. All are its own, so none is text. */
+export function joinBinaryFrame(messages: readonly Message[]): Message {
+  return concatenated(messages.filter((message) => typeof message !== "string"));
 }

@@ -1,5 +1,5 @@
-import type { Codec, Message } from "./codec.ts";
-import { concatenated } from "./concatenated.ts";
+import type { Codec } from "./codec.ts";
+import { joinBinaryFrame } from "./concatenated.ts";
 import { decodeFrame } from "./messagepack-frame.ts";
 import { encodePush } from "./messagepack-push.ts";
 import { encodeReply } from "./messagepack-reply.ts";
@@ -12,10 +12,5 @@ export const messagePackCodec: Codec = {
   decodeFrame,
   encodeReply,
   encodePush,
-  joinFrame,
+  joinFrame: joinBinaryFrame,
 };
-
-function joinFrame(messages: readonly Message[]): Message {
-  // All are this codec's own, so none is text.
-  return concatenated(messages.filter((message) => typeof message !== "string"));
-}

@@ -1,4 +1,5 @@
 import type { Codec, DecodedFrame, Message } from "./codec.ts";
+import { malformedFrame } from "./decoded-command.ts";
 import { decodeCommand } from "./json-command.ts";
 import { frameText } from "./json-frame.ts";
 import { encodeBare } from "./json-push.ts";
@@ -22,14 +23,14 @@ export const oneWayCodec: Codec = {
 
 function decodeFrame(message: Message): DecodedFrame {
   const text = frameText(message);
-  if (text === undefined) return { commands: [], malformed: "the frame is not valid UTF-8" };
+  if (text === undefined) return malformedFrame("the frame is not valid UTF-8");
   // Checked alone before it is put into a command: or what follows it could say something else.
   const request = parseJsonText(text.trim() === "" ? "{}" : text);
-  if (request === undefined) return { commands: [], malformed: "the request is not valid JSON" };
-  if (!request.startsWith("{")) return { commands: [], malformed: "the request is not an object" };
+  if (request === undefined) return malformedFrame("the request is not valid JSON");
+  if (!request.startsWith("{")) return malformedFrame("the request is not an object");
   const decoded = decodeCommand(`{"id":${connectId},"connect":${request}}`);
   return decoded.outcome === "malformed"
-    ? { commands: [], malformed: decoded.reason }
+    ? malformedFrame(decoded.reason)
     : { commands: [decoded.command] };
 }
 

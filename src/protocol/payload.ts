@@ -1,5 +1,5 @@
 import { type JsonText, parseJsonText, trustedJsonText } from "./json-text.ts";
-import { utf8Length } from "./utf8.ts";
+import { utf8Length, utf8Text } from "./utf8.ts";
 
 /**
  * What somebody published, as it came (rule W2): JSON text, or bytes that aren't JSON on one line. Only this module decides
@@ -9,7 +9,7 @@ export type Payload = JsonText | Uint8Array;
 
 /** Bytes as a payload: text when they are JSON in UTF-8 on one line with nothing around it, and themselves otherwise. */
 export function payloadOf(bytes: Uint8Array): Payload {
-  const text = decodeUtf8(bytes);
+  const text = utf8Text(bytes);
   if (text === undefined) return bytes;
   const json = parseJsonText(text);
   return json === text ? json : bytes;
@@ -36,7 +36,7 @@ export function payloadJson(payload: Payload): JsonText {
 /** A payload as JSON on one line; undefined when it isn't JSON. */
 export function payloadText(payload: Payload): JsonText | undefined {
   if (typeof payload === "string") return payload;
-  const text = decodeUtf8(payload);
+  const text = utf8Text(payload);
   return text === undefined ? undefined : parseJsonText(text);
 }
 
@@ -54,13 +54,4 @@ export function base64(payload: Payload): string {
   let binary = "";
   for (const byte of payloadBytes(payload)) binary += String.fromCharCode(byte);
   return btoa(binary);
-}
-
-/** Undefined when it is not UTF-8. A byte order mark is kept: JSON has none. */
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined; // It throws on bad input, and only then.
-  }
 }

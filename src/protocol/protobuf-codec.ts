@@ -1,5 +1,6 @@
 import type { Codec } from "./codec.ts";
-import { decodeFrame, joinFrame } from "./protobuf-frame.ts";
+import { joinBinaryFrame } from "./concatenated.ts";
+import { decodeFrame } from "./protobuf-frame.ts";
 import { encodePush } from "./protobuf-push.ts";
 import { encodeReply } from "./protobuf-reply.ts";
 
@@ -14,5 +15,5 @@ export const protobufCodec: Codec = {
   decodeFrame,
   encodeReply,
   encodePush,
-  joinFrame,
+  joinFrame: joinBinaryFrame,
 };

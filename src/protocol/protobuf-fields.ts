@@ -1,6 +1,7 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
 import { concatenated } from "./concatenated.ts";
+import { utf8Text } from "./utf8.ts";
 
 /**
  * Reads a message's fields by number. An absent field has its meaning of absence: "", 0, false, undefined. A field of the
@@ -146,12 +147,9 @@ export class ProtobufFields {
 
   #decode(bytes: Uint8Array, field: string): string {
     if (bytes.byteLength === 0) return ""; // Most fields are absent and need no decoder.
-    try {
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    } catch {
-      this.complain(field, "is not valid UTF-8"); // It throws on bad input, and only then.
-      return "";
-    }
+    const text = utf8Text(bytes);
+    if (text === undefined) this.complain(field, "is not valid UTF-8");
+    return text ?? "";
   }
 }
 

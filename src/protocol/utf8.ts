@@ -9,3 +9,12 @@ export function utf8Fits(text: string, bytesMax: number): boolean {
 export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).byteLength;
 }
+
+/** Bytes as text; undefined when they are not UTF-8. A byte order mark is kept, so that it is refused: JSON has none. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined; // It throws on bad input, and only then.
+  }
+}

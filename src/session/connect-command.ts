@@ -1,4 +1,8 @@
-import type { ConnectionClaims, ConnectionVerdict } from "../access/claims.ts";
+import {
+  type ConnectionClaims,
+  type ConnectionVerdict,
+  withoutSubscriptions,
+} from "../access/claims.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { ConnectResult } from "../protocol/reply.ts";
@@ -27,8 +31,9 @@ export function connect(
   const credentials = credentialsOf(session, verdict, config, nowMs);
   if (credentials.outcome === "error") return { ...credentials, changes: refused };
   if (credentials.outcome !== "accepted") return credentials;
-  const { subscriptions: _, ...kept } = credentials.claims;
-  return fitsAttachment(kept) ? credentials : failWith(errorCodes.limitExceeded, refused);
+  return fitsAttachment(withoutSubscriptions(credentials.claims))
+    ? credentials
+    : failWith(errorCodes.limitExceeded, refused);
 }
 
 /** What a session is after its connect was answered with an error (rule C4). */

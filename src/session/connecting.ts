@@ -1,4 +1,8 @@
-import type { ConnectionClaims, ConnectionVerdict } from "../access/claims.ts";
+import {
+  type ConnectionClaims,
+  type ConnectionVerdict,
+  withoutSubscriptions,
+} from "../access/claims.ts";
 import { limits } from "../limits.ts";
 import type { Message } from "../protocol/codec.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
@@ -28,8 +32,7 @@ export function carryOutConnect(
   nowMs: number,
   done: (failure?: Decision) => void,
 ): void {
-  const { channels } = state.context;
-  const { config } = state.context;
+  const { channels, config } = state.context;
   const accepted = connect(state.identity, verdict, config.client, nowMs);
   if (accepted.outcome !== "accepted") {
     done(accepted);
@@ -41,6 +44,7 @@ export function carryOutConnect(
     done(grants.outcome === "error" ? { ...grants, changes: refused } : grants);
     return;
   }
+  // The subscriptions are made now, and remembered as what they are.
   const kept = withoutSubscriptions(claims);
   state.identity = { ...state.identity, claims: kept };
   const { granted } = grants;
@@ -93,13 +97,6 @@ function grantAll(
 }
 
 const nothingGranted = { outcome: "granted", granted: [] } as const;
-
-/** They are made now, and remembered as what they are. Most tokens name none, and needn't be copied. */
-function withoutSubscriptions(claims: ConnectionClaims): ConnectionClaims {
-  if (claims.subscriptions === undefined) return claims;
-  const { subscriptions: _, ...kept } = claims;
-  return kept;
-}
 
 /** A subscription of the server's that has begun. */
 interface Joined {

@@ -1,4 +1,9 @@
-import type { ConnectionClaims, ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
+import {
+  type ConnectionClaims,
+  type ConnectionVerdict,
+  type SubscriptionVerdict,
+  withoutSubscriptions,
+} from "../access/claims.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
 import { fitsAttachment } from "./attachment.ts";
@@ -38,7 +43,7 @@ export function refresh(
       if (!sameChannels(serverChannels(claims), snapshot)) {
         return disconnectWith(disconnectCodes.insufficientState);
       }
-      const { subscriptions: _, ...kept } = claims;
+      const kept = withoutSubscriptions(claims);
       if (!fitsAttachment(kept)) return failWith(errorCodes.limitExceeded);
       const result = { ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs) };
       return {

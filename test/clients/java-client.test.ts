@@ -5,21 +5,12 @@ import { type Endpoint, endpoints } from "../support/endpoint.ts";
 import { hasJava, JavaEnvironment } from "../support/java-environment.ts";
 import { TestServer } from "../support/test-server.ts";
 import { forgeries, secondsFromNow, signToken } from "../support/test-tokens.ts";
+import { openOptions } from "../support/open-options.ts";
 
 const config = {
   client: { ping_interval: "1s", expired_sub_close_delay: "1s" },
   channel: {
-    without_namespace: {
-      allow_subscribe_for_client: true,
-      allow_publish_for_subscriber: true,
-      allow_history_for_subscriber: true,
-      allow_presence_for_subscriber: true,
-      presence: true,
-      join_leave: true,
-      history_size: 100,
-      history_ttl: "5m",
-      force_recovery: true,
-    },
+    without_namespace: openOptions,
   },
 };
 

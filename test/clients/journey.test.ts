@@ -4,20 +4,11 @@ import { SdkClient } from "../support/sdk-client.ts";
 import { firstGateway, situations } from "../support/situation.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
+import { openOptions } from "../support/open-options.ts";
 
 const config = {
   channel: {
-    without_namespace: {
-      allow_subscribe_for_client: true,
-      allow_publish_for_subscriber: true,
-      allow_history_for_subscriber: true,
-      allow_presence_for_subscriber: true,
-      presence: true,
-      join_leave: true,
-      history_size: 100,
-      history_ttl: "5m",
-      force_recovery: true,
-    },
+    without_namespace: openOptions,
   },
 };
 

@@ -2,33 +2,23 @@ import type { Options, SubscriptionOptions } from "centrifuge";
 import { setTimeout as pause } from "node:timers/promises";
 import type { TestContext } from "vitest";
 import { BreakableNetwork } from "./breakable-network.ts";
+import { openOptions } from "./open-options.ts";
 import type { SdkClient } from "./sdk-client.ts";
 import type { TestBackend } from "./test-backend.ts";
 import { TestServer } from "./test-server.ts";
 import { signToken } from "./test-tokens.ts";
 import type { Wire } from "./wire.ts";
 
-const kept = {
-  allow_subscribe_for_client: true,
-  allow_publish_for_subscriber: true,
-  allow_history_for_subscriber: true,
-  allow_presence_for_subscriber: true,
-  presence: true,
-  join_leave: true,
-  history_size: 100,
-  history_ttl: "5m",
-  force_recovery: true,
-};
 const config = {
   client: { ping_interval: "1s", expired_close_delay: "1s", expired_sub_close_delay: "1s" },
   http_stream: { enabled: true },
   sse: { enabled: true },
   rpc: { ping: { enabled: true } },
   channel: {
-    without_namespace: kept,
+    without_namespace: openOptions,
     namespaces: [
-      { name: "document", ...kept, allowed_delta_types: ["fossil"], delta_publish: true },
-      { name: "tagged", ...kept, allow_tags_filter: true },
+      { name: "document", ...openOptions, allowed_delta_types: ["fossil"], delta_publish: true },
+      { name: "tagged", ...openOptions, allow_tags_filter: true },
     ],
   },
 };

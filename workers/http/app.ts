@@ -12,7 +12,6 @@ import type { StreamKind } from "./first-frame.ts";
 import { keepaliveScript } from "./keepalive-script.ts";
 import { legacy } from "./legacy.ts";
 import { onlyMethods } from "./only-methods.ts";
-import { onlyPost } from "./only-post.ts";
 import { onlyUpgrade } from "./only-upgrade.ts";
 import { opened, type Transport } from "./opened.ts";
 import { poll } from "./poll.ts";
@@ -28,6 +27,7 @@ import { webSocket } from "./websocket.ts";
 export function createApp(): Hono<Served> {
   const app = new Hono<Served>();
   app.use(configure);
+  const onlyPost = onlyMethods("POST");
 
   app.use("/api/*", authenticate); // and `/api` itself
   app.all("/api", onlyPost, legacy);
@@ -67,6 +67,7 @@ function addTransports(app: Hono<Served>, path: string, endpoint: Endpoint): voi
     onlyUpgrade,
     webSocket(endpoint, "one_way"),
   );
+  const onlyPost = onlyMethods("POST");
   const getOrPost = onlyMethods("GET", "POST");
   const add = (
     name: string,

@@ -3,7 +3,7 @@ import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { decodeEmulation } from "../../src/protocol/protobuf-emulation.ts";
-import { utf8Length } from "../../src/protocol/utf8.ts";
+import { utf8Length, utf8Text } from "../../src/protocol/utf8.ts";
 import { type Post, parsePost } from "../../src/transport/parse-post.ts";
 import { overloadedRetrySeconds, parseCallFailure } from "../platform/call-failure.ts";
 import type { Env } from "../platform/env.ts";
@@ -12,7 +12,8 @@ import { inTime } from "../platform/in-time.ts";
 import { parseNodeName } from "../platform/node-name.ts";
 import { isRegion } from "../platform/region.ts";
 import type { Served } from "./configure.ts";
-import { isBinary, readPosted, utf8Text } from "./posted-bytes.ts";
+import { binaryType, mediaTypeOf } from "./media-type.ts";
+import { requestBytes } from "./request-bytes.ts";
 import {
   respondBusy,
   respondInternalError,
@@ -28,9 +29,10 @@ import {
  */
 export async function emulation(context: Context<Served>): Promise<Response> {
   const request = context.req.raw;
-  const body = await readPosted(request, limits.emulationBytesMax);
+  const body = await requestBytes(request, limits.emulationBytesMax);
   if (body === undefined) return respondTooLarge();
-  const post = isBinary(request) ? decodeEmulation(body) : parsePost(utf8Text(body) ?? "");
+  const isBinary = mediaTypeOf(request) === binaryType;
+  const post = isBinary ? decodeEmulation(body) : parsePost(utf8Text(body) ?? "");
   if (post === undefined) return respondMalformed("the body is no emulation request");
   if (frameLength(post) > limits.frameBytesMax) return respondTooLarge();
   const object = objectOf(post.node, context.env, context.var.configured.config.channel);

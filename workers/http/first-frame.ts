@@ -1,9 +1,10 @@
 import type { Context } from "hono";
 import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
-import { utf8Length } from "../../src/protocol/utf8.ts";
+import { utf8Length, utf8Text } from "../../src/protocol/utf8.ts";
 import type { Served } from "./configure.ts";
-import { isBinary, readPosted, utf8Text } from "./posted-bytes.ts";
+import { binaryType, mediaTypeOf } from "./media-type.ts";
+import { requestBytes } from "./request-bytes.ts";
 import { respondMalformed, respondTooLarge } from "./respond.ts";
 
 /** What a client says with the request for its stream, and in which codec. */
@@ -32,13 +33,13 @@ export async function readFirstFrame(
     if (frame === "") return refused(respondMalformed("cf_connect is missing"));
     return { outcome: "frame", frame, codec };
   }
-  const posted = await readPosted(request, limits.frameBytesMax);
+  const posted = await requestBytes(request, limits.frameBytesMax);
   if (posted === undefined) return refused(respondTooLarge());
   if (posted.byteLength === 0) {
     if (oneWay) return { outcome: "frame", frame: "{}", codec };
     return refused(respondMalformed("the body is empty: it must be a frame with a connect"));
   }
-  if (!oneWay && !events && isBinary(request)) {
+  if (!oneWay && !events && mediaTypeOf(request) === binaryType) {
     return { outcome: "frame", frame: posted, codec: "protobuf" };
   }
   const frame = utf8Text(posted);

@@ -68,7 +68,7 @@ export function respondUnauthorized(): Response {
   return new Response(null, { status: 401 });
 }
 
-export function respondMethodNotAllowed(allowed: readonly string[] = ["POST"]): Response {
+export function respondMethodNotAllowed(allowed: readonly string[]): Response {
   return respondText(405, "Method Not Allowed", { Allow: allowed.join(", ") });
 }
 

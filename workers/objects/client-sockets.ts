@@ -1,3 +1,4 @@
+import { withoutSubscriptions } from "../../src/access/claims.ts";
 import type { Config } from "../../src/config/config.ts";
 import { Backlog } from "../../src/hub/backlog.ts";
 import { limits } from "../../src/limits.ts";
@@ -17,7 +18,7 @@ import { SocketConnection, type SocketHost } from "../platform/socket-connection
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 import { carriesToken, commandVerdicts } from "./command-verdicts.ts";
 import { FrameTurns } from "./frame-turns.ts";
-import { newSession, secretLength, usefulClaims, withoutSubscriptions } from "./new-session.ts";
+import { newSession, secretLength, usefulClaims } from "./new-session.ts";
 import { readFrame } from "./read-frame.ts";
 
 /** What the object around the sockets is and does. */
@@ -135,7 +136,8 @@ export class ClientSockets {
     }
     const claims = usefulClaims(handover, serverSubscriptions, channel);
     // Until the connect the subscriptions that it asks for can lie in a row, where there are rows.
-    if (!fitsAttachment(rows === undefined ? claims : withoutSubscriptions(claims))) {
+    const kept = claims === undefined || rows === undefined ? claims : withoutSubscriptions(claims);
+    if (!fitsAttachment(kept)) {
       await acted(nowMs);
       return new Response("The token says more than a session can keep", { status: 413 });
     }

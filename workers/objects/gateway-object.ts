@@ -38,6 +38,7 @@ export class GatewayObject extends DurableObject<Env> {
     const { config, verifier } = configuration;
     const name = context.id.name ?? "";
     const served = parseGatewayName(name);
+    const only = served.kind === "channel" ? served.channel : undefined;
     this.#alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
     const gateway = new Gateway({
@@ -52,7 +53,7 @@ export class GatewayObject extends DurableObject<Env> {
           void this.#hand(askPresence(env.CHANNELS, channel), answered);
         },
       },
-      ...(served.kind === "channel" ? { only: served.channel } : {}),
+      ...(only === undefined ? {} : { only }),
     });
     this.#gateway = gateway;
     const sessions = {
@@ -61,7 +62,7 @@ export class GatewayObject extends DurableObject<Env> {
       knownDeltas: new KnownDeltas(),
       version,
       node: gatewayNode(name),
-      ...(served.kind === "channel" ? { channel: served.channel } : {}),
+      ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
     };
@@ -70,7 +71,7 @@ export class GatewayObject extends DurableObject<Env> {
       config,
       verifier,
       serverSubscriptions: sessions.serverSubscriptions,
-      ...(served.kind === "channel" ? { channel: served.channel } : {}),
+      ...(only === undefined ? {} : { channel: only }),
       crowded: () => gateway.crowded,
       rows: new SessionRows(this.sql),
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),

@@ -1,4 +1,4 @@
-import type { ConnectionClaims } from "../../src/access/claims.ts";
+import { type ConnectionClaims, withoutSubscriptions } from "../../src/access/claims.ts";
 import type { SessionSnapshot } from "../../src/session/snapshot.ts";
 import type { Handover } from "../platform/handover.ts";
 
@@ -41,15 +41,6 @@ export function usefulClaims(
   return codec === "one_way" && own.length > 0
     ? { ...claims, subscriptions: own }
     : withoutSubscriptions(claims);
-}
-
-/** Who somebody is, without what it is to be subscribed to. */
-export function withoutSubscriptions(
-  claims: ConnectionClaims | undefined,
-): ConnectionClaims | undefined {
-  if (claims?.subscriptions === undefined) return claims;
-  const { subscriptions: _, ...kept } = claims;
-  return kept;
 }
 
 /** 256 bits that nobody can guess: whoever has them speaks for the client. */

@@ -1,5 +1,7 @@
 import { type ParsedKeySet, parseKeySet } from "../../src/access/parse-key-set.ts";
 import { limits } from "../../src/limits.ts";
+import { utf8Text } from "../../src/protocol/utf8.ts";
+import { boundedBytes } from "./bounded-bytes.ts";
 
 /**
  * Fetches a JWKS: two attempts of a second each. Nothing is followed anywhere else, so that the address in the
@@ -26,32 +28,16 @@ async function attempt(url: string): Promise<ParsedKeySet> {
       await response.body?.cancel();
       return { outcome: "bad", reason: `status ${response.status}` };
     }
-    const text = await boundedText(response);
-    if (text === undefined) return { outcome: "bad", reason: "it is too large" };
-    return parseKeySet(text);
+    const bytes = await boundedBytes(response.body, limits.keySetBytesMax);
+    if (bytes === undefined) return { outcome: "bad", reason: "it is too large" };
+    const text = utf8Text(bytes);
+    return text === undefined ? { outcome: "bad", reason: unreadable } : parseKeySet(text);
   } catch {
-    const reason = abortion.signal.aborted ? "it took too long" : "no answer that could be read";
+    const reason = abortion.signal.aborted ? "it took too long" : unreadable;
     return { outcome: "bad", reason };
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** The body's text, which must be UTF-8; undefined as soon as there is more than allowed. */
-async function boundedText(response: Response): Promise<string | undefined> {
-  if (response.body === null) return "";
-  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  let text = "";
-  let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.byteLength;
-    if (bytes > limits.keySetBytesMax) {
-      await reader.cancel();
-      return undefined;
-    }
-    text += decoder.decode(value, { stream: true });
-  }
-}
+const unreadable = "no answer that could be read";

@@ -4,15 +4,7 @@ import { errorCodes } from "../../../src/protocol/codes.ts";
 import { encodeReply } from "../../../src/protocol/json-reply.ts";
 import type { Reply, SubscribeResult } from "../../../src/protocol/reply.ts";
 import { valid } from "./valid-json-text.ts";
-
-const nothing: SubscribeResult = {
-  ttlSeconds: 0,
-  recoverable: false,
-  positioned: false,
-  wasRecovering: false,
-  recovered: false,
-  publications: [],
-};
+import { nothing } from "./bare-subscribe-result.ts";
 
 const connected = { client: "c1", version: "1.0.0", ttlSeconds: 0, pingSeconds: 25, pong: true };
 

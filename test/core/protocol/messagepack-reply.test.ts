@@ -3,19 +3,11 @@ import { describe, expect, it } from "vitest";
 
 import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
 import { messagePackCodec } from "../../../src/protocol/messagepack-codec.ts";
-import type { Push, Reply, SubscribeResult } from "../../../src/protocol/reply.ts";
+import type { Push, Reply } from "../../../src/protocol/reply.ts";
 import { golden } from "./messagepack-golden.ts";
 import { fromHex, toHex, utf8 } from "./messagepack-hex.ts";
 import { valid } from "./valid-json-text.ts";
-
-const nothing: SubscribeResult = {
-  ttlSeconds: 0,
-  recoverable: false,
-  positioned: false,
-  wasRecovering: false,
-  recovered: false,
-  publications: [],
-};
+import { nothing } from "./bare-subscribe-result.ts";
 
 const info = { user: "42", client: "c1", connInfo: valid("1"), chanInfo: valid('{"a":2}') };
 const infoWire = { user: "42", client: "c1", conn_info: utf8("1"), chan_info: utf8('{"a":2}') };

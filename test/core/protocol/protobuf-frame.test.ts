@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { limits } from "../../../src/limits.ts";
-import { decodeFrame, joinFrame } from "../../../src/protocol/protobuf-frame.ts";
+import { joinBinaryFrame as joinFrame } from "../../../src/protocol/concatenated.ts";
+import { decodeFrame } from "../../../src/protocol/protobuf-frame.ts";
 import { bytes } from "./protobuf-peers.ts";
 
 const ping = { method: "ping", id: 1 };

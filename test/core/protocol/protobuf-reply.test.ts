@@ -7,17 +7,9 @@ import type { Reply, SubscribeResult } from "../../../src/protocol/reply.ts";
 import { bytes, hex, proto, readFrame, said, sdkCodec, writeFrame } from "./protobuf-peers.ts";
 import { textOf } from "../../support/text-of.ts";
 import { valid } from "./valid-json-text.ts";
+import { nothing } from "./bare-subscribe-result.ts";
 
 const replyType = proto.lookupType("Reply");
-
-const nothing: SubscribeResult = {
-  ttlSeconds: 0,
-  recoverable: false,
-  positioned: false,
-  wasRecovering: false,
-  recovered: false,
-  publications: [],
-};
 
 const everything: SubscribeResult = {
   ttlSeconds: 60,

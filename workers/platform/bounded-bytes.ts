@@ -1,0 +1,22 @@
+import { concatenated } from "../../src/protocol/concatenated.ts";
+
+/** Reads all of a body, unless that is more than so many bytes: then the rest isn't read, and the answer is undefined. */
+export async function boundedBytes(
+  body: ReadableStream<Uint8Array> | null,
+  bytesMax: number,
+): Promise<Uint8Array | undefined> {
+  if (body === null) return new Uint8Array();
+  const reader = body.getReader();
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return concatenated(pieces);
+    bytes += value.byteLength;
+    if (bytes > bytesMax) {
+      await reader.cancel();
+      return undefined;
+    }
+    pieces.push(value);
+  }
+}
