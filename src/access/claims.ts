@@ -1,4 +1,4 @@
-import type { JsonText } from "../protocol/json-text.ts";
+import type { JsonText } from "../protocol/json/text.ts";
 
 /** What a connection token says of its bearer (reference 5.1), once its signature was found good. */
 export interface ConnectionClaims {

@@ -1,4 +1,4 @@
-import { parseJsonText, type JsonText } from "../protocol/json-text.ts";
+import { parseJsonText, type JsonText } from "../protocol/json/text.ts";
 import {
   isJsonObject,
   jsonValue,

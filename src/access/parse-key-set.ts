@@ -1,5 +1,5 @@
 import { limits } from "../limits.ts";
-import { parseJsonText } from "../protocol/json-text.ts";
+import { parseJsonText } from "../protocol/json/text.ts";
 import {
   isJsonArray,
   isJsonObject,
@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../protocol/json-value.ts";
-import { algorithmsOf, type KeyKind, type PublicKeyAlgorithm } from "./token-algorithm.ts";
+import { algorithmsOf, type KeyKind, type PublicKeyAlgorithm } from "./keys.ts";
 
 /** A public key of a JWKS: what it is called, what it verifies, and the key itself without all else its entry says. */
 export interface SetKey {

@@ -1,4 +1,4 @@
-import { memberText } from "../protocol/json-text.ts";
+import { memberText } from "../protocol/json/text.ts";
 import {
   isJsonArray,
   isJsonObject,

@@ -1,4 +1,4 @@
-import type { KeyKind } from "./token-algorithm.ts";
+import type { KeyKind } from "./keys.ts";
 
 /** A public key that the operator configured: SPKI in PEM. That it can be used shows only when it first is. */
 export interface PublicKey {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../protocol/json-value.ts";
-import { memberText, type JsonText } from "../protocol/json-text.ts";
+import { memberText, type JsonText } from "../protocol/json/text.ts";
 import { parseBase64, payloadText } from "../protocol/payload.ts";
 
 /** A claim as its sender wrote it, undefined when there is none; or why it can't be read. */

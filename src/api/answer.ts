@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import { type ApiCommand, entriesOf, methodOf } from "./api-command.ts";
+import { type ApiCommand, entriesOf, methodOf } from "./command.ts";
 
 /** What the backend is told about one command: a result, as JSON text, or an error and a word about it for people. */
 export type ApiAnswer =

@@ -1,7 +1,7 @@
 import { limits } from "../limits.ts";
-import type { ChannelCall } from "./call-plan.ts";
-import type { ChannelCommand } from "./channel-command.ts";
-import { commandBytes } from "./command-bytes.ts";
+import type { ChannelCall } from "./calls.ts";
+import type { ChannelCommand } from "../contract/channel-call.ts";
+import { commandBytes } from "../contract/command-bytes.ts";
 
 /**
  * The calls of one request, of which only so many are under way at a time: `limits.callsInFlightMax`, because the

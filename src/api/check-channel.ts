@@ -1,7 +1,7 @@
 import { resolveChannel } from "../channel/channel-name.ts";
 import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
-import type { Refused } from "./api-command.ts";
+import type { Refused } from "./command.ts";
 
 export type CheckedChannel =
   | { readonly outcome: "channel"; readonly options: ChannelOptions }

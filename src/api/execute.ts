@@ -8,8 +8,8 @@ import {
   encodePosition,
   encodePresence,
   encodePresenceStats,
-} from "../protocol/json-result.ts";
-import type { ChannelAnswer, ChannelCommand, HistoryQuery } from "./channel-command.ts";
+} from "../protocol/json/json-result.ts";
+import type { ChannelAnswer, ChannelCommand, HistoryQuery } from "../contract/channel-call.ts";
 
 /**
  * Carries out the commands of one call, in order. Together the answers stay within `limits.answerBytesMax`: what a

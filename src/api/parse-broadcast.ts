@@ -1,7 +1,7 @@
 import type { ChannelConfig } from "../config/config.ts";
 import { limits } from "../limits.ts";
-import { type Entry, type ParsedCommand, singleCommand } from "./api-command.ts";
-import type { PublicationRequest } from "./channel-command.ts";
+import { type Entry, type ParsedCommand, singleCommand } from "./command.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
 import { checkChannel, refusedRequest } from "./check-channel.ts";
 import {
   parsePublication,
@@ -9,7 +9,7 @@ import {
   publicationFields,
   publishCall,
 } from "./publication-fields.ts";
-import { parseShape, shape, textListField } from "./request-shape.ts";
+import { parseShape, shape, textListField } from "./shape.ts";
 
 /**
  * Parses a `broadcast` request (reference 6.2). What is wrong with the publication or the list refuses the whole; what

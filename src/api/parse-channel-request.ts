@@ -1,7 +1,7 @@
 import type { ChannelConfig } from "../config/config.ts";
-import type { ParsedEntry } from "./api-command.ts";
+import type { ParsedEntry } from "./command.ts";
 import { checkChannel } from "./check-channel.ts";
-import { parseShape, shape, textField } from "./request-shape.ts";
+import { parseShape, shape, textField } from "./shape.ts";
 
 /** Parses the request of a method that takes a channel and nothing else. */
 export function parseChannelRequest(

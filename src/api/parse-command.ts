@@ -5,11 +5,11 @@ import {
   type ParsedEntry,
   type SingleMethod,
   singleCommand,
-} from "./api-command.ts";
+} from "./command.ts";
 import { parseBroadcast } from "./parse-broadcast.ts";
 import { parseChannelRequest } from "./parse-channel-request.ts";
-import { parseHistory } from "./parse-history.ts";
-import { parsePublish } from "./parse-publish.ts";
+import { parseHistory } from "./read.ts";
+import { parsePublish } from "./publish.ts";
 
 /** Centrifugo's methods that Dormouse doesn't have yet. They are known only so that a batch can't mistake them. */
 export const missingMethods = [

@@ -1,14 +1,14 @@
 import { acceptsData } from "../channel/data-format.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { limits } from "../limits.ts";
-import { memberText } from "../protocol/json-text.ts";
+import { memberText } from "../protocol/json/text.ts";
 import { parseBase64, type Payload, payloadLength, payloadOf } from "../protocol/payload.ts";
 import type { Tags } from "../protocol/publication.ts";
-import { utf8Fits } from "../protocol/utf8.ts";
-import type { Entry, Malformed, Refused } from "./api-command.ts";
-import type { PublicationRequest } from "./channel-command.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
+import type { Entry, Malformed, Refused } from "./command.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
 import { refusedRequest } from "./check-channel.ts";
-import { flagField, objectField, textField } from "./request-shape.ts";
+import { flagField, objectField, textField } from "./shape.ts";
 
 /** The fields that publish and broadcast share, but for `data` and `version`: those are read from the text. */
 export const publicationFields = () => ({

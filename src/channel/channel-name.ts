@@ -1,5 +1,5 @@
 import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
-import { utf8Fits } from "../protocol/utf8.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
 
 /** What a channel's name says: which options apply and who is meant by it (reference 5.4). */
 export type ResolvedChannel =

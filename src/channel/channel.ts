@@ -1,16 +1,16 @@
-import type { PublicationRequest } from "../api/channel-command.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions, ClientConfig } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
-import type { Recipient } from "../hub/recipient.ts";
+import type { Recipient } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import { Registry } from "../relay/registry.ts";
-import { Relay } from "../relay/relay.ts";
+import { Registry } from "./gateway-registry.ts";
+import { Relay } from "./relay.ts";
 import { History, type HistoryRange } from "./history.ts";
 import { Idempotency } from "./idempotency.ts";
 import { livePublication } from "./live-publication.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
-import type { Sql } from "./sql.ts";
+import type { Sql } from "../sql.ts";
 import type { HistoryEntry } from "./stored-publication.ts";
 
 /** What a channel is made of; the ports are the platform's, the rest is configuration. */

@@ -1,4 +1,4 @@
-import type { PublicationRequest } from "../api/channel-command.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 

@@ -1,4 +1,4 @@
-import type { Recipient } from "../hub/recipient.ts";
+import type { Recipient } from "../hub/subscriber.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
 

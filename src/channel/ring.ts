@@ -1,4 +1,4 @@
-import type { Sql, SqlRow } from "./sql.ts";
+import type { Sql, SqlRow } from "../sql.ts";
 
 /** Slots of the ring, both included. */
 export interface SlotRun {

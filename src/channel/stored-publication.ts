@@ -1,10 +1,10 @@
-import type { PublicationRequest } from "../api/channel-command.ts";
-import { encodeClientInfo } from "../protocol/json-publication.ts";
-import { memberText, trustedJsonText } from "../protocol/json-text.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
+import { encodeClientInfo } from "../protocol/json/json-publication.ts";
+import { memberText, trustedJsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
-import type { SqlRow, SqlValue } from "./sql.ts";
-import type { Stream } from "./stream.ts";
+import type { SqlRow, SqlValue } from "../sql.ts";
+import type { Stream } from "./history-table.ts";
 
 /** A publication on its way into the history: what was asked for, and who published it when that was a client. */
 export interface HistoryEntry extends Omit<PublicationRequest, "skipHistory"> {

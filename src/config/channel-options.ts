@@ -1,9 +1,9 @@
 import { limits } from "../limits.ts";
 import { checkChannelOptions } from "./channel-options-check.ts";
 import type { ChannelOptions } from "./config.ts";
-import { readPattern } from "./pattern.ts";
+import { readPattern } from "./regex.ts";
 import type { Section } from "./section.ts";
-import { readBoolean, readChoice, readDurationMs, readTexts, readWholeNumber } from "./setting.ts";
+import { readBoolean, readChoice, readDurationMs, readTexts, readWholeNumber } from "./fields.ts";
 import { unsupportedChannelOptions } from "./unsupported.ts";
 
 /** What the options of a namespace take from the `channel` section around them. */

@@ -1,6 +1,6 @@
 import type { HttpApiConfig } from "./config.ts";
 import type { Section } from "./section.ts";
-import { readChoice } from "./setting.ts";
+import { readChoice } from "./fields.ts";
 import { unsupportedHttpApiKeys } from "./unsupported.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { readChannelSection } from "./channel-section.ts";
-import { readClientSection } from "./client-section.ts";
+import { readChannelSection } from "./channel.ts";
+import { readClientSection } from "./client.ts";
 import { parseConfigDocument } from "./config-document.ts";
 import type { Config } from "./config.ts";
 import { readHttpApiSection } from "./http-api-section.ts";

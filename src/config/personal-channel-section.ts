@@ -1,6 +1,6 @@
 import type { Config, PersonalChannelConfig } from "./config.ts";
 import type { Section } from "./section.ts";
-import { readBoolean, readText } from "./setting.ts";
+import { readBoolean, readText } from "./fields.ts";
 
 /**
  * Reads `client.subscribe_to_user_personal_channel`: the channel that the server subscribes each user to (reference 2.7).

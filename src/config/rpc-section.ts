@@ -1,6 +1,6 @@
 import type { RpcConfig } from "./config.ts";
 import type { Section } from "./section.ts";
-import { readBoolean } from "./setting.ts";
+import { readBoolean } from "./fields.ts";
 import { unsupportedRpcKeys, unsupportedRpcPingKeys } from "./unsupported.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { TransportsConfig } from "./config.ts";
 import type { Section } from "./section.ts";
-import { readBoolean } from "./setting.ts";
+import { readBoolean } from "./fields.ts";
 import {
   unsupportedStreamKeys,
   unsupportedUniWebsocketKeys,

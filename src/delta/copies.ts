@@ -1,4 +1,4 @@
-import { BlockIndex, blockBytes, type DeltaWork, hashBlock, rollHash } from "./block-index.ts";
+import { BlockIndex, blockBytes, type DeltaWork, hashBlock, rollHash } from "./match.ts";
 import { commonPrefix, commonSuffix } from "./common-bytes.ts";
 import { type Copy, wholeCharacters } from "./copy.ts";
 import { digitCount } from "./digits.ts";

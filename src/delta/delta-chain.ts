@@ -1,5 +1,5 @@
 import type { Codec } from "../protocol/codec.ts";
-import { type JsonText, trustedJsonText } from "../protocol/json-text.ts";
+import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
 import { type Payload, payloadBytes, payloadJson, payloadLength } from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
 import { createDelta } from "./fossil.ts";

@@ -1,4 +1,4 @@
-import type { DeltaWork } from "./block-index.ts";
+import type { DeltaWork } from "./match.ts";
 import { findCopies } from "./copies.ts";
 import type { Copy } from "./copy.ts";
 import { digitCount, writeNumber } from "./digits.ts";

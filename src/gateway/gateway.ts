@@ -1,4 +1,4 @@
-import type { HistoryQuery } from "../api/channel-command.ts";
+import type { HistoryQuery } from "../contract/channel-call.ts";
 import { type ResolvedChannel, resolveChannel } from "../channel/channel-name.ts";
 import type { JoinWish } from "../channel/channel.ts";
 import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
@@ -7,13 +7,13 @@ import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
-import type { Batch, BatchAnswer, RelayEntry } from "../relay/batch.ts";
-import { Follower } from "../relay/follower.ts";
-import type { FollowerHost } from "../relay/follower-host.ts";
-import { HeldSubscriptions, textBytes } from "../relay/held-subscriptions.ts";
-import type { Answer, GatewayPresence, Question } from "../relay/question.ts";
-import { SharedQuestion } from "../relay/shared-question.ts";
-import { type Asked, Upstream, type UpstreamPort } from "../relay/upstream.ts";
+import type { Batch, BatchAnswer, RelayEntry } from "../contract/relay-batch.ts";
+import { Follower } from "./follower.ts";
+import type { FollowerHost } from "./follower-host.ts";
+import { HeldSubscriptions, textBytes } from "./memory.ts";
+import type { Answer, GatewayPresence, Question } from "../contract/relay-request.ts";
+import { SharedQuestion } from "../channel/coalesced-call.ts";
+import { type Asked, Upstream, type UpstreamPort } from "./channel-client.ts";
 import type {
   Channels,
   HistoryAnswer,
@@ -21,7 +21,7 @@ import type {
   PresenceAnswer,
   PresenceStatsAnswer,
   PublishAnswer,
-} from "../session/channels.ts";
+} from "../session/ports.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { Windows } from "./windows.ts";
 

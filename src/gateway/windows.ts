@@ -1,5 +1,5 @@
 import { limits } from "../limits.ts";
-import type { Follower } from "../relay/follower.ts";
+import type { Follower } from "./follower.ts";
 
 /** What a gateway holds for clients that recover together, of all its channels: bounded, and let go of in time. */
 export class Windows {

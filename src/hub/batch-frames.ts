@@ -2,8 +2,8 @@ import { limits } from "../limits.ts";
 import { DeltaFrames } from "./delta-frames.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Publication } from "../protocol/publication.ts";
-import { Encoded, type Outgoing } from "./encoded.ts";
-import type { Recipient } from "./recipient.ts";
+import { Encoded, type Outgoing } from "./frame-cache.ts";
+import type { Recipient } from "./subscriber.ts";
 import type { TagsFilter } from "./tags-filter.ts";
 
 /**

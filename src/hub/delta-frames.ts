@@ -3,8 +3,8 @@ import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
-import type { Outgoing } from "./encoded.ts";
-import type { Recipient } from "./recipient.ts";
+import type { Outgoing } from "./frame-cache.ts";
+import type { Recipient } from "./subscriber.ts";
 
 /**
  * Publications that go out together, for those who get patches (reference 3.1). The first is made from what the subscriber has,

@@ -3,9 +3,9 @@ import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { BatchFrames } from "./batch-frames.ts";
 import { BatchWindow, windowlessMax } from "./batch-window.ts";
-import { Encoded, type Outgoing } from "./encoded.ts";
-import type { Recipient } from "./recipient.ts";
-import { Roster } from "./roster.ts";
+import { Encoded, type Outgoing } from "./frame-cache.ts";
+import type { Recipient } from "./subscriber.ts";
+import { Roster } from "./small-set.ts";
 
 /**
  * Who listens to a channel, and the loop that sends to them (rules F1 to F5).

@@ -1,8 +1,8 @@
 import type { Codec, CodecName } from "./codec.ts";
-import { jsonCodec } from "./json-codec.ts";
-import { messagePackCodec } from "./messagepack-codec.ts";
-import { oneWayCodec } from "./one-way-codec.ts";
-import { protobufCodec } from "./protobuf-codec.ts";
+import { jsonCodec } from "./json/codec.ts";
+import { messagePackCodec } from "./messagepack/codec.ts";
+import { oneWayCodec } from "./json/unidirectional-codec.ts";
+import { protobufCodec } from "./protobuf/codec.ts";
 
 /** Whether there is a codec of that name: a session that another release wrote may have one that isn't known yet. */
 export function isCodecName(name: unknown): name is CodecName {

@@ -1,5 +1,5 @@
-import { type JsonText, parseJsonText, trustedJsonText } from "./json-text.ts";
-import { utf8Length, utf8Text } from "./utf8.ts";
+import { type JsonText, parseJsonText, trustedJsonText } from "./json/text.ts";
+import { utf8Length, utf8Text } from "./bytes.ts";
 
 /**
  * What somebody published, as it came (rule W2): JSON text, or bytes that aren't JSON on one line. Only this module decides

@@ -1,4 +1,4 @@
-import type { JsonText } from "./json-text.ts";
+import type { JsonText } from "./json/text.ts";
 import type { Payload } from "./payload.ts";
 
 /** Who published, joined or is present, as others see them (reference 1.3, ClientInfo). */

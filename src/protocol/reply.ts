@@ -1,6 +1,6 @@
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "./codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "./publication.ts";
-import type { JsonText } from "./json-text.ts";
+import type { JsonText } from "./json/text.ts";
 
 /** An answer to one command; `id` is the command's own (reference 1.2). */
 export type Reply =

@@ -1,12 +1,12 @@
-import { mayPublish, mayReadHistory, maySeePresence } from "../access/permissions.ts";
+import { mayPublish, mayReadHistory, maySeePresence } from "./permissions.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/data-format.ts";
 import type { Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol/command.ts";
-import type { Channels } from "./channels.ts";
+import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import type { SessionIdentity } from "./snapshot.ts";
+import type { SessionIdentity } from "../contract/session-snapshot.ts";
 import { clientInfo, type Subscription } from "./subscription.ts";
 
 /** What a client asks of a channel, whether it is subscribed to it or merely connected (reference 1.6). */

@@ -6,9 +6,9 @@ import {
 import type { ClientConfig } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { ConnectResult } from "../protocol/reply.ts";
-import { fitsAttachment } from "./attachment.ts";
+import { fitsAttachment } from "../contract/attachment.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import type { SessionIdentity } from "./snapshot.ts";
+import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
 /** Somebody may connect, as these claims say. */
 export interface Accepted {

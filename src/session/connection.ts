@@ -1,6 +1,6 @@
 import type { DisconnectCode } from "../protocol/codes.ts";
 import type { Message } from "../protocol/codec.ts";
-import type { SessionSnapshot } from "./snapshot.ts";
+import type { SessionSnapshot } from "../contract/session-snapshot.ts";
 
 /** One client's socket, as a session needs it. Every call returns at once and none of them throws. */
 export interface Connection {

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { KnownDeltas } from "../delta/known-deltas.ts";
-import type { Channels } from "./channels.ts";
+import type { Channels } from "./ports.ts";
 
 /** What all sessions of an object share. */
 export interface SessionContext {

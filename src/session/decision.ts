@@ -1,6 +1,6 @@
 import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
 import type { Reply } from "../protocol/reply.ts";
-import type { SessionIdentity } from "./snapshot.ts";
+import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
 /** What a command comes to. The session carries it out; nobody else speaks to the socket. */
 export type Decision =

@@ -3,16 +3,16 @@ import type {
   SubscriptionOverride,
   SubscriptionVerdict,
 } from "../access/claims.ts";
-import { mayReadHistory, maySeePresence, maySubscribe } from "../access/permissions.ts";
+import { mayReadHistory, maySeePresence, maySubscribe } from "./permissions.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import { tagsFilter } from "../hub/tags-filter.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { SubscribeRequest } from "../protocol/command.ts";
 import type { FilterNode } from "../protocol/filter-node.ts";
-import type { JsonText } from "../protocol/json-text.ts";
+import type { JsonText } from "../protocol/json/text.ts";
 import { hasEnded } from "./connect-command.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import type { SubscriptionSnapshot } from "./snapshot.ts";
+import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
 /** What a subscriber is allowed, after options, permissions and token were weighed. */
 export interface Grant {

@@ -1,6 +1,6 @@
 import { disconnectCodes } from "../protocol/codes.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
-import type { SessionIdentity } from "./snapshot.ts";
+import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
 /**
  * When to ask a client whether it is there, and when to give it up (rules K1 to K5).

@@ -6,10 +6,10 @@ import {
 } from "../access/claims.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
-import { fitsAttachment } from "./attachment.ts";
+import { fitsAttachment } from "../contract/attachment.ts";
 import { hasEnded, ttlSeconds } from "./connect-command.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import type { SessionSnapshot, SubscriptionSnapshot } from "./snapshot.ts";
+import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
 /**
  * Decides on a connection's new token (reference 1.4, item 10).

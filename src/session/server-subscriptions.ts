@@ -2,7 +2,7 @@ import type { ConnectionClaims, ServerSubscription } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import type { Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
-import type { Channels } from "./channels.ts";
+import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import { type Applicant, type Grant, grantServerSubscription } from "./grant.ts";
 

@@ -2,7 +2,7 @@ import { type DisconnectCode, disconnectCodes, errorCodes } from "../protocol/co
 import type { Codec, Message } from "../protocol/codec.ts";
 import { codecNamed } from "../protocol/codecs.ts";
 import type { Reply } from "../protocol/reply.ts";
-import { fitsInside, fitsKept, fitsRow } from "./attachment.ts";
+import { fitsInside, fitsKept, fitsRow } from "../contract/attachment.ts";
 import type { Connection } from "./connection.ts";
 import type { SessionContext } from "./context.ts";
 import type { Changes } from "./decision.ts";
@@ -12,7 +12,7 @@ import type {
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
-} from "./snapshot.ts";
+} from "../contract/session-snapshot.ts";
 import { clientInfo, type Subscriber, Subscription } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 

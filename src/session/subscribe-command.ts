@@ -2,7 +2,7 @@ import type { JoinWish } from "../channel/channel.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { flagErrorOnUnrecoverable } from "../protocol/command.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
-import type { JoinAnswer } from "./channels.ts";
+import type { JoinAnswer } from "./ports.ts";
 import { ttlSeconds } from "./connect-command.ts";
 import type { Grant } from "./grant.ts";
 

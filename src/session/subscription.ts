@@ -1,11 +1,15 @@
-import type { Recipient } from "../hub/recipient.ts";
+import type { Recipient } from "../hub/subscriber.ts";
 import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import { type TagsFilter, tagsFilter } from "../hub/tags-filter.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import type { Connection } from "./connection.ts";
-import type { KeptPosition, SessionIdentity, SubscriptionSnapshot } from "./snapshot.ts";
+import type {
+  KeptPosition,
+  SessionIdentity,
+  SubscriptionSnapshot,
+} from "../contract/session-snapshot.ts";
 
 /** What a subscription needs of the session it belongs to. */
 export interface Subscriber {

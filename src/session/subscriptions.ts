@@ -1,4 +1,4 @@
-import type { KeptPosition, SubscriptionSnapshot } from "./snapshot.ts";
+import type { KeptPosition, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 import type { Subscription } from "./subscription.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { handoverHeader } from "../../workers/platform/handover.ts";
+import { handoverHeader } from "../../src/contract/handover.ts";
 import { endpoints } from "../support/endpoint.ts";
 import {
   type Asked,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Channel, PublishOutcome } from "../../src/channel/channel.ts";
-import type { Sql } from "../../src/channel/sql.ts";
+import type { Sql } from "../../src/sql.ts";
 import { limits } from "../../src/limits.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
 import { RecordingRecipient } from "../core/hub/recording-recipient.ts";

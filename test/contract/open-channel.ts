@@ -1,8 +1,8 @@
-import type { PublicationRequest } from "../../src/api/channel-command.ts";
+import type { PublicationRequest } from "../../src/contract/channel-call.ts";
 import { Channel, type JoinWish } from "../../src/channel/channel.ts";
-import type { Sql } from "../../src/channel/sql.ts";
+import type { Sql } from "../../src/sql.ts";
 import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";
-import { type JsonText, parseJsonText } from "../../src/protocol/json-text.ts";
+import { type JsonText, parseJsonText } from "../../src/protocol/json/text.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
 import { configured } from "../support/configured.ts";
 import { textOf } from "../support/text-of.ts";

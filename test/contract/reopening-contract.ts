@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
-import type { Sql } from "../../src/channel/sql.ts";
+import type { Sql } from "../../src/sql.ts";
 import { limits } from "../../src/limits.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import { openChannel, publishing } from "./open-channel.ts";

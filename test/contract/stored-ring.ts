@@ -1,5 +1,5 @@
-import type { Sql } from "../../src/channel/sql.ts";
-import { tables } from "../../src/channel/stream.ts";
+import type { Sql } from "../../src/sql.ts";
+import { tables } from "../../src/channel/history-table.ts";
 
 /** A stream as a long-lived channel leaves it, without the time it takes to publish it. */
 export interface StoredRing {

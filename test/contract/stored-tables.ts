@@ -1,5 +1,4 @@
-import type { Sql } from "../../src/channel/sql.ts";
-import { columnText } from "../../src/channel/sql.ts";
+import { type Sql, columnText } from "../../src/sql.ts";
 
 /** The names of our own tables; the platform keeps some that begin with an underscore. */
 export function tableNames(sql: Sql): string[] {

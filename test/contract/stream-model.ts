@@ -1,4 +1,4 @@
-import type { PublicationRequest } from "../../src/api/channel-command.ts";
+import type { PublicationRequest } from "../../src/contract/channel-call.ts";
 import type { HistoryOutcome, PublishOutcome } from "../../src/channel/channel.ts";
 import { limits } from "../../src/limits.ts";
 import type { Publication, StreamPosition } from "../../src/protocol/publication.ts";

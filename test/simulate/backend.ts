@@ -4,9 +4,9 @@ import type {
   ChannelCommand,
   HistoryQuery,
   PublicationRequest,
-} from "../../src/api/channel-command.ts";
+} from "../../src/contract/channel-call.ts";
 import { limits } from "../../src/limits.ts";
-import type { JsonText } from "../../src/protocol/json-text.ts";
+import type { JsonText } from "../../src/protocol/json/text.ts";
 import { json } from "../core/api/channel-config.ts";
 import type { Setting } from "./setting.ts";
 

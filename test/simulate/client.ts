@@ -1,5 +1,5 @@
 import { errorCodes } from "../../src/protocol/codes.ts";
-import type { JsonText } from "../../src/protocol/json-text.ts";
+import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { Setting } from "./setting.ts";
 import { type HeardPublication, type HeardResult, Listening } from "./listening.ts";
 import type { ClientEnd, Socket } from "./socket.ts";

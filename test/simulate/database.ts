@@ -1,6 +1,5 @@
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
-import type { SqlRow, SqlValue } from "../../src/channel/sql.ts";
-import { columnText } from "../../src/channel/sql.ts";
+import { type SqlRow, type SqlValue, columnText } from "../../src/sql.ts";
 
 /** SQLite for one object, with undoing in levels. */
 export interface Database {

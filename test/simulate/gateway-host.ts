@@ -4,13 +4,13 @@ import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
-import type { Batch, BatchAnswer } from "../../src/relay/batch.ts";
+import type { Batch, BatchAnswer } from "../../src/contract/relay-batch.ts";
 import type {
   Answers,
   GatewayPresence,
   PresenceAnswers,
   Question,
-} from "../../src/relay/question.ts";
+} from "../../src/contract/relay-request.ts";
 import { Life, NextTimer } from "./life.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
 import type { Answering, GatewayCalls, Setting } from "./setting.ts";

@@ -1,6 +1,6 @@
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { limits } from "../../src/limits.ts";
-import type { GatewayPresence } from "../../src/relay/question.ts";
+import type { GatewayPresence } from "../../src/contract/relay-request.ts";
 import type { Life } from "./life.ts";
 import type { Setting } from "./setting.ts";
 

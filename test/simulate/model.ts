@@ -1,4 +1,4 @@
-import type { HistoryQuery, PublicationRequest } from "../../src/api/channel-command.ts";
+import type { HistoryQuery, PublicationRequest } from "../../src/contract/channel-call.ts";
 import type { JoinWish } from "../../src/channel/channel.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";

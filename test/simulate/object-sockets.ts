@@ -1,6 +1,6 @@
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
-import { jsonCodec } from "../../src/protocol/json-codec.ts";
+import { jsonCodec } from "../../src/protocol/json/codec.ts";
 import type { SessionContext } from "../../src/session/context.ts";
 import { Session } from "../../src/session/session.ts";
 import type { Setting } from "./setting.ts";

@@ -1,12 +1,12 @@
-import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
+import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
 import type { Config } from "../../src/config/config.ts";
-import type { Batch, BatchAnswer } from "../../src/relay/batch.ts";
+import type { Batch, BatchAnswer } from "../../src/contract/relay-batch.ts";
 import type {
   Answers,
   GatewayPresence,
   PresenceAnswers,
   Question,
-} from "../../src/relay/question.ts";
+} from "../../src/contract/relay-request.ts";
 import type { Chronicle } from "./chronicle.ts";
 import type { Database } from "./database.ts";
 import type { Ledger } from "./ledger.ts";

@@ -4,9 +4,9 @@ import {
   parseAttachment,
   writeSession,
   type WrittenSession,
-} from "../../src/session/attachment.ts";
+} from "../../src/contract/attachment.ts";
 import type { Connection } from "../../src/session/connection.ts";
-import type { SessionSnapshot } from "../../src/session/snapshot.ts";
+import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
 import { plainCopy } from "./plain-copy.ts";
 import type { Timeline } from "./timeline.ts";
 import { textOf } from "../support/text-of.ts";

@@ -1,4 +1,4 @@
-import type { Sql, SqlRow, SqlValue } from "../../src/channel/sql.ts";
+import type { Sql, SqlRow, SqlValue } from "../../src/sql.ts";
 import { type Database, freshDatabase } from "./database.ts";
 import type { Timeline } from "./timeline.ts";
 

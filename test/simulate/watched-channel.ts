@@ -1,4 +1,4 @@
-import type { PublicationRequest } from "../../src/api/channel-command.ts";
+import type { PublicationRequest } from "../../src/contract/channel-call.ts";
 import {
   Channel,
   type ChannelSetup,

@@ -1,4 +1,4 @@
-import type { PresenceAnswers } from "../../src/relay/question.ts";
+import type { PresenceAnswers } from "../../src/contract/relay-request.ts";
 import type { Config } from "../../src/config/config.ts";
 import { limits as coreLimits } from "../../src/limits.ts";
 import { configured } from "../support/configured.ts";

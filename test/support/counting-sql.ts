@@ -1,4 +1,4 @@
-import type { Sql, SqlRow, SqlValue } from "../../src/channel/sql.ts";
+import type { Sql, SqlRow, SqlValue } from "../../src/sql.ts";
 
 /** A storage that counts the rows its queries give. They are those that were read, where a query passes none over. */
 export class CountingSql implements Sql {

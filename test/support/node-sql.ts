@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
-import type { Sql, SqlRow, SqlValue } from "../../src/channel/sql.ts";
+import type { Sql, SqlRow, SqlValue } from "../../src/sql.ts";
 
 /** The core's storage port over Node's own SQLite: in memory, or in a file that a second one can open afterwards. */
 export class NodeSql implements Sql {

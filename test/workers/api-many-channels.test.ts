@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { ChannelAnswers } from "../../src/api/channel-command.ts";
+import type { ChannelAnswers } from "../../src/contract/channel-call.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { answerOf, postWith } from "./api-request.ts";

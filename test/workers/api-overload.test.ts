@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { ChannelAnswers } from "../../src/api/channel-command.ts";
+import type { ChannelAnswers } from "../../src/contract/channel-call.ts";
 import { limits } from "../../src/limits.ts";
 import { answerOf, call, fetchWith, keptData, post, postWith } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";

@@ -1,5 +1,5 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import type { Attachment } from "../../src/session/attachment.ts";
+import type { Attachment } from "../../src/contract/attachment.ts";
 import type { Holder } from "./place.ts";
 
 /** Throws an object away, with its memory; its sockets stay. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { jsonCodec } from "../../src/protocol/json-codec.ts";
-import { responseFormat } from "../../src/transport/stream-format.ts";
+import { jsonCodec } from "../../src/protocol/json/codec.ts";
+import { responseFormat } from "../../src/transport/stream.ts";
 import { ClientStream } from "../../workers/http/client-stream.ts";
 
 /** The edge's end of a socket to an object, as far as a stream uses it. */

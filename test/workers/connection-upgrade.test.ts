@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { createApp } from "../../workers/http/app.ts";
-import { fullHeader, handoverHeader, parseHandover } from "../../workers/platform/handover.ts";
+import { fullHeader, handoverHeader, parseHandover } from "../../src/contract/handover.ts";
 import { address, answerOf, fetchWith } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { testConfig } from "./test-config.ts";

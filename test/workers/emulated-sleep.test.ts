@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
 import type { GatewayObject } from "../../workers/objects/gateway-object.ts";
-import { gatewayName } from "../../workers/platform/gateway-name.ts";
+import { gatewayName } from "../../src/contract/object-names.ts";
 import { publish } from "./api-request.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";

@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
-import { ObjectSql } from "../../workers/platform/object-sql.ts";
-import { columnText } from "../../src/channel/sql.ts";
+import { ObjectSql } from "../../workers/platform/storage.ts";
+import { columnText } from "../../src/sql.ts";
 
 /** The gateways that a channel's storage says follow it. */
 export function gatewayRows(channel: string): Promise<readonly string[]> {

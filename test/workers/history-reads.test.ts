@@ -1,9 +1,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import type { Sql, SqlRow, SqlValue } from "../../src/channel/sql.ts";
+import type { Sql, SqlRow, SqlValue } from "../../src/sql.ts";
 import { limits } from "../../src/limits.ts";
-import { ObjectSql } from "../../workers/platform/object-sql.ts";
+import { ObjectSql } from "../../workers/platform/storage.ts";
 import { openChannel, publishing } from "../contract/open-channel.ts";
 import { storeRing } from "../contract/stored-ring.ts";
 import { newChannel } from "./new-channel.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { parseJsonText } from "../../src/protocol/json-text.ts";
-import { handoverHeader } from "../../workers/platform/handover.ts";
+import { parseJsonText } from "../../src/protocol/json/text.ts";
+import { handoverHeader } from "../../src/contract/handover.ts";
 import { newChannel } from "./new-channel.ts";
 
 describe("a call from an edge of the next release", () => {

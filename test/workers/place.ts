@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers";
 import { handoverRequest } from "../../workers/http/handover-request.ts";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
 import type { GatewayObject } from "../../workers/objects/gateway-object.ts";
-import { gatewayName } from "../../workers/platform/gateway-name.ts";
-import { fullHeader } from "../../workers/platform/handover.ts";
+import { gatewayName } from "../../src/contract/object-names.ts";
+import { fullHeader } from "../../src/contract/handover.ts";
 import { address, fetchWith } from "./api-request.ts";
 import { watchedUpgrades } from "./watched-upgrades.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { BatchAnswer } from "../../src/relay/batch.ts";
+import type { BatchAnswer } from "../../src/contract/relay-batch.ts";
 import { publish } from "./api-request.ts";
 import { lostCall } from "./crash.ts";
 import { newChannel } from "./new-channel.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Answers } from "../../src/relay/question.ts";
+import type { Answers } from "../../src/contract/relay-request.ts";
 import { keptData, publish } from "./api-request.ts";
 import { crash, lostCall } from "./crash.ts";
 import { newChannel } from "./new-channel.ts";

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Attachment } from "../../src/session/attachment.ts";
+import type { Attachment } from "../../src/contract/attachment.ts";
 import { publish } from "./api-request.ts";
 import { attachmentsOf, rewriteAttachments, sleep } from "./attachments.ts";
 import { crash, lostCall } from "./crash.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
-import type { Batch, BatchAnswer } from "../../src/relay/batch.ts";
-import type { Answers, Question } from "../../src/relay/question.ts";
+import type { Batch, BatchAnswer } from "../../src/contract/relay-batch.ts";
+import type { Answers, Question } from "../../src/contract/relay-request.ts";
 
 /** One call of a channel's object to a gateway. */
 export interface WatchedDelivery {

@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { Attachment } from "../../src/session/attachment.ts";
+import type { Attachment } from "../../src/contract/attachment.ts";
 import { call, publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import type { Holder } from "./place.ts";

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { ObjectSql } from "../../workers/platform/object-sql.ts";
+import { ObjectSql } from "../../workers/platform/storage.ts";
 import { call, publish } from "./api-request.ts";
 import { attachmentsOf, sleep } from "./attachments.ts";
 import { newChannel } from "./new-channel.ts";
@@ -11,7 +11,7 @@ import { gatewaySettings, Setting } from "./setting.ts";
 import { TestSocket } from "./test-socket.ts";
 import { token } from "./token.ts";
 import { awake } from "./wakefulness.ts";
-import { columnText } from "../../src/channel/sql.ts";
+import { columnText } from "../../src/sql.ts";
 
 const setting = new Setting(gatewayPlace(), awake);
 

@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Attachment } from "../../src/session/attachment.ts";
+import type { Attachment } from "../../src/contract/attachment.ts";
 import { answerOf, call, keptData, publish } from "./api-request.ts";
 import { rewriteAttachments, sleep } from "./attachments.ts";
 import { newChannel } from "./new-channel.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { encodeHandover, handoverHeader } from "../../workers/platform/handover.ts";
+import { encodeHandover, handoverHeader } from "../../src/contract/handover.ts";
 import { address, answerOf, call, fetchWith } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { testConfig } from "./test-config.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { fullHeader } from "../../workers/platform/handover.ts";
+import { fullHeader } from "../../src/contract/handover.ts";
 import { address, answerOf, fetchWith } from "./api-request.ts";
 import { openConfig } from "./open-transports.ts";
 import { testConfig } from "./test-config.ts";

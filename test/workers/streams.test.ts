@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { gatewayName } from "../../workers/platform/gateway-name.ts";
+import { gatewayName } from "../../src/contract/object-names.ts";
 import { address, call, publish } from "./api-request.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";

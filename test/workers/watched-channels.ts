@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import type { ChannelAnswers, ChannelCommand } from "../../src/api/channel-command.ts";
+import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
 import type { Env } from "../../workers/platform/env.ts";
 
 /** One call of the edge to a channel's object. */

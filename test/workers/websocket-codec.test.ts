@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { handoverHeader, parseHandover } from "../../workers/platform/handover.ts";
+import { handoverHeader, parseHandover } from "../../src/contract/handover.ts";
 import { address, answerOf, fetchWith } from "./api-request.ts";
 import { openConfig } from "./open-transports.ts";
 import { untouchable, watchedUpgrades } from "./watched-upgrades.ts";

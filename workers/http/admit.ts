@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { originAllowed } from "../../src/access/origin.ts";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
 import { checkUpgradeToken } from "./upgrade-token.ts";
 

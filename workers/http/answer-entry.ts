@@ -1,7 +1,7 @@
 import type { Context } from "hono";
-import type { Entry, Malformed } from "../../src/api/api-command.ts";
-import { callChannel } from "./call-channels.ts";
-import type { Served } from "./configure.ts";
+import type { Entry, Malformed } from "../../src/api/command.ts";
+import { callChannel } from "./calls.ts";
+import type { Served } from "./middleware.ts";
 import { errorModeOf, respondAnswer, respondCall, respondMalformed } from "./respond.ts";
 
 /**

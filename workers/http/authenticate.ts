@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Configured } from "../platform/configuration.ts";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import { respondUnauthorized } from "./respond.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import { commandAnswer, encodeAnswer } from "../../src/api/answer.ts";
-import { overloadedAnswer } from "../../src/api/answer-sheet.ts";
-import { entriesOf } from "../../src/api/api-command.ts";
+import { overloadedAnswer } from "../../src/api/answers.ts";
+import { entriesOf } from "../../src/api/command.ts";
 import { parseBroadcast } from "../../src/api/parse-broadcast.ts";
-import { callChannels } from "./call-channels.ts";
-import type { Served } from "./configure.ts";
+import { callChannels } from "./calls.ts";
+import type { Served } from "./middleware.ts";
 import { errorModeOf, respondAnswer, respondAnswers, respondMalformed } from "./respond.ts";
 
 /** `POST /api/broadcast`: one publication for many channels. */

@@ -2,8 +2,8 @@ import { limits } from "../../src/limits.ts";
 import type { Codec } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { isConnected } from "../../src/transport/connect-answer.ts";
-import type { StreamFormat } from "../../src/transport/stream-format.ts";
-import { BoundedBody } from "./bounded-body.ts";
+import type { StreamFormat } from "../../src/transport/stream.ts";
+import { BoundedBody } from "./stream-buffer.ts";
 import { StreamRoom } from "./stream-room.ts";
 
 /** What lies on both sides of a client's stream. */

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { originAllowed } from "../../src/access/origin.ts";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import { respondText } from "./respond.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import type { Pool } from "./find-room.ts";
 
 /** Where a request's connection may go, by its path alone. Touches no object. */

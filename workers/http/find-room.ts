@@ -1,6 +1,6 @@
 import type { Pools } from "../../src/gateway/pool.ts";
 import { limits } from "../../src/limits.ts";
-import { overloadedRetrySeconds } from "../platform/call-failure.ts";
+import { overloadedRetrySeconds } from "../platform/object-call.ts";
 import { handOver, type SocketTaker } from "./hand-over.ts";
 import { busyRetrySeconds, respondBusy, respondInternalError } from "./respond.ts";
 

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
-import { utf8Length, utf8Text } from "../../src/protocol/utf8.ts";
-import type { Served } from "./configure.ts";
+import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";
+import type { Served } from "./middleware.ts";
 import { binaryType, mediaTypeOf } from "./media-type.ts";
 import { requestBytes } from "./request-bytes.ts";
 import { respondMalformed, respondTooLarge } from "./respond.ts";

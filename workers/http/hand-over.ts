@@ -1,5 +1,5 @@
-import { parseCallFailure } from "../platform/call-failure.ts";
-import { fullHeader } from "../platform/handover.ts";
+import { parseCallFailure } from "../platform/object-call.ts";
+import { fullHeader } from "../../src/contract/handover.ts";
 import { inTime } from "../platform/in-time.ts";
 
 /** What can be asked to take a socket: the stub of an object. */

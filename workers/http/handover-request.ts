@@ -1,4 +1,4 @@
-import { type Handover, encodeHandover, handoverHeader } from "../platform/handover.ts";
+import { type Handover, encodeHandover, handoverHeader } from "../../src/contract/handover.ts";
 
 /**
  * The request that the object sees, built from scratch: the handshake's headers and our own one. So a client can't

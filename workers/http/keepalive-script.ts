@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import { respondNotFound } from "./respond.ts";
 
 /** `GET /keepalive-websocket.js`: the client's half of client-driven keep-alive, importable from any origin. */

@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import { commandAnswers, encodeLines } from "../../src/api/answer.ts";
-import { entriesOf } from "../../src/api/api-command.ts";
-import { parseLegacy } from "../../src/api/parse-legacy.ts";
-import { callChannels } from "./call-channels.ts";
-import type { Served } from "./configure.ts";
-import { readBody, respondUnread } from "./request-body.ts";
+import { entriesOf } from "../../src/api/command.ts";
+import { parseLegacy } from "../../src/api/legacy.ts";
+import { callChannels } from "./calls.ts";
+import type { Served } from "./middleware.ts";
+import { readBody, respondUnread } from "./body.ts";
 import { respondAnswer, respondAnswers, respondMalformed } from "./respond.ts";
 
 /** `POST /api`: commands and answers as lines of JSON. Its errors are in the lines, in every mode. */

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import { respondMethodNotAllowed } from "./respond.ts";
 
 /** Answers 405 to every method but these. The method is the request's own: the router takes HEAD for GET. */

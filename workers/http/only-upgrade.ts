@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import { respondUpgradeRequired } from "./respond.ts";
 
 /** Answers 426 to everything but the handshake of a WebSocket. The router takes HEAD for GET, so the method is asked here. */

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import type { TransportsConfig } from "../../src/config/config.ts";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import { respondText } from "./respond.ts";
 
 /** A transport that has a setting. */

@@ -2,12 +2,12 @@ import type { Context, Handler } from "hono";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { limits } from "../../src/limits.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
-import { type PollAnswer, PollReader } from "../../src/transport/poll-answer.ts";
+import { type PollAnswer, PollReader } from "../../src/transport/poll.ts";
 import { type PollRequest, parsePollRequest } from "../../src/transport/poll-request.ts";
 import { admit } from "./admit.ts";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { openSocket } from "./open-socket.ts";
+import { openSocket } from "./place.ts";
 import {
   busyRetrySeconds,
   respondBusy,

@@ -1,5 +1,5 @@
 import { Pools } from "../../src/gateway/pool.ts";
-import { gatewayName } from "../platform/gateway-name.ts";
+import { gatewayName } from "../../src/contract/object-names.ts";
 import { parseRegion } from "../platform/region.ts";
 import type { Endpoint } from "./endpoint.ts";
 

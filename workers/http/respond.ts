@@ -5,9 +5,9 @@ import {
   overloadedAnswer,
   type Retry,
   retrySecondsOf,
-} from "../../src/api/answer-sheet.ts";
+} from "../../src/api/answers.ts";
 import { errorStatus } from "../../src/api/error-status.ts";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import type { Context } from "hono";
 
 // Every response of the edge is made here, and its status chosen here.

@@ -1,12 +1,12 @@
 import type { Handler } from "hono";
 import { codecNamed } from "../../src/protocol/codecs.ts";
-import { eventFormat, responseFormat } from "../../src/transport/stream-format.ts";
+import { eventFormat, responseFormat } from "../../src/transport/stream.ts";
 import { admit } from "./admit.ts";
 import { ClientStream } from "./client-stream.ts";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { readFirstFrame, type StreamKind } from "./first-frame.ts";
-import { openSocket } from "./open-socket.ts";
+import { openSocket } from "./place.ts";
 import { respondStream } from "./respond.ts";
 
 /** `…/sse`, `…/http_stream` and their one-way likes: the client listens to the response, and posts what it has to say. */

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 
 /** What the token at an upgrade came to. `problem` is what the client is told; it quotes nothing. */
 export type UpgradeToken =

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { CodecName } from "../../src/protocol/codec.ts";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 
 /** What a handshake asks the frames to be. `problem` is what the client is told. */
 export type WebSocketCodec =

@@ -1,6 +1,6 @@
 import type { Handler } from "hono";
 import { admit } from "./admit.ts";
-import type { Served } from "./configure.ts";
+import type { Served } from "./middleware.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { findRoom } from "./find-room.ts";
 import { handoverRequest } from "./handover-request.ts";

@@ -1,9 +1,9 @@
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { limits } from "../../src/limits.ts";
-import type { BatchAnswer } from "../../src/relay/batch.ts";
-import type { Delivery } from "../../src/relay/pipe.ts";
-import type { GatewayPresence } from "../../src/relay/question.ts";
-import { parseCallFailure } from "../platform/call-failure.ts";
+import type { BatchAnswer } from "../../src/contract/relay-batch.ts";
+import type { Delivery } from "../../src/channel/follower-progress.ts";
+import type { GatewayPresence } from "../../src/contract/relay-request.ts";
+import { parseCallFailure } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime } from "../platform/in-time.ts";
 

@@ -1,6 +1,6 @@
 import { type ConnectionClaims, withoutSubscriptions } from "../../src/access/claims.ts";
-import type { SessionSnapshot } from "../../src/session/snapshot.ts";
-import type { Handover } from "../platform/handover.ts";
+import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
+import type { Handover } from "../../src/contract/handover.ts";
 
 /**
  * The session of a socket that is about to be taken, on which nobody has connected yet.

@@ -1,6 +1,6 @@
 import { limits } from "../../src/limits.ts";
 import type { Message } from "../../src/protocol/codec.ts";
-import { utf8Fits } from "../../src/protocol/utf8.ts";
+import { utf8Fits } from "../../src/protocol/bytes.ts";
 
 /** A WebSocket message as a codec wants it. */
 export type Frame =

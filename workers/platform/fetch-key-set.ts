@@ -1,6 +1,6 @@
 import { type ParsedKeySet, parseKeySet } from "../../src/access/parse-key-set.ts";
 import { limits } from "../../src/limits.ts";
-import { utf8Text } from "../../src/protocol/utf8.ts";
+import { utf8Text } from "../../src/protocol/bytes.ts";
 import { boundedBytes } from "./bounded-bytes.ts";
 
 /**

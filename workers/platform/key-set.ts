@@ -1,6 +1,6 @@
 import { importJWK } from "jose";
 import type { ParsedKeySet, SetKey } from "../../src/access/parse-key-set.ts";
-import { isSecretAlgorithm, type TokenAlgorithm } from "../../src/access/token-algorithm.ts";
+import { isSecretAlgorithm, type TokenAlgorithm } from "../../src/access/keys.ts";
 import { limits } from "../../src/limits.ts";
 import { algorithmNotAllowed, type FoundKeys, type TokenKeys } from "./token-keys.ts";
 import { UsableKey } from "./usable-key.ts";

@@ -1,4 +1,4 @@
-import { columnText, type Sql } from "../../src/channel/sql.ts";
+import { columnText, type Sql } from "../../src/sql.ts";
 
 /**
  * The sessions of a gateway that are too large for their sockets' attachments: a row each (rule G2). Most gateways never

@@ -1,9 +1,9 @@
 import { limits } from "../../src/limits.ts";
 import type { Message } from "../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../src/protocol/codes.ts";
-import { writeSession } from "../../src/session/attachment.ts";
+import { writeSession } from "../../src/contract/attachment.ts";
 import type { Connection } from "../../src/session/connection.ts";
-import type { SessionSnapshot } from "../../src/session/snapshot.ts";
+import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
 import type { SessionRows } from "./session-rows.ts";
 
 /** What all sockets of an object share. */

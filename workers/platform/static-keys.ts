@@ -1,9 +1,5 @@
 import { importSPKI } from "jose";
-import {
-  algorithmsOf,
-  isSecretAlgorithm,
-  type TokenAlgorithm,
-} from "../../src/access/token-algorithm.ts";
+import { algorithmsOf, isSecretAlgorithm, type TokenAlgorithm } from "../../src/access/keys.ts";
 import type { TokenConfig } from "../../src/config/config.ts";
 import { algorithmNotAllowed, type FoundKeys, type TokenKeys } from "./token-keys.ts";
 import { UsableKey } from "./usable-key.ts";

@@ -1,4 +1,4 @@
-import type { TokenAlgorithm } from "../../src/access/token-algorithm.ts";
+import type { TokenAlgorithm } from "../../src/access/keys.ts";
 
 /** Where the keys come from against which tokens are verified. */
 export interface TokenKeys {

@@ -7,7 +7,7 @@ import {
 } from "jose";
 import type { ConnectionVerdict, SubscriptionVerdict, Verdict } from "../../src/access/claims.ts";
 import { parseConnectionClaims, parseSubscriptionClaims } from "../../src/access/parse-claims.ts";
-import { parseTokenAlgorithm, type TokenAlgorithm } from "../../src/access/token-algorithm.ts";
+import { parseTokenAlgorithm, type TokenAlgorithm } from "../../src/access/keys.ts";
 import type { ClientConfig, TokenConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { fetchKeySet } from "./fetch-key-set.ts";

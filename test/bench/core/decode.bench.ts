@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { payload } from "./payload.ts";
 
 const frames = {

@@ -1,6 +1,6 @@
-import type { Recipient } from "../../../src/hub/recipient.ts";
+import type { Recipient } from "../../../src/hub/subscriber.ts";
 import type { Message } from "../../../src/protocol/codec.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 
 /** A subscriber that takes every frame and does nothing with it: what is measured is what comes before the socket. */
 export class DroppingRecipient implements Recipient {

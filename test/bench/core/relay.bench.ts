@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Batch } from "../../../src/relay/batch.ts";
-import { Follower } from "../../../src/relay/follower.ts";
-import { HeldSubscriptions } from "../../../src/relay/held-subscriptions.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import type { Batch } from "../../../src/contract/relay-batch.ts";
+import { Follower } from "../../../src/gateway/follower.ts";
+import { HeldSubscriptions } from "../../../src/gateway/memory.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { configured } from "../../support/configured.ts";
 import { payload } from "./payload.ts";

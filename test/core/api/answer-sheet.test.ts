@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { AnswerSheet, outcomeAnswer } from "../../../src/api/answer-sheet.ts";
-import type { Entry } from "../../../src/api/api-command.ts";
-import { planCalls } from "../../../src/api/call-plan.ts";
-import type { ChannelCommand } from "../../../src/api/channel-command.ts";
+import { AnswerSheet, outcomeAnswer } from "../../../src/api/answers.ts";
+import type { Entry } from "../../../src/api/command.ts";
+import { planCalls } from "../../../src/api/calls.ts";
+import type { ChannelCommand } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "./channel-config.ts";

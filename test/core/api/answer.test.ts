@@ -8,7 +8,7 @@ import {
   encodeReplies,
   headerDetail,
 } from "../../../src/api/answer.ts";
-import type { ApiCommand, Entry } from "../../../src/api/api-command.ts";
+import type { ApiCommand, Entry } from "../../../src/api/command.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 
 const entry: Entry = { outcome: "call", channel: "a", command: { method: "presence" } };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Call, Entry } from "../../../src/api/api-command.ts";
-import { planCalls } from "../../../src/api/call-plan.ts";
-import type { ChannelCommand } from "../../../src/api/channel-command.ts";
-import { commandBytes } from "../../../src/api/command-bytes.ts";
+import type { Call, Entry } from "../../../src/api/command.ts";
+import { planCalls } from "../../../src/api/calls.ts";
+import type { ChannelCommand } from "../../../src/contract/channel-call.ts";
+import { commandBytes } from "../../../src/contract/command-bytes.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "./channel-config.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ChannelCall } from "../../../src/api/call-plan.ts";
+import type { ChannelCall } from "../../../src/api/calls.ts";
 import { CallQueue } from "../../../src/api/call-queue.ts";
-import type { ChannelCommand } from "../../../src/api/channel-command.ts";
+import type { ChannelCommand } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { json } from "./channel-config.ts";
 

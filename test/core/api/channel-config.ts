@@ -1,5 +1,5 @@
 import type { ChannelConfig } from "../../../src/config/config.ts";
-import { type JsonText, parseJsonText } from "../../../src/protocol/json-text.ts";
+import { type JsonText, parseJsonText } from "../../../src/protocol/json/text.ts";
 import { configOf } from "../config/parsed.ts";
 
 /** The channels that the API's tests speak of: those without a namespace, and a namespace for each data format. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ChannelCommand, PublicationRequest } from "../../../src/api/channel-command.ts";
-import { commandBytes } from "../../../src/api/command-bytes.ts";
+import type { ChannelCommand, PublicationRequest } from "../../../src/contract/channel-call.ts";
+import { commandBytes } from "../../../src/contract/command-bytes.ts";
 import { json } from "./channel-config.ts";
 
 function publish(more: Partial<PublicationRequest>): ChannelCommand {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChannelCommand, HistoryQuery } from "../../../src/api/channel-command.ts";
+import type { ChannelCommand, HistoryQuery } from "../../../src/contract/channel-call.ts";
 import { execute, executeAll } from "../../../src/api/execute.ts";
 import type { Channel } from "../../../src/channel/channel.ts";
 import { limits } from "../../../src/limits.ts";

@@ -1,12 +1,11 @@
-import { encode } from "@msgpack/msgpack";
 import * as fc from "fast-check";
+import { encode } from "@msgpack/msgpack";
 import { describe, expect, it } from "vitest";
-
-import { messagePackToJson } from "../../../src/api/messagepack-body.ts";
-import { parseBatch } from "../../../src/api/parse-batch.ts";
+import { messagePackToJson } from "../../../src/api/messagepack.ts";
+import { parseBatch } from "../../../src/api/batch.ts";
 import { parseCommand } from "../../../src/api/parse-command.ts";
 import { limits } from "../../../src/limits.ts";
-import { depthMax } from "../../../src/protocol/messagepack-scan.ts";
+import { depthMax } from "../../../src/protocol/messagepack/scan.ts";
 import { fromHex } from "../protocol/messagepack-hex.ts";
 import { channelConfig } from "./channel-config.ts";
 

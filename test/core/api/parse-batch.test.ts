@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseBatch } from "../../../src/api/parse-batch.ts";
+import { parseBatch } from "../../../src/api/batch.ts";
 import { limits } from "../../../src/limits.ts";
 import { channelConfig } from "./channel-config.ts";
 

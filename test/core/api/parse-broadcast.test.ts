@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { entriesOf } from "../../../src/api/api-command.ts";
+import { entriesOf } from "../../../src/api/command.ts";
 import { parseBroadcast } from "../../../src/api/parse-broadcast.ts";
 import { limits } from "../../../src/limits.ts";
 import { channelConfig } from "./channel-config.ts";

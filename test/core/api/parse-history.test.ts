@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseHistory } from "../../../src/api/parse-history.ts";
+import { parseHistory } from "../../../src/api/read.ts";
 import { channelConfig } from "./channel-config.ts";
 
 const config = channelConfig();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseLegacy } from "../../../src/api/parse-legacy.ts";
+import { parseLegacy } from "../../../src/api/legacy.ts";
 import { limits } from "../../../src/limits.ts";
 import { channelConfig } from "./channel-config.ts";
 

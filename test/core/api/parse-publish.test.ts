@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parsePublish } from "../../../src/api/parse-publish.ts";
+import { parsePublish } from "../../../src/api/publish.ts";
 import { limits } from "../../../src/limits.ts";
 import { payloadLength } from "../../../src/protocol/payload.ts";
 import { channelConfig } from "./channel-config.ts";

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Channel, JoinOutcome } from "../../../src/channel/channel.ts";
-import type { Recipient } from "../../../src/hub/recipient.ts";
-import type { RelayEntry } from "../../../src/relay/batch.ts";
+import type { Recipient } from "../../../src/hub/subscriber.ts";
+import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import {
   openChannel,

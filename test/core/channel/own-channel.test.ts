@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
-import { type GatherPresence, OwnChannel } from "../../../src/channel/own-channel.ts";
+import { type GatherPresence, OwnChannel } from "../../../src/session/single-channel.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { Connection } from "../../../src/session/connection.ts";
-import type { SubscriptionSnapshot } from "../../../src/session/snapshot.ts";
+import type { SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { type Subscriber, Subscription } from "../../../src/session/subscription.ts";
 import {
   openChannel,
@@ -21,7 +21,7 @@ import { NodeSql } from "../../support/node-sql.ts";
 import { json } from "../api/channel-config.ts";
 import { crowd, RecordingRecipient } from "../hub/recording-recipient.ts";
 import { textOf } from "../../support/text-of.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 
 describe("finding a channel", () => {
   it("[C6] knows its own name, and why any other isn't known", () => {

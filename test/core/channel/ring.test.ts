@@ -1,15 +1,14 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { newestRow } from "../../../src/channel/ring.ts";
-import type { Sql } from "../../../src/channel/sql.ts";
-import { storedAtMs } from "../../../src/channel/stored-tables.ts";
-import { loadStream, type StoredStream, tables } from "../../../src/channel/stream.ts";
+import { type Sql, columnText } from "../../../src/sql.ts";
+import { storedAtMs } from "../../../src/stored-tables.ts";
+import { loadStream, type StoredStream, tables } from "../../../src/channel/history-table.ts";
 import { limits } from "../../../src/limits.ts";
 import { openChannel, positionOf, publishing } from "../../contract/open-channel.ts";
 import { storeRing } from "../../contract/stored-ring.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { columnText } from "../../../src/channel/sql.ts";
 
 /** What finding the newest row may read: the lowest row, the highest, and what bisecting the slots between them takes. */
 const rowsReadMax = (size: number): number => 2 + Math.ceil(Math.log2(size));

@@ -7,8 +7,8 @@ import {
   patchOrFull,
 } from "../../../src/delta/delta-chain.ts";
 import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import { trustedJsonText } from "../../../src/protocol/json-text.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import {
   type Payload,
   payloadBytes,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { blockBytes, hashBlock, spread } from "../../../src/delta/block-index.ts";
+import { blockBytes, hashBlock, spread } from "../../../src/delta/match.ts";
 import { createDelta } from "../../../src/delta/fossil.ts";
 import type { Edited } from "./edited.ts";
 import { noise } from "./noise.ts";

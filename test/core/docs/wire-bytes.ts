@@ -2,9 +2,9 @@ import { deltaChain } from "../../../src/delta/delta-chain.ts";
 import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
 import type { Codec, CodecName, Message } from "../../../src/protocol/codec.ts";
 import { codecNamed } from "../../../src/protocol/codecs.ts";
-import { parseJsonText } from "../../../src/protocol/json-text.ts";
+import { parseJsonText } from "../../../src/protocol/json/text.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
-import { eventFormat, responseFormat } from "../../../src/transport/stream-format.ts";
+import { eventFormat, responseFormat } from "../../../src/transport/stream.ts";
 
 /** What a publication takes on the way to one subscriber, as the table in docs/transports.md says. */
 export function wireBytesTable(): string {

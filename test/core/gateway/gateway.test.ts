@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { Answer } from "../../../src/relay/question.ts";
+import type { Answer } from "../../../src/contract/relay-request.ts";
 import { at, entry, following, publication, said } from "../relay/followed-channel.ts";
 import { batch, Scene } from "./scene.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { Answer } from "../../../src/relay/question.ts";
+import type { Answer } from "../../../src/contract/relay-request.ts";
 import { json } from "../api/channel-config.ts";
 import { at, following, read, said } from "../relay/followed-channel.ts";
 import type { Listener } from "../relay/listener.ts";

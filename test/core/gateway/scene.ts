@@ -1,7 +1,7 @@
 import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { Gateway } from "../../../src/gateway/gateway.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
-import type { BatchAnswer, RelayEntry } from "../../../src/relay/batch.ts";
+import type { BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
 import { configured } from "../../support/configured.ts";
 import { json } from "../api/channel-config.ts";
 import { type at, following } from "../relay/followed-channel.ts";

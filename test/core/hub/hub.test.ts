@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Hub } from "../../../src/hub/hub.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { publishing } from "../../contract/open-channel.ts";
 import { crowd, RecordingRecipient } from "./recording-recipient.ts";

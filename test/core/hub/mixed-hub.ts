@@ -1,11 +1,11 @@
 import { Hub } from "../../../src/hub/hub.ts";
 import { type TagsFilter, tagsFilter } from "../../../src/hub/tags-filter.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import { messagePackCodec } from "../../../src/protocol/messagepack-codec.ts";
-import { oneWayCodec } from "../../../src/protocol/one-way-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";
+import { oneWayCodec } from "../../../src/protocol/json/unidirectional-codec.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
-import { protobufCodec } from "../../../src/protocol/protobuf-codec.ts";
+import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import { json } from "../api/channel-config.ts";
 import { asHeard, Ear, wired } from "./ear.ts";
 import { RecordingRecipient } from "./recording-recipient.ts";

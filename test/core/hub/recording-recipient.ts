@@ -1,9 +1,9 @@
-import type { Recipient } from "../../../src/hub/recipient.ts";
+import type { Recipient } from "../../../src/hub/subscriber.ts";
 import type { TagsFilter } from "../../../src/hub/tags-filter.ts";
 import type { Codec, Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import { memberText } from "../../../src/protocol/json-text.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { memberText } from "../../../src/protocol/json/text.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 import type { ClientInfo, Publication } from "../../../src/protocol/publication.ts";
 import { textOf } from "../../support/text-of.ts";

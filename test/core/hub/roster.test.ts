@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Roster } from "../../../src/hub/roster.ts";
+import { Roster } from "../../../src/hub/small-set.ts";
 
 describe("a roster", () => {
   it("[F2] is what a set is, however many are on it, and lists them in the order in which they came", () => {

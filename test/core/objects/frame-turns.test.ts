@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { FrameTurns } from "../../../workers/objects/frame-turns.ts";
+import { FrameTurns } from "../../../workers/objects/frame-queue.ts";
 
 describe("the frames of one socket", () => {
   it("[O6] are carried out one after the other, however long each takes", async () => {

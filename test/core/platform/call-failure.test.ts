@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCallFailure } from "../../../workers/platform/call-failure.ts";
+import { parseCallFailure } from "../../../workers/platform/object-call.ts";
 
 describe("what a call to an object threw", () => {
   it("is an overload only when the platform's flag says so", () => {

@@ -1,11 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import {
-  type Gateway,
-  gatewayName,
-  parseGatewayName,
-} from "../../../workers/platform/gateway-name.ts";
+import { type Gateway, gatewayName, parseGatewayName } from "../../../src/contract/object-names.ts";
 
 describe("a gateway's name", () => {
   it.each<[string, Gateway]>([

@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type Handover,
-  encodeHandover,
-  parseHandover,
-} from "../../../workers/platform/handover.ts";
+import { type Handover, encodeHandover, parseHandover } from "../../../src/contract/handover.ts";
 import { json } from "../api/channel-config.ts";
 
 describe("a handover", () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ParsedKeySet } from "../../../src/access/parse-key-set.ts";
-import type { TokenAlgorithm } from "../../../src/access/token-algorithm.ts";
+import type { TokenAlgorithm } from "../../../src/access/keys.ts";
 import { limits } from "../../../src/limits.ts";
 import { fetchKeySet } from "../../../workers/platform/fetch-key-set.ts";
 import { KeySet } from "../../../workers/platform/key-set.ts";

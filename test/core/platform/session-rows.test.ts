@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Sql, SqlRow, SqlValue } from "../../../src/channel/sql.ts";
+import type { Sql, SqlRow, SqlValue } from "../../../src/sql.ts";
 import { SessionRows } from "../../../workers/platform/session-rows.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import { type JsonText, memberText } from "../../../src/protocol/json-text.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { type JsonText, memberText } from "../../../src/protocol/json/text.ts";
 import { sentCommand } from "./random-command.ts";
 import { jsonText } from "./random-json-text.ts";
 import { textOf } from "../../support/text-of.ts";

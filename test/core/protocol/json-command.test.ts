@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-
 import { limits } from "../../../src/limits.ts";
 import type { Command, ConnectRequest } from "../../../src/protocol/command.ts";
 import type { FilterNode } from "../../../src/protocol/filter-node.ts";
-import { decodeCommand } from "../../../src/protocol/json-command.ts";
+import { decodeCommand } from "../../../src/protocol/json/json-command.ts";
 import { valid } from "./valid-json-text.ts";
 
 const absentConnect: ConnectRequest = { token: "", name: "", subscriptions: new Map() };

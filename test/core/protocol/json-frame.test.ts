@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-
 import { limits } from "../../../src/limits.ts";
-import { decodeFrame } from "../../../src/protocol/json-frame.ts";
+import { decodeFrame } from "../../../src/protocol/json/decode.ts";
 
 const ping = { method: "ping", id: 1 };
 const pong = { method: "pong" };

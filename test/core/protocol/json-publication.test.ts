@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-
-import { encodeClientInfo, encodePublication } from "../../../src/protocol/json-publication.ts";
-import { memberText } from "../../../src/protocol/json-text.ts";
+import {
+  encodeClientInfo,
+  encodePublication,
+} from "../../../src/protocol/json/json-publication.ts";
+import { memberText } from "../../../src/protocol/json/text.ts";
 import { valid } from "./valid-json-text.ts";
 
 const info = { user: "42", client: "c1" };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import { encodeReply } from "../../../src/protocol/json-reply.ts";
+import { encodeReply } from "../../../src/protocol/json/encode.ts";
 import type { Reply, SubscribeResult } from "../../../src/protocol/reply.ts";
 import { valid } from "./valid-json-text.ts";
 import { nothing } from "./bare-subscribe-result.ts";

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-
-import { elementTexts, memberText, parseJsonText } from "../../../src/protocol/json-text.ts";
+import { elementTexts, memberText, parseJsonText } from "../../../src/protocol/json/text.ts";
 import { jsonText, keys, objectText, space } from "./random-json-text.ts";
 
 const nestingDepth = 100_000;

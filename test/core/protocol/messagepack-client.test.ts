@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-
 import { MessagePackCentrifuge } from "../../../public/messagepack-centrifuge.js";
 import { createDelta } from "../../../src/delta/fossil.ts";
-import { messagePackCodec } from "../../../src/protocol/messagepack-codec.ts";
+import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";
 import { fromHex } from "./messagepack-hex.ts";
 
 /** What the package calls of its codec, as the file that we ship fills it. */

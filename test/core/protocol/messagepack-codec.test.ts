@@ -1,11 +1,10 @@
-import { encode } from "@msgpack/msgpack";
 import * as fc from "fast-check";
+import { encode } from "@msgpack/msgpack";
 import { describe, expect, it } from "vitest";
-
 import { limits } from "../../../src/limits.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import { messagePackCodec } from "../../../src/protocol/messagepack-codec.ts";
-import { depthMax } from "../../../src/protocol/messagepack-scan.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";
+import { depthMax } from "../../../src/protocol/messagepack/scan.ts";
 import { fromHex, toHex, utf8 } from "./messagepack-hex.ts";
 import { sentCommand } from "./random-command.ts";
 

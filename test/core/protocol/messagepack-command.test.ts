@@ -1,8 +1,7 @@
 import { encode } from "@msgpack/msgpack";
 import { describe, expect, it } from "vitest";
-
 import type { Command } from "../../../src/protocol/command.ts";
-import { messagePackCodec } from "../../../src/protocol/messagepack-codec.ts";
+import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";
 import { golden } from "./messagepack-golden.ts";
 import { fromHex, toHex, utf8 } from "./messagepack-hex.ts";
 import { valid } from "./valid-json-text.ts";

@@ -1,8 +1,7 @@
 import { decode, encode } from "@msgpack/msgpack";
 import { describe, expect, it } from "vitest";
-
 import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
-import { messagePackCodec } from "../../../src/protocol/messagepack-codec.ts";
+import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";
 import type { Push, Reply } from "../../../src/protocol/reply.ts";
 import { golden } from "./messagepack-golden.ts";
 import { fromHex, toHex, utf8 } from "./messagepack-hex.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseJsonText } from "../../../src/protocol/json-text.ts";
+import { parseJsonText } from "../../../src/protocol/json/text.ts";
 import {
   parseBase64,
   payloadBytes,

@@ -1,10 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-
 import { limits } from "../../../src/limits.ts";
 import type { DecodedFrame } from "../../../src/protocol/codec.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import { protobufCodec } from "../../../src/protocol/protobuf-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import { bytes, hex, proto, sdkCodec, writeFrame } from "./protobuf-peers.ts";
 import { sentCommand } from "./random-command.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-
 import { limits } from "../../../src/limits.ts";
 import { joinBinaryFrame as joinFrame } from "../../../src/protocol/concatenated.ts";
-import { decodeFrame } from "../../../src/protocol/protobuf-frame.ts";
+import { decodeFrame } from "../../../src/protocol/protobuf/decode.ts";
 import { bytes } from "./protobuf-peers.ts";
 
 const ping = { method: "ping", id: 1 };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import { encodeReply as encodeJson } from "../../../src/protocol/json-reply.ts";
-import { encodeReply } from "../../../src/protocol/protobuf-reply.ts";
+import { encodeReply as encodeJson } from "../../../src/protocol/json/encode.ts";
+import { encodeReply } from "../../../src/protocol/protobuf/encode.ts";
 import type { Reply, SubscribeResult } from "../../../src/protocol/reply.ts";
 import { bytes, hex, proto, readFrame, said, sdkCodec, writeFrame } from "./protobuf-peers.ts";
 import { textOf } from "../../support/text-of.ts";

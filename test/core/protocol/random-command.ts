@@ -1,5 +1,4 @@
 import * as fc from "fast-check";
-
 import type { Command } from "../../../src/protocol/command.ts";
 import type { FilterNode } from "../../../src/protocol/filter-node.ts";
 import { valid } from "./valid-json-text.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { utf8Fits, utf8Length } from "../../../src/protocol/utf8.ts";
+import { utf8Fits, utf8Length } from "../../../src/protocol/bytes.ts";
 
 describe("a text's bytes", () => {
   it.each([

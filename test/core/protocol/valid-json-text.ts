@@ -1,4 +1,4 @@
-import { type JsonText, parseJsonText } from "../../../src/protocol/json-text.ts";
+import { type JsonText, parseJsonText } from "../../../src/protocol/json/text.ts";
 
 /** JSON text that the test's author vouches for. */
 export function valid(text: string): JsonText {

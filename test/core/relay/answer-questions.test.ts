@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import { answerQuestions } from "../../../src/relay/answer-questions.ts";
-import type { Answer, Question } from "../../../src/relay/question.ts";
+import { answerQuestions } from "../../../src/channel/relay-replies.ts";
+import type { Answer, Question } from "../../../src/contract/relay-request.ts";
 import {
   openChannel,
   type Opening,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { BatchBuffer } from "../../../src/relay/batch-buffer.ts";
-import type { Batch } from "../../../src/relay/batch.ts";
+import { BatchBuffer } from "../../../src/gateway/batch-buffer.ts";
+import type { Batch } from "../../../src/contract/relay-batch.ts";
 import { json } from "../api/channel-config.ts";
 import { at, entry } from "./followed-channel.ts";
 

@@ -1,7 +1,7 @@
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
-import type { Batch, BatchAnswer, RelayEntry } from "../../../src/relay/batch.ts";
-import type { Answer, Answers, Question } from "../../../src/relay/question.ts";
-import type { UpstreamPort } from "../../../src/relay/upstream.ts";
+import type { Batch, BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import type { Answer, Answers, Question } from "../../../src/contract/relay-request.ts";
+import type { UpstreamPort } from "../../../src/gateway/channel-client.ts";
 import { json } from "../api/channel-config.ts";
 
 /** How many publications the history keeps. */

@@ -1,11 +1,11 @@
 import type { JoinWish } from "../../../src/channel/channel.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
-import type { Batch, BatchAnswer, RelayEntry } from "../../../src/relay/batch.ts";
-import { Follower } from "../../../src/relay/follower.ts";
-import { HeldSubscriptions } from "../../../src/relay/held-subscriptions.ts";
-import type { Answer } from "../../../src/relay/question.ts";
-import { Upstream } from "../../../src/relay/upstream.ts";
+import type { Batch, BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import { Follower } from "../../../src/gateway/follower.ts";
+import { HeldSubscriptions } from "../../../src/gateway/memory.ts";
+import type { Answer } from "../../../src/contract/relay-request.ts";
+import { Upstream } from "../../../src/gateway/channel-client.ts";
 import { configured } from "../../support/configured.ts";
 import { json } from "../api/channel-config.ts";
 import { Listener } from "./listener.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { answerQuestions } from "../../../src/relay/answer-questions.ts";
-import type { RelayEntry } from "../../../src/relay/batch.ts";
+import { answerQuestions } from "../../../src/channel/relay-replies.ts";
+import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
 import { openChannel, positionOf, publishing } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { json } from "../api/channel-config.ts";

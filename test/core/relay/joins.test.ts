@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { Answer } from "../../../src/relay/question.ts";
+import type { Answer } from "../../../src/contract/relay-request.ts";
 import { json } from "../api/channel-config.ts";
 import { at, entry, FollowedChannel, following, publication, read } from "./followed-channel.ts";
 import { answerOf, joinedAt, joining, recoveredAt, standing } from "./joining.ts";

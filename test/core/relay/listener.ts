@@ -1,10 +1,10 @@
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
-import { memberText } from "../../../src/protocol/json-text.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { memberText } from "../../../src/protocol/json/text.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
-import type { JoinAnswer } from "../../../src/session/channels.ts";
-import type { KeptPosition, SubscriptionSnapshot } from "../../../src/session/snapshot.ts";
+import type { JoinAnswer } from "../../../src/session/ports.ts";
+import type { KeptPosition, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 

@@ -1,5 +1,5 @@
-import type { Batch, BatchAnswer, RelayEntry } from "../../../src/relay/batch.ts";
-import type { FollowOutcome } from "../../../src/relay/relay.ts";
+import type { Batch, BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import type { FollowOutcome } from "../../../src/channel/relay.ts";
 
 /** An entry that a gateway took, and where the channel had it. */
 export interface Taken {

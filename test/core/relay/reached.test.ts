@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isBeyond, keptOf, reachedBefore, reachedOf } from "../../../src/relay/reached.ts";
+import { isBeyond, keptOf, reachedBefore, reachedOf } from "../../../src/gateway/cursor.ts";
 import { at, entry, said } from "./followed-channel.ts";
 
 describe("where a gateway stands", () => {

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import type { BatchAnswer, RelayEntry } from "../../../src/relay/batch.ts";
-import type { Delivery } from "../../../src/relay/pipe.ts";
-import type { Relay } from "../../../src/relay/relay.ts";
+import type { BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import type { Delivery } from "../../../src/channel/follower-progress.ts";
+import type { Relay } from "../../../src/channel/relay.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { ModelGateway } from "./model-gateway.ts";
 import { at, checkIntervalMs, openRelay, publication } from "./relay-scene.ts";

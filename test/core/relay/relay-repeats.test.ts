@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import type { Relay } from "../../../src/relay/relay.ts";
+import type { Relay } from "../../../src/channel/relay.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import {
   addPublications,

@@ -1,9 +1,9 @@
-import { Relay } from "../../../src/relay/relay.ts";
-import type { Delivery } from "../../../src/relay/pipe.ts";
-import type { RelayEntry } from "../../../src/relay/batch.ts";
-import { Registry } from "../../../src/relay/registry.ts";
-import type { JsonText } from "../../../src/protocol/json-text.ts";
-import type { Sql } from "../../../src/channel/sql.ts";
+import { Relay } from "../../../src/channel/relay.ts";
+import type { Delivery } from "../../../src/channel/follower-progress.ts";
+import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
+import { Registry } from "../../../src/channel/gateway-registry.ts";
+import type { JsonText } from "../../../src/protocol/json/text.ts";
+import type { Sql } from "../../../src/sql.ts";
 import { publishing } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 

@@ -1,5 +1,5 @@
-import type { UpstreamPort } from "../../../src/relay/upstream.ts";
-import type { Answer, Answers, Question } from "../../../src/relay/question.ts";
+import type { UpstreamPort } from "../../../src/gateway/channel-client.ts";
+import type { Answer, Answers, Question } from "../../../src/contract/relay-request.ts";
 
 interface Call {
   readonly channel: string;

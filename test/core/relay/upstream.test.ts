@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import type { Answer, Question } from "../../../src/relay/question.ts";
-import { Upstream } from "../../../src/relay/upstream.ts";
+import type { Answer, Question } from "../../../src/contract/relay-request.ts";
+import { Upstream } from "../../../src/gateway/channel-client.ts";
 import { json } from "../api/channel-config.ts";
 import { ScriptedPort } from "./scripted-port.ts";
 

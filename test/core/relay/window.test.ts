@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
-import { publicationBytes } from "../../../src/relay/entry-bytes.ts";
-import { Window } from "../../../src/relay/window.ts";
+import { publicationBytes } from "../../../src/contract/entry-bytes.ts";
+import { Window } from "../../../src/gateway/replay-buffer.ts";
 import { json } from "../api/channel-config.ts";
 
 describe("window", () => {

@@ -1,5 +1,5 @@
-import { serialize } from "node:v8";
 import * as fc from "fast-check";
+import { serialize } from "node:v8";
 import { describe, expect, it, vi } from "vitest";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
 import { limits } from "../../../src/limits.ts";
@@ -11,12 +11,12 @@ import {
   fitsRow,
   parseAttachment,
   writeSession,
-} from "../../../src/session/attachment.ts";
+} from "../../../src/contract/attachment.ts";
 import type {
   KeptPosition,
   SessionSnapshot,
   SubscriptionSnapshot,
-} from "../../../src/session/snapshot.ts";
+} from "../../../src/contract/session-snapshot.ts";
 import { json } from "../api/channel-config.ts";
 import { filterNode } from "../hub/any-filter.ts";
 import { anySnapshot } from "./random-session.ts";

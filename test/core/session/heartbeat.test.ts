@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Heartbeat, heartbeat, pingDueAtMs } from "../../../src/session/heartbeat.ts";
-import type { SessionIdentity } from "../../../src/session/snapshot.ts";
+import type { SessionIdentity } from "../../../src/contract/session-snapshot.ts";
 import { Room, startMs } from "./room.ts";
 
 const session: SessionIdentity = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { Room } from "./room.ts";
 
 const options = {

@@ -1,16 +1,16 @@
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import {
   type Attachment,
   parseAttachment,
   writeSession,
   type WrittenSession,
-} from "../../../src/session/attachment.ts";
+} from "../../../src/contract/attachment.ts";
 import type { Connection } from "../../../src/session/connection.ts";
 import type { SessionContext } from "../../../src/session/context.ts";
 import { Session } from "../../../src/session/session.ts";
-import type { SessionSnapshot } from "../../../src/session/snapshot.ts";
+import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import type { Verdicts } from "../../../src/session/verdicts.ts";
 import { textOf } from "../../support/text-of.ts";
 

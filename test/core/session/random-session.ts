@@ -5,7 +5,7 @@ import type {
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
-} from "../../../src/session/snapshot.ts";
+} from "../../../src/contract/session-snapshot.ts";
 import { json } from "../api/channel-config.ts";
 import { filterNode } from "../hub/any-filter.ts";
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parseAttachment, writeSession } from "../../../src/session/attachment.ts";
-import type { SessionSnapshot, SubscriptionSnapshot } from "../../../src/session/snapshot.ts";
+import { parseAttachment, writeSession } from "../../../src/contract/attachment.ts";
+import type {
+  SessionSnapshot,
+  SubscriptionSnapshot,
+} from "../../../src/contract/session-snapshot.ts";
 import { startMs } from "./room.ts";
 
 function sessionWith(

@@ -1,10 +1,10 @@
-import type { HistoryQuery } from "../../../src/api/channel-command.ts";
+import type { HistoryQuery } from "../../../src/contract/channel-call.ts";
 import { type ResolvedChannel, resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { JoinWish } from "../../../src/channel/channel.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
 import type {
@@ -14,7 +14,7 @@ import type {
   PresenceAnswer,
   PresenceStatsAnswer,
   PublishAnswer,
-} from "../../../src/session/channels.ts";
+} from "../../../src/session/ports.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseAttachment } from "../../../src/session/attachment.ts";
+import { parseAttachment } from "../../../src/contract/attachment.ts";
 import { Room, startMs } from "./room.ts";
 import type { Peer } from "./peer.ts";
 

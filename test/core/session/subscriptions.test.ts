@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { KeptPosition, SubscriptionSnapshot } from "../../../src/session/snapshot.ts";
+import type { KeptPosition, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { Subscriptions } from "../../../src/session/subscriptions.ts";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 
 const nobody = {
   flushed: () => undefined,

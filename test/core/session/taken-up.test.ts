@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jsonCodec } from "../../../src/protocol/json-codec.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { publishing } from "../../contract/open-channel.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import type { Peer } from "./peer.ts";

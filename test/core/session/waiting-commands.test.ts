@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { type ReceivedCommand, WaitingCommands } from "../../../src/session/waiting-commands.ts";
+import { type ReceivedCommand, WaitingCommands } from "../../../src/session/command-queue.ts";
 import { startMs } from "./room.ts";
 
 function command(id: number): ReceivedCommand {

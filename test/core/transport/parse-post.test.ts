@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parsePost } from "../../../src/transport/parse-post.ts";
+import { parsePost } from "../../../src/transport/post.ts";
 
 describe("what a client posts", () => {
   it("[T4] is a frame for a session on a node", () => {

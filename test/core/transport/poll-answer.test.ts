@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PollReader } from "../../../src/transport/poll-answer.ts";
+import { PollReader } from "../../../src/transport/poll.ts";
 
 const since = { offset: 4, epoch: "abc" };
 const reader = (channel = "news", from: typeof since | undefined = since) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventFormat, responseFormat } from "../../../src/transport/stream-format.ts";
+import { eventFormat, responseFormat } from "../../../src/transport/stream.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const twoReplies = `{"id":1,"connect":{}}\n{"push":{"channel":"é😀"}}`;

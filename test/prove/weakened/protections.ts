@@ -22,7 +22,7 @@ export const protections: readonly Protection[] = [
     name: "output-order",
     meaning: "a client's publication is sent before the reply that says that it was published",
     rule: "O4",
-    file: "src/channel/own-channel.ts",
+    file: "src/session/single-channel.ts",
     code: "if (!hub.collecting) return false;",
     weakened: "if (hub.size >= 0) return false;",
   },
@@ -30,7 +30,7 @@ export const protections: readonly Protection[] = [
     name: "gap-repair",
     meaning: "a gateway reads what it missed before it passes on what came after",
     rule: "L3",
-    file: "src/relay/follower.ts",
+    file: "src/gateway/follower.ts",
     code: "if (sorted.rest !== undefined) this.#catchUp(sorted.rest);",
     weakened:
       "if (sorted.rest !== undefined) for (const entry of sorted.rest.entries) this.#deliver(entry);",
@@ -59,7 +59,7 @@ export const protections: readonly Protection[] = [
     meaning:
       "what is told while the missed publications of a subscriber are read is merged into them",
     rule: "R2",
-    file: "src/relay/joins.ts",
+    file: "src/gateway/pending-subscribes.ts",
     code: "const missed = read && window.merge(read.publications);",
     weakened: "const missed = read?.publications;",
     faults: "cut=30,reset=30,late-calls=60",

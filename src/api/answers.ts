@@ -1,0 +1,129 @@
+import { limits } from "../limits.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { ApiAnswer } from "./answer.ts";
+import type { Entry } from "./command.ts";
+import type { ChannelCall } from "./calls.ts";
+import type { ChannelAnswer, ChannelCommand } from "../contract/channel-call.ts";
+
+/** What became of one call to a channel's object. */
+export type CallOutcome =
+  | { readonly outcome: "answers"; readonly answers: readonly ChannelAnswer[] }
+  /** Nothing of it was done. */
+  | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number }
+  /** Nothing of it was done: the request's time was over before the channel was asked. */
+  | { readonly outcome: "not-begun"; readonly retryAfterSeconds: number }
+  /** Nobody knows what of it was done. */
+  | { readonly outcome: "timeout"; readonly retryAfterSeconds: number }
+  | { readonly outcome: "failed" };
+
+/** That a whole request came to nothing that is known of, and when to repeat it. */
+export interface Retry {
+  readonly seconds: number;
+  /** Otherwise nobody knows what was done, and some may have been. */
+  readonly nothingDone: boolean;
+}
+
+/**
+ * Collects the answers of a request's calls and puts them into the order of its entries. It keeps no more text than
+ * one answer may have (`limits.answerBytesMax`): a reading command that would go beyond gets error 106 instead.
+ */
+export class AnswerSheet {
+  readonly #answers: ApiAnswer[];
+  #room = limits.answerBytesMax;
+  #heard = false;
+  #nothingDone = true;
+  #retrySeconds: number | undefined;
+
+  /** @param entries of the whole request; refused ones are answered at once */
+  constructor(entries: readonly Entry[]) {
+    this.#answers = entries.map((entry) =>
+      entry.outcome === "refused" ? entry : { error: errorCodes.internal },
+    );
+  }
+
+  /** Enters what became of one call. */
+  enter({ commands, places }: ChannelCall, outcome: CallOutcome): void {
+    if (outcome.outcome === "timeout") this.#nothingDone = false;
+    const seconds = retrySecondsOf(outcome);
+    if (seconds === undefined) this.#heard = true;
+    else this.#retrySeconds = Math.max(seconds, this.#retrySeconds ?? 0);
+    for (const [index, place] of places.entries()) {
+      const answer = outcomeAnswer(outcome, index);
+      this.#answers[place] = this.#hasRoom(commands[index], answer) ? answer : tooMuch;
+    }
+  }
+
+  /** An answer for every entry, in order. */
+  answers(): readonly ApiAnswer[] {
+    return this.#answers;
+  }
+
+  /**
+   * When to repeat the request as a whole: after every one of its calls met an overloaded channel, a silent one or the
+   * end of the request's time. Otherwise undefined.
+   */
+  retry(): Retry | undefined {
+    if (this.#heard || this.#retrySeconds === undefined) return undefined;
+    return { seconds: this.#retrySeconds, nothingDone: this.#nothingDone };
+  }
+
+  #hasRoom(command: ChannelCommand | undefined, answer: ApiAnswer): boolean {
+    if (!("result" in answer)) return true;
+    // What a writing command did must be told, and its results are small.
+    if (command?.method === "publish" || command?.method === "history_remove") return true;
+    if (answer.result.length > this.#room) return false;
+    this.#room -= answer.result.length;
+    return true;
+  }
+}
+
+/** The answer to the command with that index in a call. */
+export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
+  switch (outcome.outcome) {
+    case "answers":
+      return outcome.answers[index] ?? { error: errorCodes.internal };
+    case "overloaded":
+      return overloadedAnswer;
+    case "not-begun":
+      return notBegunAnswer;
+    case "timeout":
+      return { error: errorCodes.internal, detail: timeoutDetail };
+    case "failed":
+      break;
+  }
+  return { error: errorCodes.internal };
+}
+
+/** After how long a call that came to nothing is to be repeated; undefined when it was answered or failed. */
+export function retrySecondsOf(outcome: CallOutcome): number | undefined {
+  switch (outcome.outcome) {
+    case "overloaded":
+    case "not-begun":
+    case "timeout":
+      return outcome.retryAfterSeconds;
+    case "answers":
+    case "failed":
+      break;
+  }
+  return undefined;
+}
+
+/** What a request is told, or one of its entries, when nothing was done because a channel is overloaded. */
+export const overloadedAnswer = {
+  error: errorCodes.tooManyRequests,
+  detail: "the channel is overloaded; nothing was done, repeat later",
+} as const satisfies ApiAnswer;
+
+/** An entry's detail doesn't reach the backend, so its code must say it: after 111 nothing was done, after 100 who knows. */
+const notBegunAnswer: ApiAnswer = {
+  error: errorCodes.tooManyRequests,
+  detail:
+    "the request's time was over before the channel was asked; nothing was done, repeat later",
+};
+
+const timeoutDetail =
+  "the channel did not answer in time; the outcome is unknown, repeat with the same idempotency_key";
+const tooMuch: { readonly error: ErrorCode; readonly detail: string } = {
+  error: errorCodes.limitExceeded,
+  detail: `the answers are together over ${limits.answerBytesMax} characters`,
+};

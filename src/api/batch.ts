@@ -1,0 +1,69 @@
+import * as v from "valibot";
+import type { ChannelConfig } from "../config/config.ts";
+import { limits } from "../limits.ts";
+import { elementTexts, memberText } from "../protocol/json/text.ts";
+import {
+  type ApiCommand,
+  type Malformed,
+  type ParsedCommand,
+  type Refused,
+  malformedAt,
+} from "./command.ts";
+import { tooManyCommands } from "./calls.ts";
+import { apiMethods, missingMethods, parseCommand } from "./parse-command.ts";
+import { flagField, parseShape, shape } from "./shape.ts";
+
+export type ParsedBatch =
+  | { readonly outcome: "batch"; readonly commands: readonly ApiCommand[] }
+  | Refused
+  | Malformed;
+
+/**
+ * Parses the body of `POST /api/batch` (reference 6.2), whole: one malformed command, or too many, and none is
+ * carried out.
+ *
+ * @param request the body, valid JSON
+ */
+export function parseBatch(request: string, config: ChannelConfig): ParsedBatch {
+  const parsed = parseShape(batchShape, request);
+  if (parsed.outcome === "malformed") return parsed;
+  if ((parsed.value.commands ?? []).length > limits.requestCommandsMax) return tooManyCommands;
+  const commands: ApiCommand[] = [];
+  for (const [index, text] of (elementTexts(request, "commands") ?? []).entries()) {
+    const element = parseElement(text, config);
+    if (element.outcome === "malformed") return malformedAt(`commands[${index}]`, element);
+    commands.push(element.command);
+  }
+  return { outcome: "batch", commands };
+}
+
+/** An element names its method by the one field that is a method's; other fields are ignored like everywhere. */
+function parseElement(text: string, config: ChannelConfig): ParsedCommand {
+  const parsed = parseShape(elementShape, text);
+  if (parsed.outcome === "malformed") return parsed;
+  const present = new Set(
+    Object.entries(parsed.value)
+      .filter(([, params]) => (params ?? null) !== null)
+      .map(([name]) => name),
+  );
+  if (present.size > 1) return { outcome: "malformed", detail: "more than one method" };
+  const method = apiMethods.find((name) => present.has(name));
+  const params = method && memberText(text, method);
+  if (method === undefined || params === undefined) {
+    return { outcome: "malformed", detail: "no method that is known" };
+  }
+  const command = parseCommand(method, params, config);
+  return command.outcome === "malformed" ? malformedAt(method, command) : command;
+}
+
+// `parallel` is accepted and changes nothing: channels always run at the same time, a channel's own commands never.
+const batchShape = shape(() => ({
+  commands: v.nullish(v.array(v.unknown(), "an array")),
+  parallel: flagField(),
+}));
+
+const elementShape = shape(() =>
+  Object.fromEntries(
+    [...apiMethods, ...missingMethods].map((name) => [name, v.nullish(v.unknown())]),
+  ),
+);

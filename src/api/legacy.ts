@@ -1,0 +1,64 @@
+import type { ChannelConfig } from "../config/config.ts";
+import { limits } from "../limits.ts";
+import { memberText, parseJsonText } from "../protocol/json/text.ts";
+import { type ApiCommand, type Malformed, type Refused, malformedAt } from "./command.ts";
+import { tooManyCommands } from "./calls.ts";
+import { apiMethods, parseCommand } from "./parse-command.ts";
+import { objectField, parseShape, shape, textField, uint32Field } from "./shape.ts";
+
+/** One line of the legacy form; the answer carries its id. */
+interface LegacyCommand {
+  readonly id: number;
+  readonly command: ApiCommand;
+}
+
+export type ParsedLegacy =
+  | { readonly outcome: "lines"; readonly lines: readonly LegacyCommand[] }
+  | Refused
+  | Malformed;
+
+/**
+ * Parses the body of `POST /api` (reference 6.1): commands as JSON, one a line. One malformed line, or one line too
+ * many, and none is carried out.
+ *
+ * @param body the body's text; empty lines in it mean nothing
+ */
+export function parseLegacy(body: string, config: ChannelConfig): ParsedLegacy {
+  const lines: LegacyCommand[] = [];
+  let start = 0;
+  for (let number = 1; start < body.length; number++) {
+    const next = body.indexOf("\n", start);
+    const end = next < 0 ? body.length : next;
+    const text = body.slice(start, end).trim();
+    start = end + 1;
+    if (text === "") continue;
+    if (lines.length === limits.requestCommandsMax) return tooManyCommands;
+    const line = parseLine(text, config);
+    if (line.outcome === "malformed") return malformedAt(`line ${number}`, line);
+    lines.push(line.value);
+  }
+  if (lines.length === 0) return { outcome: "malformed", detail: "the body has no command" };
+  return { outcome: "lines", lines };
+}
+
+type ParsedLine = { readonly outcome: "line"; readonly value: LegacyCommand } | Malformed;
+
+function parseLine(text: string, config: ChannelConfig): ParsedLine {
+  const json = parseJsonText(text);
+  if (json === undefined) return { outcome: "malformed", detail: "not valid JSON" };
+  const parsed = parseShape(lineShape, json);
+  if (parsed.outcome === "malformed") return parsed;
+  const { id, method: name } = parsed.value;
+  const method = apiMethods.find((known) => known === name);
+  if (method === undefined) return { outcome: "malformed", detail: "no method that is known" };
+  const params = memberText(json, "params") ?? "null";
+  const command = parseCommand(method, params === "null" ? "{}" : params, config);
+  if (command.outcome === "malformed") return malformedAt("params", command);
+  return { outcome: "line", value: { id, command: command.command } };
+}
+
+const lineShape = shape(() => ({
+  id: uint32Field(),
+  method: textField(),
+  params: objectField(),
+}));

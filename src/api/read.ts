@@ -1,0 +1,41 @@
+import * as v from "valibot";
+import type { ChannelConfig } from "../config/config.ts";
+import type { Entry, ParsedEntry } from "./command.ts";
+import { checkChannel, refusedRequest } from "./check-channel.ts";
+import {
+  flagField,
+  int32Field,
+  objectOf,
+  offsetField,
+  parseShape,
+  type Shaped,
+  shape,
+  textField,
+} from "./shape.ts";
+
+/** Parses a `history` request (reference 6.2). */
+export function parseHistory(params: string, config: ChannelConfig): ParsedEntry {
+  const parsed = parseShape(historyShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  return historyEntry(parsed.value, config);
+}
+
+function historyEntry(request: Shaped<typeof historyShape>, config: ChannelConfig): Entry {
+  const { channel, limit, reverse, since } = request;
+  const checked = checkChannel(channel, config);
+  if (checked.outcome === "refused") return checked;
+  if (limit < -1) return refusedRequest("limit must be -1 or more");
+  // Backwards from before the first publication there is nothing, so the question must be a mistake.
+  if (reverse && since?.offset === 0) {
+    return refusedRequest("since.offset must be above 0 when reverse is set");
+  }
+  const query = { limit, reverse, ...(since && { since }) };
+  return { outcome: "call", channel, command: { method: "history", request: query } };
+}
+
+const historyShape = shape(() => ({
+  channel: textField(),
+  limit: int32Field(),
+  since: v.nullish(objectOf({ offset: offsetField(), epoch: textField() })),
+  reverse: flagField(),
+}));

@@ -1,0 +1,86 @@
+import { limits } from "../limits.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { RelayEntry } from "../contract/relay-batch.ts";
+import { entryBytes } from "../contract/entry-bytes.ts";
+
+interface Logged {
+  readonly entry: RelayEntry;
+  readonly bytes: number;
+  /** Where the stream stood after the entry. */
+  readonly top: StreamPosition | undefined;
+}
+
+/** What goes into one batch. */
+export interface Cut {
+  readonly entries: readonly RelayEntry[];
+  /** Whether nothing comes after them. */
+  readonly whole: boolean;
+  /** Where the stream stood after the last of them; absent on a channel without history, and when there are none. */
+  readonly top: StreamPosition | undefined;
+}
+
+/**
+ * The numbered entries of one instance, from the first that some gateway has not taken. Beyond its bounds the oldest ones
+ * go (rule L2): whoever is so far behind reads the history instead.
+ */
+export class RelayLog {
+  readonly #logged = new Map<number, Logged>();
+  #first = 1;
+  #last = 0;
+  #bytes = 0;
+
+  /** The number of the oldest entry that is still here, or of the next one. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** The number of the newest entry; 0 before the first. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** @param top where the stream stands after the entry; undefined on a channel without history */
+  append(entry: RelayEntry, top: StreamPosition | undefined): void {
+    const bytes = entryBytes(entry);
+    this.#logged.set(++this.#last, { entry, bytes, top });
+    this.#bytes += bytes;
+    while (this.#logged.size > limits.relayLogEntriesMax || this.#bytes > limits.relayLogBytesMax) {
+      this.#dropFirst();
+    }
+  }
+
+  /** Numbers an entry that nobody will ask for. Only while nobody waits for an earlier one. */
+  pass(): void {
+    this.dropBefore(++this.#last + 1);
+  }
+
+  /** Drops the entries before this number: everybody has taken them. */
+  dropBefore(number: number): void {
+    while (this.#first < number) this.#dropFirst();
+  }
+
+  /** As many entries from this number on as one call carries. A single one that is larger goes alone. */
+  cut(from: number): Cut {
+    const entries: RelayEntry[] = [];
+    let bytes = 0;
+    let top: StreamPosition | undefined;
+    for (let number = from; number <= this.#last; number++) {
+      const logged = this.#logged.get(number);
+      if (logged === undefined) break;
+      bytes += logged.bytes;
+      const full = entries.length === limits.relayBatchEntriesMax;
+      if (full || (entries.length > 0 && bytes > limits.relayBatchBytesMax)) {
+        return { entries, whole: false, top };
+      }
+      entries.push(logged.entry);
+      ({ top } = logged);
+    }
+    return { entries, whole: true, top };
+  }
+
+  #dropFirst(): void {
+    this.#bytes -= this.#logged.get(this.#first)?.bytes ?? 0;
+    this.#logged.delete(this.#first);
+    this.#first++;
+  }
+}

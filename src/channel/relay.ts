@@ -1,0 +1,216 @@
+import { limits } from "../limits.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { BatchAnswer, RelayEntry } from "../contract/relay-batch.ts";
+import { type Delivery, Pipe, quickRetries, slowWaitMaxMs } from "./follower-progress.ts";
+import type { Registry } from "./gateway-registry.ts";
+import { type Cut, RelayLog } from "./relay-log.ts";
+
+export interface RelaySetup {
+  readonly channel: string;
+  /** When this instance of the channel's object began, ms since 1970: later than every earlier one. */
+  readonly instance: number;
+  readonly registry: Registry;
+  /** Without history nothing could be told after a crash, so nothing is done to be woken after one. */
+  readonly hasHistory: boolean;
+}
+
+export type FollowOutcome =
+  /** Everything after `sequence` will be sent. */
+  | { readonly outcome: "following"; readonly instance: number; readonly sequence: number }
+  /** As many gateways follow the channel as may. */
+  | { readonly outcome: "full" };
+
+/**
+ * The channel's side of the relay (rules L1 to L5): numbers what happens, and says which gateway is to be called with what.
+ * Making the calls is the platform's part; what came of each goes to {@link answered}. Everything here is synchronous.
+ */
+export class Relay {
+  readonly instance: number;
+  readonly #channel: string;
+  readonly #registry: Registry;
+  readonly #hasHistory: boolean;
+  readonly #log = new RelayLog();
+  readonly #pipes = new Map<string, Pipe>();
+
+  constructor({ channel, instance, registry, hasHistory }: RelaySetup) {
+    this.#channel = channel;
+    this.instance = instance;
+    this.#registry = registry;
+    this.#hasHistory = hasHistory;
+    for (const gateway of registry.gateways) this.#pipes.set(gateway, new Pipe(gateway, 1, false));
+  }
+
+  /** The number of the last entry; 0 before the first. */
+  get sequence(): number {
+    return this.#log.last;
+  }
+
+  /** Who follows the channel. */
+  get gateways(): readonly string[] {
+    return [...this.#pipes.keys()];
+  }
+
+  /** How many follow the channel. */
+  get size(): number {
+    return this.#pipes.size;
+  }
+
+  /**
+   * Numbers what happened. It is kept until all gateways have it.
+   *
+   * @param top where the stream stands after it; undefined on a channel without history
+   */
+  add(entry: RelayEntry, top: StreamPosition | undefined): void {
+    if (this.#pipes.size === 0) this.#log.pass();
+    else this.#log.append(entry, top);
+  }
+
+  /** Registers a gateway, durably. For one that is registered everything begins anew here, but no row is written. */
+  follow(gateway: string, nowMs: number): FollowOutcome {
+    const pipe = this.#pipes.get(gateway);
+    const next = this.sequence + 1;
+    if (pipe === undefined) {
+      if (this.#pipes.size >= limits.relayGatewaysMax) return { outcome: "full" };
+      this.#registry.add(gateway, nowMs);
+      this.#pipes.set(gateway, new Pipe(gateway, next, true));
+    } else {
+      pipe.follow(next);
+      this.#trim();
+    }
+    return { outcome: "following", instance: this.instance, sequence: this.sequence };
+  }
+
+  /**
+   * The calls to make now. Each must be answered, once: until then its gateway gets no other.
+   *
+   * @param top where the stream stands; undefined on a channel without history
+   */
+  deliveries(top: StreamPosition | undefined, nowMs: number): readonly Delivery[] {
+    const deliveries: Delivery[] = [];
+    // Most gateways are equally far and get the same entries.
+    const cuts = new Map<number, Cut>();
+    for (const pipe of this.#pipes.values()) {
+      if (this.#registry.checkDueAtMs(pipe.gateway) <= nowMs) ask(pipe);
+      if (pipe.calling || !this.#wants(pipe) || pipe.waitsUntilMs(nowMs) !== undefined) continue;
+      pipe.skipTo(this.#log.first);
+      const cut = cuts.get(pipe.next) ?? this.#log.cut(pipe.next);
+      cuts.set(pipe.next, cut);
+      deliveries.push(this.#begin(pipe, cut, top));
+    }
+    return deliveries;
+  }
+
+  /** What came of a call. A second answer to it is ignored. */
+  answered(delivery: Delivery, answer: BatchAnswer | "failed", nowMs: number): void {
+    const { gateway, batch } = delivery;
+    const pipe = this.#pipes.get(gateway);
+    const ended = pipe?.end(delivery);
+    if (pipe === undefined || ended === undefined) return;
+    switch (answer === "failed" ? answer : answer.outcome) {
+      case "taken":
+        if (pipe.asked) this.#registry.found(gateway, nowMs);
+        pipe.took(batch.first + batch.entries.length);
+        this.#trim();
+        return;
+      case "left":
+        // It may have said so before somebody there wanted the channel again.
+        if (ended.followedMeanwhile) return;
+        this.#registry.remove(gateway);
+        this.#pipes.delete(gateway);
+        this.#trim();
+        return;
+      case "busy":
+        this.#failed(pipe, nowMs);
+        return;
+      case "failed":
+      default:
+        // It may have taken everything, or part of it. From where it followed meanwhile, it has taken nothing.
+        if (!ended.followedMeanwhile) pipe.certain = false;
+        this.#failed(pipe, nowMs);
+    }
+  }
+
+  /**
+   * When {@link deliveries} is worth a call again, ms since 1970; undefined when there is nothing to wait for. While a
+   * gateway has not taken everything, this is soon, so that an alarm for then covers a crash before (rule L4).
+   */
+  dueAtMs(nowMs: number): number | undefined {
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const pipe of this.#pipes.values()) dueMs = Math.min(dueMs, this.#dueAtMs(pipe, nowMs));
+    return dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs;
+  }
+
+  /**
+   * To be called when an alarm wakes a fresh instance soon after a publication: a former one may have crashed before the
+   * gateways had it, so those that were not heard since are told where the stream stands.
+   */
+  checkAfterWaking(): void {
+    for (const pipe of this.#pipes.values()) if (!pipe.heard) pipe.owed = true;
+  }
+
+  /** Asks the gateways that were not heard since then whether they still follow, so that those that don't say so. */
+  askWhoFollows(sinceMs: number): void {
+    for (const pipe of this.#pipes.values()) if (this.#isUnknown(pipe, sinceMs)) ask(pipe);
+  }
+
+  /** Whether some gateway follows the channel, or is being asked whether it still does, since then. */
+  isHeld(sinceMs: number): boolean {
+    const pipes = [...this.#pipes.values()];
+    return pipes.length > 0 && !pipes.some((pipe) => this.#isUnknown(pipe, sinceMs));
+  }
+
+  #isUnknown(pipe: Pipe, sinceMs: number): boolean {
+    return !pipe.asked && this.#registry.isUnknownSince(pipe.gateway, sinceMs);
+  }
+
+  #wants(pipe: Pipe): boolean {
+    return pipe.owed || pipe.next <= this.sequence;
+  }
+
+  #begin(pipe: Pipe, cut: Cut, top: StreamPosition | undefined): Delivery {
+    const { entries } = cut;
+    // When more entries follow, the stream has gone on since the last of these.
+    const reached = cut.whole ? top : cut.top;
+    const delivery: Delivery = {
+      gateway: pipe.gateway,
+      batch: {
+        v: 1,
+        channel: this.#channel,
+        instance: this.instance,
+        first: pipe.next,
+        entries,
+        certain: pipe.certain,
+        ...(reached === undefined ? {} : { top: reached }),
+      },
+    };
+    pipe.begin(delivery);
+    return delivery;
+  }
+
+  #failed(pipe: Pipe, nowMs: number): void {
+    pipe.failed(nowMs);
+    // From here on the waits are longer than an idle object lives, so what is owed must be noted where it survives.
+    if (!this.#hasHistory || pipe.failures !== quickRetries + 1) return;
+    pipe.asked = true;
+    this.#registry.retryLater(pipe.gateway, nowMs + slowWaitMaxMs);
+  }
+
+  #dueAtMs(pipe: Pipe, nowMs: number): number {
+    if (!pipe.calling && !this.#wants(pipe)) return this.#registry.checkDueAtMs(pipe.gateway);
+    const waitsUntilMs = pipe.calling ? undefined : pipe.waitsUntilMs(nowMs);
+    if (waitsUntilMs !== undefined) return waitsUntilMs;
+    return this.#hasHistory ? nowMs + limits.crashAlarmMs : Number.POSITIVE_INFINITY;
+  }
+
+  /** Drops what the slowest gateway has taken. */
+  #trim(): void {
+    let needed = this.sequence + 1;
+    for (const { next } of this.#pipes.values()) needed = Math.min(needed, next);
+    this.#log.dropBefore(needed);
+  }
+}
+
+function ask(pipe: Pipe): void {
+  pipe.owed = true;
+  pipe.asked = true;
+}

@@ -1,0 +1,126 @@
+import { parsePublicKey, type PublicKey } from "../access/public-key.ts";
+import type { KeyKind } from "../access/keys.ts";
+import type { TokenConfig } from "./config.ts";
+import { readPattern } from "./regex.ts";
+import type { Section } from "./section.ts";
+import { readBoolean, readText, readWholeNumber } from "./fields.ts";
+import { unsupportedTokenKeys } from "./unsupported.ts";
+
+/**
+ * Reads `client.token`: which tokens are believed (reference 5.1 and 5.3). The secrets among its keys are the Worker's.
+ *
+ * @param section takes the problems
+ */
+export function readTokenSection(section: Section): TokenConfig {
+  const config = readTokens(section);
+  section.refuseOthers(unsupportedTokenKeys("TOKEN"));
+  return config;
+}
+
+/** Reads `client.subscription_token`, the same for subscription tokens alone; undefined when it isn't enabled. */
+export function readSubscriptionTokenSection(section: Section): TokenConfig | undefined {
+  const enabled = readBoolean(section, "enabled");
+  const config = readTokens(section);
+  section.refuseOthers(unsupportedTokenKeys("SUBSCRIPTION_TOKEN"));
+  if (enabled) return config;
+  if (section.isSound("enabled") && asksForSomething(config)) {
+    section.problem("enabled", "is needed for the keys beside it to count");
+  }
+  return undefined;
+}
+
+function readTokens(section: Section): TokenConfig {
+  const publicKeys = publicKeyOptions.flatMap((option) => readPublicKey(section, option));
+  const jwksPublicEndpoint = readEndpoint(section);
+  if (jwksPublicEndpoint !== undefined && publicKeys.length > 0) {
+    section.problem("jwks_public_endpoint", "can't go together with other public keys");
+  }
+  const previousUntil = "hmac_previous_secret_key_valid_until";
+  const hmacPreviousSecretKeyValidUntilSeconds = readWholeNumber(section, previousUntil, {
+    default: 0,
+    min: 0,
+  });
+  if (jwksPublicEndpoint !== undefined && hmacPreviousSecretKeyValidUntilSeconds > 0) {
+    section.problem(previousUntil, "can't go together with jwks_public_endpoint");
+  }
+  const audience = readText(section, "audience", { default: "" });
+  const audienceRegex = readPattern(section, "audience_regex");
+  const issuer = readText(section, "issuer", { default: "" });
+  const issuerRegex = readPattern(section, "issuer_regex");
+  const userIdClaim = readText(section, "user_id_claim", { default: "" });
+  return {
+    publicKeys,
+    ...(jwksPublicEndpoint === undefined ? {} : { jwksPublicEndpoint }),
+    hmacPreviousSecretKeyValidUntilSeconds,
+    userIdClaim: userIdClaim === "" ? "sub" : userIdClaim,
+    ...(audience === "" ? {} : { audience }),
+    ...(audienceRegex === undefined ? {} : { audienceRegex }),
+    ...(issuer === "" ? {} : { issuer }),
+    ...(issuerRegex === undefined ? {} : { issuerRegex }),
+  };
+}
+
+interface PublicKeyOption {
+  readonly name: string;
+  readonly kinds: readonly KeyKind[];
+  /** The key in words. */
+  readonly meaning: string;
+}
+
+const publicKeyOptions: readonly PublicKeyOption[] = [
+  { name: "rsa_public_key", kinds: ["RSA"], meaning: "an RSA public key" },
+  {
+    name: "ecdsa_public_key",
+    kinds: ["P-256", "P-384", "P-521"],
+    meaning: "an elliptic curve's public key (P-256, P-384 or P-521)",
+  },
+  { name: "eddsa_public_key", kinds: ["Ed25519"], meaning: "an Ed25519 public key" },
+];
+
+/** What is no public key may be a private one: nothing of it is said. */
+function readPublicKey(section: Section, option: PublicKeyOption): readonly PublicKey[] {
+  const text = readText(section, option.name, { default: "" });
+  if (text === "") return [];
+  const key = parsePublicKey(text);
+  if (key !== undefined && option.kinds.includes(key.kind)) return [key];
+  section.problem(
+    option.name,
+    `is not ${option.meaning} in PEM, which begins with -----BEGIN PUBLIC KEY-----`,
+  );
+  return [];
+}
+
+/** The address may have a password in it, by mistake: nothing of it is said either. */
+function readEndpoint(section: Section): string | undefined {
+  const name = "jwks_public_endpoint";
+  const url = readText(section, name, { default: "" });
+  if (url === "") return undefined;
+  if (/[{}]/.test(url)) {
+    section.problem(name, "has a template in it, which is not supported by Dormouse");
+  } else if (!endpointShape.test(url)) {
+    section.problem(
+      name,
+      "is not an https address that names its host, without user, password and fragment (http only to localhost)",
+    );
+  } else {
+    return url;
+  }
+  return undefined;
+}
+
+function asksForSomething(config: TokenConfig): boolean {
+  const { publicKeys, hmacPreviousSecretKeyValidUntilSeconds, userIdClaim, ...others } = config;
+  return (
+    publicKeys.length > 0 ||
+    hmacPreviousSecretKeyValidUntilSeconds > 0 ||
+    userIdClaim !== "sub" ||
+    Object.keys(others).length > 0
+  );
+}
+
+/**
+ * Keys that came over an open line would be anybody's. A host must be named, for an IP address says nothing of whose it is;
+ * where the last label begins with a letter, no reader of addresses takes it for one (WHATWG URL section 3.5).
+ */
+const endpointShape =
+  /^(?:https:\/\/(?:[a-z\d][-\w]*\.)*[a-z](?:[-\w]*\w)?|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;

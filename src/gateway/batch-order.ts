@@ -1,0 +1,124 @@
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { Batch, RelayEntry } from "../contract/relay-batch.ts";
+import { type Reached, sameStream } from "./cursor.ts";
+
+/** What a batch brings to a gateway. */
+export type SortedBatch =
+  | {
+      readonly outcome: "sorted";
+      /** How far the gateway is once it has delivered the entries. */
+      readonly reached: Reached;
+      /** What is new, in order. */
+      readonly entries: readonly RelayEntry[];
+      /** Publications are missing. This must wait until they are there; it may hold nothing but where the stream stands. */
+      readonly rest?: Batch;
+      /** A removal of the history may be among what was never heard. */
+      readonly skipped: boolean;
+    }
+  /** Something is missing and can't be had, or nobody knows whether it is. */
+  | { readonly outcome: "lost" };
+
+/**
+ * Finds what is new in a batch (rule L1). The numbers tell what was taken already. What is missing in a stream the offsets
+ * tell, and it can be read; without history a missing number is a loss.
+ */
+export function sortBatch(batch: Batch, reached: Reached): SortedBatch {
+  if (batch.instance < reached.instance) return sortOlder(batch, reached);
+  const { first, entries, top, instance } = batch;
+  const isNewer = instance > reached.instance;
+  const before = isNewer ? 0 : reached.sequence;
+  const last = first + entries.length - 1;
+  const isTold = !isNewer && (entries.length > 0 ? last <= before : last < before);
+  // Repeated or overtaken, unless it tells of more: should a clock have been set back, two instances began at the same time.
+  if (isTold && !isAhead(top, reached.position)) return nothingNew(reached);
+  // One without entries that ends where we are says where the stream stands now.
+  const position = positionIn(reached.position, top);
+  if (position === "lost") return { outcome: "lost" };
+  const skipped = isNewer || first > before + 1;
+  if (position === undefined) {
+    if (first > before + 1) return { outcome: "lost" };
+    const fresh = entries.slice(before + 1 - first);
+    return { outcome: "sorted", reached: { instance, sequence: last }, entries: fresh, skipped };
+  }
+  const sorted = sortEntries(batch, position, (number) => number <= before);
+  const sequence = Math.max(before, sorted.rest === undefined ? last : sorted.rest.first - 1);
+  return {
+    outcome: "sorted",
+    reached: { instance, sequence, position: sorted.position },
+    entries: sorted.entries,
+    ...(sorted.rest === undefined ? {} : { rest: sorted.rest }),
+    skipped,
+  };
+}
+
+/** Of an instance that is gone only its publications still count, where the offsets say that they are new. */
+function sortOlder(batch: Batch, reached: Reached): SortedBatch {
+  const { top } = batch;
+  const { position } = reached;
+  if (top === undefined || position === undefined) return nothingNew(reached);
+  // It tells of a stream that has ended, long before we were told of the next one.
+  if (!sameStream(top, position)) return nothingNew(reached);
+  const publications: Batch = { ...batch, entries: batch.entries.filter(isInStream) };
+  const sorted = sortEntries(publications, position, () => false);
+  return {
+    outcome: "sorted",
+    reached: { ...reached, position: sorted.position },
+    entries: sorted.entries,
+    ...(sorted.rest === undefined ? {} : { rest: sorted.rest }),
+    skipped: false,
+  };
+}
+
+/** Takes what follows the position without a hole, and leaves the rest. */
+function sortEntries(
+  batch: Batch,
+  from: StreamPosition,
+  taken: (number: number) => boolean,
+): { position: StreamPosition; entries: readonly RelayEntry[]; rest?: Batch } {
+  const entries: RelayEntry[] = [];
+  let { offset } = from;
+  for (const [index, entry] of batch.entries.entries()) {
+    const number = batch.first + index;
+    if (taken(number)) continue;
+    if (isInStream(entry)) {
+      const next = entry.publication.offset;
+      if (next <= offset) continue;
+      if (next > offset + 1) {
+        const rest = { ...batch, first: number, entries: batch.entries.slice(index) };
+        return { position: { ...from, offset }, entries, rest };
+      }
+      offset = next;
+    }
+    entries.push(entry);
+  }
+  const position = { ...from, offset };
+  if (batch.top === undefined || batch.top.offset <= offset) return { position, entries };
+  const rest = { ...batch, first: batch.first + batch.entries.length, entries: [] };
+  return { position, entries, rest };
+}
+
+/** Where the gateway stands in the stream that a batch tells of. */
+function positionIn(
+  position: StreamPosition | undefined,
+  top: StreamPosition | undefined,
+): StreamPosition | undefined | "lost" {
+  // History was switched on or off. What was published around then nobody can know to be complete.
+  if ((position === undefined) !== (top === undefined)) return "lost";
+  if (position === undefined || top === undefined) return undefined;
+  if (sameStream(position, top)) return { ...position, epoch: position.epoch || top.epoch };
+  // Before the first publication nothing was at stake, and the first one tells clients the epoch (reference 2.6).
+  return position.offset === 0 ? { ...position, epoch: top.epoch } : "lost";
+}
+
+function isAhead(top: StreamPosition | undefined, position: StreamPosition | undefined): boolean {
+  if (top === undefined || position === undefined) return false;
+  return sameStream(top, position) && top.offset > position.offset;
+}
+
+function isInStream(entry: RelayEntry): entry is RelayEntry & { readonly type: "publication" } {
+  return entry.type === "publication" && entry.publication.offset > 0;
+}
+
+function nothingNew(reached: Reached): SortedBatch {
+  return { outcome: "sorted", reached, entries: [], skipped: false };
+}

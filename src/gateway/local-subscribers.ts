@@ -1,0 +1,139 @@
+import type { ClientConfig } from "../config/config.ts";
+import { Hub } from "../hub/hub.ts";
+import type { Subscription } from "../session/subscription.ts";
+import type { RelayEntry } from "../contract/relay-batch.ts";
+import { Keeper } from "./keeper.ts";
+import { type PublishWait, PublishWaits } from "./publish-waits.ts";
+import { isBeyond, type Reached, reachedOf } from "./cursor.ts";
+
+/** A gateway's own subscribers to one channel: who they are, what they are sent, and what they note and wait for. */
+export class Audience {
+  readonly #hub: Hub<Subscription>;
+  readonly #keeper = new Keeper();
+  /** Undefined while nobody waits. */
+  #waits: PublishWaits | undefined;
+
+  constructor(channel: string, client: ClientConfig) {
+    this.#hub = new Hub(channel, client.queueMaxSizeBytes);
+  }
+
+  get size(): number {
+    return this.#hub.size;
+  }
+
+  get subscriptions(): readonly Subscription[] {
+    return this.#hub.recipients;
+  }
+
+  /** Whether {@link settle} has something to do. */
+  get unsettled(): boolean {
+    return this.#hub.collecting || this.#waits !== undefined;
+  }
+
+  /** Whether their sockets hold more than memory bears (rule B3). */
+  overloaded(nowMs: number): boolean {
+    return this.#hub.overloaded(nowMs);
+  }
+
+  /** From here on the subscription gets everything. */
+  add(subscription: Subscription): void {
+    this.#hub.add(subscription);
+  }
+
+  /**
+   * Takes up a subscription that slept.
+   *
+   * @returns where the gateway stands, if this one noted that and knows better than those before it
+   */
+  restore(subscription: Subscription, reached: Reached | undefined): Reached | undefined {
+    this.add(subscription);
+    const { kept } = subscription;
+    if (kept === undefined || (reached !== undefined && !isBeyond(kept, reached))) return reached;
+    const noted = reachedOf(kept);
+    this.#keeper.restored(subscription, noted);
+    return noted;
+  }
+
+  remove(subscription: Subscription): void {
+    if (!this.#hub.remove(subscription)) return;
+    this.#keeper.left(subscription);
+    this.#answer((waits) => waits.releaseOf(subscription));
+  }
+
+  /** Something is missing and can't be had (rule L3): everybody is told, and isn't a subscriber any more. */
+  lose(): void {
+    const lost = this.subscriptions;
+    this.#keeper.clear();
+    for (const subscription of lost) this.#hub.remove(subscription);
+    for (const subscription of lost) subscription.lost();
+    // Their publications are among what they lost: that they were published they hear after that (rule O4).
+    this.#answer((waits) => waits.releaseAll());
+  }
+
+  /** Sends, or collects, what the channel told. */
+  deliver(entry: RelayEntry): void {
+    switch (entry.type) {
+      case "publication":
+        this.#hub.publish(entry.publication);
+        return;
+      case "join":
+      case "leave":
+        this.#hub.announce(entry.type, entry.info);
+        return;
+      case "sole":
+        this.#hub.sole(entry.user, entry.client);
+        return;
+      case "removed":
+      // Nobody is told.
+    }
+  }
+
+  /** Notes how far the gateway is, where it survives sleep. */
+  keep(reached: Reached): void {
+    this.#keeper.keep(reached, this.#hub.members);
+  }
+
+  /** Answers a publisher once {@link release} says that its publication is here; at once, if it isn't a subscriber. */
+  awaitPublication(wait: PublishWait): void {
+    if (!this.#hub.has(wait.subscription)) {
+      wait.answer();
+      return;
+    }
+    this.#waits ??= new PublishWaits();
+    this.#waits.add(wait);
+  }
+
+  /** @returns whether somebody's publication is with the subscribers now, and was answered */
+  release(reached: Reached): boolean {
+    return this.#answer((waits) => waits.release(reached)) === true;
+  }
+
+  /** Whether publications are being collected; then the subscription's `flushed` is called once they went out. */
+  awaitFlush(subscription: Subscription): boolean {
+    if (!this.#hub.collecting) return false;
+    this.#hub.callAfterFlush(subscription);
+    return true;
+  }
+
+  /**
+   * Sends what was collected, and answers those who waited too long.
+   *
+   * @returns in how many ms this must be called again; undefined when there is nothing to wait for
+   */
+  settle(nowMs: number): number | undefined {
+    const hubMs = this.#hub.settle(nowMs);
+    const waitsMs = this.#answer((waits) => waits.expire(nowMs));
+    if (hubMs === undefined || waitsMs === undefined) return hubMs ?? waitsMs;
+    return Math.min(hubMs, waitsMs);
+  }
+
+  /** Answers some of those who wait, if anybody does. */
+  #answer<Result>(some: (waits: PublishWaits) => Result): Result | undefined {
+    const waits = this.#waits;
+    if (waits === undefined) return undefined;
+    const result = some(waits);
+    // An answer may have made others wait.
+    if (waits.size === 0 && this.#waits === waits) this.#waits = undefined;
+    return result;
+  }
+}

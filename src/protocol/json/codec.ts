@@ -1,0 +1,15 @@
+import type { Codec } from "../codec.ts";
+import { decodeFrame } from "./decode.ts";
+import { encodePush } from "./json-push.ts";
+import { encodeReply } from "./encode.ts";
+
+/** The JSON wire format: objects on lines of their own (reference 1.1). Decoding and encoding never throw. */
+export const jsonCodec: Codec = {
+  name: "json",
+  deltaForm: "text",
+  ping: "{}",
+  decodeFrame,
+  encodeReply,
+  encodePush,
+  joinFrame: (messages) => messages.join("\n"),
+};

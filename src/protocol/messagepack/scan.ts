@@ -1,0 +1,138 @@
+import { limits } from "../../limits.ts";
+
+/**
+ * Finds where a MessagePack value ends, and checks it on the way, before anything is built of it. A library that builds
+ * as it reads believes the lengths that a sender states: five bytes can ask for gigabytes. After this check a value has no
+ * more elements than bytes.
+ *
+ * Refused besides what is cut short: extensions, since no message has any; keys that aren't strings; strings that aren't
+ * UTF-8; values within more than {@link depthMax} others; and more values than `limits.messagePackValuesMax`, since the smallest
+ * take a hundred times their byte once they are built.
+ *
+ * @returns the place after the value that begins at `start`; undefined when it is refused
+ */
+export function messagePackEnd(bytes: Uint8Array, start: number): number | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const end = skipValue({ bytes, view, decoder, values: 0 }, start, 0);
+  return end === refused ? undefined : end;
+}
+
+/** Commands need five levels and twice a tags filter's; a body has a batch around a payload of anybody's making. */
+export const depthMax = 128;
+
+interface Source {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly decoder: TextDecoder;
+  /** How many there were. */
+  values: number;
+}
+
+/** Where no value can end. */
+const refused = -1;
+
+function skipValue(source: Source, at: number, depth: number): number {
+  if (at >= source.bytes.length || ++source.values > limits.messagePackValuesMax) return refused;
+  const head = source.view.getUint8(at);
+  const start = at + 1;
+  if (head < 0x80 || head >= 0xe0) return start;
+  if (head < 0x90) return skipMap(source, start, head & 0x0f, depth);
+  if (head < 0xa0) return skipArray(source, start, head & 0x0f, depth);
+  if (head < 0xc0) return skipText(source, start, head & 0x1f);
+  return skipLong(source, head, start, depth);
+}
+
+/** The values whose first byte says nothing but their type. */
+function skipLong(source: Source, head: number, start: number, depth: number): number {
+  const scalarBytes = scalarLengths[head];
+  if (scalarBytes !== undefined) return within(source, start + scalarBytes);
+  const widthBytes = lengthWidths[head];
+  if (widthBytes === undefined) return refused; // An extension, or 0xc1, which means nothing.
+  const content = start + widthBytes;
+  if (content > source.bytes.length) return refused;
+  const length = readLength(source.view, start, widthBytes);
+  if (head <= 0xc6) return within(source, content + length);
+  if (head <= 0xdb) return skipText(source, content, length);
+  if (head <= 0xdd) return skipArray(source, content, length, depth);
+  return skipMap(source, content, length, depth);
+}
+
+function skipText(source: Source, start: number, length: number): number {
+  const end = within(source, start + length);
+  if (end === refused) return refused;
+  try {
+    source.decoder.decode(source.bytes.subarray(start, end));
+    return end;
+  } catch {
+    return refused; // It throws on bad input, and only then.
+  }
+}
+
+function skipArray(source: Source, start: number, length: number, depth: number): number {
+  if (depth === depthMax) return refused;
+  let at = start;
+  for (let element = 0; element < length; element++) {
+    at = skipValue(source, at, depth + 1);
+    if (at === refused) return refused;
+  }
+  return at;
+}
+
+function skipMap(source: Source, start: number, length: number, depth: number): number {
+  if (depth === depthMax) return refused;
+  let at = start;
+  for (let entry = 0; entry < length; entry++) {
+    if (!isTextAt(source, at)) return refused;
+    at = skipValue(source, at, depth + 1);
+    if (at === refused) return refused;
+    at = skipValue(source, at, depth + 1);
+    if (at === refused) return refused;
+  }
+  return at;
+}
+
+function isTextAt({ bytes }: Source, at: number): boolean {
+  const head = bytes[at] ?? 0;
+  return (head >= 0xa0 && head < 0xc0) || (head >= 0xd9 && head <= 0xdb);
+}
+
+function within({ bytes }: Source, end: number): number {
+  return end <= bytes.length ? end : refused;
+}
+
+function readLength(view: DataView, at: number, widthBytes: number): number {
+  if (widthBytes === 1) return view.getUint8(at);
+  return widthBytes === 2 ? view.getUint16(at) : view.getUint32(at);
+}
+
+/** nil, false, true, the floats and the integers: how many bytes follow the first. */
+const scalarLengths: Readonly<Record<number, number>> = {
+  0xc0: 0,
+  0xc2: 0,
+  0xc3: 0,
+  0xca: 4,
+  0xcb: 8,
+  0xcc: 1,
+  0xcd: 2,
+  0xce: 4,
+  0xcf: 8,
+  0xd0: 1,
+  0xd1: 2,
+  0xd2: 4,
+  0xd3: 8,
+};
+
+/** bin, str, array and map: how many bytes state the length. */
+const lengthWidths: Readonly<Record<number, number>> = {
+  0xc4: 1,
+  0xc5: 2,
+  0xc6: 4,
+  0xd9: 1,
+  0xda: 2,
+  0xdb: 4,
+  0xdc: 2,
+  0xdd: 4,
+  0xde: 2,
+  0xdf: 4,
+};

@@ -1,0 +1,122 @@
+import type { Message } from "../codec.ts";
+import type { ErrorCode } from "../codes.ts";
+import { writeClientInfoFields, writePublications } from "./protobuf-publication.ts";
+import { ProtobufWriter } from "./writer.ts";
+import type { ConnectResult, Expiry, Reply, SubscribeResult } from "../reply.ts";
+
+/** A reply after its length, fields in the order of their numbers (reference 1.2 and 1.3). */
+export function encodeReply(reply: Reply): Message {
+  const writer = new ProtobufWriter();
+  writer.unsigned(1, reply.id);
+  if ("error" in reply) {
+    writer.begin(2);
+    writeError(writer, reply.error);
+  } else {
+    writer.begin(numbers[reply.method]);
+    writeResult(writer, reply);
+  }
+  writer.end();
+  return writer.delimited();
+}
+
+function writeError(writer: ProtobufWriter, error: ErrorCode): void {
+  writer.unsigned(1, error.code);
+  writer.text(2, error.message);
+  writer.flag(3, error.temporary);
+}
+
+function writeResult(
+  writer: ProtobufWriter,
+  reply: Exclude<Reply, { readonly error: ErrorCode }>,
+): void {
+  switch (reply.method) {
+    case "connect":
+      writeConnect(writer, reply.result);
+      break;
+    case "subscribe":
+      writeSubscribe(writer, reply.result);
+      break;
+    case "presence":
+      for (const info of reply.result.clients) {
+        writer.beginEntry(1, info.client);
+        writeClientInfoFields(writer, info);
+        writer.end();
+        writer.end();
+      }
+      writer.flag(incompleteNumber, reply.result.incomplete === true);
+      break;
+    case "presence_stats":
+      writer.unsigned(1, reply.result.clientCount);
+      writer.unsigned(2, reply.result.userCount);
+      writer.flag(incompleteNumber, reply.result.incomplete === true);
+      break;
+    case "history":
+      writePublications(writer, 1, reply.result.publications);
+      writer.text(2, reply.result.position.epoch);
+      writer.unsigned(3, reply.result.position.offset);
+      break;
+    case "refresh":
+      writeExpiry(writer, 3, reply.result);
+      break;
+    case "sub_refresh":
+      writeExpiry(writer, 1, reply.result);
+      break;
+    case "unsubscribe":
+    case "publish":
+    case "rpc":
+      break; // Their results are empty.
+  }
+}
+
+function writeConnect(writer: ProtobufWriter, result: ConnectResult): void {
+  writer.text(1, result.client);
+  writer.text(2, result.version);
+  writeExpiry(writer, 3, result);
+  for (const [channel, subscription] of result.subscriptions ?? []) {
+    writer.beginEntry(6, channel);
+    writeSubscribe(writer, subscription);
+    writer.end();
+    writer.end();
+  }
+  writer.seconds(7, result.pingSeconds);
+  writer.flag(8, result.pong);
+  if (result.session !== undefined) writer.text(9, result.session);
+  if (result.node !== undefined) writer.text(10, result.node);
+  if (result.timeMs !== undefined) writer.unsigned(11, result.timeMs);
+}
+
+function writeSubscribe(writer: ProtobufWriter, result: SubscribeResult): void {
+  const { position } = result;
+  writeExpiry(writer, 1, result);
+  writer.flag(3, result.recoverable);
+  if (position !== undefined) writer.text(6, position.epoch);
+  writePublications(writer, 7, result.publications);
+  writer.flag(8, result.recovered);
+  if (position !== undefined) writer.unsigned(9, position.offset);
+  writer.flag(10, result.positioned);
+  if (result.data !== undefined) writer.text(11, result.data);
+  writer.flag(12, result.wasRecovering);
+  writer.flag(13, result.delta === true);
+}
+
+/** `ttl` has the number after that of `expires`. */
+function writeExpiry(writer: ProtobufWriter, expiresNumber: number, expiry: Expiry): void {
+  writer.flag(expiresNumber, expiry.ttlSeconds > 0);
+  writer.seconds(expiresNumber + 1, expiry.ttlSeconds);
+}
+
+const numbers = {
+  connect: 5,
+  subscribe: 6,
+  unsubscribe: 7,
+  publish: 8,
+  presence: 9,
+  presence_stats: 10,
+  history: 11,
+  rpc: 13,
+  refresh: 14,
+  sub_refresh: 15,
+} as const;
+
+/** Of our own field `incomplete`. */
+const incompleteNumber = 1000;

@@ -1,0 +1,200 @@
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { concatenated } from "../concatenated.ts";
+import { utf8Text } from "../bytes.ts";
+
+/**
+ * Reads a message's fields by number. An absent field has its meaning of absence: "", 0, false, undefined. A field of the
+ * wrong type has it too and leaves a complaint, so the reader asks once, at the end, whether there was any. Complaints
+ * name the field and never quote its value, which may be a token. As everywhere in Protobuf the last of several
+ * occurrences counts, those of a message are merged, and fields that nobody asks for are skipped.
+ */
+export class ProtobufFields {
+  readonly #values = new Map<number, Value[]>();
+  readonly #prefix: string;
+  readonly #complaints: string[];
+
+  /**
+   * @param bytes the message, without its length
+   * @param path what is being read, such as "subscribe", and "" for the command: it stands before a field's name in complaints
+   * @param complaints where they are left, oldest first
+   */
+  constructor(bytes: Uint8Array, path: string, complaints: string[]) {
+    this.#prefix = path === "" ? "" : `${path}.`;
+    this.#complaints = complaints;
+    if (this.#scan(bytes)) return;
+    complaints.push(`${path === "" ? "the command" : path} is not valid Protobuf`);
+    this.#values.clear();
+  }
+
+  has(number: number): boolean {
+    return this.#values.has(number);
+  }
+
+  text(number: number, field: string): string {
+    return this.#decode(this.bytes(number, field, "is not a string"), field);
+  }
+
+  /** Every occurrence of a repeated string, in order. */
+  texts(number: number, field: string): string[] {
+    return this.#chunks(number, field, "is not a string").map((bytes) =>
+      this.#decode(bytes, field),
+    );
+  }
+
+  flag(number: number, field: string): boolean {
+    return this.#integer(number, field, "is not a boolean") !== 0;
+  }
+
+  /** @param max the largest value allowed; a safe integer */
+  unsigned(number: number, field: string, max: number): number {
+    return this.#within(this.#integer(number, field, "is not an unsigned integer"), field, 0, max);
+  }
+
+  /** A signed integer. Both bounds are allowed and are safe integers. */
+  integer(number: number, field: string, min: number, max: number): number {
+    return this.#within(this.#integer(number, field, "is not an integer"), field, min, max);
+  }
+
+  /** A part of the bytes that are being read, not a copy; empty when the field is absent, which looks alike. */
+  bytes(number: number, field: string, complaint = "is not bytes"): Uint8Array {
+    return this.#chunks(number, field, complaint).at(-1) ?? new Uint8Array();
+  }
+
+  /** The fields of a message within this one; they complain to the same place. */
+  message(number: number, field: string): ProtobufFields | undefined {
+    const chunks = this.#chunks(number, field, "is not a message");
+    if (chunks.length === 0) return undefined;
+    // In Protobuf two encodings after each other are that of both merged.
+    return this.#inner(concatenated(chunks), field);
+  }
+
+  /**
+   * Every occurrence of a repeated message, in order; read one by one, so that who doesn't ask for all doesn't hold all. What
+   * is wrong with any of them is said of the same path.
+   */
+  *messages(number: number, field: string): Generator<ProtobufFields> {
+    for (const bytes of this.#chunks(number, field, "is not a message")) {
+      yield this.#inner(bytes, field);
+    }
+  }
+
+  /**
+   * The messages of a map, by name; the last of equal names counts. A name comes from the sender, so it stands in no complaint.
+   *
+   * @param countMax how many are taken; more are a complaint
+   */
+  map(number: number, field: string, countMax: number): ReadonlyMap<string, ProtobufFields> {
+    const map = new Map<string, ProtobufFields>();
+    const entries = this.#chunks(number, field, "is not a map");
+    if (entries.length > countMax) {
+      this.complain(field, `has over ${countMax} entries`);
+      return map;
+    }
+    for (const bytes of entries) {
+      const entry = this.#inner(bytes, field);
+      const key = this.#decode(entry.bytes(1, "key", "is not a string"), field);
+      map.set(key, this.#inner(concatenated(entry.#chunks(2, "value", "is not a message")), field));
+    }
+    return map;
+  }
+
+  /** Leaves a complaint about a field. */
+  complain(field: string, complaint: string): void {
+    this.#complaints.push(`${this.#prefix}${field} ${complaint}`);
+  }
+
+  /** Whether all of it could be told apart. */
+  #scan(bytes: Uint8Array): boolean {
+    const reader = new BinaryReader(bytes);
+    try {
+      while (reader.pos < bytes.byteLength) {
+        const [number, wireType] = reader.tag();
+        const value = takeValue(reader, bytes, number, wireType);
+        const values = this.#values.get(number);
+        if (values === undefined) this.#values.set(number, [value]);
+        else values.push(value);
+      }
+      return true;
+    } catch {
+      return false; // The reader throws on bad input, and only then.
+    }
+  }
+
+  #inner(bytes: Uint8Array, field: string): ProtobufFields {
+    return new ProtobufFields(bytes, `${this.#prefix}${field}`, this.#complaints);
+  }
+
+  #chunks(number: number, field: string, complaint: string): Uint8Array[] {
+    const values = this.#values.get(number) ?? [];
+    const chunks = values.filter((value) => value instanceof Uint8Array);
+    if (chunks.length < values.length) this.complain(field, complaint);
+    return chunks;
+  }
+
+  #integer(number: number, field: string, complaint: string): number {
+    const values = this.#values.get(number) ?? [];
+    const integers = values.filter((value) => typeof value === "number");
+    if (integers.length < values.length) this.complain(field, complaint);
+    return integers.at(-1) ?? 0;
+  }
+
+  #within(value: number, field: string, min: number, max: number): number {
+    if (value >= min && value <= max) return value;
+    this.complain(field, "is out of range");
+    return 0;
+  }
+
+  #decode(bytes: Uint8Array, field: string): string {
+    if (bytes.byteLength === 0) return ""; // Most fields are absent and need no decoder.
+    const text = utf8Text(bytes);
+    if (text === undefined) this.complain(field, "is not valid UTF-8");
+    return text ?? "";
+  }
+}
+
+/**
+ * Takes what stands after its length; undefined when there is less of it than that, or no length.
+ *
+ * @param bytes all that the reader reads
+ */
+export function takeDelimited(reader: BinaryReader, bytes: Uint8Array): Uint8Array | undefined {
+  let length: number;
+  try {
+    // Not `reader.bytes()`: that takes a length modulo 2^32.
+    length = Number(reader.uint64());
+  } catch {
+    return undefined; // It throws on bad input, and only then.
+  }
+  const start = reader.pos;
+  if (length > bytes.byteLength - start) return undefined;
+  reader.pos += length;
+  return bytes.subarray(start, reader.pos);
+}
+
+/** Throws on bad input, as the reader does. */
+function takeValue(
+  reader: BinaryReader,
+  bytes: Uint8Array,
+  number: number,
+  wireType: WireType,
+): Value {
+  switch (wireType) {
+    case WireType.Varint:
+      // Beyond the safe integers this is rounded, which leaves it beyond them; and no field of ours goes as far.
+      return Number(reader.int64());
+    case WireType.LengthDelimited: {
+      const value = takeDelimited(reader, bytes);
+      if (value === undefined) throw new RangeError("cut off");
+      return value;
+    }
+    case WireType.Bit32:
+    case WireType.Bit64:
+    case WireType.StartGroup:
+    case WireType.EndGroup:
+      reader.skip(wireType, number);
+      return undefined;
+  }
+}
+
+/** A varint as the signed integer of its 64 bits; bytes; or something of a type that none of our fields has. */
+type Value = number | Uint8Array | undefined;

@@ -1,0 +1,214 @@
+import {
+  type ConnectionClaims,
+  type ConnectionVerdict,
+  withoutSubscriptions,
+} from "../access/claims.ts";
+import { limits } from "../limits.ts";
+import type { Message } from "../protocol/codec.ts";
+import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { ConnectRequest } from "../protocol/command.ts";
+import type { SubscribeResult } from "../protocol/reply.ts";
+import type { JoinAnswer } from "./ports.ts";
+import { connect, connectResult, refused } from "./connect-command.ts";
+import { type Decision, disconnectWith, failWith } from "./decision.ts";
+import { grantOneWaySubscriptions, unseen } from "./unidirectional.ts";
+import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
+import type { SessionState } from "./session-state.ts";
+import { joinWish, notRecovering, type Recovering, subscribeResult } from "./subscribe-command.ts";
+import type { Subscriber } from "./subscription.ts";
+
+/**
+ * Carries out a connect: decides on it, makes the server's subscriptions, and answers when all of them have begun (rules C1,
+ * C9). Their publications wait for the answer.
+ *
+ * @param done takes what the connect comes to when it failed; it is given nothing once the client was told of its success
+ */
+export function carryOutConnect(
+  state: SessionState,
+  subscriber: Subscriber,
+  id: number,
+  request: ConnectRequest,
+  verdict: ConnectionVerdict | undefined,
+  nowMs: number,
+  done: (failure?: Decision) => void,
+): void {
+  const { channels, config } = state.context;
+  const accepted = connect(state.identity, verdict, config.client, nowMs);
+  if (accepted.outcome !== "accepted") {
+    done(accepted);
+    return;
+  }
+  const { claims } = accepted;
+  const grants = grantAll(state, request, claims);
+  if (grants.outcome !== "granted") {
+    done(grants.outcome === "error" ? { ...grants, changes: refused } : grants);
+    return;
+  }
+  // The subscriptions are made now, and remembered as what they are.
+  const kept = withoutSubscriptions(claims);
+  state.identity = { ...state.identity, claims: kept };
+  const { granted } = grants;
+  if (!state.hasRoom(granted.map(({ grant }) => grant.subscription))) {
+    done(failWith(errorCodes.limitExceeded, refused));
+    return;
+  }
+  state.connecting = true;
+  joinAll(state, subscriber, granted, request, nowMs, (outcome) => {
+    state.connecting = false;
+    const answer =
+      outcome.outcome === "joined"
+        ? connectAnswer(state, id, kept, outcome.joined, nowMs)
+        : outcome;
+    if (answer.outcome === "failed") {
+      for (const subscription of state.subscriptions.all) channels.leave(subscription);
+      state.subscriptions.clear();
+      done(failWith(answer.error, refused));
+    } else {
+      tellConnected(state, answer.message);
+      done();
+    }
+  });
+}
+
+/** Which subscriptions are made along with the connection, whether the server wants them or somebody who only listens. */
+function grantAll(
+  { identity, context, oneWay }: SessionState,
+  request: ConnectRequest,
+  claims: ConnectionClaims,
+): ReturnType<typeof grantServerSubscriptions> {
+  const { config, channels, serverSubscriptions, channel } = context;
+  const applicant = { user: claims.user, client: identity.client };
+  const given = serverSubscriptions
+    ? grantServerSubscriptions(claims, applicant, config, channels)
+    : nothingGranted;
+  if (!oneWay || given.outcome !== "granted") return given;
+  const all = grantOneWaySubscriptions(
+    request,
+    claims,
+    applicant,
+    given.granted,
+    channel,
+    channels,
+  );
+  if (all.outcome !== "granted") return all;
+  if (all.granted.length > config.client.channelLimit)
+    return disconnectWith(disconnectCodes.channelLimit);
+  return identity.passing === true ? { ...all, granted: all.granted.map(unseen) } : all;
+}
+
+const nothingGranted = { outcome: "granted", granted: [] } as const;
+
+/** A subscription of the server's that has begun. */
+interface Joined {
+  readonly channel: string;
+  readonly request: Recovering;
+  readonly grant: GrantedChannel["grant"];
+  readonly answer: JoinAnswer & { readonly outcome: "joined" };
+}
+
+interface Failed {
+  readonly outcome: "failed";
+  readonly error: ErrorCode;
+}
+
+type AllJoined = { readonly outcome: "joined"; readonly joined: readonly Joined[] } | Failed;
+
+/** Joins all channels at once. Whoever isn't in one of them isn't connected: it comes again, with its positions. */
+function joinAll(
+  state: SessionState,
+  subscriber: Subscriber,
+  granted: readonly GrantedChannel[],
+  { subscriptions: requested }: ConnectRequest,
+  nowMs: number,
+  done: (outcome: AllJoined) => void,
+): void {
+  const joined: Joined[] = [];
+  let error: ErrorCode | undefined;
+  let missing = granted.length;
+  const settle = (): void => {
+    done(error === undefined ? { outcome: "joined", joined } : { outcome: "failed", error });
+  };
+  for (const { grant, known } of granted) {
+    const { channel } = grant.subscription;
+    const asked = requested.get(channel);
+    const request = asked === undefined ? notRecovering : { ...asked, flag: 0 };
+    const subscription = state.newSubscription(grant.subscription, subscriber);
+    subscription.hold();
+    state.subscriptions.add(subscription, false);
+    const wish = joinWish(grant, known.options, request);
+    state.context.channels.join(subscription, wish, nowMs, (answer) => {
+      if (answer.outcome === "failed") {
+        error ??= answer.error;
+        state.subscriptions.remove(channel);
+      } else {
+        joined.push({ channel, request, grant, answer });
+        state.subscriptions.begin(channel);
+      }
+      missing--;
+      if (missing === 0) settle();
+    });
+  }
+  if (granted.length === 0) settle();
+}
+
+/**
+ * Makes the reply. Together the recovered publications may be more than a client can be sent at once: for some of the
+ * subscriptions it is then told that it missed something, as after any recovery that failed (rules R4, F4).
+ */
+function connectAnswer(
+  state: SessionState,
+  id: number,
+  claims: ConnectionClaims,
+  joined: readonly Joined[],
+  nowMs: number,
+): { readonly outcome: "fits"; readonly message: Message } | Failed {
+  const { codec } = state;
+  const { config, version } = state.context;
+  const { queueMaxSizeBytes } = config.client;
+  const bytesOf = (result: SubscribeResult): number =>
+    codec.encodeReply({ id, method: "subscribe", result }).length;
+  const results = joined.map(({ channel, grant, request, answer }) => {
+    const without = { ...answer, recovered: false, publications: [] };
+    return {
+      channel,
+      whole: subscribeResult(grant, request, answer, nowMs),
+      bare: subscribeResult(grant, request, without, nowMs),
+    };
+  });
+  let roomBytes = queueMaxSizeBytes - limits.answerRestBytes;
+  for (const { bare } of results) roomBytes -= bytesOf(bare);
+  const subscriptions = new Map<string, SubscribeResult>();
+  for (const { channel, whole, bare } of results) {
+    const bytes = whole.publications.length === 0 ? 0 : bytesOf(whole) - bytesOf(bare);
+    const fits = bytes === 0 || bytes <= roomBytes;
+    if (fits) roomBytes -= bytes;
+    subscriptions.set(channel, fits ? whole : bare);
+  }
+  const result = {
+    ...connectResult(state.identity, claims, config.client, version, nowMs),
+    ...emulation(state),
+    ...(subscriptions.size === 0 ? {} : { subscriptions }),
+  };
+  const message = codec.encodeReply({ id, method: "connect", result });
+  return message.length <= queueMaxSizeBytes
+    ? { outcome: "fits", message }
+    : { outcome: "failed", error: errorCodes.limitExceeded };
+}
+
+/** How what the client posts finds its way to it (reference 4.3). Who only listens has nothing to post. */
+function emulation({ identity, context, oneWay }: SessionState): {
+  readonly session?: string;
+  readonly node?: string;
+} {
+  if (identity.secret === undefined) return {};
+  return oneWay ? { session: identity.secret } : { session: identity.secret, node: context.node };
+}
+
+function tellConnected(state: SessionState, message: Message): void {
+  const { channels } = state.context;
+  state.change({ phase: "connected" });
+  state.send(message);
+  const begun = state.subscriptions.all;
+  for (const subscription of begun) subscription.release();
+  for (const subscription of begun) if (!state.closed) channels.announce(subscription);
+}

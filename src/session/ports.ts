@@ -1,0 +1,96 @@
+import type { HistoryQuery } from "../contract/channel-call.ts";
+import type { JoinWish } from "../channel/channel.ts";
+import type { ResolvedChannel } from "../channel/channel-name.ts";
+import type { ErrorCode } from "../protocol/codes.ts";
+import type { Payload } from "../protocol/payload.ts";
+import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
+import type { Subscription } from "./subscription.ts";
+
+/**
+ * The channels as a session sees them. In a channel's own object there is one, and every answer comes at once; on a gateway
+ * there are as many as clients name, and answers come when the channels' objects gave them. Each `answer` is called at most
+ * once. None of these calls throws.
+ */
+export interface Channels {
+  /** What a name stands for here. */
+  find(name: string): ResolvedChannel;
+  /**
+   * Makes somebody a subscriber. The subscription begins in the stretch in which `answer` is called: every publication
+   * after the answer's position reaches it, and none before. After {@link leave} there is no answer any more.
+   */
+  join(
+    subscription: Subscription,
+    wish: JoinWish,
+    nowMs: number,
+    answer: (outcome: JoinAnswer) => void,
+  ): void;
+  /** Takes up a subscription that slept. */
+  restore(subscription: Subscription): void;
+  /** Tells the others, after its own reply, that a subscriber came. */
+  announce(subscription: Subscription): void;
+  /** Ends a subscription, or the wish for one. The others hear of it, if they heard that it came. */
+  leave(subscription: Subscription): void;
+  /**
+   * Publishes for a client that may.
+   *
+   * @param subscription the publisher's own to this channel, if there is one: what it publishes has then reached the hub
+   *                     before `answer` is called (rule O4)
+   */
+  publish(
+    channel: string,
+    data: Payload,
+    info: ClientInfo,
+    subscription: Subscription | undefined,
+    nowMs: number,
+    answer: (outcome: PublishAnswer) => void,
+  ): void;
+  history(
+    channel: string,
+    query: HistoryQuery,
+    bytesMax: number,
+    nowMs: number,
+    answer: (outcome: HistoryAnswer) => void,
+  ): void;
+  presence(channel: string, answer: (outcome: PresenceAnswer) => void): void;
+  presenceStats(channel: string, answer: (outcome: PresenceStatsAnswer) => void): void;
+  /**
+   * Whether publications for this subscriber are still being collected. If so, its `flushed` is called once they went out,
+   * and a reply that must come after them waits for that (rule O4).
+   */
+  awaitFlush(subscription: Subscription): boolean;
+}
+
+/** The channel's object refused, or nobody could ask it. */
+interface Failed {
+  readonly outcome: "failed";
+  readonly error: ErrorCode;
+}
+
+export type JoinAnswer =
+  | {
+      readonly outcome: "joined";
+      /** Where the stream stood when the subscription began; absent when it keeps no position. */
+      readonly position?: StreamPosition;
+      readonly recovered: boolean;
+      readonly publications: readonly Publication[];
+    }
+  | Failed;
+
+export type PublishAnswer = { readonly outcome: "published" } | Failed;
+
+export type HistoryAnswer =
+  | {
+      readonly outcome: "history";
+      readonly publications: readonly Publication[];
+      readonly position: StreamPosition;
+    }
+  | Failed;
+
+export type PresenceAnswer =
+  | { readonly outcome: "presence"; readonly result: PresenceResult }
+  | Failed;
+
+export type PresenceStatsAnswer =
+  | { readonly outcome: "presence-stats"; readonly result: PresenceStatsResult }
+  | Failed;

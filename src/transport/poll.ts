@@ -1,0 +1,108 @@
+import { elementTexts, type JsonText, memberText } from "../protocol/json/text.ts";
+import { jsonValue } from "../protocol/json-value.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { PollRequest } from "./poll-request.ts";
+
+/** What a long poll has come to, as far as it is known. */
+export type PollAnswer =
+  /** There is nothing newer yet: wait. */
+  | { readonly outcome: "waiting" }
+  /** Asked for by a position, `fresh` says that there is something newer than it; `lost` that it is no place any more. */
+  | { readonly outcome: "answered"; readonly body: string; readonly kind: PollKind }
+  /** The client isn't subscribed: it may not be. */
+  | { readonly outcome: "forbidden" }
+  /** The channel has no positions to poll from. */
+  | { readonly outcome: "no-positions" };
+
+type PollKind = "fresh" | "lost" | "position" | "nothing";
+
+/**
+ * Reads what an object sends to a client that only listens (reference 4.5), until the poll has an answer. Publications are
+ * passed on as they stand (rule W2).
+ */
+export class PollReader {
+  readonly #channel: string;
+  readonly #since: PollRequest["since"];
+  #position: StreamPosition | undefined;
+
+  constructor(channel: string, { since }: PollRequest) {
+    this.#channel = channel;
+    this.#since = since;
+  }
+
+  /** The ConnectRequest that subscribes to the channel. */
+  get connectRequest(): string {
+    // An epoch that no stream has: nothing is recovered, and what comes is the position.
+    const since = this.#since ?? { offset: 0, epoch: "_" };
+    return JSON.stringify({ subs: { [this.#channel]: { recover: true, ...since } } });
+  }
+
+  /** Takes one frame: pushes on lines of their own. */
+  take(frame: string): PollAnswer {
+    const live: JsonText[] = [];
+    for (const line of frame.split("\n")) {
+      const connected = memberText(line, "connect");
+      if (connected !== undefined) {
+        const answer = this.#connected(connected);
+        if (answer.outcome !== "waiting") return answer;
+      } else if (textOf(memberText(line, "channel")) === this.#channel) {
+        const publication = memberText(line, "pub");
+        if (publication !== undefined) live.push(publication);
+      }
+    }
+    return live.length === 0 || this.#position === undefined
+      ? { outcome: "waiting" }
+      : fresh(live, this.#position);
+  }
+
+  /** What the client is told when its time is over. */
+  timedOut(): PollAnswer {
+    return this.#position === undefined
+      ? { outcome: "waiting" }
+      : answered("nothing", [], this.#position);
+  }
+
+  #connected(connect: JsonText): PollAnswer {
+    const subscription = memberText(connect, "subs", this.#channel);
+    if (subscription === undefined) return { outcome: "forbidden" };
+    const epoch = textOf(memberText(subscription, "epoch"));
+    // Where nothing is recovered each poll would say at once that it lost its position.
+    const isRecoverable = memberText(subscription, "recoverable") === "true";
+    if (!isRecoverable || epoch === undefined || epoch === "") return { outcome: "no-positions" };
+    const missed = elementTexts(subscription, "publications") ?? [];
+    const offset = Math.max(offsetOf(subscription), ...missed.map(offsetOf));
+    const position = { offset, epoch };
+    this.#position = position;
+    if (this.#since === undefined) return answered("position", [], position);
+    if (memberText(subscription, "recovered") !== "true") return answered("lost", [], position);
+    return missed.length === 0 ? { outcome: "waiting" } : fresh(missed, position);
+  }
+}
+
+/** Publications of the stream, the newest last. */
+function fresh(publications: readonly JsonText[], { epoch }: StreamPosition): PollAnswer {
+  const newest = publications.at(-1);
+  const offset = newest === undefined ? 0 : offsetOf(newest);
+  return answered("fresh", publications, { offset, epoch });
+}
+
+function answered(
+  kind: PollKind,
+  publications: readonly JsonText[],
+  { offset, epoch }: StreamPosition,
+): PollAnswer {
+  const lost = kind === "lost" ? `,"recovered":false` : "";
+  const body = `{"publications":[${publications.join(",")}],"offset":${offset},"epoch":${JSON.stringify(epoch)}${lost}}`;
+  return { outcome: "answered", body, kind };
+}
+
+/** 0 is not on the wire. */
+function offsetOf(object: JsonText): number {
+  return Number(memberText(object, "offset") ?? "0");
+}
+
+function textOf(json: JsonText | undefined): string | undefined {
+  if (json === undefined) return undefined;
+  const value = jsonValue(json);
+  return typeof value === "string" ? value : undefined;
+}

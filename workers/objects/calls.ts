@@ -1,0 +1,47 @@
+import type { GatheredPresence } from "../../src/channel/presence.ts";
+import { limits } from "../../src/limits.ts";
+import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
+import type { Answers, PresenceAnswers, Question } from "../../src/contract/relay-request.ts";
+import { parseCallFailure } from "../platform/object-call.ts";
+import type { Env } from "../platform/env.ts";
+import { inTime } from "../platform/in-time.ts";
+
+/**
+ * Asks a channel's object on behalf of a gateway, once.
+ *
+ * @param gateway the name of the one that asks
+ * @returns undefined when nobody knows whether the questions were understood
+ */
+export async function ask(
+  channels: Env["CHANNELS"],
+  channel: string,
+  gateway: string,
+  questions: readonly Question[],
+): Promise<Answers | undefined> {
+  try {
+    const answers = channels.getByName(channel).ask(gateway, questions);
+    return await inTime<Answers | undefined>(answers, limits.objectAnswerMs, undefined);
+  } catch (error) {
+    const failure = parseCallFailure(error);
+    if (failure.overloaded) return { outcome: "overloaded", retryAfterSeconds: 1 };
+    console.warn(`call to a channel failed: ${failure.summary}`);
+    return undefined;
+  }
+}
+
+/** Asks a channel's object who is present, on its own sockets and on those of all its gateways. */
+export async function askPresence(
+  channels: Env["CHANNELS"],
+  channel: string,
+): Promise<GatheredPresence | { readonly error: ErrorCode }> {
+  try {
+    const answer = channels.getByName(channel).present();
+    const late = { outcome: "error", error: errorCodes.internal } as const;
+    return await inTime<PresenceAnswers>(answer, limits.objectAnswerMs, late);
+  } catch (error) {
+    const failure = parseCallFailure(error);
+    console.warn(`call to a channel failed: ${failure.summary}`);
+    const { tooManyRequests, internal } = errorCodes;
+    return { error: failure.overloaded ? tooManyRequests : internal };
+  }
+}
