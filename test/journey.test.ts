@@ -13,10 +13,10 @@ const stops = [
 ].map(([, file = ""]) => file);
 
 describe("a publication's journey", () => {
-  it("[W1] names the eighteen stops from the route table to the socket", () => {
+  it("[W1] names the eighteen stops from the route table to the codec", () => {
     expect(stops).toHaveLength(18);
     expect(stops[0]).toBe("workers/http/app.ts");
-    expect(stops.at(-1)).toBe("workers/platform/socket-connection.ts");
+    expect(stops.at(-1)).toBe("src/protocol/codec.ts");
   });
 
   it.each(stops)("[W1] %s is reached from a stop above it", (stop) => {

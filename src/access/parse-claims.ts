@@ -1,21 +1,21 @@
-import { parseJsonText, type JsonText } from "../protocol/json/text.ts";
+import { parseJsonText, type JsonText, memberText } from "../protocol/json/text.ts";
 import {
   isJsonObject,
   jsonValue,
   type JsonObject,
   type JsonValue,
-} from "../protocol/json-value.ts";
-import { type ClaimRules, claimFault } from "./claim-rules.ts";
+  isJsonArray,
+} from "../protocol/wire-value.ts";
 import type {
   ConnectionClaims,
   ConnectionVerdict,
   SubscriptionClaims,
   SubscriptionVerdict,
   Verdict,
+  ServerSubscription,
+  SubscriptionOverride,
 } from "./claims.ts";
-import { parseOverride } from "./parse-override.ts";
-import { parseServerSubscriptions } from "./parse-server-subscriptions.ts";
-import { dataClaim, infoClaim, readRawClaim } from "./raw-claim.ts";
+import { parseBase64, payloadText } from "../protocol/payload.ts";
 
 /**
  * Reads the payload of a connection token whose signature is already known to be good (reference 5.1).
@@ -134,4 +134,190 @@ function parseTime(value: JsonValue | undefined): number | "absent" | undefined 
 
 function invalid(reason: string): { readonly outcome: "invalid"; readonly reason: string } {
   return { outcome: "invalid", reason };
+}
+
+/** What an operator asks of every token's claims besides its signature (reference 5.1 and 5.3). */
+export interface ClaimRules {
+  /** The claim that names the user: `sub`, unless another one is chosen. */
+  readonly userIdClaim: string;
+  /** One of the token's audiences must be this. */
+  readonly audience?: string;
+  /** One of the token's audiences must match this. */
+  readonly audienceRegex?: RegExp;
+  readonly issuer?: string;
+  readonly issuerRegex?: RegExp;
+}
+
+/**
+ * Whether the token is for us and from whom we trust. A claim that no rule asks for isn't looked at.
+ *
+ * @returns what is wrong, without any value; undefined when nothing is
+ */
+function claimFault(fields: JsonObject, rules: ClaimRules): string | undefined {
+  const { audience, audienceRegex, issuer, issuerRegex } = rules;
+  if (audience !== undefined || audienceRegex !== undefined) {
+    const audiences = textsOf(fields["aud"]);
+    const forUs =
+      (audience === undefined || audiences.includes(audience)) &&
+      (audienceRegex === undefined || audiences.some((text) => audienceRegex.test(text)));
+    if (!forUs) return "the audience is another";
+  }
+  if (issuer !== undefined || issuerRegex !== undefined) {
+    const given = fields["iss"];
+    const trusted =
+      typeof given === "string" &&
+      (issuer === undefined || given === issuer) &&
+      (issuerRegex === undefined || issuerRegex.test(given));
+    if (!trusted) return "the issuer is another";
+  }
+  return undefined;
+}
+
+/** RFC 7519 section 4.1.3: one audience may stand by itself. What isn't text is nobody's audience. */
+function textsOf(value: JsonValue | undefined): readonly string[] {
+  const values = value !== undefined && isJsonArray(value) ? value : [value];
+  return values.filter((one) => typeof one === "string");
+}
+
+/** The subscriptions that the server is to make for a connection, or what is wrong with the claims about them. */
+type ParsedServerSubscriptions =
+  | { readonly outcome: "read"; readonly subscriptions: readonly ServerSubscription[] }
+  | { readonly outcome: "invalid"; readonly reason: string };
+
+/**
+ * Reads the claims `channels` and `subs` of a connection token: each channel once, and when `subs` names any, `channels`
+ * counts for nothing (reference 5.1). How many they may be is not asked here: a connection with too many is told so by
+ * its own code (rule G1), and the token's length bounds them.
+ *
+ * @param text   the payload as its sender wrote it
+ * @param fields the same payload, parsed
+ */
+function parseServerSubscriptions(text: string, fields: JsonObject): ParsedServerSubscriptions {
+  const channels = parseChannels(fields["channels"]);
+  if (channels === undefined) return invalid("channels is not an array of strings");
+  const subs = fields["subs"] ?? {};
+  if (!isJsonObject(subs)) return invalid("subs is not an object of objects");
+  const entries = Object.entries(subs);
+  if (entries.length === 0) {
+    const subscriptions = [...channels].map((channel) => ({ channel, override: {} }));
+    return { outcome: "read", subscriptions };
+  }
+  const subsText = memberText(text, "subs") ?? "{}";
+  const subscriptions: ServerSubscription[] = [];
+  for (const [channel, options] of entries) {
+    const parsed = parseSubscription(subsText, channel, options);
+    if (parsed.outcome === "invalid") return parsed;
+    subscriptions.push(parsed.subscription);
+  }
+  return { outcome: "read", subscriptions };
+}
+
+function parseChannels(value: JsonValue | undefined): ReadonlySet<string> | undefined {
+  if (value === undefined || value === null) return new Set();
+  if (!isJsonArray(value)) return undefined;
+  const channels = new Set<string>();
+  for (const channel of value) {
+    if (typeof channel !== "string") return undefined;
+    channels.add(channel);
+  }
+  return channels;
+}
+
+type ParsedSubscription =
+  | { readonly outcome: "read"; readonly subscription: ServerSubscription }
+  | { readonly outcome: "invalid"; readonly reason: string };
+
+function parseSubscription(
+  subsText: string,
+  channel: string,
+  options: JsonValue,
+): ParsedSubscription {
+  const fields = options ?? {};
+  if (!isJsonObject(fields)) return invalid("subs is not an object of objects");
+  const override = parseOverride(fields["override"]);
+  if (override === undefined)
+    return invalid("override in subs is not an object of {value: boolean}");
+  // To find an object's text all before it is read: that is left out where the text isn't needed, as it mostly isn't.
+  const text = hasPayload(fields) ? (memberText(subsText, channel) ?? "{}") : "{}";
+  const info = readRawClaim(text, fields, infoClaim);
+  if (info.outcome === "invalid") return invalid(`subs: ${info.reason}`);
+  const data = readRawClaim(text, fields, dataClaim);
+  if (data.outcome === "invalid") return invalid(`subs: ${data.reason}`);
+  const subscription: ServerSubscription = {
+    channel,
+    override,
+    ...(info.text === undefined ? {} : { info: info.text }),
+    ...(data.text === undefined ? {} : { data: data.text }),
+  };
+  return { outcome: "read", subscription };
+}
+
+function hasPayload(fields: JsonObject): boolean {
+  return fields["info"] !== undefined || fields["data"] !== undefined;
+}
+
+/**
+ * Reads an `override`: an object of `{"value": boolean}` (reference 5.1).
+ *
+ * @param given undefined and null for none
+ * @returns undefined when it isn't one
+ */
+function parseOverride(given: JsonValue | undefined): SubscriptionOverride | undefined {
+  if (given === undefined || given === null) return {};
+  if (!isJsonObject(given)) return undefined;
+  const override: { -readonly [Key in keyof SubscriptionOverride]: SubscriptionOverride[Key] } = {};
+  for (const [name, key] of overrideNames) {
+    const option = given[name];
+    if (option === undefined || option === null) continue;
+    const flag = isJsonObject(option) ? option["value"] : undefined;
+    if (typeof flag !== "boolean") return undefined;
+    override[key] = flag;
+  }
+  return override;
+}
+
+const overrideNames = [
+  ["presence", "presence"],
+  ["join_leave", "joinLeave"],
+  ["force_push_join_leave", "forcePushJoinLeave"],
+  ["force_positioning", "forcePositioning"],
+  ["force_recovery", "forceRecovery"],
+] as const satisfies readonly (readonly [string, keyof SubscriptionOverride])[];
+
+/** A claim as its sender wrote it, undefined when there is none; or why it can't be read. */
+type RawClaim =
+  | { readonly outcome: "read"; readonly text: JsonText | undefined }
+  | { readonly outcome: "invalid"; readonly reason: string };
+
+/** A claim that is shown to others as it was written: under one name as JSON, under another as base64 of JSON. */
+interface RawClaimNames {
+  readonly plain: string;
+  readonly base64: string;
+}
+
+const infoClaim: RawClaimNames = { plain: "info", base64: "b64info" };
+const dataClaim: RawClaimNames = { plain: "data", base64: "b64data" };
+
+/**
+ * Reads such a claim of an object; the base64 form wins over the plain one (reference 5.1).
+ *
+ * @param text   the object as its sender wrote it, valid JSON
+ * @param fields the same object, parsed
+ */
+function readRawClaim(text: string, fields: JsonObject, names: RawClaimNames): RawClaim {
+  const encoded = fields[names.base64];
+  if (encoded !== undefined && encoded !== null && encoded !== "") {
+    const decoded = typeof encoded === "string" ? parseBase64Json(encoded) : undefined;
+    return decoded === undefined
+      ? { outcome: "invalid", reason: `${names.base64} is not base64 of JSON` }
+      : { outcome: "read", text: decoded };
+  }
+  const plain = memberText(text, names.plain);
+  return { outcome: "read", text: plain === "null" ? undefined : plain };
+}
+
+/** Decodes base64 of UTF-8 JSON; undefined when it isn't that. */
+export function parseBase64Json(encoded: string): JsonText | undefined {
+  const bytes = parseBase64(encoded);
+  return bytes === undefined ? undefined : payloadText(bytes);
 }

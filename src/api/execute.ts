@@ -1,5 +1,4 @@
-import type { Channel } from "../channel/channel.ts";
-import { historyError } from "../channel/history-error.ts";
+import { type Channel, historyError } from "../channel/channel.ts";
 import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -8,7 +7,7 @@ import {
   encodePosition,
   encodePresence,
   encodePresenceStats,
-} from "../protocol/json/json-result.ts";
+} from "../protocol/json/encode.ts";
 import type { ChannelAnswer, ChannelCommand, HistoryQuery } from "../contract/channel-call.ts";
 
 /**

@@ -6,10 +6,8 @@ import {
   type SingleMethod,
   singleCommand,
 } from "./command.ts";
-import { parseBroadcast } from "./parse-broadcast.ts";
-import { parseChannelRequest } from "./parse-channel-request.ts";
-import { parseHistory } from "./read.ts";
-import { parsePublish } from "./publish.ts";
+import { parseBroadcast, parsePublish } from "./publish.ts";
+import { parseChannelRequest, parseHistory } from "./read.ts";
 
 /** Centrifugo's methods that Dormouse doesn't have yet. They are known only so that a batch can't mistake them. */
 export const missingMethods = [

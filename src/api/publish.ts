@@ -1,14 +1,29 @@
-import type { ChannelConfig } from "../config/config.ts";
-import type { Entry, ParsedEntry } from "./command.ts";
-import { checkChannel } from "./check-channel.ts";
+import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
 import {
-  type PublicationShape,
-  parsePublication,
-  parseVersion,
-  publicationFields,
-  publishCall,
-} from "./publication-fields.ts";
-import { parseShape, shape, textField } from "./shape.ts";
+  type Entry,
+  type ParsedEntry,
+  type ParsedCommand,
+  singleCommand,
+  type Malformed,
+  type Refused,
+} from "./command.ts";
+import {
+  checkChannel,
+  parseShape,
+  shape,
+  textField,
+  refusedRequest,
+  textListField,
+  flagField,
+  objectField,
+} from "./shape.ts";
+import { limits } from "../limits.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
+import { acceptsData } from "../channel/publication-request.ts";
+import { memberText } from "../protocol/json/text.ts";
+import { parseBase64, type Payload, payloadLength, payloadOf } from "../protocol/payload.ts";
+import type { Tags } from "../protocol/publication.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
 
 /** Parses a `publish` request (reference 6.2). */
 export function parsePublish(params: string, config: ChannelConfig): ParsedEntry {
@@ -33,3 +48,151 @@ function publishEntry(
 }
 
 const publishShape = shape(() => ({ channel: textField(), ...publicationFields() }));
+
+/**
+ * Parses a `broadcast` request (reference 6.2). What is wrong with the publication or the list refuses the whole; what
+ * is wrong with one channel refuses only its entry.
+ */
+export function parseBroadcast(params: string, config: ChannelConfig): ParsedCommand {
+  const parsed = parseShape(broadcastShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const version = parseVersion(params);
+  if (typeof version === "object") return version;
+  const { channels } = parsed.value;
+  const refused = refusedList(channels);
+  if (refused !== undefined) return singleCommand("broadcast", refused);
+  const publication = parsePublication(params, parsed.value, version);
+  if (publication.outcome === "refused") return singleCommand("broadcast", publication);
+  const { request } = publication;
+  const entries = channels.map((channel) => broadcastEntry(channel, request, config));
+  return { outcome: "command", command: { form: "broadcast", entries } };
+}
+
+function refusedList(channels: readonly string[]) {
+  if (channels.length === 0) return refusedRequest("channels is required");
+  if (channels.length > limits.requestChannelsMax) {
+    return refusedRequest(`channels has more than ${limits.requestChannelsMax} entries`);
+  }
+  return undefined;
+}
+
+function broadcastEntry(
+  channel: string,
+  request: PublicationRequest,
+  config: ChannelConfig,
+): Entry {
+  const checked = checkChannel(channel, config);
+  if (checked.outcome === "refused") return checked;
+  return publishCall(channel, request, checked.options);
+}
+
+const broadcastShape = shape(() => ({ channels: textListField(), ...publicationFields() }));
+
+/** The fields that publish and broadcast share, but for `data` and `version`: those are read from the text. */
+export const publicationFields = () => ({
+  b64data: textField(),
+  skip_history: flagField(),
+  tags: objectField(),
+  idempotency_key: textField(),
+  delta: flagField(),
+  version_epoch: textField(),
+});
+
+interface PublicationShape {
+  readonly b64data: string;
+  readonly skip_history: boolean;
+  readonly tags?: object | null | undefined;
+  readonly idempotency_key: string;
+  readonly delta: boolean;
+  readonly version_epoch: string;
+}
+
+type ParsedPublication =
+  | { readonly outcome: "publication"; readonly request: PublicationRequest }
+  | Refused;
+
+/**
+ * Makes the publication that a publish or broadcast asks for, within the limits; error 107 otherwise.
+ *
+ * @param params the request, valid JSON, from which `data` is cut byte for byte
+ * @param version from {@link parseVersion}
+ */
+function parsePublication(
+  params: string,
+  fields: PublicationShape,
+  version: bigint,
+): ParsedPublication {
+  // Centrifugo looks at the base64 form first.
+  const data =
+    fields.b64data === "" ? memberText(params, "data") : parseBase64Payload(fields.b64data);
+  if (data === undefined) {
+    return refusedRequest(fields.b64data === "" ? "data is required" : "b64data is not base64");
+  }
+  if (payloadLength(data) > limits.publicationBytesMax) {
+    return overLimit("data", limits.publicationBytesMax);
+  }
+  const tags = fields.tags ?? {};
+  if (!areTags(tags)) return refusedRequest("tags must have strings as values");
+  if (!utf8Fits(JSON.stringify(tags), limits.tagsBytesMax)) {
+    return overLimit("tags", limits.tagsBytesMax);
+  }
+  if (!utf8Fits(fields.idempotency_key, limits.idempotencyKeyBytesMax)) {
+    return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
+  }
+  if (!utf8Fits(fields.version_epoch, limits.versionEpochBytesMax)) {
+    return overLimit("version_epoch", limits.versionEpochBytesMax);
+  }
+  const request: PublicationRequest = {
+    data,
+    ...(Object.keys(tags).length > 0 && { tags }),
+    skipHistory: fields.skip_history,
+    idempotencyKey: fields.idempotency_key,
+    version,
+    versionEpoch: fields.version_epoch,
+    delta: fields.delta,
+  };
+  return { outcome: "publication", request };
+}
+
+/**
+ * Reads `version`, a uint64, from its own digits: JSON.parse would round it above 2^53.
+ *
+ * @returns 0n when it is absent or null
+ */
+function parseVersion(params: string): bigint | Malformed {
+  const digits = memberText(params, "version") ?? "null";
+  if (digits === "null") return 0n;
+  // The length is bounded first, because the time to read a bigint grows faster than its length.
+  const version = /^[0-9]{1,20}$/.test(digits) ? BigInt(digits) : undefined;
+  return version === undefined || version > uint64Max
+    ? { outcome: "malformed", detail: "the field version must be an unsigned 64 bit integer" }
+    : version;
+}
+
+/** The call that publishes to one channel, unless its namespace doesn't take such data (reference 5.6). */
+function publishCall(channel: string, request: PublicationRequest, options: ChannelOptions): Entry {
+  return acceptsData(options, request.data)
+    ? { outcome: "call", channel, command: { method: "publish", request } }
+    : refusedRequest(formatProblem(options));
+}
+
+function parseBase64Payload(encoded: string): Payload | undefined {
+  const bytes = parseBase64(encoded);
+  return bytes === undefined ? undefined : payloadOf(bytes);
+}
+
+function areTags(tags: object): tags is Tags {
+  return Object.values(tags).every((value) => typeof value === "string");
+}
+
+function formatProblem({ publicationDataFormat }: ChannelOptions): string {
+  return publicationDataFormat === ""
+    ? "data is required"
+    : `data must be ${publicationDataFormat === "json" ? "JSON" : "a JSON object"} in the channel's namespace`;
+}
+
+function overLimit(field: string, bytesMax: number): Refused {
+  return refusedRequest(`${field} is over ${bytesMax} bytes`);
+}
+
+const uint64Max = 2n ** 64n - 1n;

@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import type { ChannelConfig } from "../config/config.ts";
 import type { Entry, ParsedEntry } from "./command.ts";
-import { checkChannel, refusedRequest } from "./check-channel.ts";
 import {
+  checkChannel,
+  refusedRequest,
   flagField,
   int32Field,
   objectOf,
@@ -39,3 +40,19 @@ const historyShape = shape(() => ({
   since: v.nullish(objectOf({ offset: offsetField(), epoch: textField() })),
   reverse: flagField(),
 }));
+
+/** Parses the request of a method that takes a channel and nothing else. */
+export function parseChannelRequest(
+  method: "history_remove" | "presence" | "presence_stats",
+  params: string,
+  config: ChannelConfig,
+): ParsedEntry {
+  const parsed = parseShape(channelShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { channel } = parsed.value;
+  const checked = checkChannel(channel, config);
+  if (checked.outcome === "refused") return checked;
+  return { outcome: "call", channel, command: { method } };
+}
+
+const channelShape = shape(() => ({ channel: textField() }));

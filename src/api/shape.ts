@@ -1,5 +1,8 @@
 import * as v from "valibot";
-import type { Malformed } from "./command.ts";
+import type { Malformed, Refused } from "./command.ts";
+import { resolveChannel } from "../channel/channel-name.ts";
+import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
+import { errorCodes } from "../protocol/codes.ts";
 
 /**
  * The kinds of field that requests are made of. As in Go, null is absence, absence is the zero value, and fields that
@@ -32,7 +35,7 @@ export function shape<Fields extends v.ObjectEntries>(fields: () => Fields) {
 /** What a request is once it is read. */
 export type Shaped<Shape extends () => v.GenericSchema> = v.InferOutput<ReturnType<Shape>>;
 
-export type ParsedShape<Value> = { readonly outcome: "shape"; readonly value: Value } | Malformed;
+type ParsedShape<Value> = { readonly outcome: "shape"; readonly value: Value } | Malformed;
 
 /** Reads a request by its shape; stops at the first field that has the wrong type, and names it. The request is valid JSON. */
 export function parseShape<Schema extends v.GenericSchema>(
@@ -62,4 +65,29 @@ function integerField(min: number, max: number, message: string) {
 /** Valibot's object takes arrays too. */
 function parsesAsObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+type CheckedChannel = { readonly outcome: "channel"; readonly options: ChannelOptions } | Refused;
+
+/** Finds a channel's options, or says why a backend can't use that name (reference 6.2): errors 107 and 102. */
+export function checkChannel(channel: string, config: ChannelConfig): CheckedChannel {
+  if (channel === "") return refusedRequest("channel is required");
+  // Text with half a surrogate pair is changed on its way to the object, and two channels would become one.
+  if (!channel.isWellFormed()) return refusedRequest("the channel name is not well-formed Unicode");
+  const resolved = resolveChannel(channel, config);
+  switch (resolved.outcome) {
+    case "resolved":
+      return { outcome: "channel", options: resolved.options };
+    case "bad-name":
+      return refusedRequest(resolved.reason);
+    case "unknown-namespace":
+      break;
+  }
+  const detail = "the channel's namespace is not configured";
+  return { outcome: "refused", error: errorCodes.unknownChannel, detail };
+}
+
+/** Error 107, with what is wrong. */
+export function refusedRequest(detail: string): Refused {
+  return { outcome: "refused", error: errorCodes.badRequest, detail };
 }

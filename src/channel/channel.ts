@@ -8,10 +8,11 @@ import { Registry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
 import { History, type HistoryRange } from "./history.ts";
 import { Idempotency } from "./idempotency.ts";
-import { livePublication } from "./live-publication.ts";
+import { livePublication } from "./publication-request.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import type { Sql } from "../sql.ts";
-import type { HistoryEntry } from "./stored-publication.ts";
+import type { HistoryEntry } from "./history-table.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 
 /** What a channel is made of; the ports are the platform's, the rest is configuration. */
 export interface ChannelSetup {
@@ -383,3 +384,15 @@ const pushBytes = 64;
 
 /** However short-lived a namespace's streams are: asking a gateway wakes two objects and costs a row. */
 const checkIntervalMinMs = 600_000;
+
+/** What a history that can't be read is answered with, to clients and backends alike. */
+export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "history">): ErrorCode {
+  switch (outcome) {
+    case "not-available":
+      return errorCodes.notAvailable;
+    case "unrecoverable-position":
+      return errorCodes.unrecoverablePosition;
+    case "too-large":
+      return errorCodes.limitExceeded;
+  }
+}

@@ -1,5 +1,5 @@
 import { columnText, type Sql } from "../sql.ts";
-import { storedTables } from "../stored-tables.ts";
+import { storedTables } from "./stored-tables.ts";
 
 interface Row {
   /** When the gateway registered, or was last found to be there. */

@@ -1,8 +1,15 @@
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
-import { decodeStoredPublication, type HistoryEntry, insertValues } from "./stored-publication.ts";
+import {
+  decodeStoredPublication,
+  type HistoryEntry,
+  insertValues,
+  loadStream,
+  resizeRing,
+  type Stream,
+  tables,
+} from "./history-table.ts";
 import { slotRuns, type SlotRun } from "./ring.ts";
 import type { Sql } from "../sql.ts";
-import { loadStream, resizeRing, type Stream, tables } from "./history-table.ts";
 
 export interface HistoryOptions {
   /** Publications kept; 0 switches history off. */

@@ -2,7 +2,7 @@ import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { History, StoredKey } from "./history.ts";
 import { columnText, type Sql } from "../sql.ts";
-import { storedTables } from "../stored-tables.ts";
+import { storedTables } from "./stored-tables.ts";
 
 /** What the first publish with a key came to; no position for a publication without history. */
 export interface FirstResult {

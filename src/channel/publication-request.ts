@@ -1,5 +1,7 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
-import type { Payload } from "../protocol/payload.ts";
+import { type Payload, payloadText } from "../protocol/payload.ts";
+import type { ChannelOptions } from "../config/config.ts";
+import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 
 /** A client's publication carries data and nothing else. */
 export function clientPublication(data: Payload): PublicationRequest {
@@ -10,5 +12,36 @@ export function clientPublication(data: Payload): PublicationRequest {
     version: 0n,
     versionEpoch: "",
     delta: false,
+  };
+}
+
+/** Whether the namespace's `publication_data_format` takes this data. None at all it takes only where it asks for bytes. */
+export function acceptsData(options: ChannelOptions, data: Payload): boolean {
+  switch (options.publicationDataFormat) {
+    case "":
+      return data.length > 0;
+    case "json":
+      return payloadText(data) !== undefined;
+    case "json_object":
+      return payloadText(data)?.startsWith("{") === true;
+    case "binary":
+      return true;
+  }
+}
+
+/** What subscribers get; the position is absent when it goes without history. */
+export function livePublication(
+  { data, tags, delta }: PublicationRequest,
+  info: ClientInfo | undefined,
+  position: StreamPosition | undefined,
+  { deltaPublish }: ChannelOptions,
+): Publication {
+  return {
+    data,
+    offset: position?.offset ?? 0,
+    ...(position?.offset === 1 ? { epoch: position.epoch } : {}),
+    ...(info === undefined ? {} : { info }),
+    ...(tags === undefined ? {} : { tags }),
+    ...((delta || deltaPublish) && position !== undefined ? { mayBePatch: true } : {}),
   };
 }

@@ -1,7 +1,6 @@
 import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { RelayEntry } from "../contract/relay-batch.ts";
-import { entryBytes } from "../contract/entry-bytes.ts";
+import { type RelayEntry, entryBytes } from "../contract/relay-batch.ts";
 
 interface Logged {
   readonly entry: RelayEntry;

@@ -1,11 +1,9 @@
-import type { Channel } from "./channel.ts";
+import { type Channel, historyError } from "./channel.ts";
 import { clientPublication } from "./publication-request.ts";
-import { historyError } from "./history-error.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { RelayEntry } from "../contract/relay-batch.ts";
-import { publicationBytes } from "../contract/entry-bytes.ts";
+import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import type { Answer, Question } from "../contract/relay-request.ts";
 
 /**

@@ -1,8 +1,16 @@
-import { type InheritedOptions, readChannelOptions } from "./channel-options.ts";
 import type { ChannelConfig, ChannelOptions } from "./config.ts";
 import type { Section } from "./section.ts";
-import { readDurationMs, readText, readWholeNumber } from "./fields.ts";
-import { unsupportedChannelKeys } from "./unsupported.ts";
+import {
+  readDurationMs,
+  readText,
+  readWholeNumber,
+  readBoolean,
+  readChoice,
+  readTexts,
+} from "./fields.ts";
+import { unsupportedChannelKeys, unsupportedChannelOptions } from "./unsupported.ts";
+import { limits } from "../limits.ts";
+import { readPattern } from "./regex.ts";
 
 /**
  * Reads `channel`: what names mean, and what channels of each namespace may do (reference 5.4 and 5.6).
@@ -58,3 +66,136 @@ function readNamespaceName(section: Section): string {
 
 /** 720h. */
 const historyMetaTtlDefaultMs = 2_592_000_000;
+
+/** What the options of a namespace take from the `channel` section around them. */
+interface InheritedOptions {
+  readonly section: Section;
+  readonly historyMetaTtlMs: number;
+}
+
+/**
+ * Reads what channels of one namespace may do, and checks that its options go together (reference 5.6).
+ *
+ * @param section takes the problems
+ */
+function readChannelOptions(section: Section, inherited: InheritedOptions): ChannelOptions {
+  const ownMetaTtlMs = readDurationMs(section, "history_meta_ttl", { defaultMs: 0 });
+  const channelRegex = readPattern(section, "channel_regex");
+  const options: ChannelOptions = {
+    ...readFeatures(section),
+    ...readPermissions(section),
+    historyMetaTtlMs: ownMetaTtlMs === 0 ? inherited.historyMetaTtlMs : ownMetaTtlMs,
+    ...(channelRegex === undefined ? {} : { channelRegex }),
+    publicationDataFormat: readChoice(section, "publication_data_format", {
+      choices: ["", "json", "json_object", "binary"],
+    }),
+  };
+  const metaTtlOwner = ownMetaTtlMs === 0 ? inherited.section : section;
+  checkChannelOptions(options, section, metaTtlOwner);
+  section.refuseOthers(unsupportedChannelOptions);
+  return options;
+}
+
+function readFeatures(section: Section) {
+  return {
+    presence: readBoolean(section, "presence"),
+    joinLeave: readBoolean(section, "join_leave"),
+    forcePushJoinLeave: readBoolean(section, "force_push_join_leave"),
+    historySize: readWholeNumber(section, "history_size", {
+      default: 0,
+      min: 0,
+      max: limits.historySizeMax,
+    }),
+    historyTtlMs: readDurationMs(section, "history_ttl", { defaultMs: 0 }),
+    forcePositioning: readBoolean(section, "force_positioning"),
+    allowPositioning: readBoolean(section, "allow_positioning"),
+    forceRecovery: readBoolean(section, "force_recovery"),
+    recoveryMode: readRecoveryMode(section),
+    autoCacheRecover: readBoolean(section, "auto_cache_recover"),
+    allowRecovery: readBoolean(section, "allow_recovery"),
+    allowUserLimitedChannels: readBoolean(section, "allow_user_limited_channels"),
+    allowDelta: readTexts(section, "allowed_delta_types", deltaType).length > 0,
+    deltaPublish: readBoolean(section, "delta_publish"),
+    allowTagsFilter: readBoolean(section, "allow_tags_filter"),
+  };
+}
+
+const deltaType = { shape: /^fossil$/, meaning: '"fossil", the only type of delta there is' };
+
+function readRecoveryMode(section: Section): ChannelOptions["recoveryMode"] {
+  const mode = readChoice(section, "force_recovery_mode", { choices: ["", "stream", "cache"] });
+  return mode === "" ? "stream" : mode;
+}
+
+function readPermissions(section: Section) {
+  return {
+    allowSubscribeForClient: readBoolean(section, "allow_subscribe_for_client"),
+    allowSubscribeForAnonymous: readBoolean(section, "allow_subscribe_for_anonymous"),
+    allowPublishForClient: readBoolean(section, "allow_publish_for_client"),
+    allowPublishForSubscriber: readBoolean(section, "allow_publish_for_subscriber"),
+    allowPublishForAnonymous: readBoolean(section, "allow_publish_for_anonymous"),
+    allowPresenceForClient: readBoolean(section, "allow_presence_for_client"),
+    allowPresenceForSubscriber: readBoolean(section, "allow_presence_for_subscriber"),
+    allowPresenceForAnonymous: readBoolean(section, "allow_presence_for_anonymous"),
+    allowHistoryForClient: readBoolean(section, "allow_history_for_client"),
+    allowHistoryForSubscriber: readBoolean(section, "allow_history_for_subscriber"),
+    allowHistoryForAnonymous: readBoolean(section, "allow_history_for_anonymous"),
+  };
+}
+
+/**
+ * Reports options of one namespace that don't go together: the operator expects something that would silently not
+ * happen. A key whose own value is bad has been reported already and causes no complaint here.
+ *
+ * @param section where the options stand; takes the problems
+ * @param metaTtlOwner the section that `options.historyMetaTtlMs` comes from: the same one, or `channel`
+ */
+function checkChannelOptions(
+  options: ChannelOptions,
+  section: Section,
+  metaTtlOwner: Section,
+): void {
+  if (options.forcePushJoinLeave && !options.joinLeave && section.isSound("join_leave")) {
+    section.problem("force_push_join_leave", "needs join_leave");
+  }
+  const cacheMissing = options.recoveryMode !== "cache" && section.isSound("force_recovery_mode");
+  if (options.autoCacheRecover && cacheMissing) {
+    section.problem("auto_cache_recover", 'needs force_recovery_mode "cache"');
+  }
+  if (options.deltaPublish && !options.allowDelta && section.isSound("allowed_delta_types")) {
+    section.problem("delta_publish", "needs allowed_delta_types");
+  }
+  if (!section.isSound("history_size") || !section.isSound("history_ttl")) return;
+  checkHistoryUsers(options, section);
+  if (options.historySize > 0 && options.historyTtlMs === 0) {
+    section.problem("history_size", "needs history_ttl");
+  }
+  if (options.historyTtlMs > 0 && options.historySize === 0) {
+    section.problem("history_ttl", "needs history_size");
+  }
+  if (!section.isSound("history_meta_ttl") || !metaTtlOwner.isSound("history_meta_ttl")) return;
+  // A position must outlive what it points at, or a client that comes back is told of a loss that never was.
+  if (options.historyMetaTtlMs < options.historyTtlMs) {
+    section.problem("history_ttl", `is longer than ${metaTtlOwner.pathOf("history_meta_ttl")}`);
+  }
+}
+
+/**
+ * A position is one in the history: without one there is nothing to be positioned in or to recover from, and only who is
+ * positioned is sent patches.
+ */
+function checkHistoryUsers(options: ChannelOptions, section: Section): void {
+  if (options.historySize > 0 && options.historyTtlMs > 0) return;
+  const users = [
+    ["force_positioning", options.forcePositioning],
+    ["allow_positioning", options.allowPositioning],
+    ["force_recovery", options.forceRecovery],
+    ["allow_recovery", options.allowRecovery],
+    ["force_recovery_mode", options.recoveryMode === "cache"],
+    ["allowed_delta_types", options.allowDelta],
+    ["delta_publish", options.deltaPublish],
+  ] as const;
+  for (const [name, used] of users) {
+    if (used) section.problem(name, "needs history: set history_size and history_ttl");
+  }
+}

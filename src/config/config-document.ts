@@ -3,7 +3,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-} from "../protocol/json-value.ts";
+} from "../protocol/wire-value.ts";
 
 /** The configuration as JSON, or one sentence on why it is none. */
 export type ParsedDocument =

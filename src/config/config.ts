@@ -1,5 +1,5 @@
-import type { ClaimRules } from "../access/claim-rules.ts";
-import type { PublicKey } from "../access/public-key.ts";
+import type { ClaimRules } from "../access/parse-claims.ts";
+import type { PublicKey } from "../access/keys.ts";
 
 /** Everything an operator can set, checked and with defaults filled in. Names mirror Centrifugo's configuration. */
 export interface Config {

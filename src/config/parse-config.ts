@@ -1,13 +1,18 @@
 import { readChannelSection } from "./channel.ts";
-import { readClientSection } from "./client.ts";
+import { readClientSection, checkPersonalChannel } from "./client.ts";
 import { parseConfigDocument } from "./config-document.ts";
-import type { Config } from "./config.ts";
-import { readHttpApiSection } from "./http-api-section.ts";
-import { checkPersonalChannel } from "./personal-channel-section.ts";
-import { readRpcSection } from "./rpc-section.ts";
+import type { Config, HttpApiConfig, RpcConfig, TransportsConfig } from "./config.ts";
 import { Section } from "./section.ts";
-import { readTransports } from "./transports-section.ts";
-import { unsupportedTopLevelKeys } from "./unsupported.ts";
+import {
+  unsupportedTopLevelKeys,
+  unsupportedHttpApiKeys,
+  unsupportedRpcKeys,
+  unsupportedRpcPingKeys,
+  unsupportedStreamKeys,
+  unsupportedUniWebsocketKeys,
+  type UnsupportedKeys,
+} from "./unsupported.ts";
+import { readChoice, readBoolean } from "./fields.ts";
 
 /** The configuration, or all that is wrong with it. */
 export type ParsedConfig =
@@ -40,4 +45,57 @@ export function parseConfig(input: unknown): ParsedConfig {
   if (namespacesKnown) checkPersonalChannel(config, root);
   root.refuseOthers(unsupportedTopLevelKeys);
   return problems.length === 0 ? { outcome: "config", config } : { outcome: "bad", problems };
+}
+
+/**
+ * Reads `http_api`: how the backend's API answers (reference 6.1).
+ *
+ * @param section takes the problems
+ */
+function readHttpApiSection(section: Section): HttpApiConfig {
+  const config: HttpApiConfig = {
+    errorMode: readChoice(section, "error_mode", { choices: ["", "transport"] }),
+  };
+  section.refuseOthers(unsupportedHttpApiKeys);
+  return config;
+}
+
+/**
+ * Reads `rpc`: which methods clients can call (reference 1.6).
+ *
+ * @param section takes the problems
+ */
+function readRpcSection(section: Section): RpcConfig {
+  const ping = section.section("ping");
+  const config: RpcConfig = { pingEnabled: readBoolean(ping, "enabled") };
+  ping.refuseOthers(unsupportedRpcPingKeys);
+  section.refuseOthers(unsupportedRpcKeys);
+  return config;
+}
+
+/**
+ * Reads the sections of the transports beside the WebSocket: which of them there are (reference 4).
+ *
+ * @param root the section of the whole configuration, in which each transport has one of its own
+ */
+function readTransports(root: Section): TransportsConfig {
+  return {
+    sse: readStream(root, "sse"),
+    httpStream: readStream(root, "http_stream"),
+    uniSse: readStream(root, "uni_sse"),
+    uniHttpStream: readStream(root, "uni_http_stream"),
+    uniWebsocket: readEnabled(root, "uni_websocket", unsupportedUniWebsocketKeys),
+    longPoll: readEnabled(root, "long_poll", {}),
+  };
+}
+
+function readStream(root: Section, name: string): boolean {
+  return readEnabled(root, name, unsupportedStreamKeys(`/connection/${name}`));
+}
+
+function readEnabled(root: Section, name: string, unsupported: UnsupportedKeys): boolean {
+  const section = root.section(name);
+  const enabled = readBoolean(section, "enabled");
+  section.refuseOthers(unsupported);
+  return enabled;
 }

@@ -1,5 +1,4 @@
-import { parsePublicKey, type PublicKey } from "../access/public-key.ts";
-import type { KeyKind } from "../access/keys.ts";
+import { parsePublicKey, type PublicKey, type KeyKind } from "../access/keys.ts";
 import type { TokenConfig } from "./config.ts";
 import { readPattern } from "./regex.ts";
 import type { Section } from "./section.ts";

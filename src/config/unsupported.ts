@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonValue } from "../protocol/json-value.ts";
+import { isJsonArray, isJsonObject, type JsonValue } from "../protocol/wire-value.ts";
 
 /** A key of Centrifugo's configuration that Dormouse knows and does not have. */
 export interface UnsupportedKey {

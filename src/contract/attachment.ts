@@ -1,7 +1,7 @@
 import type { ConnectionClaims, ServerSubscription } from "../access/claims.ts";
 import { limits } from "../limits.ts";
 import { isCodecName } from "../protocol/codecs.ts";
-import type { FilterNode } from "../protocol/filter-node.ts";
+import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type {
   KeptPosition,

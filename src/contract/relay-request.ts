@@ -2,7 +2,7 @@ import type { HistoryQuery } from "./channel-call.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import type { RelayEntry } from "./relay-batch.ts";
+import { type RelayEntry, entryBytes } from "./relay-batch.ts";
 
 /**
  * What a gateway asks a channel's object on behalf of its clients; the answers come in the same order. During a deploy the
@@ -71,3 +71,23 @@ export type PresenceAnswers =
       readonly complete: boolean;
     }
   | { readonly outcome: "error"; readonly error: ErrorCode };
+
+/** What a question holds in memory, roughly. */
+export function questionBytes(question: Question): number {
+  switch (question.method) {
+    case "publish":
+      return entryBytes({
+        type: "publication",
+        publication: { data: question.data, offset: 0, info: question.info },
+      });
+    case "announce":
+      return question.entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
+    case "follow":
+    case "recover":
+    case "newest":
+    case "history":
+      return plainBytes;
+  }
+}
+
+const plainBytes = 256;

@@ -1,6 +1,6 @@
 import type { ConnectionClaims } from "../access/claims.ts";
 import type { CodecName } from "../protocol/codec.ts";
-import type { FilterNode } from "../protocol/filter-node.ts";
+import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 
 /** Who a client is and where its connection stands. */

@@ -1,6 +1,3 @@
-import { commonPrefix, commonSuffix } from "./common-bytes.ts";
-import type { Copy } from "./copy.ts";
-
 /** How many bytes a match is found by: the block size of fossil itself (reference 3.1). */
 export const blockBytes = 16;
 
@@ -113,4 +110,64 @@ export function hashBlock(bytes: Uint8Array, at: number): number {
 export function rollHash(hash: number, bytes: Uint8Array, at: number): number {
   const rest = hash - Math.imul(bytes[at] ?? 0, firstByteFactor);
   return (Math.imul(rest, multiplier) + (bytes[at + blockBytes] ?? 0)) | 0;
+}
+
+/** Bytes of the target that stand in the base as well. */
+export interface Copy {
+  /** Where in the base. */
+  readonly offset: number;
+  /** Where in the target. */
+  readonly start: number;
+  readonly length: number;
+}
+
+/**
+ * A copy without the parts of characters at its ends, because a JSON client gets patches as text, in which half a character
+ * can't stand (reference 3.1). In UTF-8 a copy of whole characters begins and ends between characters of the base as well, so
+ * the target alone is looked at.
+ */
+export function wholeCharacters(copy: Copy, target: Uint8Array): Copy {
+  const start = borderFrom(target, copy.start, 1);
+  const end = borderFrom(target, copy.start + copy.length, -1);
+  return { offset: copy.offset + start - copy.start, start, length: Math.max(0, end - start) };
+}
+
+/** The next place between two characters. A character has at most three more bytes; where there are four, it isn't text. */
+function borderFrom(bytes: Uint8Array, place: number, step: 1 | -1): number {
+  for (let moved = 0; moved <= 3; moved++) {
+    if (!isInsideCharacter(bytes[place + moved * step])) return place + moved * step;
+  }
+  return place;
+}
+
+function isInsideCharacter(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x80 && byte < 0xc0;
+}
+
+/** How many bytes are equal from these places on, at most `max`. */
+export function commonPrefix(
+  a: Uint8Array,
+  aFrom: number,
+  b: Uint8Array,
+  bFrom: number,
+  max: number,
+): number {
+  const most = Math.min(a.length - aFrom, b.length - bFrom, max);
+  let length = 0;
+  while (length < most && a[aFrom + length] === b[bFrom + length]) length++;
+  return length;
+}
+
+/** How many bytes are equal before these places, at most `max`. */
+export function commonSuffix(
+  a: Uint8Array,
+  aTo: number,
+  b: Uint8Array,
+  bTo: number,
+  max: number,
+): number {
+  const most = Math.min(aTo, bTo, max);
+  let length = 0;
+  while (length < most && a[aTo - length - 1] === b[bTo - length - 1]) length++;
+  return length;
 }

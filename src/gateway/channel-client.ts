@@ -1,9 +1,11 @@
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import { questionBytes } from "../contract/question-bytes.ts";
-import type { Answer, Answers, Question } from "../contract/relay-request.ts";
-import { UpstreamPause } from "./upstream-pause.ts";
-import { type Waiting, WaitingQuestions } from "./waiting-questions.ts";
+import {
+  questionBytes,
+  type Answer,
+  type Answers,
+  type Question,
+} from "../contract/relay-request.ts";
 
 /** How a gateway calls a channel's object. */
 export interface UpstreamPort {
@@ -194,5 +196,122 @@ function triesOf({ method }: Question): number {
       return limits.overloadTriesMax;
     case "announce":
       return limits.announceTriesMax;
+  }
+}
+
+/** A question that was asked, and may be asked again. */
+interface Waiting {
+  readonly question: Question;
+  readonly answered: (answer: Answer) => void;
+  readonly bytes: number;
+  /** How often it may still be sent without anybody knowing what became of it. */
+  readonly attempts: number;
+  /** How often it may still be refused by an overloaded channel. */
+  readonly tries: number;
+  /** It was given up, and is answered so in its turn. */
+  readonly settled?: Answer;
+}
+
+/**
+ * The questions that wait for the call under way, in order. Joins and leaves have room of their own: a client can be told
+ * that its question was refused, and nobody repeats these.
+ */
+class WaitingQuestions {
+  #all: Waiting[] = [];
+  readonly #questions = { count: 0, bytes: 0 };
+  readonly #announces = { count: 0, bytes: 0 };
+
+  get size(): number {
+    return this.#all.length;
+  }
+
+  /** @returns false when there is no room for it */
+  add(waiting: Waiting): boolean {
+    const announces = waiting.question.method === "announce";
+    const { count, bytes } = this.#roomOf(waiting);
+    const countMax = announces ? limits.announcesWaitingMax : limits.questionsWaitingMax;
+    const bytesMax = announces ? limits.announcesWaitingBytesMax : limits.questionsWaitingBytesMax;
+    if (count >= countMax || bytes + waiting.bytes > bytesMax) return false;
+    this.#all.push(waiting);
+    this.#count(waiting, 1);
+    return true;
+  }
+
+  /** Puts questions that had been taken before all others, whether or not there is room. */
+  putBack(taken: readonly Waiting[]): void {
+    this.#all = [...taken, ...this.#all];
+    for (const waiting of taken) this.#count(waiting, 1);
+  }
+
+  /** Takes as many of the first ones as one call may have. */
+  nextCall(): readonly Waiting[] {
+    let count = 0;
+    let bytes = 0;
+    for (const waiting of this.#all) {
+      bytes += waiting.bytes;
+      if (count >= limits.questionsPerCallMax) break;
+      if (count > 0 && bytes > limits.questionsPerCallBytesMax) break;
+      count++;
+    }
+    const next = this.#all.splice(0, count);
+    for (const waiting of next) this.#count(waiting, -1);
+    return next;
+  }
+
+  #count(waiting: Waiting, sign: 1 | -1): void {
+    const room = this.#roomOf(waiting);
+    room.count += sign;
+    room.bytes += sign * waiting.bytes;
+  }
+
+  #roomOf({ question }: Waiting): { count: number; bytes: number } {
+    return question.method === "announce" ? this.#announces : this.#questions;
+  }
+}
+
+/** How long an overloaded channel is left alone: twice as long each time in a row, within limits. */
+class UpstreamPause {
+  /** How long; undefined while the channel may be asked. */
+  #ms: number | undefined;
+  /** When it began; undefined until somebody says what time it is. */
+  #sinceMs: number | undefined;
+  /** In a row. */
+  #count = 0;
+
+  get lasts(): boolean {
+    return this.#ms !== undefined;
+  }
+
+  begin(): void {
+    this.#ms = Math.min(limits.overloadRetryMs * 2 ** this.#count, limits.overloadRetryMsMax);
+    this.#sinceMs = undefined;
+    this.#count++;
+  }
+
+  /** Nobody has anything to wait for. */
+  skip(): void {
+    this.#ms = undefined;
+  }
+
+  /** The channel isn't overloaded any more. */
+  end(): void {
+    this.#ms = undefined;
+    this.#count = 0;
+  }
+
+  /** @returns whether it has ended just now */
+  over(nowMs: number): boolean {
+    const leftMs = this.leftMs(nowMs);
+    if (leftMs === undefined || leftMs > 0) return false;
+    this.#ms = undefined;
+    return true;
+  }
+
+  /** @returns undefined when there is none */
+  leftMs(nowMs: number): number | undefined {
+    if (this.#ms === undefined) return undefined;
+    // A clock that was set back must not make it longer.
+    if (this.#sinceMs === undefined || nowMs < this.#sinceMs) this.#sinceMs = nowMs;
+    return Math.max(0, this.#sinceMs + this.#ms - nowMs);
   }
 }

@@ -4,17 +4,16 @@ import { errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { JoinAnswer } from "../session/ports.ts";
 import type { Subscription } from "../session/subscription.ts";
-import { Audience } from "./local-subscribers.ts";
-import { BatchBuffer } from "./batch-buffer.ts";
+import { Audience, type PublishWait } from "./local-subscribers.ts";
+import { BatchBuffer, sortBatch } from "./batch-order.ts";
 import type { Batch, BatchAnswer, RelayEntry } from "../contract/relay-batch.ts";
-import type { FollowerHost } from "./follower-host.ts";
 import { Joins } from "./pending-subscribes.ts";
-import type { PublishWait } from "./publish-waits.ts";
 import type { Answer } from "../contract/relay-request.ts";
 import { type Reached, reachedBefore, sameStream } from "./cursor.ts";
-import { sortBatch } from "./batch-order.ts";
-import { asInHistory, asLive } from "./told-epoch.ts";
 import { Window } from "./replay-buffer.ts";
+import type { ClientConfig } from "../config/config.ts";
+import type { HeldSubscriptions } from "./memory.ts";
+import type { Asked } from "./channel-client.ts";
 
 /**
  * One channel as a gateway follows it, for all its subscribers here (rules L1, L3, L6 and L7).
@@ -392,4 +391,27 @@ export class Follower {
     for (const subscription of this.subscriptions) this.#host.held.remove(subscription);
     this.#audience.lose();
   }
+}
+
+/** What all followers of a gateway share. */
+export interface FollowerHost {
+  readonly client: ClientConfig;
+  /** Counts the subscribers here, and those about to be. */
+  readonly held: HeldSubscriptions;
+  /** Asks a channel's object, in order. */
+  ask(channel: string, asked: readonly Asked[]): void;
+  /** Called at the end of whatever happened to a follower: it may be idle now, or have something to settle. */
+  changed(follower: Follower): void;
+}
+
+/** A publication as the history has it: it doesn't say the epoch that clients are told with the first one. */
+function asInHistory(publication: Publication): Publication {
+  if (publication.epoch === undefined) return publication;
+  const { epoch: _, ...rest } = publication;
+  return rest;
+}
+
+/** A publication as it is told when it happens: the first one of a stream says the epoch (reference 2.6). */
+function asLive(publication: Publication, epoch: string): Publication {
+  return publication.offset === 1 ? { ...publication, epoch } : publication;
 }

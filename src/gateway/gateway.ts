@@ -8,8 +8,7 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { Batch, BatchAnswer, RelayEntry } from "../contract/relay-batch.ts";
-import { Follower } from "./follower.ts";
-import type { FollowerHost } from "./follower-host.ts";
+import { Follower, type FollowerHost } from "./follower.ts";
 import { HeldSubscriptions, textBytes } from "./memory.ts";
 import type { Answer, GatewayPresence, Question } from "../contract/relay-request.ts";
 import { SharedQuestion } from "../channel/coalesced-call.ts";
@@ -23,7 +22,7 @@ import type {
   PublishAnswer,
 } from "../session/ports.ts";
 import type { Subscription } from "../session/subscription.ts";
-import { Windows } from "./windows.ts";
+import { Windows } from "./replay-buffer.ts";
 
 /** How a gateway reaches the channels' objects. */
 interface GatewayPorts extends UpstreamPort {

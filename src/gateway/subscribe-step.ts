@@ -5,7 +5,7 @@ import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { JoinAnswer } from "../session/ports.ts";
-import { publicationBytes } from "../contract/entry-bytes.ts";
+import { publicationBytes } from "../contract/relay-batch.ts";
 import { sameStream } from "./cursor.ts";
 import type { Window } from "./replay-buffer.ts";
 

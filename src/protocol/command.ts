@@ -1,4 +1,3 @@
-import type { FilterNode } from "./filter-node.ts";
 import type { Payload } from "./payload.ts";
 import type { StreamPosition } from "./publication.ts";
 
@@ -96,3 +95,17 @@ export interface SubRefreshRequest {
 
 /** Bit 2 of {@link SubscribeRequest.flag}. */
 export const flagErrorOnUnrecoverable = 2;
+
+/**
+ * A tags filter as a client sends it (reference 3.2), with every absent field given its meaning of absence. A tree, no deeper
+ * and no larger than the limits say; whether it makes sense is for `hub/tags-filter.ts` to say.
+ */
+export interface FilterNode {
+  /** "" for a leaf, or `and`, `or`, `not`. */
+  readonly op: string;
+  readonly key: string;
+  readonly cmp: string;
+  readonly val: string;
+  readonly vals: readonly string[];
+  readonly nodes: readonly FilterNode[];
+}

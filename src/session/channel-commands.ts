@@ -1,6 +1,6 @@
 import { mayPublish, mayReadHistory, maySeePresence } from "./permissions.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
-import { acceptsData } from "../channel/data-format.ts";
+import { acceptsData } from "../channel/publication-request.ts";
 import type { Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol/command.ts";

@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import type { Command } from "../protocol/command.ts";
-import type { Verdicts } from "./verdicts.ts";
+import type { Verdicts } from "./ports.ts";
+import type { Decision } from "./decision.ts";
 
 /** A command that is to be carried out, with all that is needed for it. */
 export interface ReceivedCommand {
@@ -56,4 +57,92 @@ export class WaitingCommands {
     this.#underWay.clear();
     this.#count = 0;
   }
+}
+
+/**
+ * Keeps the answers to what one connection asks of one channel in the order of the commands (rule O6): some are known at
+ * once, and others when the channel's object has answered.
+ */
+export class AnswerOrder {
+  readonly #open = new Map<string, Answer[]>();
+  readonly #emptied: (channel: string) => void;
+
+  /** @param emptied called whenever all that was asked of a channel is answered */
+  constructor(emptied: (channel: string) => void) {
+    this.#emptied = emptied;
+  }
+
+  /** Whether everything is answered. */
+  get idle(): boolean {
+    return this.#open.size === 0;
+  }
+
+  /** Whether something that was asked of a channel isn't answered yet. */
+  isOpen(channel: string): boolean {
+    return this.#open.has(channel);
+  }
+
+  /**
+   * Takes a place in the order.
+   *
+   * @param apply is called, in its turn, with what the command came to
+   * @returns takes what the command came to; more than the first counts for nothing
+   */
+  reserve(channel: string, apply: (decision: Decision) => void): (decision: Decision) => void {
+    const answer: Answer = { apply, decision: undefined };
+    const answers = this.#open.get(channel);
+    if (answers === undefined) this.#open.set(channel, [answer]);
+    else answers.push(answer);
+    return (decision) => {
+      answer.decision ??= decision;
+      this.#release(channel);
+    };
+  }
+
+  /** Nothing is answered any more. */
+  clear(): void {
+    this.#open.clear();
+  }
+
+  #release(channel: string): void {
+    const answers = this.#open.get(channel) ?? [];
+    for (let first = answers[0]; first?.decision !== undefined; first = answers[0]) {
+      answers.shift();
+      if (answers.length === 0) this.#open.delete(channel);
+      first.apply(first.decision);
+      if (!this.#open.has(channel)) this.#emptied(channel);
+    }
+  }
+}
+
+interface Answer {
+  readonly apply: (decision: Decision) => void;
+  decision: Decision | undefined;
+}
+
+/** What a command has to wait for: a subscribe to its channel; undefined when for nothing. */
+export function channelOf(command: Command): string | undefined {
+  switch (command.method) {
+    case "subscribe":
+    case "unsubscribe":
+    case "publish":
+    case "presence":
+    case "presence_stats":
+    case "history":
+    case "sub_refresh":
+      return command.request.channel;
+    case "connect":
+    case "refresh":
+    case "rpc":
+    case "send":
+    case "ping":
+    case "pong":
+      return undefined;
+  }
+}
+
+/** The channel among whose answers a command's has its place; presence may take its time, and nobody waits for it. */
+export function orderedBy(command: Command): string | undefined {
+  const isPresence = command.method === "presence" || command.method === "presence_stats";
+  return isPresence ? undefined : channelOf(command);
 }

@@ -7,15 +7,18 @@ import { limits } from "../limits.ts";
 import type { Message } from "../protocol/codec.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
-import type { SubscribeResult } from "../protocol/reply.ts";
+import type { SubscribeResult, ConnectResult } from "../protocol/reply.ts";
 import type { JoinAnswer } from "./ports.ts";
-import { connect, connectResult, refused } from "./connect-command.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import { grantOneWaySubscriptions, unseen } from "./unidirectional.ts";
 import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
 import type { SessionState } from "./session-state.ts";
-import { joinWish, notRecovering, type Recovering, subscribeResult } from "./subscribe-command.ts";
+import { joinWish, notRecovering, type Recovering, subscribeResult } from "./subscribe.ts";
 import type { Subscriber } from "./subscription.ts";
+import type { ClientConfig } from "../config/config.ts";
+import { fitsAttachment } from "../contract/attachment.ts";
+import { hasEnded, ttlSeconds } from "./expiry.ts";
+import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
 /**
  * Carries out a connect: decides on it, makes the server's subscriptions, and answers when all of them have begun (rules C1,
@@ -211,4 +214,85 @@ function tellConnected(state: SessionState, message: Message): void {
   const begun = state.subscriptions.all;
   for (const subscription of begun) subscription.release();
   for (const subscription of begun) if (!state.closed) channels.announce(subscription);
+}
+
+/** Somebody may connect, as these claims say. */
+interface Accepted {
+  readonly outcome: "accepted";
+  readonly claims: ConnectionClaims;
+}
+
+/**
+ * Decides on a connect command (rules C1 to C5, reference 1.4 and 5.1).
+ *
+ * @param verdict what became of the command's token; absent when it carried none
+ */
+function connect(
+  session: SessionIdentity,
+  verdict: ConnectionVerdict | undefined,
+  config: ClientConfig,
+  nowMs: number,
+): Accepted | Decision {
+  if (session.phase !== "new") return disconnectWith(disconnectCodes.badRequest);
+  const credentials = credentialsOf(session, verdict, config, nowMs);
+  if (credentials.outcome === "error") return { ...credentials, changes: refused };
+  if (credentials.outcome !== "accepted") return credentials;
+  return fitsAttachment(withoutSubscriptions(credentials.claims))
+    ? credentials
+    : failWith(errorCodes.limitExceeded, refused);
+}
+
+/** What a session is after its connect was answered with an error (rule C4). */
+const refused = { phase: "refused" } as const;
+
+/**
+ * The result of a connect that was accepted, but for the subscriptions.
+ *
+ * @param version what the server calls itself
+ */
+function connectResult(
+  { client, keepalive, codec }: SessionIdentity,
+  claims: ConnectionClaims,
+  config: ClientConfig,
+  version: string,
+  nowMs: number,
+): ConnectResult {
+  return {
+    client,
+    version,
+    ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs),
+    pingSeconds: config.pingIntervalMs / 1000,
+    // Whoever pings by itself must not answer ours: the answer would wake the object. Who only listens can't.
+    pong: keepalive === "server" && codec !== "one_way",
+    ...(config.connectIncludeServerTime ? { timeMs: nowMs } : {}),
+  };
+}
+
+function credentialsOf(
+  session: SessionIdentity,
+  verdict: ConnectionVerdict | undefined,
+  config: ClientConfig,
+  nowMs: number,
+): Accepted | Decision {
+  const fromEdge = session.claims;
+  if (verdict?.outcome === "invalid") return disconnectWith(disconnectCodes.invalidToken);
+  if (verdict?.outcome === "expired") return failWith(errorCodes.tokenExpired);
+  if (verdict?.outcome === "unavailable") return failWith(errorCodes.internal);
+  const claims = verdict?.claims ?? fromEdge;
+  if (claims === undefined) {
+    return config.allowAnonymousConnectWithoutToken
+      ? { outcome: "accepted", claims: { user: "", expireAtSeconds: 0 } }
+      : disconnectWith(disconnectCodes.badRequest);
+  }
+  // Two tokens, two users: one of them is somebody else's.
+  if (fromEdge !== undefined && fromEdge.user !== claims.user)
+    return disconnectWith(disconnectCodes.invalidToken);
+  if (hasEnded(claims.expireAtSeconds, nowMs)) {
+    // A token verified at the edge may end before connect; one that is fresh may name an end that has passed.
+    return failWith(verdict === undefined ? errorCodes.tokenExpired : errorCodes.expired);
+  }
+  if (claims.user === "" && config.disallowAnonymousConnectionTokens) {
+    return disconnectWith(disconnectCodes.permissionDenied);
+  }
+  return { outcome: "accepted", claims };
 }

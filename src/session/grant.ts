@@ -7,10 +7,9 @@ import { mayReadHistory, maySeePresence, maySubscribe } from "./permissions.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import { tagsFilter } from "../hub/tags-filter.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
-import type { SubscribeRequest } from "../protocol/command.ts";
-import type { FilterNode } from "../protocol/filter-node.ts";
+import type { SubscribeRequest, FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
-import { hasEnded } from "./connect-command.ts";
+import { hasEnded } from "./expiry.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 

@@ -1,5 +1,5 @@
 import type { Message } from "../protocol/codec.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./ports.ts";
 
 /**
  * The replies on their way to one client, in order. A reply that must come after publications which are still being

@@ -1,11 +1,16 @@
 import type { HistoryQuery } from "../contract/channel-call.ts";
 import type { JoinWish } from "../channel/channel.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
-import type { ErrorCode } from "../protocol/codes.ts";
+import type { ErrorCode, DisconnectCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
 import type { Subscription } from "./subscription.ts";
+import type { Message } from "../protocol/codec.ts";
+import type { SessionSnapshot } from "../contract/session-snapshot.ts";
+import type { Config } from "../config/config.ts";
+import type { KnownDeltas } from "../delta/delta-chain.ts";
+import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 
 /**
  * The channels as a session sees them. In a channel's own object there is one, and every answer comes at once; on a gateway
@@ -94,3 +99,39 @@ export type PresenceAnswer =
 export type PresenceStatsAnswer =
   | { readonly outcome: "presence-stats"; readonly result: PresenceStatsResult }
   | Failed;
+
+/** One client's socket, as a session needs it. Every call returns at once and none of them throws. */
+export interface Connection {
+  send(frame: Message): void;
+  close(code: DisconnectCode): void;
+  /** Keeps the snapshot for as long as the socket lives, whatever becomes of the object's memory. */
+  save(snapshot: SessionSnapshot): void;
+  /** Bytes handed to the socket that the peer has not taken yet. */
+  backlogBytes(): number;
+  /** When the client was last heard, by us or by the runtime that answers its pings; undefined when it never was. */
+  lastHeardMs(): number | undefined;
+}
+
+/** What all sessions of an object share. */
+export interface SessionContext {
+  readonly config: Config;
+  readonly channels: Channels;
+  /** What was made for those who recovered before. */
+  readonly knownDeltas: KnownDeltas;
+  /** What the server calls itself to clients; never empty. */
+  readonly version: string;
+  /** Whether the server makes subscriptions of its own: not on a socket that was opened for one channel. */
+  readonly serverSubscriptions: boolean;
+  /** By what name what clients post finds this object (reference 4.3). */
+  readonly node: string;
+  /** The one channel that sockets here are opened for; absent where they are for any. */
+  readonly channel?: string;
+  /** Whether a session too large for its attachment can lie in a row (rule G2). */
+  readonly storesRows: boolean;
+}
+
+/** What became of the token that came with a command, already verified: that takes time, and a session takes none. */
+export interface Verdicts {
+  readonly connection?: ConnectionVerdict;
+  readonly subscription?: SubscriptionVerdict;
+}

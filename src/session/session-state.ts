@@ -3,8 +3,7 @@ import type { Codec, Message } from "../protocol/codec.ts";
 import { codecNamed } from "../protocol/codecs.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { fitsInside, fitsKept, fitsRow } from "../contract/attachment.ts";
-import type { Connection } from "./connection.ts";
-import type { SessionContext } from "./context.ts";
+import type { Connection, SessionContext } from "./ports.ts";
 import type { Changes } from "./decision.ts";
 import { Outbox } from "./outbox.ts";
 import type {

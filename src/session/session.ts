@@ -9,12 +9,16 @@ import type { Codec } from "../protocol/codec.ts";
 import type { Command } from "../protocol/command.ts";
 import { type Asking, publish, readHistory, seePresence } from "./channel-commands.ts";
 import { CommandAllowances } from "./rate-limit.ts";
-import { channelOf, orderedBy } from "./command-channel.ts";
-import { endMs } from "./connect-command.ts";
+import {
+  channelOf,
+  orderedBy,
+  AnswerOrder,
+  type ReceivedCommand,
+  WaitingCommands,
+} from "./command-queue.ts";
+import { endMs } from "./expiry.ts";
 import { carryOutConnect } from "./connect.ts";
-import type { Connection } from "./connection.ts";
-import { AnswerOrder } from "./answer-order.ts";
-import type { SessionContext } from "./context.ts";
+import type { Connection, SessionContext, Verdicts } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import { heartbeat, pingDueAtMs, pong } from "./heartbeat.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
@@ -27,8 +31,6 @@ import type {
 } from "../contract/session-snapshot.ts";
 import { carryOutSubscribe } from "./subscribe.ts";
 import type { Subscriber } from "./subscription.ts";
-import type { Verdicts } from "./verdicts.ts";
-import { type ReceivedCommand, WaitingCommands } from "./command-queue.ts";
 
 /**
  * One client's connection, from its first command to its last (rules C1 to C10).

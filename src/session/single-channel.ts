@@ -13,10 +13,9 @@ import type {
 } from "./ports.ts";
 import { SharedQuestion } from "../channel/coalesced-call.ts";
 import type { Subscription } from "./subscription.ts";
-import type { Channel, JoinWish } from "../channel/channel.ts";
+import { type Channel, type JoinWish, historyError } from "../channel/channel.ts";
 import { type ResolvedChannel, resolveChannel } from "../channel/channel-name.ts";
 import { clientPublication } from "../channel/publication-request.ts";
-import { historyError } from "../channel/history-error.ts";
 import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
 
 /** Asks all gateways who is present there. `answered` is called once, now or later. */

@@ -8,9 +8,12 @@ import { named } from "./channel-commands.ts";
 import { type Decision, failWith } from "./decision.ts";
 import { type Grant, grantSubscription } from "./grant.ts";
 import type { SessionState } from "./session-state.ts";
-import { joinWish, subscribeResult } from "./subscribe-command.ts";
 import type { Subscriber, Subscription } from "./subscription.ts";
-import { takenUp } from "./taken-up.ts";
+import type { JoinWish } from "../channel/channel.ts";
+import type { SubscribeResult } from "../protocol/reply.ts";
+import { ttlSeconds } from "./expiry.ts";
+import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";
+import type { Publication } from "../protocol/publication.ts";
 
 /**
  * Carries out a client's subscribe: the reply comes before any push of the channel, the own join after it (rules O3, O5).
@@ -121,4 +124,82 @@ function allow(
   return state.hasRoom([...subscriptions.granted, grant.subscription])
     ? { outcome: "allowed", grant, options: found.options }
     : failWith(errorCodes.limitExceeded);
+}
+
+/** What a client says of where it was, in a subscribe or in a connect. */
+export interface Recovering {
+  readonly recover: boolean;
+  readonly epoch: string;
+  readonly offset: number;
+  readonly flag: number;
+}
+
+/** For whom there is nothing to recover. */
+export const notRecovering: Recovering = { recover: false, epoch: "", offset: 0, flag: 0 };
+
+/** How a subscriber wants to take up the stream, from what it was granted and what it says of itself. */
+export function joinWish(grant: Grant, options: ChannelOptions, request: Recovering): JoinWish {
+  const { recoveryMode: mode, autoCacheRecover } = options;
+  const since = sinceOf(grant, request, mode === "cache" && autoCacheRecover);
+  return {
+    positioned: grant.positioned,
+    mode,
+    // Who asks for nothing isn't refused for want of it: automatic cache recovery is a gift.
+    orFail: request.recover && (request.flag & flagErrorOnUnrecoverable) !== 0,
+    ...(since === undefined ? {} : { since }),
+  };
+}
+
+/** The result of a subscribe that was granted and has begun (reference 2.2). */
+export function subscribeResult(
+  grant: Grant,
+  request: Recovering,
+  joined: JoinAnswer & { readonly outcome: "joined" },
+  nowMs: number,
+): SubscribeResult {
+  const { position, recovered, publications } = joined;
+  return {
+    ttlSeconds: ttlSeconds(grant.subscription.expireAtSeconds, nowMs),
+    recoverable: grant.recoverable,
+    positioned: grant.positioned,
+    wasRecovering: grant.recoverable && request.recover,
+    recovered,
+    publications,
+    // A client that recovered walks from where it was through the publications to the top.
+    ...(position === undefined
+      ? {}
+      : { position: recovered ? { ...position, offset: request.offset } : position }),
+    ...(grant.subscription.delta === true ? { delta: true } : {}),
+    ...(grant.data === undefined ? {} : { data: grant.data }),
+  };
+}
+
+/** With automatic cache recovery whoever asks for nothing asks for the newest publication. */
+function sinceOf(
+  grant: Grant,
+  { recover, epoch, offset }: Recovering,
+  automatic: boolean,
+): JoinWish["since"] {
+  if (!grant.recoverable) return undefined;
+  if (recover) return { epoch, offset };
+  return automatic ? { epoch: "", offset: 0 } : undefined;
+}
+
+/**
+ * Recovered publications as the subscriber gets them: those that its filter lets through (reference 3.2), or the first in
+ * full and the others as patches (reference 3.1). What comes next may be a patch of the last of them only if there is one.
+ */
+function takenUp(
+  subscription: Subscription,
+  knownDeltas: KnownDeltas,
+  publications: readonly Publication[],
+): readonly Publication[] {
+  const { filter, delta, codec, channel } = subscription;
+  if (filter !== undefined) return publications.filter(({ tags }) => filter.matches(tags));
+  if (!delta) return publications;
+  const chain = deltaChain(publications, codec.deltaForm, channel, knownDeltas);
+  const newest = publications.at(-1);
+  if (newest !== undefined && chain.last !== undefined)
+    subscription.taking({ ...newest, data: chain.last });
+  return chain.publications;
 }

@@ -4,7 +4,7 @@ import { type TagsFilter, tagsFilter } from "../hub/tags-filter.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./ports.ts";
 import type {
   KeptPosition,
   SessionIdentity,

@@ -1,7 +1,6 @@
 import { elementTexts, type JsonText, memberText } from "../protocol/json/text.ts";
-import { jsonValue } from "../protocol/json-value.ts";
+import { jsonValue } from "../protocol/wire-value.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { PollRequest } from "./poll-request.ts";
 
 /** What a long poll has come to, as far as it is known. */
 export type PollAnswer =
@@ -106,3 +105,45 @@ function textOf(json: JsonText | undefined): string | undefined {
   const value = jsonValue(json);
   return typeof value === "string" ? value : undefined;
 }
+
+/** What a long poll asks for: what is newer than a position, or the position alone. */
+export interface PollRequest {
+  /** Absent: only where the channel's stream is now. */
+  readonly since?: {
+    readonly offset: number;
+    /** "" for whichever it is. */
+    readonly epoch: string;
+  };
+  readonly timeoutMs: number;
+}
+
+type ParsedPoll =
+  | { readonly outcome: "poll"; readonly request: PollRequest }
+  | { readonly outcome: "malformed"; readonly detail: string };
+
+/** Reads the query of a long poll (rule T9). What isn't understood is refused, never guessed (rule W4). */
+export function parsePollRequest(query: (name: string) => string | undefined): ParsedPoll {
+  const timeout = query("timeout") ?? "25";
+  if (!/^(?:0|[1-9]\d?)$/.test(timeout) || Number(timeout) > timeoutSecondsMax) {
+    return malformed(`timeout must be a number of whole seconds, at most ${timeoutSecondsMax}`);
+  }
+  const timeoutMs = Number(timeout) * 1_000;
+  const offset = query("offset");
+  const epoch = query("epoch") ?? "";
+  if (offset === undefined) {
+    return epoch === ""
+      ? { outcome: "poll", request: { timeoutMs } }
+      : malformed("epoch without an offset is no position");
+  }
+  if (!/^\d{1,16}$/.test(offset) || !Number.isSafeInteger(Number(offset))) {
+    return malformed("offset must be a whole number");
+  }
+  return { outcome: "poll", request: { since: { offset: Number(offset), epoch }, timeoutMs } };
+}
+
+function malformed(detail: string): ParsedPoll {
+  return { outcome: "malformed", detail };
+}
+
+/** Proxies and browsers give up on a response that takes a minute. */
+const timeoutSecondsMax = 55;

@@ -1,4 +1,4 @@
-import { isJsonObject, jsonValue } from "../protocol/json-value.ts";
+import { isJsonObject, jsonValue } from "../protocol/wire-value.ts";
 import { parseJsonText } from "../protocol/json/text.ts";
 
 /** What a client posts because its connection is a stream: a frame for a session on a node (reference 4.3). */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
-import { storedAtMs, storedTables } from "../../src/stored-tables.ts";
+import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import { Registry } from "../../src/channel/gateway-registry.ts";
 import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";

@@ -4,7 +4,7 @@ import { executeAll } from "../../src/api/execute.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { OwnChannel } from "../../src/session/single-channel.ts";
 import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
-import { storedTables } from "../../src/stored-tables.ts";
+import { storedTables } from "../../src/channel/stored-tables.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";

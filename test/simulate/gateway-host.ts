@@ -1,4 +1,4 @@
-import { KnownDeltas } from "../../src/delta/known-deltas.ts";
+import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";

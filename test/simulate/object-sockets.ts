@@ -1,7 +1,7 @@
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
-import type { SessionContext } from "../../src/session/context.ts";
+import type { SessionContext } from "../../src/session/ports.ts";
 import { Session } from "../../src/session/session.ts";
 import type { Setting } from "./setting.ts";
 import { type ClientEnd, type ServerEnd, Socket } from "./socket.ts";

@@ -5,7 +5,7 @@ import {
   writeSession,
   type WrittenSession,
 } from "../../src/contract/attachment.ts";
-import type { Connection } from "../../src/session/connection.ts";
+import type { Connection } from "../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
 import { plainCopy } from "./plain-copy.ts";
 import type { Timeline } from "./timeline.ts";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { History } from "../../src/channel/history.ts";
 import { trustedJsonText } from "../../src/protocol/json/text.ts";
-import { ObjectSql } from "../../workers/platform/storage.ts";
+import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { call, keptData, publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { TestSocket } from "./test-socket.ts";

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
-import { ObjectSql } from "../../workers/platform/storage.ts";
+import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { columnText } from "../../src/sql.ts";
 
 /** The gateways that a channel's storage says follow it. */

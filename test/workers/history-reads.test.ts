@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import type { Sql, SqlRow, SqlValue } from "../../src/sql.ts";
 import { limits } from "../../src/limits.ts";
-import { ObjectSql } from "../../workers/platform/storage.ts";
+import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { openChannel, publishing } from "../contract/open-channel.ts";
 import { storeRing } from "../contract/stored-ring.ts";
 import { newChannel } from "./new-channel.ts";

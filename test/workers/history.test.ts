@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
-import { ObjectSql } from "../../workers/platform/storage.ts";
+import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { historyContract } from "../contract/history-contract.ts";
 import { openChannel, publishing, withHistory } from "../contract/open-channel.ts";
 

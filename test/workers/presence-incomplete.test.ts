@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { ObjectSql } from "../../workers/platform/storage.ts";
+import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { call } from "./api-request.ts";
 import { sleep } from "./attachments.ts";
 import { hang } from "./hang.ts";

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { ObjectSql } from "../../workers/platform/storage.ts";
+import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { call, publish } from "./api-request.ts";
 import { attachmentsOf, sleep } from "./attachments.ts";
 import { newChannel } from "./new-channel.ts";

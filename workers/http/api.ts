@@ -1,10 +1,110 @@
-import type { Context } from "hono";
-import { parsePublish } from "../../src/api/publish.ts";
-import { answerEntry } from "./answer-entry.ts";
+import type { Context, Handler } from "hono";
+import { parsePublish, parseBroadcast } from "../../src/api/publish.ts";
 import type { Served } from "./middleware.ts";
+import { type SingleMethod, entriesOf, type Entry, type Malformed } from "../../src/api/command.ts";
+import { parseEntry } from "../../src/api/parse-command.ts";
+import {
+  commandAnswer,
+  encodeAnswer,
+  overloadedAnswer,
+  encodeReplies,
+  commandAnswers,
+  encodeLines,
+} from "../../src/api/answers.ts";
+import { callChannels, callChannel } from "./calls.ts";
+import {
+  errorModeOf,
+  respondAnswer,
+  respondAnswers,
+  respondMalformed,
+  respondCall,
+} from "./respond.ts";
+import { parseBatch } from "../../src/api/batch.ts";
+import { parseLegacy } from "../../src/api/legacy.ts";
+import { readBody, respondUnread } from "./body.ts";
 
 /** `POST /api/publish`: one publication for one channel. */
 export function publish(context: Context<Served>): Promise<Response> {
   const { request, configured } = context.var;
   return answerEntry(context, parsePublish(request, configured.config.channel), "publish");
+}
+
+/** `POST /api/<method>` for each method that asks one channel something: history, presence and their like. */
+export function singleChannel(method: Exclude<SingleMethod, "publish">): Handler<Served> {
+  return (context) => {
+    const { request, configured } = context.var;
+    return answerEntry(context, parseEntry(method, request, configured.config.channel), method);
+  };
+}
+
+/** `POST /api/broadcast`: one publication for many channels. */
+export async function broadcast(context: Context<Served>): Promise<Response> {
+  const parsed = parseBroadcast(context.var.request, context.var.configured.config.channel);
+  if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
+  const mode = errorModeOf(context);
+  const entries = entriesOf(parsed.command);
+  const called = await callChannels(context.env.CHANNELS, entries, "broadcast");
+  if (called.outcome === "refused") return respondAnswer(called, mode);
+  const { sheet } = called;
+  const retry = sheet.retry();
+  if (retry?.nothingDone === true) return respondAnswer(overloadedAnswer, mode, retry.seconds);
+  const answer = commandAnswer(parsed.command, sheet.answers());
+  return retry === undefined
+    ? respondAnswer(answer, mode)
+    : respondAnswers(encodeAnswer(answer), retry);
+}
+
+/** `POST /api/batch`: many commands, each answered in its place. */
+export async function batch(context: Context<Served>): Promise<Response> {
+  const parsed = parseBatch(context.var.request, context.var.configured.config.channel);
+  if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
+  const mode = errorModeOf(context);
+  if (parsed.outcome === "refused") return respondAnswer(parsed, mode);
+  const entries = parsed.commands.flatMap(entriesOf);
+  const called = await callChannels(context.env.CHANNELS, entries, "batch");
+  if (called.outcome === "refused") return respondAnswer(called, mode);
+  const { sheet } = called;
+  const retry = sheet.retry();
+  if (retry?.nothingDone === true) return respondAnswer(overloadedAnswer, mode, retry.seconds);
+  return respondAnswers(encodeReplies(parsed.commands, sheet.answers()), retry);
+}
+
+/** `POST /api`: commands and answers as lines of JSON. Its errors are in the lines, in every mode. */
+export async function legacy(context: Context<Served>): Promise<Response> {
+  const body = await readBody(context.req.raw);
+  if (body.outcome !== "text") return respondUnread(body);
+  const parsed = parseLegacy(body.text, context.var.configured.config.channel);
+  if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
+  if (parsed.outcome === "refused") return respondAnswer(parsed, "");
+  const commands = parsed.lines.map((line) => line.command);
+  const entries = commands.flatMap(entriesOf);
+  const called = await callChannels(context.env.CHANNELS, entries, "legacy");
+  if (called.outcome === "refused") return respondAnswer(called, "");
+  const answers = commandAnswers(commands, called.sheet.answers());
+  const ids = parsed.lines.map((line) => line.id);
+  return respondAnswers(encodeLines(ids, answers), called.sheet.retry());
+}
+
+/**
+ * Answers a request that is one command for one channel.
+ *
+ * @param entry  what the request was read as
+ * @param method of the request, for the log
+ */
+async function answerEntry(
+  context: Context<Served>,
+  entry: Entry | Malformed,
+  method: string,
+): Promise<Response> {
+  const mode = errorModeOf(context);
+  switch (entry.outcome) {
+    case "malformed":
+      return respondMalformed(entry.detail);
+    case "refused":
+      return respondAnswer(entry, mode);
+    case "call": {
+      const { channel, command } = entry;
+      return respondCall(await callChannel(context.env.CHANNELS, channel, [command], method), mode);
+    }
+  }
 }

@@ -1,26 +1,23 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { parseCallFailure } from "../platform/object-call.ts";
-import { authenticate } from "./authenticate.ts";
-import { batch } from "./batch.ts";
-import { broadcast } from "./broadcast.ts";
-import { type Served, configure } from "./middleware.ts";
-import { channelEndpoint } from "./endpoints.ts";
-import { crossOrigin } from "./cross-origin.ts";
+import {
+  authenticate,
+  type Served,
+  configure,
+  crossOrigin,
+  keepaliveScript,
+  onlyMethods,
+  onlyUpgrade,
+  opened,
+  type Transport,
+} from "./middleware.ts";
+import { batch, broadcast, legacy, publish, singleChannel } from "./api.ts";
+import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
-import type { Endpoint } from "./endpoint.ts";
-import type { StreamKind } from "./first-frame.ts";
-import { keepaliveScript } from "./keepalive-script.ts";
-import { legacy } from "./legacy.ts";
-import { onlyMethods } from "./only-methods.ts";
-import { onlyUpgrade } from "./only-upgrade.ts";
-import { opened, type Transport } from "./opened.ts";
+import { type StreamKind, stream } from "./stream.ts";
 import { poll } from "./poll.ts";
-import { publish } from "./api.ts";
-import { regionEndpoint } from "./region-endpoint.ts";
 import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
-import { singleChannel } from "./single-channel.ts";
-import { stream } from "./stream.ts";
 import { webSocket } from "./websocket.ts";
 
 /** The edge's route table. */

@@ -1,12 +1,10 @@
 import { AnswerSheet, type CallOutcome } from "../../src/api/answers.ts";
 import type { Entry, Refused } from "../../src/api/command.ts";
-import { type ChannelCall, planCalls } from "../../src/api/calls.ts";
-import { CallQueue } from "../../src/api/call-queue.ts";
+import { type ChannelCall, planCalls, CallQueue } from "../../src/api/calls.ts";
 import type { ChannelCommand } from "../../src/contract/channel-call.ts";
 import { limits } from "../../src/limits.ts";
-import { overloadedRetrySeconds, parseCallFailure } from "../platform/object-call.ts";
+import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
-import { inTime } from "../platform/in-time.ts";
 
 /** What a request's calls came to, or why none was made. */
 export type Called = { readonly outcome: "called"; readonly sheet: AnswerSheet } | Refused;

@@ -5,15 +5,12 @@ import { limits } from "../../src/limits.ts";
 import { decodeEmulation } from "../../src/protocol/protobuf/emulation.ts";
 import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";
 import { type Post, parsePost } from "../../src/transport/post.ts";
-import { overloadedRetrySeconds, parseCallFailure } from "../platform/object-call.ts";
+import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
-import { type Gateway, parseGatewayName } from "../../src/contract/object-names.ts";
-import { inTime } from "../platform/in-time.ts";
-import { parseNodeName } from "../../src/contract/node-name.ts";
+import { type Gateway, parseGatewayName, parseNodeName } from "../../src/contract/object-names.ts";
 import { isRegion } from "../platform/region.ts";
 import type { Served } from "./middleware.ts";
-import { binaryType, mediaTypeOf } from "./media-type.ts";
-import { requestBytes } from "./request-bytes.ts";
+import { binaryType, mediaTypeOf, requestBytes } from "./body.ts";
 import {
   respondBusy,
   respondInternalError,

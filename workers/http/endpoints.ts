@@ -3,9 +3,11 @@ import { Pools } from "../../src/gateway/pool.ts";
 import { limits } from "../../src/limits.ts";
 import type { Env } from "../platform/env.ts";
 import { gatewayName } from "../../src/contract/object-names.ts";
-import type { Endpoint } from "./endpoint.ts";
-import type { Pool } from "./find-room.ts";
+import type { Pool } from "./place.ts";
 import { respondMalformed } from "./respond.ts";
+import { parseRegion } from "../platform/region.ts";
+import type { Context } from "hono";
+import type { Served } from "./middleware.ts";
 
 /**
  * `/channel/<name>/…`: the object of one channel or, when that is full, a gateway that serves this channel alone (rule G4).
@@ -51,3 +53,25 @@ function poolOf(channel: string, pools: Pools, { CHANNELS, GATEWAYS }: Env): Poo
 function malformed(detail: string) {
   return { outcome: "refused", response: respondMalformed(detail) } as const;
 }
+
+/** `/connection/…`, which every client opens by default: a gateway of the client's region, for many channels. */
+export function regionEndpoint(): Endpoint {
+  const pools = new Pools();
+  return (context) => {
+    const { name: region, locationHint } = parseRegion(context.req.raw.cf?.["continent"]);
+    const options = locationHint === undefined ? {} : { locationHint };
+    const objectAt = (index: number) => {
+      const name = gatewayName({ kind: "pool", region, index });
+      return { object: context.env.GATEWAYS.getByName(name, options), avoidWhenBroken: true };
+    };
+    return { outcome: "pool", pool: { pools, name: region, objectAt } };
+  };
+}
+
+/** Where a request's connection may go, by its path alone. Touches no object. */
+export type Endpoint = (context: Context<Served>) => Destination;
+
+type Destination =
+  /** `channel` is the only one there is for it (rule C6); absent where there are many. */
+  | { readonly outcome: "pool"; readonly pool: Pool; readonly channel?: string }
+  | { readonly outcome: "refused"; readonly response: Response };

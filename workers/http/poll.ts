@@ -2,11 +2,15 @@ import type { Context, Handler } from "hono";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { limits } from "../../src/limits.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
-import { type PollAnswer, PollReader } from "../../src/transport/poll.ts";
-import { type PollRequest, parsePollRequest } from "../../src/transport/poll-request.ts";
+import {
+  type PollAnswer,
+  PollReader,
+  type PollRequest,
+  parsePollRequest,
+} from "../../src/transport/poll.ts";
 import { admit } from "./admit.ts";
 import type { Served } from "./middleware.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "./endpoints.ts";
 import { openSocket } from "./place.ts";
 import {
   busyRetrySeconds,

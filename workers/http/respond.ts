@@ -1,12 +1,15 @@
-import { type ApiAnswer, encodeAnswer, encodeError, headerDetail } from "../../src/api/answer.ts";
 import {
+  type ApiAnswer,
+  encodeAnswer,
+  encodeError,
+  headerDetail,
   type CallOutcome,
   outcomeAnswer,
   overloadedAnswer,
   type Retry,
   retrySecondsOf,
+  errorStatus,
 } from "../../src/api/answers.ts";
-import { errorStatus } from "../../src/api/error-status.ts";
 import type { Served } from "./middleware.ts";
 import type { Context } from "hono";
 

@@ -1,71 +1,111 @@
-import { ByteQueue } from "./byte-queue.ts";
+import { limits } from "../../src/limits.ts";
 
 /**
- * A response's body that is written as things happen, however slowly its reader takes it. Like `ReadableStream`, but what
- * waits can be counted and thrown away.
+ * Bytes that wait in the order in which they came. Small pieces are put together: each by itself would take ten times the
+ * memory that it is counted for.
  */
-export class BoundedBody {
-  readonly readable: ReadableStream<Uint8Array>;
-  readonly #waiting = new ByteQueue();
-  /** Undefined once nothing more goes in. */
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  #ending = false;
-  #awaited = false;
+export class ByteQueue {
+  /** Full, but for what is in the last one. */
+  readonly #blocks: Uint8Array[] = [];
+  /** Still being filled; undefined when there is none. */
+  #open: Uint8Array | undefined;
+  #openBytes = 0;
+  #bytes = 0;
 
-  /** @param cancelled is called when the reader has given up */
-  constructor(cancelled: () => void) {
-    const source: UnderlyingSource<Uint8Array> = {
-      start: (controller) => {
-        this.#controller = controller;
-      },
-      pull: () => this.#pass(),
-      cancel: () => {
-        this.#controller = undefined;
-        cancelled();
-      },
-    };
-    // Nothing is handed over before it is asked for: it couldn't be thrown away any more.
-    this.readable = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 });
+  /** How many wait. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
-  /** Whether the reader has taken everything and waits for more. */
-  get awaited(): boolean {
-    return this.#awaited;
+  add(piece: Uint8Array): void {
+    this.#bytes += piece.byteLength;
+    if (this.#open === undefined || this.#openBytes + piece.byteLength > this.#open.byteLength) {
+      this.#closeBlock();
+      // What waits alone mostly doesn't wait long, and what is large needs no company.
+      if (this.#blocks.length === 0 || piece.byteLength >= blockBytes) {
+        this.#blocks.push(piece);
+        return;
+      }
+      this.#open = new Uint8Array(blockBytes);
+    }
+    this.#open.set(piece, this.#openBytes);
+    this.#openBytes += piece.byteLength;
   }
 
-  /** Bytes that wait, besides what the runtime is handing on already. */
-  get waitingBytes(): number {
-    return this.#waiting.bytes;
+  /** Takes some from the front; undefined when none wait. */
+  take(): Uint8Array | undefined {
+    if (this.#blocks.length === 0) this.#closeBlock();
+    const block = this.#blocks.shift();
+    this.#bytes -= block?.byteLength ?? 0;
+    return block;
   }
 
-  /** Adds to what is to be read. After the end nothing happens. */
-  write(bytes: Uint8Array): void {
-    if (this.#controller === undefined || this.#ending) return;
-    this.#waiting.add(bytes);
-    if (this.#awaited) this.#pass();
-  }
-
-  /** Throws away what waits. */
   clear(): void {
-    this.#waiting.clear();
+    this.#blocks.length = 0;
+    this.#open = undefined;
+    this.#openBytes = 0;
+    this.#bytes = 0;
   }
 
-  /** Ends the body once all of it is read. */
-  end(): void {
-    this.#ending = true;
-    if (this.#waiting.bytes === 0) this.#close();
-  }
-
-  /** Hands the next piece to the runtime. */
-  #pass(): void {
-    const next = this.#waiting.take();
-    this.#awaited = next === undefined;
-    if (next !== undefined) this.#controller?.enqueue(next);
-    if (this.#ending && this.#waiting.bytes === 0) this.#close();
-  }
-
-  #close(): void {
-    this.#controller?.close();
-    this.#controller = undefined;
+  #closeBlock(): void {
+    if (this.#open !== undefined) this.#blocks.push(this.#open.subarray(0, this.#openBytes));
+    this.#open = undefined;
+    this.#openBytes = 0;
   }
 }
+
+const blockBytes = 4_096;
+
+/** What holds bytes for a reader. */
+interface Holder {
+  readonly waitingBytes: number;
+}
+
+/**
+ * How much the streams of one isolate may hold together for readers that don't take it (rules B3 and T3). The runtime may throw
+ * a request away without a word, so nothing here keeps a holder alive or relies on being told of its end. No stream may touch
+ * another request's, so each asks for its own share when it gets something.
+ */
+export class StreamRoom {
+  readonly #holders = new Set<WeakRef<Holder>>();
+  /** At least what they hold: what was read since they were counted isn't taken off. */
+  #bytes = 0;
+  #holding = 0;
+  #countedAnewAt = holdersMin;
+
+  enter(holder: Holder): void {
+    this.#holders.add(new WeakRef(holder));
+    if (this.#holders.size >= this.#countedAnewAt) this.#count();
+  }
+
+  /** One of them holds so many bytes more. */
+  took(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** What each may hold; Infinity while together they don't hold much. */
+  get shareBytes(): number {
+    if (this.#bytes <= limits.streamsBytesMax) return Number.POSITIVE_INFINITY;
+    this.#count();
+    if (this.#bytes <= limits.streamsBytesMax) return Number.POSITIVE_INFINITY;
+    return limits.streamsBytesMax / this.#holding;
+  }
+
+  /** Also forgets those that are gone. */
+  #count(): void {
+    this.#bytes = 0;
+    this.#holding = 0;
+    for (const reference of this.#holders) {
+      const bytes = reference.deref()?.waitingBytes;
+      if (bytes === undefined) this.#holders.delete(reference);
+      else if (bytes > 0) {
+        this.#bytes += bytes;
+        this.#holding++;
+      }
+    }
+    this.#countedAnewAt = Math.max(holdersMin, this.#holders.size * 2);
+  }
+}
+
+/** So few aren't worth counting to forget some. */
+const holdersMin = 64;

@@ -1,13 +1,16 @@
-import type { Handler } from "hono";
+import type { Handler, Context } from "hono";
 import { codecNamed } from "../../src/protocol/codecs.ts";
 import { eventFormat, responseFormat } from "../../src/transport/stream.ts";
 import { admit } from "./admit.ts";
 import { ClientStream } from "./client-stream.ts";
 import type { Served } from "./middleware.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { readFirstFrame, type StreamKind } from "./first-frame.ts";
+import type { Endpoint } from "./endpoints.ts";
 import { openSocket } from "./place.ts";
-import { respondStream } from "./respond.ts";
+import { respondStream, respondMalformed, respondTooLarge } from "./respond.ts";
+import { limits } from "../../src/limits.ts";
+import type { CodecName } from "../../src/protocol/codec.ts";
+import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";
+import { binaryType, mediaTypeOf, requestBytes } from "./body.ts";
 
 /** `…/sse`, `…/http_stream` and their one-way likes: the client listens to the response, and posts what it has to say. */
 export function stream(endpoint: Endpoint, kind: StreamKind): Handler<Served> {
@@ -35,4 +38,48 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<Served> {
     });
     return respondStream(readable, format.contentType);
   };
+}
+
+/** What a client says with the request for its stream, and in which codec. */
+type FirstFrame =
+  | { readonly outcome: "frame"; readonly frame: string | Uint8Array; readonly codec: CodecName }
+  | { readonly outcome: "refused"; readonly response: Response };
+
+/** A transport's stream, as far as requests for it differ. */
+export interface StreamKind {
+  /** Those who only listen say what they want in a ConnectRequest, if they want anything (reference 4.5). */
+  readonly oneWay: boolean;
+  /** Server-sent events are text, and can be asked for with GET. */
+  readonly events: boolean;
+}
+
+/** Reads it from `cf_connect` or the body (reference 4.1, 4.2, 4.5). */
+async function readFirstFrame(
+  context: Context<Served>,
+  { oneWay, events }: StreamKind,
+): Promise<FirstFrame> {
+  const codec = oneWay ? "one_way" : "json";
+  const request = context.req.raw;
+  if (request.method === "GET") {
+    const frame = context.req.query("cf_connect") || (oneWay ? "{}" : "");
+    if (utf8Length(frame) > limits.frameBytesMax) return refused(respondTooLarge());
+    if (frame === "") return refused(respondMalformed("cf_connect is missing"));
+    return { outcome: "frame", frame, codec };
+  }
+  const posted = await requestBytes(request, limits.frameBytesMax);
+  if (posted === undefined) return refused(respondTooLarge());
+  if (posted.byteLength === 0) {
+    if (oneWay) return { outcome: "frame", frame: "{}", codec };
+    return refused(respondMalformed("the body is empty: it must be a frame with a connect"));
+  }
+  if (!oneWay && !events && mediaTypeOf(request) === binaryType) {
+    return { outcome: "frame", frame: posted, codec: "protobuf" };
+  }
+  const frame = utf8Text(posted);
+  if (frame === undefined) return refused(respondMalformed("the body is not valid UTF-8"));
+  return { outcome: "frame", frame, codec };
+}
+
+function refused(response: Response): FirstFrame {
+  return { outcome: "refused", response };
 }

@@ -1,29 +1,35 @@
 import { DurableObject } from "cloudflare:workers";
-import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
-import { commandBytes } from "../../src/contract/command-bytes.ts";
+import {
+  type ChannelAnswers,
+  type ChannelCommand,
+  commandBytes,
+} from "../../src/contract/channel-call.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { OwnChannel } from "../../src/session/single-channel.ts";
 import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
 import type { Sql } from "../../src/sql.ts";
-import { storedAtMs, storedTables } from "../../src/stored-tables.ts";
+import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import type { Config } from "../../src/config/config.ts";
-import { KnownDeltas } from "../../src/delta/known-deltas.ts";
+import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { answerQuestions } from "../../src/channel/relay-replies.ts";
 import type { Delivery } from "../../src/channel/follower-progress.ts";
-import { questionBytes } from "../../src/contract/question-bytes.ts";
-import type { Answers, PresenceAnswers, Question } from "../../src/contract/relay-request.ts";
+import {
+  questionBytes,
+  type Answers,
+  type PresenceAnswers,
+  type Question,
+} from "../../src/contract/relay-request.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
-import { channelNode } from "../../src/contract/node-name.ts";
-import { AlarmSchedule } from "../platform/alarm-schedule.ts";
-import { NextTimer } from "../platform/next-timer.ts";
+import { channelNode } from "../../src/contract/object-names.ts";
+import { AlarmSchedule, NextTimer } from "../platform/alarm-schedule.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
-import { ObjectSql } from "../platform/storage.ts";
+import { ObjectSql } from "../platform/object-sql.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { deliver, gatherPresence } from "./gateway-calls.ts";

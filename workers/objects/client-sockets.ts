@@ -6,20 +6,18 @@ import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.t
 import type { CodecName } from "../../src/protocol/codec.ts";
 import { isCodecName } from "../../src/protocol/codecs.ts";
 import type { Command } from "../../src/protocol/command.ts";
-import { Allowance, subscribeRate } from "../../src/session/allowance.ts";
+import { Allowance, subscribeRate } from "../../src/session/rate-limit.ts";
 import { fitsAttachment, parseAttachment } from "../../src/contract/attachment.ts";
-import type { Connection } from "../../src/session/connection.ts";
+import type { Connection, Verdicts } from "../../src/session/ports.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
-import type { Verdicts } from "../../src/session/verdicts.ts";
 import { fullHeader, handoverHeader, parseHandover } from "../../src/contract/handover.ts";
 import type { SessionRows } from "../platform/session-rows.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 import { carriesToken, commandVerdicts } from "./verify-tokens.ts";
-import { FrameTurns } from "./frame-queue.ts";
+import { FrameTurns, readFrame } from "./frame-queue.ts";
 import { newSession, secretLength, usefulClaims } from "./new-session.ts";
-import { readFrame } from "./read-frame.ts";
 
 /** What the object around the sockets is and does. */
 export interface ClientSocketsSetup {

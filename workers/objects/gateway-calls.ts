@@ -3,9 +3,8 @@ import { limits } from "../../src/limits.ts";
 import type { BatchAnswer } from "../../src/contract/relay-batch.ts";
 import type { Delivery } from "../../src/channel/follower-progress.ts";
 import type { GatewayPresence } from "../../src/contract/relay-request.ts";
-import { parseCallFailure } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
-import { inTime } from "../platform/in-time.ts";
+import { inTime, parseCallFailure } from "../platform/object-call.ts";
 
 /**
  * Tells a gateway what happened, once. What a call came to that failed or took too long nobody knows; to repeat it is the

@@ -1,19 +1,17 @@
 import { DurableObject } from "cloudflare:workers";
-import { KnownDeltas } from "../../src/delta/known-deltas.ts";
+import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import type { Batch, BatchAnswer } from "../../src/contract/relay-batch.ts";
 import type { GatewayPresence } from "../../src/contract/relay-request.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
-import { AlarmSchedule } from "../platform/alarm-schedule.ts";
-import { NextTimer } from "../platform/next-timer.ts";
+import { AlarmSchedule, NextTimer } from "../platform/alarm-schedule.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
-import { parseGatewayName } from "../../src/contract/object-names.ts";
-import { gatewayNode } from "../../src/contract/node-name.ts";
-import { ObjectSql } from "../platform/storage.ts";
+import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.ts";
+import { ObjectSql } from "../platform/object-sql.ts";
 import { SessionRows } from "../platform/session-rows.ts";
-import { ask, askPresence } from "./calls.ts";
+import { ask, askPresence } from "./channel-calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 
 /**

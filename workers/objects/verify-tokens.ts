@@ -1,5 +1,5 @@
 import type { Command } from "../../src/protocol/command.ts";
-import type { Verdicts } from "../../src/session/verdicts.ts";
+import type { Verdicts } from "../../src/session/ports.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 
 /** Whether a command carries a token: one that doesn't costs nothing to verify. */

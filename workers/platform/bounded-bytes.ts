@@ -1,4 +1,4 @@
-import { concatenated } from "../../src/protocol/concatenated.ts";
+import { concatenated } from "../../src/protocol/bytes.ts";
 
 /** Reads all of a body, unless that is more than so many bytes: then the rest isn't read, and the answer is undefined. */
 export async function boundedBytes(

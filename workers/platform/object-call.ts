@@ -1,5 +1,5 @@
 /** Why a call to an object threw. The platform says so by flags on the error (reference/platform 2.1). */
-export interface CallFailure {
+interface CallFailure {
   /** The object, or its whole account, has too much to do. Never to be repeated at once. */
   readonly overloaded: boolean;
   /** For the log: the error's name and flags, and nothing that came from a request. */
@@ -21,4 +21,22 @@ export function parseCallFailure(thrown: unknown): CallFailure {
     overloaded: set.includes("overloaded"),
     summary: [`error=${name}`, ...set].join(" "),
   };
+}
+
+/**
+ * Waits for work, but not longer than so many ms: then gives `late`. Late work goes on unheard until the platform ends
+ * it together with the request. What the work throws in time is thrown here.
+ */
+export async function inTime<Result>(
+  work: Promise<Result>,
+  waitMs: number,
+  late: Result,
+): Promise<Result> {
+  const passed = Promise.withResolvers<Result>();
+  const timer = setTimeout(() => passed.resolve(late), waitMs);
+  try {
+    return await Promise.race([work, passed.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

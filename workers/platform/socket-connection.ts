@@ -2,7 +2,7 @@ import { limits } from "../../src/limits.ts";
 import type { Message } from "../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../src/protocol/codes.ts";
 import { writeSession } from "../../src/contract/attachment.ts";
-import type { Connection } from "../../src/session/connection.ts";
+import type { Connection } from "../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
 import type { SessionRows } from "./session-rows.ts";
 

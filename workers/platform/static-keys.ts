@@ -1,8 +1,7 @@
 import { importSPKI } from "jose";
 import { algorithmsOf, isSecretAlgorithm, type TokenAlgorithm } from "../../src/access/keys.ts";
 import type { TokenConfig } from "../../src/config/config.ts";
-import { algorithmNotAllowed, type FoundKeys, type TokenKeys } from "./token-keys.ts";
-import { UsableKey } from "./usable-key.ts";
+import { algorithmNotAllowed, type FoundKeys, type TokenKeys, UsableKey } from "./token-keys.ts";
 
 /** Secrets that sign tokens; "" for none. */
 export interface TokenSecrets {

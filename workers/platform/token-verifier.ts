@@ -10,8 +10,7 @@ import { parseConnectionClaims, parseSubscriptionClaims } from "../../src/access
 import { parseTokenAlgorithm, type TokenAlgorithm } from "../../src/access/keys.ts";
 import type { ClientConfig, TokenConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
-import { fetchKeySet } from "./fetch-key-set.ts";
-import { KeySet } from "./key-set.ts";
+import { fetchKeySet, KeySet } from "./key-set.ts";
 import { StaticKeys, type TokenSecrets } from "./static-keys.ts";
 import { algorithmNotAllowed, type TokenKeys } from "./token-keys.ts";
 

@@ -1,7 +1,6 @@
 import type { Codec } from "../codec.ts";
 import { decodeFrame } from "./decode.ts";
-import { encodePush } from "./json-push.ts";
-import { encodeReply } from "./encode.ts";
+import { encodePush, encodeReply } from "./encode.ts";
 
 /** The JSON wire format: objects on lines of their own (reference 1.1). Decoding and encoding never throw. */
 export const jsonCodec: Codec = {

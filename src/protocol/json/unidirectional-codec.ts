@@ -1,9 +1,6 @@
-import type { Codec, DecodedFrame, Message } from "../codec.ts";
-import { malformedFrame } from "../decoded-command.ts";
-import { decodeCommand } from "./json-command.ts";
-import { frameText } from "./decode.ts";
-import { encodeBare } from "./json-push.ts";
-import { encodeReply } from "./encode.ts";
+import { type Codec, type DecodedFrame, type Message, malformedFrame } from "../codec.ts";
+import { decodeCommand, frameText } from "./decode.ts";
+import { encodeBare, encodeReply } from "./encode.ts";
 import { parseJsonText } from "./text.ts";
 import type { Reply } from "../reply.ts";
 

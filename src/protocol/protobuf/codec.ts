@@ -1,8 +1,7 @@
 import type { Codec } from "../codec.ts";
-import { joinBinaryFrame } from "../concatenated.ts";
+import { joinBinaryFrame } from "../bytes.ts";
 import { decodeFrame } from "./decode.ts";
-import { encodePush } from "./protobuf-push.ts";
-import { encodeReply } from "./encode.ts";
+import { encodePush, encodeReply } from "./encode.ts";
 
 /**
  * The Protobuf wire format: messages of `client.proto`, each after its length (reference 1.1). Decoding and encoding never

@@ -1,8 +1,9 @@
 import type { Message } from "../codec.ts";
 import type { ErrorCode } from "../codes.ts";
-import { writeClientInfoFields, writePublications } from "./protobuf-publication.ts";
 import { ProtobufWriter } from "./writer.ts";
-import type { ConnectResult, Expiry, Reply, SubscribeResult } from "../reply.ts";
+import type { ConnectResult, Expiry, Reply, SubscribeResult, Push } from "../reply.ts";
+import { payloadBytes } from "../payload.ts";
+import type { ClientInfo, Publication } from "../publication.ts";
 
 /** A reply after its length, fields in the order of their numbers (reference 1.2 and 1.3). */
 export function encodeReply(reply: Reply): Message {
@@ -120,3 +121,84 @@ const numbers = {
 
 /** Of our own field `incomplete`. */
 const incompleteNumber = 1000;
+
+/** A push as a Reply after its length (reference 1.2 and 1.3). */
+export function encodePush(push: Push): Message {
+  const writer = new ProtobufWriter();
+  writer.begin(4);
+  writeContent(writer, push);
+  writer.end();
+  return writer.delimited();
+}
+
+function writeContent(writer: ProtobufWriter, push: Push): void {
+  if (push.type !== "disconnect") writer.text(2, push.channel);
+  switch (push.type) {
+    case "publication":
+      writer.begin(4);
+      writePublication(writer, push.publication);
+      break;
+    case "join":
+      writer.begin(5);
+      writeClientInfo(writer, 1, push.info);
+      break;
+    case "leave":
+      writer.begin(6);
+      writeClientInfo(writer, 1, push.info);
+      break;
+    case "unsubscribe":
+      writer.begin(7);
+      writer.unsigned(2, push.code.code);
+      writer.text(3, push.code.reason);
+      break;
+    case "disconnect":
+      writer.begin(11);
+      writer.unsigned(1, push.code.code);
+      writer.text(2, push.code.reason);
+      break;
+  }
+  writer.end();
+}
+
+/**
+ * Writes a publication's fields, in the order of their numbers (reference 1.3), the payload byte for byte (rule W5). On the
+ * way of every publication, so it is written plainly.
+ */
+function writePublication(writer: ProtobufWriter, publication: Publication): void {
+  writer.bytes(4, payloadBytes(publication.data));
+  if (publication.info !== undefined) writeClientInfo(writer, 5, publication.info);
+  writer.unsigned(6, publication.offset);
+  if (publication.tags !== undefined) {
+    for (const [key, value] of Object.entries(publication.tags)) writer.textEntry(7, key, value);
+  }
+  writer.flag(8, publication.delta === true);
+  if (publication.epoch !== undefined) writer.text(14, publication.epoch);
+}
+
+/** Writes publications in their order, as a repeated field of that number. */
+function writePublications(
+  writer: ProtobufWriter,
+  number: number,
+  publications: readonly Publication[],
+): void {
+  for (const publication of publications) {
+    writer.begin(number);
+    writePublication(writer, publication);
+    writer.end();
+  }
+}
+
+/** Writes who a client is as the field of that number. */
+function writeClientInfo(writer: ProtobufWriter, number: number, info: ClientInfo): void {
+  writer.begin(number);
+  writeClientInfoFields(writer, info);
+  writer.end();
+}
+
+/** Writes who a client is into the message that was begun. */
+function writeClientInfoFields(writer: ProtobufWriter, info: ClientInfo): void {
+  writer.text(1, info.user);
+  writer.text(2, info.client);
+  if (info.connInfo !== undefined) writer.text(3, info.connInfo);
+  if (info.chanInfo !== undefined) writer.text(4, info.chanInfo);
+}

@@ -1,6 +1,5 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { concatenated } from "../concatenated.ts";
-import { utf8Text } from "../bytes.ts";
+import { concatenated, utf8Text } from "../bytes.ts";
 
 /**
  * Reads a message's fields by number. An absent field has its meaning of absence: "", 0, false, undefined. A field of the

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ClaimRules } from "../../../src/access/claim-rules.ts";
 import {
+  type ClaimRules,
   parseConnectionClaims,
   parseSubscriptionClaims,
 } from "../../../src/access/parse-claims.ts";

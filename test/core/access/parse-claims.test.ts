@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SubscriptionOverride } from "../../../src/access/claims.ts";
-import type { ClaimRules } from "../../../src/access/claim-rules.ts";
 import {
+  type ClaimRules,
   parseConnectionClaims,
   parseSubscriptionClaims,
 } from "../../../src/access/parse-claims.ts";

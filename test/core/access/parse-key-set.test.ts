@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseKeySet } from "../../../src/access/parse-key-set.ts";
+import { parseKeySet } from "../../../src/access/keys.ts";
 import { limits } from "../../../src/limits.ts";
 
 const rsa = { kty: "RSA", n: "AQAB", e: "AQAB" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseBase64Json } from "../../../src/access/raw-claim.ts";
+import { parseBase64Json } from "../../../src/access/parse-claims.ts";
 
 function base64(text: string): string {
   return Buffer.from(text).toString("base64");

@@ -7,7 +7,7 @@ import {
   encodeLines,
   encodeReplies,
   headerDetail,
-} from "../../../src/api/answer.ts";
+} from "../../../src/api/answers.ts";
 import type { ApiCommand, Entry } from "../../../src/api/command.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Call, Entry } from "../../../src/api/command.ts";
 import { planCalls } from "../../../src/api/calls.ts";
-import type { ChannelCommand } from "../../../src/contract/channel-call.ts";
-import { commandBytes } from "../../../src/contract/command-bytes.ts";
+import { type ChannelCommand, commandBytes } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "./channel-config.ts";

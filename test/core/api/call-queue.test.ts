@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChannelCall } from "../../../src/api/calls.ts";
-import { CallQueue } from "../../../src/api/call-queue.ts";
+import { type ChannelCall, CallQueue } from "../../../src/api/calls.ts";
 import type { ChannelCommand } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { json } from "./channel-config.ts";

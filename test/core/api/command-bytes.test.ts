@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { ChannelCommand, PublicationRequest } from "../../../src/contract/channel-call.ts";
-import { commandBytes } from "../../../src/contract/command-bytes.ts";
+import {
+  type ChannelCommand,
+  type PublicationRequest,
+  commandBytes,
+} from "../../../src/contract/channel-call.ts";
 import { json } from "./channel-config.ts";
 
 function publish(more: Partial<PublicationRequest>): ChannelCommand {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { errorStatus } from "../../../src/api/error-status.ts";
+import { errorStatus } from "../../../src/api/answers.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 
 it.each([

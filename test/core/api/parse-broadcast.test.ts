@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { entriesOf } from "../../../src/api/command.ts";
-import { parseBroadcast } from "../../../src/api/parse-broadcast.ts";
+import { parseBroadcast } from "../../../src/api/publish.ts";
 import { limits } from "../../../src/limits.ts";
 import { channelConfig } from "./channel-config.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseChannelRequest } from "../../../src/api/parse-channel-request.ts";
+import { parseChannelRequest } from "../../../src/api/read.ts";
 import { channelConfig } from "./channel-config.ts";
 
 const config = channelConfig();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acceptsData } from "../../../src/channel/data-format.ts";
+import { acceptsData } from "../../../src/channel/publication-request.ts";
 import { payloadOf } from "../../../src/protocol/payload.ts";
 import { publishing } from "../../contract/open-channel.ts";
 import { channelOptions } from "../../support/configured.ts";

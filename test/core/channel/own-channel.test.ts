@@ -4,7 +4,7 @@ import { type GatherPresence, OwnChannel } from "../../../src/session/single-cha
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { Connection } from "../../../src/session/connection.ts";
+import type { Connection } from "../../../src/session/ports.ts";
 import type { SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { type Subscriber, Subscription } from "../../../src/session/subscription.ts";
 import {

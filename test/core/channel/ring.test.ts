@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { newestRow } from "../../../src/channel/ring.ts";
 import { type Sql, columnText } from "../../../src/sql.ts";
-import { storedAtMs } from "../../../src/stored-tables.ts";
+import { storedAtMs } from "../../../src/channel/stored-tables.ts";
 import { loadStream, type StoredStream, tables } from "../../../src/channel/history-table.ts";
 import { limits } from "../../../src/limits.ts";
 import { openChannel, positionOf, publishing } from "../../contract/open-channel.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { storedAtMs, storedTables } from "../../../src/stored-tables.ts";
+import { storedAtMs, storedTables } from "../../../src/channel/stored-tables.ts";
 import { openChannel, publishing, withHistory } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 

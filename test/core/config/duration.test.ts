@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseDuration } from "../../../src/config/duration.ts";
+import { parseDuration } from "../../../src/config/fields.ts";
 
 const hour = 3_600_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { patternFault } from "../../../src/config/linear-pattern.ts";
+import { patternFault } from "../../../src/config/regex.ts";
 
 describe("a pattern that strangers' names are checked against", () => {
   it.each([

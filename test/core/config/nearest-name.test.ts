@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearestName } from "../../../src/config/nearest-name.ts";
+import { nearestName } from "../../../src/config/section.ts";
 
 const names = ["history_size", "history_ttl", "presence", "map", "name"];
 

@@ -5,8 +5,8 @@ import {
   type DeltaForm,
   fullForDelta,
   patchOrFull,
+  KnownDeltas,
 } from "../../../src/delta/delta-chain.ts";
-import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deltaChain } from "../../../src/delta/delta-chain.ts";
-import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
+import { deltaChain, KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";

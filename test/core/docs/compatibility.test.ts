@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { apiMethods, missingMethods } from "../../../src/api/parse-command.ts";
-import { publicationFields } from "../../../src/api/publication-fields.ts";
+import { publicationFields } from "../../../src/api/publish.ts";
 import {
   unsupportedChannelKeys,
   unsupportedChannelOptions,

@@ -1,5 +1,4 @@
-import { deltaChain } from "../../../src/delta/delta-chain.ts";
-import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
+import { deltaChain, KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import type { Codec, CodecName, Message } from "../../../src/protocol/codec.ts";
 import { codecNamed } from "../../../src/protocol/codecs.ts";
 import { parseJsonText } from "../../../src/protocol/json/text.ts";

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { FilterNode } from "../../../src/protocol/filter-node.ts";
+import type { FilterNode } from "../../../src/protocol/command.ts";
 import type { Tags } from "../../../src/protocol/publication.ts";
 
 /** A node with every field absent but these. */

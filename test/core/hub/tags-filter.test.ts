@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { tagsFilter } from "../../../src/hub/tags-filter.ts";
 import { limits } from "../../../src/limits.ts";
-import type { FilterNode } from "../../../src/protocol/filter-node.ts";
+import type { FilterNode } from "../../../src/protocol/command.ts";
 import type { Tags } from "../../../src/protocol/publication.ts";
 import { anyFilter, anyTags, filterNode, soundFilter } from "./any-filter.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ByteQueue } from "../../../workers/http/byte-queue.ts";
+import { ByteQueue } from "../../../workers/http/stream-buffer.ts";
 
 describe("bytes that wait for a reader", () => {
   const anyPiece = fc

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { fetchKeySet } from "../../../workers/platform/fetch-key-set.ts";
+import { fetchKeySet } from "../../../workers/platform/key-set.ts";
 import { freePort } from "../../support/listen.ts";
 import { KeyServer, serving, SigningKey } from "../../support/key-server.ts";
 

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import type { ParsedKeySet } from "../../../src/access/parse-key-set.ts";
-import type { TokenAlgorithm } from "../../../src/access/keys.ts";
+import type { ParsedKeySet, TokenAlgorithm } from "../../../src/access/keys.ts";
 import { limits } from "../../../src/limits.ts";
-import { fetchKeySet } from "../../../workers/platform/fetch-key-set.ts";
-import { KeySet } from "../../../workers/platform/key-set.ts";
+import { fetchKeySet, KeySet } from "../../../workers/platform/key-set.ts";
 import { KeyServer, serving, SigningKey } from "../../support/key-server.ts";
 
 const startMs = 1_700_000_000_000;

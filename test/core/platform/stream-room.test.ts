@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { StreamRoom } from "../../../workers/http/stream-room.ts";
+import { StreamRoom } from "../../../workers/http/stream-buffer.ts";
 
 const unlimited = Number.POSITIVE_INFINITY;
 const mebibyte = 1_048_576;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import type { Command, ConnectRequest } from "../../../src/protocol/command.ts";
-import type { FilterNode } from "../../../src/protocol/filter-node.ts";
-import { decodeCommand } from "../../../src/protocol/json/json-command.ts";
+import type { Command, ConnectRequest, FilterNode } from "../../../src/protocol/command.ts";
+import { decodeCommand } from "../../../src/protocol/json/decode.ts";
 import { valid } from "./valid-json-text.ts";
 
 const absentConnect: ConnectRequest = { token: "", name: "", subscriptions: new Map() };

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import type { FilterNode } from "../../../src/protocol/filter-node.ts";
+import type { FilterNode } from "../../../src/protocol/command.ts";
 import { JsonFields } from "../../../src/protocol/json/fields.ts";
-import { decodeFilter } from "../../../src/protocol/json/json-filter.ts";
+import { decodeFilter } from "../../../src/protocol/json/decode.ts";
 import type { WireValue } from "../../../src/protocol/wire-value.ts";
 import { anyFilter, filterNode } from "../hub/any-filter.ts";
 

@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  encodeClientInfo,
-  encodePublication,
-} from "../../../src/protocol/json/json-publication.ts";
+import { encodeClientInfo, encodePublication } from "../../../src/protocol/json/encode.ts";
 import { memberText } from "../../../src/protocol/json/text.ts";
 import { valid } from "./valid-json-text.ts";
 

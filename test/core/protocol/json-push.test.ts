@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { disconnectCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
-import { encodePush } from "../../../src/protocol/json/json-push.ts";
+import { encodePush } from "../../../src/protocol/json/encode.ts";
 import type { Push } from "../../../src/protocol/reply.ts";
 import { valid } from "./valid-json-text.ts";
 

@@ -2,8 +2,7 @@ import { Writer } from "protobufjs";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import { decodeCommand } from "../../../src/protocol/protobuf/protobuf-command.ts";
-import { decodeFrame } from "../../../src/protocol/protobuf/decode.ts";
+import { decodeCommand, decodeFrame } from "../../../src/protocol/protobuf/decode.ts";
 import { bytes, hex, proto, readFrame, said, sdkCodec, writeFrame } from "./protobuf-peers.ts";
 
 const commandType = proto.lookupType("Command");

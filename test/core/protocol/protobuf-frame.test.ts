@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { joinBinaryFrame as joinFrame } from "../../../src/protocol/concatenated.ts";
+import { joinBinaryFrame as joinFrame } from "../../../src/protocol/bytes.ts";
 import { decodeFrame } from "../../../src/protocol/protobuf/decode.ts";
 import { bytes } from "./protobuf-peers.ts";
 

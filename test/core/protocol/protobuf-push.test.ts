@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { disconnectCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
-import { encodePush as encodeJson } from "../../../src/protocol/json/json-push.ts";
-import { encodePush } from "../../../src/protocol/protobuf/protobuf-push.ts";
+import { encodePush as encodeJson } from "../../../src/protocol/json/encode.ts";
+import { encodePush } from "../../../src/protocol/protobuf/encode.ts";
 import type { Push } from "../../../src/protocol/reply.ts";
 import { bytes, hex, proto, readFrame, said, sdkCodec, writeFrame } from "./protobuf-peers.ts";
 import { textOf } from "../../support/text-of.ts";

@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
-import type { Command } from "../../../src/protocol/command.ts";
-import type { FilterNode } from "../../../src/protocol/filter-node.ts";
+import type { Command, FilterNode } from "../../../src/protocol/command.ts";
 import { valid } from "./valid-json-text.ts";
 
 /** What an SDK stringifies, and the command it means by it. */

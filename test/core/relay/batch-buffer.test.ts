@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BatchBuffer } from "../../../src/gateway/batch-buffer.ts";
+import { BatchBuffer } from "../../../src/gateway/batch-order.ts";
 import type { Batch } from "../../../src/contract/relay-batch.ts";
 import { json } from "../api/channel-config.ts";
 import { at, entry } from "./followed-channel.ts";

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
-import { entryBytes } from "../../../src/contract/entry-bytes.ts";
+import { type RelayEntry, entryBytes } from "../../../src/contract/relay-batch.ts";
 import { json } from "../api/channel-config.ts";
 
 const info = { user: "42", client: "c1", connInfo: json('"conn"'), chanInfo: json('"channel"') };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
-import { publicationBytes } from "../../../src/contract/entry-bytes.ts";
+import { publicationBytes } from "../../../src/contract/relay-batch.ts";
 import { Window } from "../../../src/gateway/replay-buffer.ts";
 import { json } from "../api/channel-config.ts";
 

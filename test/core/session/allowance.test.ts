@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Allowance } from "../../../src/session/allowance.ts";
+import { Allowance } from "../../../src/session/rate-limit.ts";
 import { startMs } from "./room.ts";
 
 /** What comes of so many takes at one time. */

@@ -1,5 +1,5 @@
 import type { ServerSubscription } from "../../../src/access/claims.ts";
-import type { Verdicts } from "../../../src/session/verdicts.ts";
+import type { Verdicts } from "../../../src/session/ports.ts";
 import type { Peer } from "./peer.ts";
 import type { Switchboard } from "./switchboard.ts";
 import { connectionToken } from "./verdicts.ts";

@@ -1,4 +1,4 @@
-import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
+import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { describe, expect, it } from "vitest";
 import type { ServerSubscription } from "../../../src/access/claims.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../../../src/protocol/codes.ts";
@@ -6,7 +6,7 @@ import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { oneWayCodec } from "../../../src/protocol/json/unidirectional-codec.ts";
 import { oneWayDisconnect } from "../../../src/session/unidirectional.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
-import type { Verdicts } from "../../../src/session/verdicts.ts";
+import type { Verdicts } from "../../../src/session/ports.ts";
 import { json } from "../api/channel-config.ts";
 import { naming } from "./named-subscriptions.ts";
 import type { Peer } from "./peer.ts";

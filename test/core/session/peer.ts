@@ -7,11 +7,9 @@ import {
   writeSession,
   type WrittenSession,
 } from "../../../src/contract/attachment.ts";
-import type { Connection } from "../../../src/session/connection.ts";
-import type { SessionContext } from "../../../src/session/context.ts";
+import type { Connection, SessionContext, Verdicts } from "../../../src/session/ports.ts";
 import { Session } from "../../../src/session/session.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
-import type { Verdicts } from "../../../src/session/verdicts.ts";
 import { textOf } from "../../support/text-of.ts";
 
 /** The other end of a socket: it says frames, and writes down what it is told. */

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Verdicts } from "../../../src/session/verdicts.ts";
+import type { Verdicts } from "../../../src/session/ports.ts";
 import { json } from "../api/channel-config.ts";
 import type { Peer } from "./peer.ts";
 import { type Room, startMs } from "./room.ts";

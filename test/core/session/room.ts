@@ -1,11 +1,10 @@
-import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
+import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
 import { OwnChannel } from "../../../src/session/single-channel.ts";
 import type { Config } from "../../../src/config/config.ts";
-import type { SessionContext } from "../../../src/session/context.ts";
+import type { SessionContext, Verdicts } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
-import type { Verdicts } from "../../../src/session/verdicts.ts";
 import { configured } from "../../support/configured.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { json } from "../api/channel-config.ts";

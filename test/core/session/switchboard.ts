@@ -1,8 +1,7 @@
-import { KnownDeltas } from "../../../src/delta/known-deltas.ts";
+import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import type { Config } from "../../../src/config/config.ts";
-import type { SessionContext } from "../../../src/session/context.ts";
+import type { SessionContext, Verdicts } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
-import type { Verdicts } from "../../../src/session/verdicts.ts";
 import { configured } from "../../support/configured.ts";
 import { Peer } from "./peer.ts";
 import { startMs } from "./room.ts";

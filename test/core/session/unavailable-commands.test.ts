@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
-import type { Verdicts } from "../../../src/session/verdicts.ts";
+import type { Verdicts } from "../../../src/session/ports.ts";
 import { Room } from "./room.ts";
 import { subscriptionToken } from "./verdicts.ts";
 

@@ -1,5 +1,5 @@
 import type { ConnectionClaims, SubscriptionClaims } from "../../../src/access/claims.ts";
-import type { Verdicts } from "../../../src/session/verdicts.ts";
+import type { Verdicts } from "../../../src/session/ports.ts";
 
 /** A good connection token of this user. */
 export function connectionToken(user: string, more: Partial<ConnectionClaims> = {}): Verdicts {

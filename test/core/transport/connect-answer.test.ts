@@ -4,7 +4,7 @@ import type { CodecName } from "../../../src/protocol/codec.ts";
 import { codecNamed } from "../../../src/protocol/codecs.ts";
 import { disconnectCodes, errorCodes } from "../../../src/protocol/codes.ts";
 import type { ConnectResult } from "../../../src/protocol/reply.ts";
-import { isConnected } from "../../../src/transport/connect-answer.ts";
+import { isConnected } from "../../../src/transport/stream.ts";
 
 const result: ConnectResult = {
   client: "c",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parsePollRequest } from "../../../src/transport/poll-request.ts";
+import { parsePollRequest } from "../../../src/transport/poll.ts";
 
 function parse(query: string) {
   const parameters = new URLSearchParams(query);

@@ -1,5 +1,5 @@
-import { newestRow } from "./channel/ring.ts";
-import type { Sql, SqlRow } from "./sql.ts";
+import { newestRow } from "./ring.ts";
+import type { Sql, SqlRow } from "../sql.ts";
 
 /** The tables a channel may have; each says in a column `time` when its rows were stored, ms since 1970. */
 export type StoredTable = "stream" | "publication" | "spared_key" | "gateway";

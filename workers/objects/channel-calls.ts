@@ -2,9 +2,8 @@ import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
 import type { Answers, PresenceAnswers, Question } from "../../src/contract/relay-request.ts";
-import { parseCallFailure } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
-import { inTime } from "../platform/in-time.ts";
+import { inTime, parseCallFailure } from "../platform/object-call.ts";
 
 /**
  * Asks a channel's object on behalf of a gateway, once.
