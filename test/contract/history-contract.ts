@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
 import { limits } from "../../src/limits.ts";
-import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
+import { RecordingRecipient } from "../core/hub/recording-subscriber.ts";
 import { textOf } from "../support/text-of.ts";
 import { idempotencyContract } from "./idempotency-contract.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";

@@ -3,7 +3,7 @@ import type { Channel, PublishOutcome } from "../../src/channel/channel.ts";
 import type { Sql } from "../../src/sql.ts";
 import { limits } from "../../src/limits.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
-import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
+import { RecordingRecipient } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
   openChannel,

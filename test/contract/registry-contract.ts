@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import { Registry } from "../../src/channel/gateway-registry.ts";
-import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
+import { RecordingRecipient } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
   openChannel,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { RecordingRecipient } from "../core/hub/recording-recipient.ts";
+import { RecordingRecipient } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
   openChannel,

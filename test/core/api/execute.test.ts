@@ -12,7 +12,7 @@ import {
   withHistory,
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { RecordingRecipient } from "../hub/recording-recipient.ts";
+import { RecordingRecipient } from "../hub/recording-subscriber.ts";
 
 const notAvailable = { error: errorCodes.notAvailable };
 

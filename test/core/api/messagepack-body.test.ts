@@ -6,7 +6,7 @@ import { parseBatch } from "../../../src/api/batch.ts";
 import { parseCommand } from "../../../src/api/parse-command.ts";
 import { limits } from "../../../src/limits.ts";
 import { depthMax } from "../../../src/protocol/messagepack/scan.ts";
-import { fromHex } from "../protocol/messagepack-hex.ts";
+import { fromHex } from "../protocol/messagepack/hex.ts";
 import { channelConfig } from "./channel-config.ts";
 
 const bytes = Uint8Array.of(0, 0xff);

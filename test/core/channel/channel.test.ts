@@ -13,7 +13,7 @@ import {
   withHistory,
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { crowd, RecordingRecipient } from "../hub/recording-recipient.ts";
+import { crowd, RecordingRecipient } from "../hub/recording-subscriber.ts";
 import { textOf } from "../../support/text-of.ts";
 
 describe("subscribing and leaving", () => {

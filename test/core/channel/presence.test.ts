@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { presence, presenceStats } from "../../../src/channel/presence.ts";
 import { openChannel, unpositioned } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { RecordingRecipient } from "../hub/recording-recipient.ts";
+import { RecordingRecipient } from "../hub/recording-subscriber.ts";
 
 describe("presence", () => {
   it("[P1] is who listens at this moment, without a row written", () => {

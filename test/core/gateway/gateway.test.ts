@@ -3,8 +3,8 @@ import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { Answer } from "../../../src/contract/relay-request.ts";
-import { at, entry, following, publication, said } from "../relay/followed-channel.ts";
-import { batch, Scene } from "./scene.ts";
+import { at, entry, following, publication, said } from "./followed-channel.ts";
+import { batch, Scene } from "./gateway-fixture.ts";
 
 describe("gateway", () => {
   it("[L6] follows each channel once, and passes on to its own subscribers only", () => {

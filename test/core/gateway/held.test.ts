@@ -3,9 +3,9 @@ import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { Answer } from "../../../src/contract/relay-request.ts";
 import { json } from "../api/channel-config.ts";
-import { at, following, read, said } from "../relay/followed-channel.ts";
-import type { Listener } from "../relay/listener.ts";
-import { Scene } from "./scene.ts";
+import { at, following, read, said } from "./followed-channel.ts";
+import type { Listener } from "./recording-subscription.ts";
+import { Scene } from "./gateway-fixture.ts";
 
 describe("what a gateway holds", () => {
   it("[G7] takes no more clients, and then no more subscriptions, when it holds too much", () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Codec } from "../../../src/protocol/codec.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 import { json } from "../api/channel-config.ts";
-import { asHeard } from "./ear.ts";
+import { asHeard } from "./recording-connection.ts";
 import { codecs, document, scene, tagged } from "./mixed-hub.ts";
 
 describe("whatever is published to listeners of all kinds who come and go", () => {

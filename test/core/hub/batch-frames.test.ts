@@ -9,9 +9,9 @@ import type { Payload } from "../../../src/protocol/payload.ts";
 import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { json } from "../api/channel-config.ts";
-import { asHeard, wired } from "./ear.ts";
+import { asHeard, wired } from "./recording-connection.ts";
 import { codecs, document, queueMaxBytes, scene, tagged } from "./mixed-hub.ts";
-import type { RecordingRecipient } from "./recording-recipient.ts";
+import type { RecordingRecipient } from "./recording-subscriber.ts";
 
 describe("encoding for several formats", () => {
   it("[F1] happens once for each publication, codec and frame, however many speak it", () => {

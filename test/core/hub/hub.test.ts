@@ -6,7 +6,7 @@ import type { Codec } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { publishing } from "../../contract/open-channel.ts";
-import { crowd, RecordingRecipient } from "./recording-recipient.ts";
+import { crowd, RecordingRecipient } from "./recording-subscriber.ts";
 import { textOf } from "../../support/text-of.ts";
 
 describe("encoding", () => {

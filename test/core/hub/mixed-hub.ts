@@ -7,8 +7,8 @@ import { oneWayCodec } from "../../../src/protocol/json/unidirectional-codec.ts"
 import type { Payload } from "../../../src/protocol/payload.ts";
 import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import { json } from "../api/channel-config.ts";
-import { asHeard, Ear, wired } from "./ear.ts";
-import { RecordingRecipient } from "./recording-recipient.ts";
+import { asHeard, Ear, wired } from "./recording-connection.ts";
+import { RecordingRecipient } from "./recording-subscriber.ts";
 
 /** How far behind a listener may be. */
 export const queueMaxBytes = 1_048_576;

@@ -3,7 +3,7 @@ import { Hub } from "../../../src/hub/hub.ts";
 import { limits } from "../../../src/limits.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import { publishing } from "../../contract/open-channel.ts";
-import { crowd, RecordingRecipient } from "./recording-recipient.ts";
+import { crowd, RecordingRecipient } from "./recording-subscriber.ts";
 
 const queueMaxBytes = 1_048_576;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Room } from "./room.ts";
+import { Room } from "./channel-fixture.ts";
 
 const cache = {
   allow_subscribe_for_client: true,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { json } from "../api/channel-config.ts";
-import { Room } from "./room.ts";
-import { connectionToken, subscriptionToken } from "./verdicts.ts";
+import { Room } from "./channel-fixture.ts";
+import { connectionToken, subscriptionToken } from "./verified-tokens.ts";
 
 const open = { allow_subscribe_for_client: true };
 

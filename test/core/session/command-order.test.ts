@@ -10,8 +10,8 @@ import {
   tooMany,
   unsubscribe,
 } from "./frames.ts";
-import { Switchboard } from "./switchboard.ts";
-import { subscriptionToken } from "./verdicts.ts";
+import { Switchboard } from "./gateway-fixture.ts";
+import { subscriptionToken } from "./verified-tokens.ts";
 
 describe("what is asked of a channel while a subscribe to it is under way", () => {
   it("[O6] waits for it, and is then carried out in order", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { subscribe, tooMany, unsubscribe } from "./frames.ts";
-import { Switchboard } from "./switchboard.ts";
+import { Switchboard } from "./gateway-fixture.ts";
 
 const rpc = (id: number): string => `{"id":${id},"rpc":{}}`;
 

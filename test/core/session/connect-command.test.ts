@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { json } from "../api/channel-config.ts";
-import { Room, startMs } from "./room.ts";
-import { connectionToken, expiredToken, invalidToken } from "./verdicts.ts";
+import { Room, startMs } from "./channel-fixture.ts";
+import { connectionToken, expiredToken, invalidToken } from "./verified-tokens.ts";
 
 const connect = `{"id":1,"connect":{}}`;
 const connected = `{"id":1,"connect":{"client":"c1","version":"test","ping":25,"pong":true}}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Room, startMs } from "./room.ts";
-import { connectionToken, subscriptionToken } from "./verdicts.ts";
+import { Room, startMs } from "./channel-fixture.ts";
+import { connectionToken, subscriptionToken } from "./verified-tokens.ts";
 import type { Peer } from "./peer.ts";
 
 const startSeconds = startMs / 1000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { filterNode } from "../hub/any-filter.ts";
-import { Room } from "./room.ts";
-import { subscriptionToken } from "./verdicts.ts";
+import { Room } from "./channel-fixture.ts";
+import { subscriptionToken } from "./verified-tokens.ts";
 
 const open = { allow_subscribe_for_client: true };
 const denied = `{"id":2,"error":{"code":103,"message":"permission denied"}}`;

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { SubscriptionClaims } from "../../../src/access/claims.ts";
 import { limits } from "../../../src/limits.ts";
 import { json } from "../api/channel-config.ts";
-import { Room, type RoomSetup, startMs } from "./room.ts";
-import { expiredToken, invalidToken, subscriptionToken } from "./verdicts.ts";
+import { Room, type RoomSetup, startMs } from "./channel-fixture.ts";
+import { expiredToken, invalidToken, subscriptionToken } from "./verified-tokens.ts";
 
 const open = { allow_subscribe_for_client: true };
 const denied = `{"id":2,"error":{"code":103,"message":"permission denied"}}`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Heartbeat, heartbeat, pingDueAtMs } from "../../../src/session/heartbeat.ts";
 import type { SessionIdentity } from "../../../src/contract/session-snapshot.ts";
-import { Room, startMs } from "./room.ts";
+import { Room, startMs } from "./channel-fixture.ts";
 
 const session: SessionIdentity = {
   phase: "connected",

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { json } from "../api/channel-config.ts";
 import type { Peer } from "./peer.ts";
-import { Room } from "./room.ts";
-import { connectionToken, subscriptionToken } from "./verdicts.ts";
+import { Room } from "./channel-fixture.ts";
+import { connectionToken, subscriptionToken } from "./verified-tokens.ts";
 
 const emitting = { allow_subscribe_for_client: true, join_leave: true };
 const forced = { ...emitting, force_push_join_leave: true };

@@ -4,8 +4,8 @@ import { disconnectCodes, errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "../api/channel-config.ts";
 import { publish, pushed, subscribe, subscribed, tooMany, unsubscribe } from "./frames.ts";
 import type { Peer } from "./peer.ts";
-import { Switchboard } from "./switchboard.ts";
-import { connectionToken, subscriptionToken } from "./verdicts.ts";
+import { Switchboard } from "./gateway-fixture.ts";
+import { connectionToken, subscriptionToken } from "./verified-tokens.ts";
 import { textOf } from "../../support/text-of.ts";
 
 function channelsOf(peer: Peer): readonly string[] {

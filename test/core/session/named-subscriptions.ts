@@ -1,8 +1,8 @@
 import type { ServerSubscription } from "../../../src/access/claims.ts";
 import type { Verdicts } from "../../../src/session/ports.ts";
 import type { Peer } from "./peer.ts";
-import type { Switchboard } from "./switchboard.ts";
-import { connectionToken } from "./verdicts.ts";
+import type { Switchboard } from "./gateway-fixture.ts";
+import { connectionToken } from "./verified-tokens.ts";
 
 /** The simplest of all. */
 export const connect = `{"id":1,"connect":{}}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import { Room } from "./room.ts";
+import { Room } from "./channel-fixture.ts";
 
 const options = {
   allow_subscribe_for_client: true,

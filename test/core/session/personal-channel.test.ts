@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { connect, connected, naming } from "./named-subscriptions.ts";
 import type { Peer } from "./peer.ts";
-import { Switchboard, type SwitchboardSetup } from "./switchboard.ts";
-import { connectionToken } from "./verdicts.ts";
+import { Switchboard, type SwitchboardSetup } from "./gateway-fixture.ts";
+import { connectionToken } from "./verified-tokens.ts";
 
 /** With personal channels, in a namespace or in none. */
 function personal(more: object = {}, namespaces: readonly object[] = []): SwitchboardSetup {

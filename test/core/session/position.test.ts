@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { json } from "../api/channel-config.ts";
-import { Room, startMs } from "./room.ts";
-import { subscriptionToken } from "./verdicts.ts";
+import { Room, startMs } from "./channel-fixture.ts";
+import { subscriptionToken } from "./verified-tokens.ts";
 
 const stream = { allow_subscribe_for_client: true, history_size: 5, history_ttl: "60s" };
 const recovering = { ...stream, force_recovery: true };

@@ -2,8 +2,13 @@ import * as fc from "fast-check";
 import type { Verdicts } from "../../../src/session/ports.ts";
 import { json } from "../api/channel-config.ts";
 import type { Peer } from "./peer.ts";
-import { type Room, startMs } from "./room.ts";
-import { connectionToken, expiredToken, invalidToken, subscriptionToken } from "./verdicts.ts";
+import { type Room, startMs } from "./channel-fixture.ts";
+import {
+  connectionToken,
+  expiredToken,
+  invalidToken,
+  subscriptionToken,
+} from "./verified-tokens.ts";
 
 /** Something that happens to a room. It does the same to every room in which the same happened before. */
 interface Happening {

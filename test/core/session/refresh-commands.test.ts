@@ -2,8 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { SubscriptionClaims } from "../../../src/access/claims.ts";
 import { limits } from "../../../src/limits.ts";
 import { json } from "../api/channel-config.ts";
-import { Room, startMs } from "./room.ts";
-import { connectionToken, expiredToken, invalidToken, subscriptionToken } from "./verdicts.ts";
+import { Room, startMs } from "./channel-fixture.ts";
+import {
+  connectionToken,
+  expiredToken,
+  invalidToken,
+  subscriptionToken,
+} from "./verified-tokens.ts";
 
 const startSeconds = startMs / 1000;
 const options = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { json } from "../api/channel-config.ts";
 import { connect, connected, naming } from "./named-subscriptions.ts";
-import { Switchboard } from "./switchboard.ts";
+import { Switchboard } from "./gateway-fixture.ts";
 
 const since = (channel: string): string => `"${channel}":{"recover":true,"epoch":"e","offset":1}`;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { naming, opened } from "./named-subscriptions.ts";
-import { Switchboard } from "./switchboard.ts";
+import { Switchboard } from "./gateway-fixture.ts";
 
 describe("a refresh of a connection with subscriptions of the server's", () => {
   const refresh = `{"id":3,"refresh":{"token":"t"}}`;

@@ -3,8 +3,8 @@ import { disconnectCodes, errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "../api/channel-config.ts";
 import { connect, connected, naming, opened, pushed } from "./named-subscriptions.ts";
 import type { Peer } from "./peer.ts";
-import { Switchboard } from "./switchboard.ts";
-import { connectionToken } from "./verdicts.ts";
+import { Switchboard } from "./gateway-fixture.ts";
+import { connectionToken } from "./verified-tokens.ts";
 
 describe("the subscriptions that a token names", () => {
   it("[C9] come in the connect reply, once all of them have begun", () => {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Peer } from "./peer.ts";
 import { anySteps, type Step } from "./random-step.ts";
-import { Room } from "./room.ts";
+import { Room } from "./channel-fixture.ts";
 
 const options = {
   allow_subscribe_for_client: true,

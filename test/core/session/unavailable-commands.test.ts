@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import type { Verdicts } from "../../../src/session/ports.ts";
-import { Room } from "./room.ts";
-import { subscriptionToken } from "./verdicts.ts";
+import { Room } from "./channel-fixture.ts";
+import { subscriptionToken } from "./verified-tokens.ts";
 
 describe("what Dormouse doesn't have", () => {
   it("[W1] is answered 108 when it is rpc", () => {

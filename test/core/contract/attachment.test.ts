@@ -1,0 +1,388 @@
+import * as fc from "fast-check";
+import { serialize } from "node:v8";
+import { describe, expect, it, vi } from "vitest";
+import type { ConnectionClaims } from "../../../src/access/claims.ts";
+import { limits } from "../../../src/limits.ts";
+import {
+  type Attachment,
+  fitsAttachment,
+  fitsInside,
+  fitsKept,
+  fitsRow,
+  parseAttachment,
+  writeSession,
+} from "../../../src/contract/attachment.ts";
+import type {
+  KeptPosition,
+  SessionSnapshot,
+  SubscriptionSnapshot,
+} from "../../../src/contract/session-snapshot.ts";
+import { json } from "../api/channel-config.ts";
+import { filterNode } from "../hub/any-filter.ts";
+import { anySnapshot } from "../session/random-session.ts";
+import { startMs } from "../session/channel-fixture.ts";
+
+/** What the platform takes, as it says. */
+const platformBytesMax = 16_384;
+
+const identity = {
+  phase: "connected",
+  client: "00000000-0000-4000-8000-000000000000",
+  openedAtMs: startMs,
+  keepalive: "server",
+  claims: { user: "42", expireAtSeconds: 0 },
+} as const;
+
+function subscribedTo(
+  channel: string,
+  more: Partial<SubscriptionSnapshot> = {},
+): SubscriptionSnapshot {
+  const flags = { present: true, announced: false, hearsJoinLeave: false };
+  return { channel, expireAtSeconds: 0, ...flags, ...more };
+}
+
+function sessionWith(count: number, more: Partial<SessionSnapshot> = {}): SessionSnapshot {
+  const subscriptions = Array.from({ length: count }, (_, index) => subscribedTo(`news:${index}`));
+  return { ...identity, subscriptions, ...more };
+}
+
+const position: KeptPosition = {
+  epoch: "abcdefgh",
+  offset: 2 ** 40,
+  instance: startMs,
+  sequence: 2 ** 40,
+};
+
+/** Written down, carried as the platform does, and read. */
+function afterSleep(snapshot: SessionSnapshot): SessionSnapshot | undefined {
+  const { attachment, row } = writeSession(snapshot);
+  return parseAttachment(structuredClone(attachment), (client) =>
+    client === snapshot.client ? row : undefined,
+  );
+}
+
+/** As the platform counts. */
+function bytesOf(attachment: Attachment): number {
+  return serialize(attachment).byteLength;
+}
+
+/** Positions are let go where claims leave them no room, and for subscriptions that ended. */
+function withoutPositions(snapshot: SessionSnapshot): SessionSnapshot {
+  const { kept: _, ...rest } = snapshot;
+  return rest;
+}
+
+describe("a session that was written down", () => {
+  it("[S1] is read as it was, whatever it is", () => {
+    const places = { attachment: 0, packed: 0, row: 0 };
+    fc.assert(
+      fc.property(anySnapshot(60), (snapshot) => {
+        const { packed, stored } = writeSession(snapshot).attachment;
+        if (packed !== undefined) places.packed++;
+        else if (stored === true) places.row++;
+        else places.attachment++;
+        const fits = fitsKept(snapshot.claims, snapshot.kept?.size ?? 0);
+        expect(afterSleep(snapshot)).toStrictEqual(fits ? snapshot : withoutPositions(snapshot));
+      }),
+      { seed: 20_261_121, numRuns: 400 },
+    );
+    expect(Math.min(...Object.values(places))).toBeGreaterThan(10);
+  });
+
+  it("[S1] takes what an attachment can hold at most, and nothing more", () => {
+    fc.assert(
+      fc.property(anySnapshot(60), (snapshot) => {
+        expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(limits.attachmentBytesMax);
+      }),
+      { seed: 20_261_122, numRuns: 400 },
+    );
+  });
+
+  it.each([[0], [1], [2], [3], [20], [100], [128], [129], [1_000], [limits.channelLimitMax]])(
+    "[G2] is read as it was with %i subscriptions, each with a position",
+    (count) => {
+      const channels = sessionWith(count).subscriptions.map(({ channel }) => channel);
+      const kept = new Map(channels.slice(0, 200).map((channel) => [channel, position]));
+      const snapshot = sessionWith(count, count === 0 ? {} : { kept });
+      expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+      expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
+    },
+  );
+
+  it("[G2] lies in a row, all of it, when it has 1,000 subscriptions", () => {
+    const snapshot = sessionWith(1_000);
+    const { attachment, row } = writeSession(snapshot);
+    expect(attachment).toStrictEqual({ v: 1, ...identity, stored: true });
+    expect(bytesOf(attachment)).toBeLessThan(300);
+    expect(row).toContain(`["news:999",1,0]`);
+    expect(fitsRow(snapshot.subscriptions)).toBe(true);
+  });
+
+  it("[G2] lies in no row as soon as it is small enough", () => {
+    const { attachment, row } = writeSession(sessionWith(2));
+    expect(row).toBeUndefined();
+    expect(attachment).toStrictEqual({
+      v: 1,
+      ...identity,
+      packed: `[["news:0",1,0],["news:1",1,0]]`,
+    });
+  });
+
+  it("[G2] lies in a row for a single subscription that is too large beside the claims", () => {
+    const claims = { user: "42", expireAtSeconds: 0, info: json(`"${"x".repeat(8_000)}"`) };
+    const chanInfo = json(`"${"x".repeat(9_000)}"`);
+    const subscriptions = [subscribedTo("room", { chanInfo })];
+    const snapshot = { ...identity, claims, subscriptions };
+    expect(fitsAttachment(claims)).toBe(true);
+    expect(writeSession(snapshot).attachment.stored).toBe(true);
+    expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+  });
+
+  it("[S1] keeps apart what a subscription is allowed and made by", () => {
+    const flags = [
+      "present",
+      "announced",
+      "hearsJoinLeave",
+      "serverSide",
+      "sole",
+      "delta",
+    ] as const;
+    const off = { present: false, announced: false, hearsJoinLeave: false };
+    const subscriptions = flags.map((flag) => subscribedTo(flag, { ...off, [flag]: true }));
+    const snapshot = { ...identity, subscriptions };
+    expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+    expect(writeSession(snapshot).attachment.packed).toBe(
+      `[["present",1,0],["announced",2,0],["hearsJoinLeave",4,0],["serverSide",8,0],["sole",16,0],["delta",32,0]]`,
+    );
+  });
+
+  it("[S1] keeps apart what others are shown and which publications are wanted", () => {
+    const filter = filterNode({ key: "k", cmp: "eq", val: "v" });
+    const chanInfo = json(`{"n":1}`);
+    const subscriptions = [
+      subscribedTo("neither"),
+      subscribedTo("info", { chanInfo }),
+      subscribedTo("filter", { filter }),
+      subscribedTo("both", { chanInfo, filter }),
+    ];
+    const snapshot = { ...identity, subscriptions };
+    expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+    const [, info, filtered, both] = JSON.parse(writeSession(snapshot).attachment.packed ?? "");
+    expect(info).toStrictEqual(["info", 1, 0, chanInfo]);
+    expect(filtered).toStrictEqual(["filter", 1, 0, null, filter]);
+    expect(both).toStrictEqual(["both", 1, 0, chanInfo, filter]);
+  });
+
+  it("[B1] fits into the attachment with the largest filter that is taken with it", () => {
+    let count = 1;
+    while (fitsInside(withConditions(count + 1))) count++;
+    const { attachment, row } = writeSession(withConditions(count));
+    expect(row).toBeUndefined();
+    expect(bytesOf(attachment)).toBeLessThanOrEqual(limits.attachmentBytesMax);
+    expect(bytesOf(attachment)).toBeGreaterThan(limits.attachmentBytesMax / 2);
+    expect(writeSession(withConditions(count + 1)).row).toBeDefined();
+  });
+
+  it("[L7] loses its positions, and nothing else, when the claims leave them no room", () => {
+    const claims = { user: "42", expireAtSeconds: 0, info: json(`"${"x".repeat(8_000)}"`) };
+    const { subscriptions } = sessionWith(300);
+    const kept = new Map(subscriptions.map(({ channel }) => [channel, position]));
+    const snapshot = { ...identity, claims, subscriptions, kept };
+    expect(fitsKept(claims, 300)).toBe(false);
+    expect(afterSleep(snapshot)).toStrictEqual({ ...identity, claims, subscriptions });
+  });
+
+  it("[L7] forgets the position of a channel that it isn't subscribed to any more", () => {
+    const kept = new Map([
+      ["news:1", position],
+      ["gone", position],
+    ]);
+    const snapshot = sessionWith(2, { kept });
+    expect(afterSleep(snapshot)?.kept).toStrictEqual(new Map([["news:1", position]]));
+  });
+});
+
+/** A session whose only subscription has a filter of so many conditions. */
+function withConditions(count: number): SessionSnapshot {
+  const nodes = Array.from({ length: count }, () => filterNode({ key: "k", cmp: "ex" }));
+  const filter = filterNode({ op: "or", nodes });
+  return { ...identity, subscriptions: [subscribedTo("room", { filter })] };
+}
+
+/** The longest text that is accepted, found by bisection. */
+function longest(character: string, accepts: (text: string) => boolean): string {
+  let taken = 0;
+  let refused: number = limits.attachmentBytesMax;
+  while (refused - taken > 1) {
+    const middle = Math.floor((taken + refused) / 2);
+    if (accepts(character.repeat(middle))) taken = middle;
+    else refused = middle;
+  }
+  return character.repeat(taken);
+}
+
+function claimsWith(text: string): ConnectionClaims {
+  return { user: "42", expireAtSeconds: 2 ** 40, info: json(`"${text}"`) };
+}
+
+it("[S1] isn't measured anew each time it is written down", () => {
+  const claims = claimsWith("what a token says of its bearer");
+  const snapshot = { ...sessionWith(1_000), claims };
+  const looks = vi.spyOn(String.prototype, "charCodeAt");
+  writeSession(snapshot);
+  const first = looks.mock.calls.length;
+  for (let times = 0; times < 10; times++) writeSession({ ...snapshot });
+  const more = looks.mock.calls.length - first;
+  looks.mockRestore();
+  expect([first > 1_000, more]).toEqual([true, 0]);
+});
+
+describe("the largest session that is taken", () => {
+  // What a character takes in an attachment: one byte if all of its text is Latin-1, else two.
+  const anyCharacter = [["x"], ["é"], ["ж"], ["😀"], ["\\n"]];
+
+  it.each(anyCharacter)("[B1] has claims of at most 8 KiB, made of %j", (character) => {
+    const text = longest(character, (each) => fitsAttachment(claimsWith(each)));
+    const bytes = serialize(claimsWith(text)).byteLength;
+    expect(bytes).toBeLessThanOrEqual(limits.sessionClaimsBytesMax + 64);
+    // And the bound is no stricter than it must be by a factor that anybody would notice.
+    expect(bytes).toBeGreaterThan(limits.sessionClaimsBytesMax / 3);
+  });
+
+  it.each(anyCharacter)(
+    "[S1] fits into the attachment with everything, made of %j",
+    (character) => {
+      const claims = claimsWith(longest(character, (each) => fitsAttachment(claimsWith(each))));
+      const pinged = { ...identity, claims, pingedAtMs: startMs, awaitingPong: true };
+      const withInfo = (text: string): SessionSnapshot => {
+        const chanInfo = json(`"${text}"`);
+        const room = subscribedTo("room", { chanInfo, serverSide: true, sole: true });
+        return { ...pinged, subscriptions: [room], kept: new Map([["room", position]]) };
+      };
+      const snapshot = withInfo(longest(character, (each) => fitsInside(withInfo(each))));
+      const { attachment, row } = writeSession(snapshot);
+      expect(row).toBeUndefined();
+      expect(attachment.subscription).toStrictEqual(snapshot.subscriptions[0]);
+      expect(bytesOf(attachment)).toBeLessThanOrEqual(limits.attachmentBytesMax);
+      expect(bytesOf(attachment)).toBeGreaterThan(limits.attachmentBytesMax / 3);
+    },
+  );
+
+  it.each([["x"], ["ж"]])(
+    "[S1] fits into the attachment with as many subscriptions as can be, of %j",
+    (character) => {
+      const many = (count: number): SessionSnapshot => {
+        const subscriptions = Array.from({ length: count }, (_, index) =>
+          subscribedTo(`${character}${index}`),
+        );
+        const kept = new Map(subscriptions.map(({ channel }) => [channel, position]));
+        return { ...identity, subscriptions, kept };
+      };
+      let count = 2;
+      while (fitsInside(many(count + 1))) count++;
+      const { attachment, row } = writeSession(many(count));
+      expect(row).toBeUndefined();
+      expect(attachment.kept).toHaveLength(count);
+      expect(bytesOf(attachment)).toBeLessThanOrEqual(limits.attachmentBytesMax);
+      expect(writeSession(many(count + 1)).row).toBeDefined();
+    },
+  );
+
+  it("[B1] has no more subscriptions than fit into its row", () => {
+    const chanInfo = json(`"${"x".repeat(10_000)}"`);
+    const large = (count: number) =>
+      Array.from({ length: count }, (_, index) => subscribedTo(`news:${index}`, { chanInfo }));
+    expect(fitsRow(large(100))).toBe(true);
+    expect(fitsRow(large(105))).toBe(false);
+  });
+
+  it("[L7] has as many positions as fit, wherever its subscriptions are", () => {
+    let count = 0;
+    while (fitsKept(identity.claims, count + 1)) count++;
+    const { subscriptions } = sessionWith(1_000);
+    const kept = new Map(subscriptions.slice(-count).map(({ channel }) => [channel, position]));
+    const snapshot = { ...identity, subscriptions, kept };
+    expect(count).toBeGreaterThan(200);
+    expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
+    expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+  });
+});
+
+describe("the attachment of the previous release", () => {
+  const subscription = {
+    channel: "room",
+    chanInfo: `{"n":1.0}`,
+    expireAtSeconds: 1_700_000_100,
+    present: true,
+    announced: true,
+    hearsJoinLeave: false,
+  };
+  const rest = {
+    phase: "connected",
+    client: "c1",
+    openedAtMs: startMs,
+    keepalive: "client",
+    claims: { user: "42", expireAtSeconds: 1_700_000_200, info: `{"name":"Zoë"}` },
+  };
+  const before = { v: 1, ...rest, subscription };
+
+  it("[V1] is understood", () => {
+    expect(parseAttachment(before)).toStrictEqual({ ...rest, subscriptions: [subscription] });
+  });
+
+  it("[V1] is what this one writes of a single subscription, so that it can be read there", () => {
+    const snapshot = parseAttachment(before);
+    expect(snapshot && writeSession(snapshot)).toStrictEqual({ attachment: before });
+  });
+
+  it("[V1] is understood with several subscriptions", () => {
+    const { subscription: _, ...alone } = before;
+    const packed = `[["room",3,1700000100,"{\\"n\\":1.0}"],["news",9,0],["solo",16,0]]`;
+    const off = { expireAtSeconds: 0, present: false, announced: false, hearsJoinLeave: false };
+    const subscriptions = [
+      subscription,
+      { ...off, channel: "news", present: true, serverSide: true },
+      { ...off, channel: "solo", sole: true },
+    ];
+    const snapshot = parseAttachment({ ...alone, packed });
+    expect(snapshot).toStrictEqual({ ...rest, subscriptions });
+    expect(snapshot && writeSession(snapshot)).toStrictEqual({ attachment: { ...alone, packed } });
+  });
+
+  it("[V1] is what this one writes of a session without a subscription", () => {
+    const { subscription: _, ...alone } = before;
+    const snapshot = parseAttachment({ ...alone, pingedAtMs: startMs, awaitingPong: true });
+    expect(snapshot && writeSession(snapshot)).toStrictEqual({
+      attachment: { ...alone, pingedAtMs: startMs, awaitingPong: true },
+    });
+  });
+});
+
+describe("an attachment that can't be understood", () => {
+  it.each([
+    [undefined],
+    [null],
+    [""],
+    ['{"v":1}'],
+    [1],
+    [true],
+    [[]],
+    [[1]],
+    [{}],
+    [{ v: 3, phase: "connected" }],
+    [{ v: 2, phase: "connected", client: "c1", codec: "later" }],
+    [{ v: 0 }],
+    [{ v: "1" }],
+    [{ v: null }],
+    [{ version: 1 }],
+    [new Map([["v", 1]])],
+  ])("[V1] is one that no release of ours wrote, or too new a one: %j", (attachment) => {
+    expect(parseAttachment(attachment)).toBeUndefined();
+  });
+
+  it("[G2] is one whose row is gone, rather than a session without its subscriptions", () => {
+    const { attachment } = writeSession(sessionWith(1_000));
+    expect(parseAttachment(attachment, () => undefined)).toBeUndefined();
+    expect(parseAttachment(attachment)).toBeUndefined();
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import {
+  type ChannelCommand,
+  type PublicationRequest,
+  commandBytes,
+} from "../../../src/contract/channel-call.ts";
+import { json } from "../api/channel-config.ts";
+
+function publish(more: Partial<PublicationRequest>): ChannelCommand {
+  const none = { skipHistory: false, idempotencyKey: "", version: 0n, versionEpoch: "" };
+  return { method: "publish", request: { data: json("1"), delta: false, ...none, ...more } };
+}
+
+const bare = commandBytes(publish({}));
+
+describe("what a command weighs", () => {
+  it("[B1] counts everything of a publication that its sender chose", () => {
+    const data = json(JSON.stringify("x".repeat(999)));
+    expect(commandBytes(publish({ data }))).toBe(bare + data.length - 1);
+    expect(commandBytes(publish({ tags: { name: "value", x: "" } }))).toBe(bare + 10);
+    expect(commandBytes(publish({ idempotencyKey: "key" }))).toBe(bare + 3);
+    expect(commandBytes(publish({ versionEpoch: "epoch" }))).toBe(bare + 5);
+  });
+
+  it("[B1] is never nothing", () => {
+    expect(bare).toBe(257);
+    expect(commandBytes({ method: "presence" })).toBe(256);
+    const request = { limit: -1, reverse: false };
+    expect(commandBytes({ method: "history", request })).toBe(256);
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { parseAttachment, writeSession } from "../../../src/contract/attachment.ts";
+import type {
+  SessionSnapshot,
+  SubscriptionSnapshot,
+} from "../../../src/contract/session-snapshot.ts";
+import { startMs } from "../session/channel-fixture.ts";
+
+function sessionWith(
+  more: Partial<SubscriptionSnapshot>,
+  identity: Partial<SessionSnapshot> = {},
+): SessionSnapshot {
+  const flags = { present: true, announced: false, hearsJoinLeave: false };
+  const subscription = { expireAtSeconds: 0, ...flags };
+  return {
+    phase: "connected",
+    client: "00000000-0000-4000-8000-000000000000",
+    openedAtMs: startMs,
+    keepalive: "server",
+    ...identity,
+    subscriptions: [
+      { channel: "a", ...subscription },
+      { channel: "b", ...subscription, ...more },
+    ],
+  };
+}
+
+const filter = { op: "", key: "t", cmp: "eq", val: "a", vals: [], nodes: [] };
+
+describe("a session that the release before this one", () => {
+  it.each<[string, SessionSnapshot]>([
+    ["in Protobuf", sessionWith({}, { codec: "protobuf" })],
+    ["of who only listens", sessionWith({}, { codec: "one_way" })],
+    ["on a stream", sessionWith({}, { secret: "5" })],
+    ["with patches", sessionWith({ delta: true })],
+    ["with a filter", sessionWith({ filter })],
+  ])("[V1] doesn't know isn't taken up there, so that its client comes back: %s", (_, snapshot) => {
+    const { attachment } = writeSession(snapshot);
+    // It takes up what says 1, and closes the socket of any other with 3010.
+    expect(attachment.v).toBe(2);
+    expect(parseAttachment(structuredClone(attachment))).toStrictEqual(snapshot);
+  });
+
+  it("[V1] knows is taken up there", () => {
+    expect(writeSession(sessionWith({})).attachment.v).toBe(1);
+  });
+});

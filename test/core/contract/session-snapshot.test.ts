@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { parseAttachment } from "../../../src/contract/attachment.ts";
+import { Room, startMs } from "../session/channel-fixture.ts";
+import type { Peer } from "../session/peer.ts";
+
+describe("a snapshot of another release", () => {
+  const options = {
+    allow_subscribe_for_client: true,
+    presence: true,
+    join_leave: true,
+    force_push_join_leave: true,
+    allow_presence_for_client: true,
+    allow_presence_for_anonymous: true,
+  };
+  /** What release 1 writes of a connected and subscribed session, with every optional field left out. */
+  const bare = {
+    v: 1,
+    phase: "connected",
+    client: "c1",
+    openedAtMs: startMs,
+    keepalive: "server",
+    subscription: {
+      channel: "room",
+      expireAtSeconds: 0,
+      present: true,
+      announced: true,
+      hearsJoinLeave: true,
+    },
+  };
+
+  function wake(attachment: unknown): { room: Room; peer: Peer } {
+    const snapshot = parseAttachment(attachment);
+    if (snapshot === undefined) throw new Error("not understood");
+    const room = new Room({ options });
+    return { room, peer: room.open(snapshot) };
+  }
+
+  it("[V1] may have fields that this one doesn't know, which are kept for the release that does", () => {
+    const { room, peer } = wake({
+      ...bare,
+      weather: { wind: 7 },
+      claims: { user: "42", expireAtSeconds: 0, labels: ["a"] },
+      subscription: { ...bare.subscription, mood: "x" },
+    });
+    expect(room.ask(peer, `{"id":3,"presence":{"channel":"room"}}`)).toStrictEqual([
+      `{"id":3,"presence":{"presence":{"c1":{"user":"42","client":"c1"}}}}`,
+    ]);
+    room.pass(25_000);
+    expect(peer.hears()).toStrictEqual(["{}"]);
+    expect(peer.attachment).toMatchObject({
+      v: 1,
+      awaitingPong: true,
+      weather: { wind: 7 },
+      claims: { labels: ["a"] },
+      subscription: { mood: "x" },
+    });
+  });
+
+  it("[V1] without claims is nobody's and doesn't end", () => {
+    const { room, peer } = wake(bare);
+    expect(room.ask(peer, `{"id":3,"presence":{"channel":"room"}}`)).toStrictEqual([
+      `{"id":3,"presence":{"presence":{"c1":{"user":"","client":"c1"}}}}`,
+    ]);
+    expect(peer.session.dueAtMs).toBe(startMs + 25_000);
+  });
+
+  it("[V1] without a last ping is due an interval after the socket opened", () => {
+    const { room, peer } = wake({ ...bare, claims: { user: "42", expireAtSeconds: 0 } });
+    room.pass(24_999);
+    expect(peer.hears()).toStrictEqual([]);
+    room.pass(1);
+    expect(peer.hears()).toStrictEqual(["{}"]);
+  });
+
+  it("[V1] that awaits no pong closes on one", () => {
+    const { room, peer } = wake({ ...bare, pingedAtMs: startMs });
+    expect(room.ask(peer, "{}")).toStrictEqual(["close 3501 bad request"]);
+  });
+
+  it("[V1] without a subscription isn't subscribed", () => {
+    const { subscription: _, ...unsubscribed } = bare;
+    const { room, peer } = wake(unsubscribed);
+    room.publish("1");
+    expect(peer.hears()).toStrictEqual([]);
+    expect(room.channel.hub.size).toBe(0);
+  });
+
+  it("[S4] that is closed isn't subscribed, whatever it says of a subscription", () => {
+    const { room, peer } = wake({ ...bare, phase: "closed" });
+    room.publish("1");
+    room.end(peer);
+    expect(peer.hears()).toStrictEqual([]);
+    expect(room.channel.hub.size).toBe(0);
+  });
+});

@@ -1,0 +1,146 @@
+import type { JoinWish } from "../../../src/channel/channel.ts";
+import { limits } from "../../../src/limits.ts";
+import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
+import type { Batch, BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import { Follower } from "../../../src/gateway/follower.ts";
+import { HeldSubscriptions } from "../../../src/gateway/memory.ts";
+import type { Answer } from "../../../src/contract/relay-request.ts";
+import { Upstream } from "../../../src/gateway/channel-client.ts";
+import { configured } from "../../support/configured.ts";
+import { json } from "../api/channel-config.ts";
+import { Listener } from "./recording-subscription.ts";
+import { ScriptedPort } from "./scripted-port.ts";
+
+/** The channel `news` as a gateway follows it. Its object is played by the test: instance 1, epoch "e". */
+export class FollowedChannel {
+  readonly port = new ScriptedPort();
+  nowMs = 1_000_000;
+  /** What {@link Follower.settle} said the last time. */
+  settleInMs: number | undefined;
+  changes = 0;
+  readonly held = new HeldSubscriptions();
+  follower: Follower;
+  readonly #client: object;
+  readonly #upstream = new Upstream("news", this.port, () => undefined);
+
+  constructor(client: object = {}) {
+    this.#client = client;
+    this.follower = this.#newFollower();
+  }
+
+  /** One subscribes who wants nothing but what comes from now on, and is answered that the channel stands there. */
+  subscribed(listener: Listener, position?: StreamPosition, sequence = 0): void {
+    this.join(listener);
+    if (this.port.open > 0) this.port.answer(following(position, sequence));
+  }
+
+  join(listener: Listener, wish: Partial<JoinWish> = {}): void {
+    const { subscription, answered } = listener;
+    const full: JoinWish = { positioned: true, mode: "stream", orFail: false, ...wish };
+    listener.onLost = () => this.follower.leave(listener.subscription);
+    listener.onDisconnect = () => this.follower.leave(listener.subscription);
+    this.follower.join(subscription, full, this.nowMs, answered);
+    this.settle();
+  }
+
+  /** @param sent of instance 1, in certainty, unless it says otherwise */
+  take(first: number, entries: readonly RelayEntry[], sent: Partial<Batch> = {}): BatchAnswer {
+    const batch = {
+      v: 1,
+      channel: "news",
+      instance: 1,
+      first,
+      entries,
+      certain: true,
+      ...sent,
+    } as const;
+    const answer = this.follower.take(batch, this.nowMs);
+    this.settle();
+    return answer;
+  }
+
+  /** A batch of publications with history, up to the top, which is the last of them unless it says otherwise. */
+  takeStream(first: number, offsets: readonly number[], sent: Partial<Batch> = {}): BatchAnswer {
+    const top = at(offsets.at(-1) ?? 0);
+    return this.take(first, offsets.map(entry), { top, ...sent });
+  }
+
+  settle(): void {
+    this.#upstream.settle(this.nowMs);
+    this.settleInMs = this.follower.settle(this.nowMs);
+  }
+
+  /** The object is overloaded, for as long as it is asked. */
+  refuse(): void {
+    while (this.port.open > 0) {
+      this.port.refuse();
+      this.settle();
+      this.nowMs += limits.overloadRetryMsMax;
+      this.settle();
+    }
+  }
+
+  /** Everything is gone but what the listeners noted. */
+  sleep(...listeners: readonly Listener[]): void {
+    this.follower = this.#newFollower();
+    for (const listener of listeners) {
+      listener.wake();
+      this.follower.restore(listener.subscription);
+    }
+  }
+
+  #newFollower(): Follower {
+    return new Follower("news", {
+      client: configured({ client: this.#client }).client,
+      held: this.held,
+      ask: (_, asked) => this.#upstream.ask(asked),
+      changed: () => {
+        this.changes++;
+      },
+    });
+  }
+}
+
+/** A follower with one subscriber, who hears joins and leaves. */
+export function subscribed(
+  position?: StreamPosition,
+  client: object = {},
+  sequence = 0,
+  traits: object = {},
+): { channel: FollowedChannel; listener: Listener } {
+  const channel = new FollowedChannel(client);
+  const listener = new Listener("42", { hearsJoinLeave: true, ...traits });
+  channel.subscribed(listener, position, sequence);
+  return { channel, listener };
+}
+
+/** The stream's place. */
+export function at(offset: number, epoch = "e"): StreamPosition {
+  return { offset, epoch };
+}
+
+/** What the channel's object answers to `follow`. */
+export function following(position?: StreamPosition, sequence = 0, instance = 1): Answer {
+  const stands = { outcome: "following", instance, sequence } as const;
+  return position === undefined ? stands : { ...stands, position };
+}
+
+/** What it answers when publications are read: these, up to the top. */
+export function read(offsets: readonly number[], top: StreamPosition): Answer {
+  return { outcome: "recovered", publications: offsets.map(publication), position: top };
+}
+
+/** The publication at an offset; its data is the offset. */
+export function publication(offset: number): Publication {
+  return { data: json(String(offset)), offset };
+}
+
+/** It as the relay tells it. */
+export function entry(offset: number): RelayEntry {
+  return { type: "publication", publication: publication(offset) };
+}
+
+/** A publication without history. */
+export function said(text: string): RelayEntry {
+  return { type: "publication", publication: { data: json(text), offset: 0 } };
+}

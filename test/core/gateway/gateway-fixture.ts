@@ -1,0 +1,106 @@
+import type { GatheredPresence } from "../../../src/channel/presence.ts";
+import { Gateway } from "../../../src/gateway/gateway.ts";
+import type { ErrorCode } from "../../../src/protocol/codes.ts";
+import type { BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import { configured } from "../../support/configured.ts";
+import { json } from "../api/channel-config.ts";
+import { type at, following } from "./followed-channel.ts";
+import { Listener } from "./recording-subscription.ts";
+import { ScriptedPort } from "./scripted-port.ts";
+
+/** A gateway with its clients, and channels' objects that answer when and what a test says. */
+export class Scene {
+  readonly port = new ScriptedPort();
+  nowMs = 1_000_000;
+  gathered: GatheredPresence | { readonly error: ErrorCode } = { clients: [], complete: true };
+  onPresence: (
+    channel: string,
+    answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
+  ) => void = (_, answered) => answered(this.gathered);
+  gateway: Gateway;
+  #users = 0;
+
+  constructor(only?: string) {
+    this.gateway = this.#newGateway(only);
+  }
+
+  join(
+    channel: string,
+    traits: ConstructorParameters<typeof Listener>[1] = {},
+    since?: ReturnType<typeof at>,
+  ): Listener {
+    const listener = new Listener(`user${++this.#users}`, traits, channel);
+    const wish = {
+      positioned: true,
+      mode: "stream",
+      orFail: false,
+      ...(since && { since }),
+    } as const;
+    this.gateway.join(listener.subscription, wish, this.nowMs, listener.answered);
+    return listener;
+  }
+
+  /** Joined and answered. */
+  listener(
+    channel: string,
+    traits: ConstructorParameters<typeof Listener>[1] = {},
+    position?: ReturnType<typeof at>,
+  ): Listener {
+    const listener = this.join(channel, traits);
+    if (this.port.open > 0) this.port.answer(following(position));
+    return listener;
+  }
+
+  publish(channel: string, by: Listener | undefined, answered: (outcome: string) => void): void {
+    const info = { user: "42", client: "c" };
+    const { subscription } = by ?? {};
+    this.gateway.publish(channel, json("1"), info, subscription, this.nowMs, ({ outcome }) =>
+      answered(outcome),
+    );
+  }
+
+  take(
+    channel: string,
+    entries: readonly RelayEntry[],
+    top?: ReturnType<typeof at>,
+    instance = 1,
+  ): BatchAnswer {
+    const sent = { ...batch(channel, entries, 1), ...(top && { top }), instance };
+    const answer = this.gateway.take(sent, this.nowMs);
+    this.settle();
+    return answer;
+  }
+
+  settle(): number | undefined {
+    return this.gateway.settle(this.nowMs);
+  }
+
+  sleep(...listeners: readonly Listener[]): void {
+    this.gateway = this.#newGateway(undefined);
+    for (const listener of listeners) {
+      listener.wake();
+      this.gateway.restore(listener.subscription);
+    }
+  }
+
+  #newGateway(only: string | undefined): Gateway {
+    const ports = {
+      call: this.port.call.bind(this.port),
+      presence: (
+        channel: string,
+        answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
+      ) => this.onPresence(channel, answered),
+    };
+    const setup = { config: configured(), ports };
+    return new Gateway(only === undefined ? setup : { ...setup, only });
+  }
+}
+
+/** What a channel's object tells, in certainty. */
+export function batch(
+  channel: string,
+  entries: readonly RelayEntry[],
+  first: number,
+): Parameters<Gateway["take"]>[0] {
+  return { v: 1, channel, instance: 1, first, entries, certain: true };
+}

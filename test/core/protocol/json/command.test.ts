@@ -1,0 +1,359 @@
+import { describe, expect, it } from "vitest";
+import { limits } from "../../../../src/limits.ts";
+import type { Command, ConnectRequest, FilterNode } from "../../../../src/protocol/command.ts";
+import { decodeCommand } from "../../../../src/protocol/json/decode.ts";
+import { valid } from "../valid-json-text.ts";
+
+const absentConnect: ConnectRequest = { token: "", name: "", subscriptions: new Map() };
+const absentServerSubscription = { recover: false, epoch: "", offset: 0 };
+
+const absentNode: FilterNode = { op: "", key: "", cmp: "", val: "", vals: [], nodes: [] };
+
+const absentSubscribe = {
+  channel: "",
+  token: "",
+  recover: false,
+  epoch: "",
+  offset: 0,
+  positioned: false,
+  recoverable: false,
+  joinLeave: false,
+  delta: "",
+  flag: 0,
+  type: 0,
+};
+
+describe("decoding a command", () => {
+  it.each<[string, Command]>([
+    ["{}", { method: "pong" }],
+    ['{"id":0}', { method: "pong" }],
+    ['{"id":null,"connect":null}', { method: "pong" }],
+    ['{"unknown":1}', { method: "pong" }],
+    ['{"id":1,"connect":{}}', { method: "connect", id: 1, request: absentConnect }],
+    [
+      '{"id":4294967295,"connect":{"token":"t","name":"js","version":"5.8.0","data":{"a":[1]},"subs":{"x":{"recover":true,"offset":9007199254740991,"epoch":"e","channel":"y"}},"headers":{"h":"v"},"flag":1}}',
+      {
+        method: "connect",
+        id: 4_294_967_295,
+        request: {
+          token: "t",
+          name: "js",
+          subscriptions: new Map([
+            ["x", { recover: true, epoch: "e", offset: 9_007_199_254_740_991 }],
+          ]),
+        },
+      },
+    ],
+    ['{"id":1,"subscribe":{}}', { method: "subscribe", id: 1, request: absentSubscribe }],
+    [
+      '{"id":2,"subscribe":{"channel":"x","token":"t","recover":true,"epoch":"e","offset":9007199254740991,"data":{},"positioned":true,"recoverable":true,"join_leave":true,"delta":"fossil","tf":{"op":"and","nodes":[{"key":"k","cmp":"in","vals":["a"]}]},"flag":3,"type":1,"phase":2}}',
+      {
+        method: "subscribe",
+        id: 2,
+        request: {
+          channel: "x",
+          token: "t",
+          recover: true,
+          epoch: "e",
+          offset: 9_007_199_254_740_991,
+          positioned: true,
+          recoverable: true,
+          joinLeave: true,
+          delta: "fossil",
+          filter: {
+            ...absentNode,
+            op: "and",
+            nodes: [{ ...absentNode, key: "k", cmp: "in", vals: ["a"] }],
+          },
+          flag: 3,
+          type: 1,
+        },
+      },
+    ],
+    [
+      '{"id":2,"subscribe":{"channel":null,"token":null,"recover":null,"offset":null,"tf":null,"flag":null}}',
+      { method: "subscribe", id: 2, request: absentSubscribe },
+    ],
+    [
+      '{"id":3,"unsubscribe":{"channel":"x"}}',
+      { method: "unsubscribe", id: 3, request: { channel: "x" } },
+    ],
+    [
+      '{"id":4,"publish":{"channel":"x","data":{"a":1.0},"type":1,"key":"k"}}',
+      {
+        method: "publish",
+        id: 4,
+        request: { channel: "x", data: valid('{"a":1.0}'), type: 1 },
+      },
+    ],
+    ['{"id":4,"publish":{}}', { method: "publish", id: 4, request: { channel: "", type: 0 } }],
+    [
+      '{"id":4,"publish":{"data":null}}',
+      {
+        method: "publish",
+        id: 4,
+        request: { channel: "", data: valid("null"), type: 0 },
+      },
+    ],
+    [
+      '{"id":5,"presence":{"channel":"x"}}',
+      { method: "presence", id: 5, request: { channel: "x" } },
+    ],
+    [
+      '{"id":6,"presence_stats":{"channel":"x"}}',
+      { method: "presence_stats", id: 6, request: { channel: "x" } },
+    ],
+    [
+      '{"id":7,"history":{}}',
+      { method: "history", id: 7, request: { channel: "", limit: 0, reverse: false } },
+    ],
+    [
+      '{"id":7,"history":{"channel":"x","limit":-1,"since":{"offset":5,"epoch":"e"},"reverse":true}}',
+      {
+        method: "history",
+        id: 7,
+        request: { channel: "x", limit: -1, since: { offset: 5, epoch: "e" }, reverse: true },
+      },
+    ],
+    [
+      '{"id":7,"history":{"since":{}}}',
+      {
+        method: "history",
+        id: 7,
+        request: { channel: "", limit: 0, since: { offset: 0, epoch: "" }, reverse: false },
+      },
+    ],
+    [
+      '{"id":7,"history":{"since":null,"limit":-0}}',
+      { method: "history", id: 7, request: { channel: "", limit: 0, reverse: false } },
+    ],
+    ['{"id":8,"refresh":{"token":"t"}}', { method: "refresh", id: 8, request: { token: "t" } }],
+    [
+      '{"id":9,"sub_refresh":{"channel":"x","token":"t","type":2,"untrack":["k"]}}',
+      { method: "sub_refresh", id: 9, request: { channel: "x", token: "t", type: 2 } },
+    ],
+    [
+      '{"id":10,"rpc":{"method":"m","data":{}}}',
+      { method: "rpc", id: 10, request: { method: "m" } },
+    ],
+    ['{"id":10,"rpc":{}}', { method: "rpc", id: 10, request: { method: "" } }],
+    ['{"id":11,"ping":{}}', { method: "ping", id: 11 }],
+    ['{"send":{"data":1}}', { method: "send", id: 0 }],
+    ['{"id":12,"send":{}}', { method: "send", id: 12 }],
+    [' { "id" : 13 , "ping" : { } }\r', { method: "ping", id: 13 }],
+    [
+      String.raw`{"id":14,"ref\u0072esh":{}}`,
+      { method: "refresh", id: 14, request: { token: "" } },
+    ],
+    ['{"id":1,"ping":{},"id":15}', { method: "ping", id: 15 }],
+  ])("reads %s", (line, command) => {
+    expect(decodeCommand(line)).toStrictEqual({ outcome: "command", command });
+  });
+
+  it.each([
+    ["", "the command is not valid JSON"],
+    [" ", "the command is not valid JSON"],
+    ["{", "the command is not valid JSON"],
+    ['{"id":1,"connect":{"data":{1}}}', "the command is not valid JSON"],
+    ["{}{}", "the command is not valid JSON"],
+    ["null", "the command is not an object"],
+    ["[]", "the command is not an object"],
+    ['"{}"', "the command is not an object"],
+    ["1", "the command is not an object"],
+    ['{"id":1}', "the command has an id but no method"],
+    ['{"id":1,"unknown":{}}', "the command has an id but no method"],
+    ['{"id":1,"connect":null}', "the command has an id but no method"],
+    ['{"connect":{}}', "connect has no id"],
+    ['{"id":0,"subscribe":{}}', "subscribe has no id"],
+    ['{"ping":{}}', "ping has no id"],
+    ['{"rpc":{}}', "rpc has no id"],
+    ['{"id":1,"connect":{},"subscribe":{}}', "the command has more than one method"],
+    ['{"send":{},"ping":{}}', "the command has more than one method"],
+  ])("calls %s malformed: %s", (line, reason) => {
+    expect(decodeCommand(line)).toStrictEqual({ outcome: "malformed", reason });
+  });
+
+  it.each(["-1", "1.5", '"1"', "true", "[]", "{}", "1e400"])("refuses the id %s", (id) => {
+    expect(decodeCommand(`{"id":${id},"ping":{}}`)).toStrictEqual({
+      outcome: "malformed",
+      reason: "id is not an unsigned integer",
+    });
+  });
+
+  it("refuses an id beyond 32 bits", () => {
+    expect(decodeCommand('{"id":4294967296,"ping":{}}')).toStrictEqual({
+      outcome: "malformed",
+      reason: "id is out of range",
+    });
+  });
+
+  it.each([
+    "connect",
+    "subscribe",
+    "unsubscribe",
+    "publish",
+    "presence",
+    "presence_stats",
+    "history",
+    "ping",
+    "send",
+    "rpc",
+    "refresh",
+    "sub_refresh",
+  ])("refuses a %s request that is not an object", (method) => {
+    for (const request of ['""', "1", "true", "false", "0", "[]"]) {
+      expect(decodeCommand(`{"id":1,"${method}":${request}}`)).toStrictEqual({
+        outcome: "malformed",
+        reason: `${method} is not an object`,
+      });
+    }
+  });
+
+  it.each([
+    ["connect.token", "is not a string", ["1", "true", "{}", "[]"]],
+    ["connect.name", "is not a string", ["1"]],
+    ["connect.subs", "is not an object", ["1", '""', "[]", "true"]],
+    ["rpc.method", "is not a string", ["1", "{}"]],
+    ["subscribe.channel", "is not a string", ["1", "false", '["x"]']],
+    ["subscribe.token", "is not a string", ["0"]],
+    ["subscribe.recover", "is not a boolean", ["0", "1", '"true"', "{}"]],
+    ["subscribe.epoch", "is not a string", ["1"]],
+    ["subscribe.offset", "is not an unsigned integer", ["-1", "0.5", '"1"', "false", "1e400"]],
+    ["subscribe.offset", "is out of range", ["9007199254740992", "18446744073709551615"]],
+    ["subscribe.positioned", "is not a boolean", ["1"]],
+    ["subscribe.recoverable", "is not a boolean", ["1"]],
+    ["subscribe.join_leave", "is not a boolean", ["1"]],
+    ["subscribe.delta", "is not a string", ["true"]],
+    ["subscribe.flag", "is not an integer", ["0.5", '"1"']],
+    ["subscribe.flag", "is out of range", ["9007199254740992", "-9007199254740992"]],
+    ["subscribe.type", "is not an integer", ["0.5", '"1"']],
+    ["subscribe.type", "is out of range", ["2147483648", "-2147483649"]],
+    ["unsubscribe.channel", "is not a string", ["1"]],
+    ["publish.channel", "is not a string", ["1"]],
+    ["publish.type", "is not an integer", ["{}"]],
+    ["presence.channel", "is not a string", ["1"]],
+    ["presence_stats.channel", "is not a string", ["1"]],
+    ["history.channel", "is not a string", ["1"]],
+    ["history.limit", "is not an integer", ["1.5", '"1"']],
+    ["history.limit", "is out of range", ["2147483648", "-2147483649"]],
+    ["history.since", "is not an object", ["1", '""', "[]", "false"]],
+    ["history.reverse", "is not a boolean", ["1"]],
+    ["refresh.token", "is not a string", ["1"]],
+    ["sub_refresh.channel", "is not a string", ["1"]],
+    ["sub_refresh.token", "is not a string", ["1"]],
+    ["sub_refresh.type", "is not an integer", ['"1"']],
+  ])("refuses %s that %s", (field, complaint, values) => {
+    const [method, name] = field.split(".");
+    for (const value of values) {
+      expect(decodeCommand(`{"id":1,"${method}":{"${name}":${value}}}`)).toStrictEqual({
+        outcome: "malformed",
+        reason: `${field} ${complaint}`,
+      });
+    }
+  });
+
+  it.each([
+    ['{"offset":-1}', "history.since.offset is not an unsigned integer"],
+    ['{"offset":9007199254740992}', "history.since.offset is out of range"],
+    ['{"epoch":1}', "history.since.epoch is not a string"],
+  ])("refuses history since %s", (since, reason) => {
+    expect(decodeCommand(`{"id":1,"history":{"since":${since}}}`)).toStrictEqual({
+      outcome: "malformed",
+      reason,
+    });
+  });
+
+  it.each<[string, ConnectRequest["subscriptions"]]>([
+    ["null", new Map()],
+    ["{}", new Map()],
+    ['{"x":{}}', new Map([["x", absentServerSubscription]])],
+    ['{"x":null}', new Map()],
+    [
+      '{"x":{"recover":null,"epoch":null,"offset":null}}',
+      new Map([["x", absentServerSubscription]]),
+    ],
+    [
+      '{"a":{"recover":true,"epoch":"e","offset":7},"b":{"offset":1}}',
+      new Map([
+        ["a", { recover: true, epoch: "e", offset: 7 }],
+        ["b", { recover: false, epoch: "", offset: 1 }],
+      ]),
+    ],
+    [
+      '{"x":{"recover":true},"x":{"epoch":"e"}}',
+      new Map([["x", { ...absentServerSubscription, epoch: "e" }]]),
+    ],
+    [
+      '{"__proto__":{"recover":true,"offset":3},"constructor":{"epoch":"e"},"":{}}',
+      new Map([
+        ["__proto__", { recover: true, epoch: "", offset: 3 }],
+        ["constructor", { recover: false, epoch: "e", offset: 0 }],
+        ["", absentServerSubscription],
+      ]),
+    ],
+    [
+      '{"x":{"__proto__":{"recover":true,"epoch":"e","offset":1}}}',
+      new Map([["x", absentServerSubscription]]),
+    ],
+  ])("reads the subscriptions %s of a connect", (subs, subscriptions) => {
+    expect(decodeCommand(`{"id":1,"connect":{"subs":${subs}}}`)).toStrictEqual({
+      outcome: "command",
+      command: { method: "connect", id: 1, request: { ...absentConnect, subscriptions } },
+    });
+    expect({}).not.toHaveProperty("recover");
+  });
+
+  it.each([
+    ['{"secret":1}', "connect.subs has an entry that is not an object"],
+    ['{"secret":[]}', "connect.subs has an entry that is not an object"],
+    ['{"secret":{"recover":1}}', "connect.subs.recover is not a boolean"],
+    ['{"a":{},"secret":{"epoch":{}}}', "connect.subs.epoch is not a string"],
+    ['{"secret":{"offset":-1}}', "connect.subs.offset is not an unsigned integer"],
+    ['{"secret":{"offset":9007199254740992}}', "connect.subs.offset is out of range"],
+    ['{"__proto__":{"recover":1}}', "connect.subs.recover is not a boolean"],
+  ])("refuses the subscriptions %s of a connect, and names no channel", (subs, reason) => {
+    expect(decodeCommand(`{"id":1,"connect":{"subs":${subs}}}`)).toStrictEqual({
+      outcome: "malformed",
+      reason,
+    });
+  });
+
+  it("[B1] takes as many subscriptions as a connection can have, and no more", () => {
+    const most = decodeConnectWith(limits.channelLimitMax);
+    if (most.outcome !== "command" || most.command.method !== "connect") {
+      throw new Error("the connect was not read");
+    }
+    expect(most.command.request.subscriptions.size).toBe(limits.channelLimitMax);
+    expect(decodeConnectWith(limits.channelLimitMax + 1)).toStrictEqual({
+      outcome: "malformed",
+      reason: `connect.subs has over ${limits.channelLimitMax} entries`,
+    });
+  });
+
+  it("names the first of several bad fields and quotes no value", () => {
+    const line = '{"id":1,"connect":{"token":["secret"],"name":7}}';
+    expect(decodeCommand(line)).toStrictEqual({
+      outcome: "malformed",
+      reason: "connect.token is not a string",
+    });
+  });
+
+  it("takes the data of the publish that JSON.parse takes", () => {
+    const line = '{"publish":{"data":1},"id":1,"publish":{"channel":"x"}}';
+    expect(decodeCommand(line)).toStrictEqual({
+      outcome: "command",
+      command: { method: "publish", id: 1, request: { channel: "x", type: 0 } },
+    });
+  });
+
+  it("reads no field that JavaScript objects inherit, nor one called __proto__", () => {
+    const line = '{"__proto__":{"id":1,"ping":{}},"constructor":{}}';
+    expect(decodeCommand(line)).toStrictEqual({ outcome: "command", command: { method: "pong" } });
+  });
+});
+
+/** A connect with so many subscriptions, decoded. */
+function decodeConnectWith(count: number) {
+  const members = Array.from({ length: count }, (_, index) => `"c${index}":{}`);
+  return decodeCommand(`{"id":1,"connect":{"subs":{${members.join(",")}}}}`);
+}

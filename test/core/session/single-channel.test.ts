@@ -1,0 +1,304 @@
+import { describe, expect, it } from "vitest";
+import type { Channel } from "../../../src/channel/channel.ts";
+import { type GatherPresence, OwnChannel } from "../../../src/session/single-channel.ts";
+import type { ChannelOptions } from "../../../src/config/config.ts";
+import { limits } from "../../../src/limits.ts";
+import { errorCodes } from "../../../src/protocol/codes.ts";
+import type { Connection } from "../../../src/session/ports.ts";
+import type { SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
+import { type Subscriber, Subscription } from "../../../src/session/subscription.ts";
+import {
+  openChannel,
+  positioned,
+  positionOf,
+  publishing,
+  publishNumbers,
+  unpositioned,
+  withHistory,
+} from "../../contract/open-channel.ts";
+import { configured } from "../../support/configured.ts";
+import { NodeSql } from "../../support/node-sql.ts";
+import { json } from "../api/channel-config.ts";
+import { crowd, RecordingRecipient } from "../hub/recording-subscriber.ts";
+import { textOf } from "../../support/text-of.ts";
+import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+
+describe("finding a channel", () => {
+  it("[C6] knows its own name, and why any other isn't known", () => {
+    const { own } = opened();
+    expect(own.find("room")).toMatchObject({ outcome: "resolved", private: false });
+    expect(own.find("another").outcome).toBe("unknown-namespace");
+    expect(own.find("nowhere:room").outcome).toBe("unknown-namespace");
+    expect(own.find("").outcome).toBe("bad-name");
+    expect(own.find("é").outcome).toBe("bad-name");
+  });
+});
+
+describe("joining", () => {
+  it("[O3] is answered at once, and everything after the answer's position is heard", () => {
+    const { own, channel } = opened();
+    publishNumbers(channel, 1, 2);
+    const { subscription, frames } = subscriber();
+    const since = { ...positionOf(channel), offset: 1 };
+    const answers = answersOf((answer) => {
+      own.join(subscription, { ...positioned, since }, 0, answer);
+    });
+    const position = positionOf(channel);
+    const publications = [{ data: "2", offset: 2 }];
+    expect(answers).toEqual([{ outcome: "joined", position, recovered: true, publications }]);
+    publishNumbers(channel, 3, 3);
+    channel.hub.flush();
+    expect(frames).toEqual(['{"push":{"channel":"room","pub":{"data":3,"offset":3}}}']);
+  });
+
+  it("[R5] is refused with 112 when that was wished, and there is no subscription", () => {
+    const { own, channel } = opened();
+    const since = { offset: 9, epoch: "" };
+    const wish = { ...positioned, since, orFail: true };
+    const { subscription } = subscriber();
+    const answers = answersOf((answer) => own.join(subscription, wish, 0, answer));
+    expect(answers).toEqual([failed(errorCodes.unrecoverablePosition)]);
+    expect(channel.hub.size).toBe(0);
+  });
+
+  it("[S2] goes on after sleep, and its leave is told", () => {
+    const { own, channel } = opened();
+    const { subscription } = subscriber({ announced: true });
+    const hearing = listening(channel, "hearing");
+    own.restore(subscription);
+    expect(channel.hub.recipients).toContain(subscription);
+    own.leave(subscription);
+    expect(hearing.heard).toEqual(["leave 42"]);
+  });
+});
+
+describe("coming and going", () => {
+  it("[O5] is told once each, to everybody here and on gateways", () => {
+    const { own, channel } = opened();
+    channel.relay.follow("eu/1", 0);
+    const hearing = listening(channel, "hearing");
+    const { subscription } = subscriber({ announced: true });
+    own.join(subscription, unpositioned, 0, nothing);
+    expect(hearing.frames).toEqual([]);
+    own.announce(subscription);
+    own.leave(subscription);
+    own.leave(subscription);
+    expect(hearing.heard).toEqual(["join 42", "leave 42"]);
+    const [delivery] = channel.relay.deliveries(channel.top, 0);
+    expect(delivery?.batch.entries.map(({ type }) => type)).toEqual(["join", "leave"]);
+  });
+
+  it("[O5] has no leave told of somebody whose coming wasn't", () => {
+    const { own, channel } = opened();
+    const hearing = listening(channel, "hearing");
+    const { subscription } = subscriber({ announced: true, sole: true });
+    own.join(subscription, unpositioned, 0, nothing);
+    own.leave(subscription);
+    own.announce(subscription);
+    expect([hearing.frames, channel.hub.size]).toEqual([[], 1]);
+  });
+
+  it("[P2] isn't told where it isn't to be", () => {
+    const { own, channel } = opened();
+    const hearing = listening(channel, "hearing");
+    const { subscription } = subscriber();
+    own.join(subscription, unpositioned, 0, nothing);
+    own.announce(subscription);
+    own.leave(subscription);
+    expect(hearing.frames).toEqual([]);
+  });
+
+  it("[C10] makes the user's other connections give way, wherever they are", () => {
+    const { own, channel } = opened();
+    channel.relay.follow("eu/1", 0);
+    const older = listening(channel, "42");
+    const { subscription } = subscriber({ sole: true });
+    own.join(subscription, unpositioned, 0, nothing);
+    expect(older.replacements).toEqual([]);
+    own.announce(subscription);
+    expect(older.replacements).toEqual(["c1"]);
+    const [delivery] = channel.relay.deliveries(channel.top, 0);
+    expect(delivery?.batch.entries).toEqual([{ type: "sole", user: "42", client: "c1" }]);
+  });
+});
+
+describe("publishing", () => {
+  const info = { user: "42", client: "c1" };
+
+  it("[O4] has reached the hub before it is answered", () => {
+    const { own, channel } = opened();
+    const { subscription, frames, flushes } = subscriber();
+    own.join(subscription, unpositioned, 0, nothing);
+    expect(own.awaitFlush(subscription)).toBe(false);
+    const answers = answersOf((answer) => {
+      own.publish("room", json("1"), info, subscription, 0, answer);
+    });
+    expect(answers).toEqual([{ outcome: "published" }]);
+    expect([own.awaitFlush(subscription), flushes()]).toEqual([true, 0]);
+    channel.hub.settle(0);
+    expect([frames.length, flushes()]).toEqual([1, 1]);
+    expect(frames[0]).toContain('"info":{"user":"42","client":"c1"}');
+  });
+
+  it("[B3] is refused with 111 while the sockets are too far behind", () => {
+    const { own, channel } = opened();
+    for (const recipient of crowd(100)) {
+      channel.hub.add(recipient);
+      recipient.behindBytes = 1_048_576;
+    }
+    publishNumbers(channel, 1, 1);
+    channel.hub.flush();
+    const answers = answersOf((answer) => {
+      own.publish("room", json("2"), info, undefined, 0, answer);
+    });
+    expect(answers).toEqual([failed(errorCodes.tooManyRequests)]);
+    expect(channel.top?.offset).toBe(1);
+  });
+
+  it("[I4] is refused with 111 when a key would have to be spared and there is no room", () => {
+    const { own, channel } = opened();
+    for (let index = 0; index < limits.idempotencyKeysMax + 5; index++) {
+      const skipHistory = index >= 5;
+      const request = publishing(0, { idempotencyKey: `key ${index}`, skipHistory });
+      channel.publish(request, undefined, 0);
+    }
+    const answers = answersOf((answer) => {
+      own.publish("room", json("1"), info, undefined, 0, answer);
+    });
+    expect(answers).toEqual([failed(errorCodes.tooManyRequests)]);
+  });
+});
+
+describe("reading the history", () => {
+  const query = { limit: -1, reverse: false };
+
+  it("[H2] is answered as the channel does, or with 106, 108 or 112", () => {
+    const { own, channel } = opened();
+    publishNumbers(channel, 1, 1);
+    const asked = (bytesMax: number, more = {}) =>
+      answersOf((answer) => own.history("room", { ...query, ...more }, bytesMax, 0, answer));
+    const position = positionOf(channel);
+    expect(asked(1_000)).toEqual([
+      { outcome: "history", publications: [{ data: "1", offset: 1 }], position },
+    ]);
+    expect(asked(10)).toEqual([failed(errorCodes.limitExceeded)]);
+    const since = { offset: 0, epoch: "other" };
+    expect(asked(1_000, { since })).toEqual([failed(errorCodes.unrecoverablePosition)]);
+    const without = opened({ options: {} }).own;
+    expect(answersOf((answer) => without.history("room", query, 1_000, 0, answer))).toEqual([
+      failed(errorCodes.notAvailable),
+    ]);
+  });
+});
+
+describe("presence", () => {
+  it("[P1] asks nobody while no gateway follows the channel", () => {
+    const { own, channel } = opened({ gather: neverAsked });
+    const alice = listening(channel, "alice");
+    expect(answersOf((answer) => own.presence("room", answer))).toEqual([
+      { outcome: "presence", result: { clients: [alice.info] } },
+    ]);
+    expect(answersOf((answer) => own.presenceStats("room", answer))).toEqual([
+      { outcome: "presence-stats", result: { clientCount: 1, userCount: 1 } },
+    ]);
+  });
+
+  it("[G6] is who is here and on gateways when these have answered", () => {
+    const asked: Parameters<GatherPresence>[0][] = [];
+    const { own, channel } = opened({ gather: (answered) => asked.push(answered) });
+    channel.relay.follow("eu/1", 0);
+    const answers = answersOf((answer) => own.presence("room", answer));
+    const stats = answersOf((answer) => own.presenceStats("room", answer));
+    const more = answersOf((answer) => own.presence("room", answer));
+    // One question at a time: who asks meanwhile shares the next one.
+    expect([answers, stats, asked.length]).toEqual([[], [], 1]);
+    const alice = listening(channel, "alice");
+    const bob = { user: "bob", client: "c2" };
+    asked[0]?.({ clients: [bob, alice.info], complete: true });
+    expect([stats, asked.length]).toEqual([[], 2]);
+    asked[1]?.({ clients: [bob], complete: false });
+    expect([more.length, asked.length]).toEqual([1, 2]);
+    expect(answers).toEqual([{ outcome: "presence", result: { clients: [alice.info, bob] } }]);
+    expect(stats).toEqual([
+      { outcome: "presence-stats", result: { clientCount: 2, userCount: 2, incomplete: true } },
+    ]);
+  });
+});
+
+it("[B1] answers 111 to who asks for presence while as many wait as may", () => {
+  const { own, channel } = opened({ gather: nothing });
+  channel.relay.follow("eu/1", 0);
+  const ask = () => answersOf((answer) => own.presence("room", answer));
+  for (let count = 0; count <= limits.presenceWaitingMax; count++) expect(ask()).toEqual([]);
+  expect(ask()).toEqual([failed(errorCodes.tooManyRequests)]);
+  const stats = answersOf((answer) => own.presenceStats("room", answer));
+  expect(stats).toEqual([failed(errorCodes.tooManyRequests)]);
+});
+
+function opened({ options = withHistory, gather = neverAsked }: Setup = {}) {
+  const channel = openChannel(new NodeSql(), { options });
+  return { channel, own: new OwnChannel(channel, configured().channel, gather) };
+}
+
+interface Setup {
+  readonly options?: Partial<ChannelOptions>;
+  readonly gather?: GatherPresence;
+}
+
+const neverAsked: GatherPresence = () => {
+  throw new Error("nobody is to be asked");
+};
+
+/** A session's subscription, and what its socket was sent. */
+function subscriber(more: Partial<SubscriptionSnapshot> = {}) {
+  const frames: string[] = [];
+  let flushes = 0;
+  const connection: Connection = {
+    send: (frame) => frames.push(textOf(frame)),
+    close: nothing,
+    save: nothing,
+    backlogBytes: () => 0,
+    lastHeardMs: () => undefined,
+  };
+  const session: Subscriber = {
+    flushed: () => {
+      flushes++;
+    },
+    disconnect: nothing,
+    lost: nothing,
+    keep: () => true,
+    changed: nothing,
+  };
+  const granted: SubscriptionSnapshot = {
+    channel: "room",
+    expireAtSeconds: 0,
+    present: true,
+    announced: false,
+    hearsJoinLeave: false,
+    ...more,
+  };
+  const info = { user: "42", client: "c1" };
+  const subscription = new Subscription(info, granted, jsonCodec, connection, session);
+  return { subscription, frames, flushes: () => flushes };
+}
+
+function listening(channel: Channel, user: string): RecordingRecipient {
+  const recipient = new RecordingRecipient(user, { hearsJoinLeave: true });
+  channel.join(recipient, unpositioned, 0);
+  return recipient;
+}
+
+/** Every answer that comes, now or later. */
+function answersOf<Answer>(asks: (answer: (given: Answer) => void) => void): readonly Answer[] {
+  const answers: Answer[] = [];
+  asks((answer) => answers.push(answer));
+  return answers;
+}
+
+function failed(error: object) {
+  return { outcome: "failed", error };
+}
+
+function nothing(): void {
+  // This test asks nothing else of it.
+}

@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { Load } from "./load/load.ts";
+import { checkLoad } from "./load-check.ts";
+import { type BenchOptions, commandOf, parseOptions, usage } from "./options.ts";
+import { judge } from "./results/judge.ts";
+import { thisMachine } from "./results/machine.ts";
+import { loadLine, report } from "./results/report.ts";
+import { type Results, readResults, resultsFormat, resultsText } from "./results/results.ts";
+import { goals } from "./results/targets.ts";
+import { writeDocument, writeResults } from "./results/written-results.ts";
+import { runScenarios } from "./run-scenarios.ts";
+import { scenarios } from "./scenarios/scenarios.ts";
+import { systems } from "./systems/systems.ts";
+import { Workbench } from "./workbench.ts";
+
+/**
+ * `npm run bench`: how fast Dormouse is, how close to what the runtime can do, and how it compares with what people use
+ * instead, in one run on one machine. The ratios are what counts, not the figures. Exits with 0, with 1 when a scenario
+ * failed, and with 2 when it was asked for what it doesn't know. A target that is missed fails nothing: a laptop that does
+ * something else meanwhile would miss some.
+ */
+
+async function main(given: readonly string[]): Promise<number> {
+  const names = scenarios.map(({ name }) => name);
+  const parsed = parseOptions(given, names);
+  switch (parsed.outcome) {
+    case "help":
+      console.log(usage(names));
+      return 0;
+    case "refused":
+      console.error(`${parsed.problem}\n\n${usage(names)}`);
+      return 2;
+    case "options":
+      return bench(parsed.options);
+  }
+}
+
+async function bench(options: BenchOptions): Promise<number> {
+  const { from, json, out, docs } = options;
+  const results = from === undefined ? await run(options) : earlierResults(from);
+  writeResults(results, out);
+  if (docs) writeDocument(results, root);
+  console.log(json ? resultsText(results).trimEnd() : report(results));
+  say(`The results are in ${out}${docs ? " and in docs/performance.md" : ""}`);
+  return results.scenarios.some(({ problem }) => problem !== undefined) ? 1 : 0;
+}
+
+async function run(options: BenchOptions): Promise<Results> {
+  const { only, quick, rounds } = options;
+  const began = performance.now();
+  const workbench = new Workbench(options, { systems, startLoad: () => Load.start() }, say);
+  endOnSignals(workbench);
+  try {
+    say("checking the load generator");
+    const loadAlone = await checkLoad(workbench);
+    say(loadLine(loadAlone));
+    const wanted = scenarios.filter(({ name }) => only === undefined || name === only);
+    const found = await runScenarios(wanted, workbench);
+    return {
+      format: resultsFormat,
+      command: commandOf(options),
+      date: new Date().toISOString().slice(0, 10),
+      quick,
+      rounds,
+      seconds: (performance.now() - began) / 1_000,
+      machine: thisMachine(),
+      loadAlone,
+      scenarios: found,
+      targets: judge(goals, found),
+    };
+  } finally {
+    await workbench.close();
+  }
+}
+
+/** Judged anew: what must be reached may have been put differently since. */
+function earlierResults(file: string): Results {
+  const results = readResults(file);
+  return { ...results, targets: judge(goals, results.scenarios) };
+}
+
+/** What is being done goes to the error output, so that the other one holds results alone. */
+function say(line: string): void {
+  console.error(`${(performance.now() / 1_000).toFixed(0).padStart(5)} s  ${line}`);
+}
+
+/** Whoever interrupts it finds no process left behind. */
+function endOnSignals(workbench: Workbench): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      void workbench.close().finally(() => process.exit(1));
+    });
+  }
+}
+
+const root = join(import.meta.dirname, "../..");
+
+try {
+  process.exit(await main(process.argv.slice(2)));
+} catch (error) {
+  console.error(error);
+  process.exit(1);
+}

@@ -1,0 +1,60 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Entering } from "./entering.ts";
+import { streamPosition } from "./stream-position.ts";
+
+describe("Entering", () => {
+  const steps = [
+    { send: "first", answer: '"id":1' },
+    { send: "at once", answer: "" },
+    { send: "last", answer: '"id":2' },
+  ];
+
+  it("sends each step when the one before was answered, however the answers come", () => {
+    const text = 'hello {"id":1} {"id":1,"push":{}} {"id":2}';
+    fc.assert(
+      fc.property(fc.nat({ max: text.length }), fc.nat({ max: text.length }), (one, other) => {
+        const [from, to] = [Math.min(one, other), Math.max(one, other)];
+        const entering = new Entering({ path: "/", steps });
+        const frames = ["", text.slice(0, from), text.slice(from, to), text.slice(to)];
+        const sent = frames.flatMap((frame) => entering.take(frame));
+        expect(sent).toEqual(["first", "at once", "last"]);
+        expect(entering.done).toBe(true);
+      }),
+    );
+  });
+
+  it("doesn't take what answered one step for the answer to the next", () => {
+    const entering = new Entering({
+      path: "/",
+      steps: [steps[0], steps[0]].flatMap((step) => step ?? []),
+    });
+    expect(entering.take("")).toEqual(["first"]);
+    expect(entering.take('{"id":1}')).toEqual(["first"]);
+    expect(entering.done).toBe(false);
+    expect(entering.take('{"id":1}')).toEqual([]);
+    expect(entering.done).toBe(true);
+  });
+
+  it("is done at once where there are no steps", () => {
+    const entering = new Entering({ path: "/", steps: [] });
+    expect(entering.take("")).toEqual([]);
+    expect(entering.done).toBe(true);
+  });
+});
+
+describe("streamPosition", () => {
+  it("is that of the reply, and not of the publications in it", () => {
+    const reply =
+      '{"id":1,"connect":{}}\n{"id":2,"subscribe":{"epoch":"abcd","publications":[{"data":{"text":"x"},"offset":7}],"offset":9}}';
+    expect(streamPosition(reply)).toEqual({ epoch: "abcd", offset: 9 });
+  });
+
+  it("begins at 0 where no offset is said, and is undefined without an epoch", () => {
+    expect(streamPosition('{"id":2,"subscribe":{"epoch":"abcd"}}')).toEqual({
+      epoch: "abcd",
+      offset: 0,
+    });
+    expect(streamPosition('{"id":1,"connect":{},"offset":3}')).toBeUndefined();
+  });
+});

@@ -1,0 +1,133 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FrameCounter } from "./frame-counter.ts";
+import { FramePayloads } from "./frame-payloads.ts";
+import { chunked, chunksOf } from "./chunked.ts";
+import { encoded, ping, type ServerFrame, serverFrames } from "./server-frames.ts";
+
+/** What a socket's frames say, in their order. */
+class Heard {
+  readonly events: string[] = [];
+  readonly counter: FrameCounter;
+
+  constructor(textPing: string | undefined = ping) {
+    this.counter = new FrameCounter(textPing, {
+      pinged: (payload) => this.events.push(`ping ${payload.toString("latin1")}`),
+      textPinged: () => this.events.push("text ping"),
+      closed: (code) => this.events.push(`closed ${code}`),
+      broken: (problem) => this.events.push(problem),
+    });
+  }
+
+  get all(): object {
+    const { publications, frames } = this.counter;
+    return { publications, frames, events: this.events };
+  }
+}
+
+/** The same by whole frames. */
+function looked(frames: readonly ServerFrame[]): object {
+  const events: string[] = [];
+  let publications = 0;
+  let count = 0;
+  for (const { opcode, payload } of frames) {
+    const text = payload.toString("latin1");
+    if (opcode === 9) events.push(`ping ${text}`);
+    else if (opcode === 8) {
+      events.push(`closed ${payload.length < 2 ? 1005 : payload.readUInt16BE(0)}`);
+    } else if (opcode === 1 && text === ping) events.push("text ping");
+    else if (opcode < 8) {
+      count++;
+      publications += text.split("~").length - 1;
+    }
+  }
+  return { publications, frames: count, events };
+}
+
+const received = serverFrames.chain((frames) =>
+  chunked(Buffer.concat(frames.map((frame) => encoded(frame)))).map((cut) => ({ frames, cut })),
+);
+
+/** Where all sockets' bytes arrive one after the other: full of markers that belong to nobody. */
+const shared = Buffer.alloc(300_001, "~");
+
+describe("FrameCounter", () => {
+  it("counts the same whatever the chunks, in a buffer that holds older bytes too", () => {
+    fc.assert(
+      fc.property(received, fc.nat({ max: 3 }), ({ frames, cut }, start) => {
+        const heard = new Heard();
+        for (const chunk of chunksOf(cut)) {
+          chunk.copy(shared, start);
+          heard.counter.take(shared, start, start + chunk.length);
+          shared.fill("~", 0, start + chunk.length);
+        }
+        expect(heard.all).toEqual(looked(frames));
+        expect(heard.counter.betweenFrames).toBe(true);
+      }),
+    );
+  });
+
+  it("counts in a buffer that ends with its chunk", () => {
+    fc.assert(
+      fc.property(received, ({ frames, cut }) => {
+        const heard = new Heard();
+        for (const chunk of chunksOf(cut)) {
+          const bytes = Uint8Array.from(chunk);
+          heard.counter.take(Buffer.from(bytes.buffer), 0, bytes.length);
+        }
+        expect(heard.all).toEqual(looked(frames));
+      }),
+    );
+  });
+
+  it("doesn't take the bytes of lengths for publications", () => {
+    const heard = new Heard();
+    for (const length of [0x7e, 0x7e7e, 0x7e_7e_7e]) {
+      const bytes = encoded({ opcode: 1, payload: Buffer.alloc(length, "x") });
+      heard.counter.take(bytes, 0, bytes.length);
+    }
+    expect(heard.all).toEqual({ publications: 0, frames: 3, events: [] });
+  });
+
+  it("takes a frame like a ping for a frame where the system has no such ping", () => {
+    const heard = new Heard("");
+    const bytes = encoded({ opcode: 1, payload: Buffer.from(ping) });
+    heard.counter.take(bytes, 0, bytes.length);
+    expect(heard.all).toEqual({ publications: 0, frames: 1, events: [] });
+  });
+
+  it.each([
+    ["a masked frame", [0x81, 0x81, 0, 0, 0, 0, 0x7e]],
+    ["a frame with reserved bits", [0xc1, 1, 0x7e]],
+    ["a frame without end", [0x82, 127, 255, 255, 255, 255, 255, 255, 255, 255, 0x7e]],
+  ])("stops at %s and says so", (problem, bytes) => {
+    const heard = new Heard();
+    heard.counter.take(Buffer.from(bytes), 0, bytes.length);
+    expect(heard.all).toMatchObject({ publications: 0, events: [problem] });
+  });
+});
+
+describe("FramePayloads", () => {
+  it("gives the payloads of all but control frames, whatever the chunks", () => {
+    fc.assert(
+      fc.property(received, ({ frames, cut }) => {
+        const payloads = new FramePayloads();
+        const given = chunksOf(cut).flatMap((chunk) => payloads.take(chunk));
+        const data = frames.filter(({ opcode }) => opcode < 8);
+        expect(Buffer.concat(given).equals(Buffer.concat(data.map(({ payload }) => payload)))).toBe(
+          true,
+        );
+        expect(given.map(({ length }) => length)).toEqual(
+          data.map(({ payload }) => payload.length),
+        );
+      }),
+    );
+  });
+
+  it("keeps what it gave when the buffer is used again", () => {
+    const bytes = encoded({ opcode: 1, payload: Buffer.from("~1000000") });
+    const given = new FramePayloads().take(bytes);
+    bytes.fill(0);
+    expect(given.map((payload) => payload.toString())).toEqual(["~1000000"]);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { bestOf, comparisonsOf } from "./comparison.ts";
+import { finding } from "./finding.ts";
+
+const point = (findings: Parameters<typeof comparisonsOf>[0]) =>
+  comparisonsOf(findings)[0]?.points[0]?.systems ?? [];
+
+describe("findings side by side", () => {
+  it("holds Dormouse's medians against the limit program's and the best of the others'", () => {
+    const systems = point([
+      finding("partyserver", [50]),
+      finding("ws", [100, 90, 5_000]),
+      finding("limit", [400]),
+      finding("channel", [300, 360, 100]),
+    ]);
+    expect(systems.map(({ system }) => system)).toEqual(["channel", "limit", "ws", "partyserver"]);
+    expect(systems[0]).toEqual({
+      system: "channel",
+      point: "4 publishers",
+      spread: { median: 300, least: 100, most: 360 },
+      toLimit: 0.75,
+      toOthers: 3,
+      limitedByLoad: false,
+    });
+  });
+
+  it("takes the lowest of the others where lower is better", () => {
+    const latency = { measure: "p99", unit: "ms", better: "lower" } as const;
+    const systems = point([
+      finding("gateway", [12], latency),
+      finding("ws", [4], latency),
+      finding("socket.io", [6], latency),
+    ]);
+    expect(systems[0]?.toOthers).toBe(3);
+  });
+
+  it("holds nothing against anything but Dormouse, or against what wasn't measured", () => {
+    const systems = point([finding("channel", [1]), finding("ws", [2]), finding("null", [3])]);
+    expect(systems.map(({ toLimit }) => toLimit)).toEqual([undefined, undefined, undefined]);
+    expect(systems.map(({ toOthers }) => toOthers)).toEqual([0.5, undefined, undefined]);
+    expect(point([finding("channel", [1]), finding("limit", [0])])[0]?.toLimit).toBeUndefined();
+  });
+
+  it("compares only what was measured at the same point, by the same measure", () => {
+    const comparisons = comparisonsOf([
+      finding("channel", [1]),
+      finding("limit", [2], { point: "64 publishers" }),
+      finding("limit", [2], { measure: "frames a second" }),
+    ]);
+    expect(comparisons.map(({ measure }) => measure)).toEqual([
+      "deliveries a second",
+      "frames a second",
+    ]);
+    expect(comparisons[0]?.points.map((each) => each.point)).toEqual([
+      "4 publishers",
+      "64 publishers",
+    ]);
+    expect(comparisons[0]?.points[0]?.systems[0]?.toLimit).toBeUndefined();
+  });
+
+  it("compares at the same value even where one system's point has a remark", () => {
+    const at = { axis: "%", value: 50 };
+    const systems = point([
+      finding("channel", [1], { at, point: "50 %" }),
+      finding("limit", [2], { at, point: "50 %, fell behind" }),
+    ]);
+    expect(systems[0]?.toLimit).toBe(0.5);
+    expect(systems.map((each) => each.point)).toEqual(["50 %", "50 %, fell behind"]);
+  });
+
+  it("keeps that the load generator was the bottleneck", () => {
+    const systems = point([finding("ws", [1], { limitedByLoad: true }), finding("limit", [1])]);
+    expect(systems.map(({ limitedByLoad }) => limitedByLoad)).toEqual([false, true]);
+  });
+
+  it("knows no best of none", () => {
+    expect(bestOf([finding("channel", [1])], ["ws"])).toBeUndefined();
+  });
+});

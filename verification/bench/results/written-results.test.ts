@@ -1,0 +1,100 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { judge } from "./judge.ts";
+import { report } from "./report.ts";
+import { type Results, readResults, resultsFormat } from "./results.ts";
+import { goals } from "./targets.ts";
+import { writeDocument, writeResults } from "./written-results.ts";
+import type { Finding } from "../scenarios/scenario.ts";
+import { finding } from "./finding.ts";
+
+const at = (value: number): Partial<Finding> => ({
+  point: `${value} publishers`,
+  at: { axis: "publishers", value },
+});
+const scenarios = [
+  {
+    name: "fan-out",
+    question: "How many?",
+    findings: [1, 64].flatMap((publishers) => [
+      finding("channel", [100_000], at(publishers)),
+      finding("limit", [100_000], at(publishers)),
+    ]),
+  },
+  {
+    name: "counts",
+    question: "What?",
+    findings: [finding("channel", [1], { measure: "rows written per publication" })],
+  },
+  { name: "wake", question: "When?", findings: [], problem: "it never woke" },
+];
+const results: Results = {
+  format: resultsFormat,
+  command: "npm run bench",
+  date: "2026-11-21",
+  quick: false,
+  rounds: 3,
+  seconds: 60,
+  machine: { processor: "P", cores: 2, memoryGibibytes: 8, system: "S", versions: { node: "26" } },
+  loadAlone: { deliveriesPerSecond: 1_000_000, busy: 0.9 },
+  scenarios,
+  targets: judge(goals, scenarios),
+};
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "dormouse-results-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("what a run writes", () => {
+  it("can be read again, with a picture of each curve and none of an earlier run's", () => {
+    writeFileSync(join(folder, "old.svg"), "");
+    writeResults(results, folder);
+    expect(readdirSync(folder)).toEqual([
+      "fan-out-deliveries-a-second-over-publishers.svg",
+      "results.json",
+    ]);
+    expect(readResults(join(folder, "results.json"))).toEqual(results);
+  });
+
+  it("isn't read when it was written in another form", () => {
+    const file = join(folder, "results.json");
+    writeFileSync(file, JSON.stringify({ ...results, format: 0 }));
+    expect(() => readResults(file)).toThrow("run it again");
+  });
+
+  it("goes into the real document between its marks, and leaves its prose alone", () => {
+    const before = readFileSync("docs/performance.md", "utf8");
+    mkdirSync(join(folder, "docs"));
+    const file = join(folder, "docs/performance.md");
+    writeFileSync(file, before);
+    writeDocument(results, folder);
+    const after = readFileSync(file, "utf8");
+    expect(proseOf(after)).toBe(proseOf(before));
+    expect(after).toContain("](performance/fan-out-deliveries-a-second-over-publishers.svg)");
+    expect(after).toContain("| (a) A channel socket's fan-out, with history");
+    expect(after).toContain("It failed: it never woke");
+    // 1 row a publication at $1.00/M, and no requests counted but the backend's at $0.30/M, for 1,000 publications.
+    expect(after).toMatch(
+      /\| channel, 4 publishers \| 1,000 \| \$0\.0003 \| \$0 \| .* \| \$0\.001 \|/,
+    );
+    expect(readdirSync(join(folder, "docs/performance"))).toHaveLength(1);
+  });
+});
+
+describe("what a run prints", () => {
+  it("lists what was reached, what wasn't measured and which scenario failed", () => {
+    const text = report(results);
+    expect(text).toMatch(/^reached {8}\(a\) A channel socket's fan-out/m);
+    expect(text).toContain("at least 0.85: 1 publishers 1.00, 64 publishers 1.00");
+    expect(text).toMatch(/^not measured {3}\(d\)/m);
+    expect(text).toContain("FAILED: wake: it never woke");
+  });
+});
+
+function proseOf(document: string): string {
+  return document.replaceAll(/(<!-- (the [^>]+) -->)[^]*(<!-- end of \2 -->)/g, "$1$3");
+}

@@ -1,0 +1,41 @@
+import type { Post, Wire } from "./wire.ts";
+
+/** verification/bench/peers/ws-server.js. Whoever is connected is subscribed. */
+export const wsWire: Wire = {
+  entrance: ({ channel }) => ({ path: `/?channel=${encodeURIComponent(channel)}`, steps: [] }),
+  publish: (channel, data) => post([channel], data),
+  publishBatch: post,
+};
+
+/** verification/bench/peers/socket-io-server.js: engine.io 4 over WebSocket alone, and Socket.IO's own connect packet in it. */
+export const socketIoWire: Wire = {
+  entrance: ({ channel }) => ({
+    path: `/socket.io/?EIO=4&transport=websocket&channel=${encodeURIComponent(channel)}`,
+    steps: [{ send: "40", answer: "40{" }],
+  }),
+  publish: (channel, data) => post([channel], data),
+  publishBatch: post,
+  ping: { sent: "2", answer: "3" },
+};
+
+/** verification/bench/peers/partyserver-worker.js. Whoever is connected is in the room. */
+export const partyserverWire: Wire = {
+  entrance: ({ channel }) => ({ path: roomPath(channel), steps: [] }),
+  publish: (channel, data) => ({
+    path: roomPath(channel),
+    headers: {},
+    body: `{"channel":${JSON.stringify(channel)},"data":${data}}`,
+  }),
+};
+
+function post(channels: readonly string[], data: string): Post {
+  return {
+    path: "/publish",
+    headers: { "Content-Type": "application/json" },
+    body: `{"channels":${JSON.stringify(channels)},"data":${data}}`,
+  };
+}
+
+function roomPath(channel: string): string {
+  return `/parties/rooms/${encodeURIComponent(channel)}`;
+}

@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import { type Caller, marker, tokenSecret } from "./wire.ts";
+import { wires } from "./wires.ts";
+
+const data = `{"text":"${marker}1"}`;
+const caller: Caller = {
+  channel: "chat 1",
+  token: "header.claims.signature",
+  since: { offset: 7, epoch: "abcdefgh" },
+};
+const every = Object.entries(wires).map(([name, wire]) => ({ name, wire }));
+const batching = every.filter(({ name }) => name !== "partyserver" && name !== "null");
+const dormouse = every.filter(({ name }) => /^(?:channel|gateway)/.test(name));
+
+const markersIn = (text: string): number => text.split(marker).length - 1;
+
+it.each(every)("$name publishes the data with its marker once", ({ wire }) => {
+  const { path, headers, body } = wire.publish(caller.channel, data);
+  expect(markersIn(body)).toBe(1);
+  expect(markersIn(path + JSON.stringify(headers))).toBe(0);
+});
+
+it.each(every)("$name has no marker in anything else that is sent", ({ wire }) => {
+  const { path, steps } = wire.entrance(caller);
+  const sent = [path, ...steps.flatMap(({ send, answer }) => [send, answer])];
+  expect(markersIn(sent.join("\n"))).toBe(0);
+  expect(markersIn(JSON.stringify(wire.ping ?? ""))).toBe(0);
+  expect(markersIn(tokenSecret)).toBe(0);
+});
+
+it.each(every)("$name has paths that can stand in a request", ({ wire }) => {
+  const { path } = wire.entrance(caller);
+  expect([path, wire.publish(caller.channel, data).path]).toEqual([
+    expect.stringMatching(/^\/[!-~]*$/),
+    expect.stringMatching(/^\/[!-~]*$/),
+  ]);
+});
+
+it.each(batching)("$name names all channels of a batch in JSON", ({ wire }) => {
+  const post = wire.publishBatch?.(["one", "two"], data);
+  const body = JSON.stringify(JSON.parse(post?.body ?? ""));
+  expect(body).toContain('"one"');
+  expect(body).toContain('"two"');
+  expect(body).toContain(JSON.stringify(JSON.parse(data)));
+});
+
+it.each(dormouse)("$name connects with the token, and recovers from where it stood", ({ wire }) => {
+  const [connect, subscribe] = wire.entrance(caller).steps.map(({ send }) => JSON.parse(send));
+  expect(connect).toEqual({ id: 1, connect: { token: caller.token } });
+  expect(subscribe).toEqual({
+    id: 2,
+    subscribe: { channel: caller.channel, recover: true, offset: 7, epoch: "abcdefgh" },
+  });
+});
+
+it.each(dormouse)("$name sends neither token nor position when there are none", ({ wire }) => {
+  const steps = wire.entrance({ channel: "chat", token: "" }).steps;
+  expect(steps.map(({ send }) => JSON.parse(send))).toEqual([
+    { id: 1, connect: {} },
+    { id: 2, subscribe: { channel: "chat" } },
+  ]);
+});

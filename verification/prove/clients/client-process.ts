@@ -1,0 +1,131 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Random } from "../../../test/support/random.ts";
+import { Recorder } from "../history/recorder.ts";
+import type { Answer, Order, Progress } from "./order.ts";
+import { type ClientsPlan, checkPlan } from "./plan.ts";
+import { RawSubscriber } from "./raw-subscriber.ts";
+import { SdkSubscriber } from "./sdk-subscriber.ts";
+import { type Subscriber, tickMs } from "./subscriber.ts";
+import { Witness } from "./witness.ts";
+
+/** The process behind {@link Clients}: hundreds of subscribers that one timer drives. */
+
+class ClientProcess {
+  readonly #witness: Witness;
+  readonly #subscribers: readonly Subscriber[];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(plan: ClientsPlan) {
+    checkPlan(plan);
+    const witness = new Witness(new Recorder(plan.historyFile));
+    const random = new Random(plan.seed);
+    this.#witness = witness;
+    this.#subscribers = plan.subscribers.map((traits) => {
+      const own = new Random(random.between(0, 2 ** 31));
+      return traits.kind === "raw"
+        ? new RawSubscriber(plan, traits, own, witness)
+        : new SdkSubscriber(plan, traits, own, witness);
+    });
+    this.#timer = setInterval(() => {
+      const nowMs = performance.now();
+      for (const subscriber of this.#subscribers) subscriber.tick(nowMs);
+    }, tickMs);
+  }
+
+  /** Resolves when everybody is subscribed. */
+  async start(): Promise<void> {
+    for (const [index, subscriber] of this.#subscribers.entries()) {
+      subscriber.start();
+      if (index % atATime === 0) await pause(tickMs);
+    }
+    await this.#until((subscriber) => subscriber.subscribed === subscriber.wanted);
+  }
+
+  async settle(): Promise<void> {
+    for (const subscriber of this.#subscribers) subscriber.settle();
+    await this.#until(
+      ({ subscribed, wanted, isPublishing }) => subscribed === wanted && !isPublishing,
+    );
+  }
+
+  /** Resolves when all that was recorded is on disk. */
+  async end(): Promise<void> {
+    const recorded = this.#witness.end();
+    clearInterval(this.#timer);
+    for (const subscriber of this.#subscribers) subscriber.stop();
+    await recorded;
+  }
+
+  progress(): Progress {
+    const { deliveries, failures } = this.#witness;
+    const { user, system } = process.cpuUsage();
+    return {
+      deliveries,
+      subscribed: sum(this.#subscribers.map(({ subscribed }) => subscribed)),
+      wanted: sum(this.#subscribers.map(({ wanted }) => wanted)),
+      failures,
+      cpuMicroseconds: user + system,
+    };
+  }
+
+  /** Waits until everybody is like that. Throws when something failed, or when it takes too long. */
+  async #until(isSo: (subscriber: Subscriber) => boolean): Promise<void> {
+    const endMs = performance.now() + patienceMs;
+    for (;;) {
+      if (this.#witness.failures.length > 0) throw new Error(this.#witness.failures.join("\n"));
+      const others = this.#subscribers.filter((subscriber) => !isSo(subscriber));
+      if (others.length === 0) return;
+      if (performance.now() > endMs) {
+        const names = others.map(({ process: name, subscribed, wanted }) => {
+          return `${name} (${subscribed} of ${wanted} channels)`;
+        });
+        throw new Error(`after ${patienceMs / 1000} s not yet subscribed: ${names.join(", ")}`);
+      }
+      await pause(tickMs);
+    }
+  }
+}
+
+let clients: ClientProcess | undefined;
+
+async function carryOut(order: Order): Promise<Progress> {
+  if (order.order === "start") {
+    clients = new ClientProcess(order.plan);
+    await clients.start();
+    return clients.progress();
+  }
+  if (clients === undefined) throw new Error(`nobody was started before "${order.order}"`);
+  switch (order.order) {
+    case "progress":
+      break;
+    case "settle":
+      await clients.settle();
+      break;
+    case "end":
+      await clients.end();
+  }
+  return clients.progress();
+}
+
+async function answer(order: Order): Promise<Answer> {
+  try {
+    return { outcome: "done", progress: await carryOut(order) };
+  } catch (error) {
+    return { outcome: "failed", problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** So many begin at once. */
+const atATime = 20;
+/** How long everybody has to be subscribed. */
+const patienceMs = 60_000;
+
+process.on("message", (order: Order) => {
+  void answer(order).then((answered) => process.send?.(answered));
+});
+// Nobody is left to give orders.
+process.on("disconnect", () => process.exit());

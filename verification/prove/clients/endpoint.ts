@@ -1,0 +1,50 @@
+import { signToken } from "../../../test/support/test-tokens.ts";
+import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
+
+/** Where a subscriber connects, such as `ws://127.0.0.1:8787/connection/websocket`. */
+export function endpointOf(
+  { address }: ClientsPlan,
+  { endpoint, channels }: SubscriberPlan,
+): string {
+  const sockets = address.replace(/^http/, "ws");
+  const [channel = ""] = channels;
+  return endpoint === "gateway"
+    ? `${sockets}/connection/websocket`
+    : `${sockets}/channel/${encodeURIComponent(channel)}/websocket`;
+}
+
+/** A connection token that names the subscriber, and what it is given. It doesn't expire: nothing here is about that. */
+export function tokenOf(
+  { tokenSecret }: ClientsPlan,
+  { process, channels, given = false }: SubscriberPlan,
+): string {
+  const subs = Object.fromEntries(channels.map((channel) => [channel, {}]));
+  return signToken({ sub: process, ...(given ? { subs } : {}) }, tokenSecret);
+}
+
+/** What a socket is opened with. Compression would cost more than all the rest. */
+export function socketOptions(hostHeader: string | undefined) {
+  return {
+    perMessageDeflate: false,
+    skipUTF8Validation: true,
+    handshakeTimeout: 10_000,
+    // Whoever is gone doesn't say goodbye.
+    closeTimeout: 2_000,
+    ...(hostHeader === undefined ? {} : { headers: { Host: hostHeader } }),
+  };
+}
+
+/** Whether SDKs don't come back after this close code (reference 1.8; 1009 is theirs too). */
+export function isTerminal(code: number): boolean {
+  return code === 1009 || (code >= 3500 && code < 4000) || (code >= 4500 && code < 5000);
+}
+
+/** Whether SDKs ask again after this error (reference 1.7). */
+export function isTemporary(error: ErrorReply): boolean {
+  return error.temporary === true || error.code === 100 || error.code === 111;
+}
+
+export interface ErrorReply {
+  readonly code: number;
+  readonly temporary?: boolean;
+}

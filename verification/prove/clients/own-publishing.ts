@@ -1,0 +1,75 @@
+import type { Random } from "../../../test/support/random.ts";
+import type { PublishingPlan } from "./plan.ts";
+import type { Witness } from "./witness.ts";
+
+/** What a client publishes itself, one thing at a time. */
+export class OwnPublishing {
+  readonly channel: string;
+  readonly #process: string;
+  readonly #everyMs: number;
+  readonly #random: Random;
+  readonly #witness: Witness;
+  #dueAtMs: number | undefined;
+  #isOver = false;
+  #count = 0;
+  #underWay: string | undefined;
+
+  constructor(plan: PublishingPlan, process: string, random: Random, witness: Witness) {
+    this.channel = plan.channel;
+    this.#process = process;
+    this.#everyMs = plan.everyMs;
+    this.#random = random;
+    this.#witness = witness;
+  }
+
+  /** A publish isn't answered yet. */
+  get isUnderWay(): boolean {
+    return this.#underWay !== undefined;
+  }
+
+  isDue(nowMs: number): boolean {
+    this.#dueAtMs ??= nowMs + this.#random.next() * this.#everyMs;
+    return !this.#isOver && !this.isUnderWay && nowMs >= this.#dueAtMs;
+  }
+
+  /** Begins the next publish and gives its value. To be called right before that is sent. */
+  begin(nowMs: number, time: number): string {
+    this.#dueAtMs = nowMs + this.#random.next() * 2 * this.#everyMs;
+    this.#underWay = `${this.#process}-${++this.#count}`;
+    this.#record("invoke", this.#underWay, time);
+    return this.#underWay;
+  }
+
+  /** Its publish was answered: without an error, or with this code. Gives what is wrong with that, if it is. */
+  answer(code: number | undefined, wasSubscribed: boolean, time: number): string | undefined {
+    if (code === undefined) this.#end("ok", time);
+    // Only subscribers may publish: it may have ceased to be one without knowing yet.
+    else if (code === 111 || (code === 103 && !wasSubscribed)) this.#end("fail", time);
+    else {
+      this.#end("info", time);
+      if (code !== 100) return `couldn't publish: ${code}`;
+    }
+    return undefined;
+  }
+
+  /** Nobody will answer its publish, if one was under way. */
+  lose(time: number): void {
+    if (this.isUnderWay) this.#end("info", time);
+  }
+
+  /** Nothing more is published. */
+  stop(): void {
+    this.#isOver = true;
+  }
+
+  #end(outcome: "ok" | "fail" | "info", time: number): void {
+    const value = this.#underWay ?? "";
+    this.#underWay = undefined;
+    this.#record(outcome, value, time);
+  }
+
+  #record(type: "invoke" | "ok" | "fail" | "info", value: string, time: number): void {
+    const { channel } = this;
+    this.#witness.record({ time, process: this.#process, type, f: "publish", channel, value });
+  }
+}

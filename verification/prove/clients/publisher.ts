@@ -1,0 +1,149 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Random } from "../../../test/support/random.ts";
+import type { Recorder } from "../history/recorder.ts";
+import { type BackendAddress, BackendCalls } from "./backend-call.ts";
+import { Lane, type LaneTraits } from "./lane.ts";
+
+export interface PublisherPlan extends BackendAddress, Omit<LaneTraits, "payloadBytes"> {
+  /** A whole number, from which everything that is left to chance is drawn. */
+  readonly seed: number;
+  /** Lanes `p1`, `p2`, … that publish steadily; each with one publish under way at a time. */
+  readonly lanes: readonly LanePlan[];
+}
+
+export interface LanePlan {
+  /** Each publish goes to one of them, drawn at random. */
+  readonly channels: readonly string[];
+  readonly payloadBytes: number;
+  /** As many as it can where answers take longer; 0 for none. */
+  readonly perSecond: number;
+}
+
+/** A backend that publishes by the HTTP API, and never gives up an answer easily. */
+export class Publisher {
+  readonly #plan: PublisherPlan;
+  readonly #recorder: Recorder;
+  readonly #calls: BackendCalls;
+  readonly #random: Random;
+  readonly #stopping = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+  /** Lanes of bursts that are over, for those that come. */
+  readonly #idle: Lane[] = [];
+  /** What can't succeed however often it is repeated, in sentences. The lane that met it has ended. */
+  readonly failures: string[] = [];
+  /** Multiplies the rates of all lanes. */
+  pace = 1;
+  #burstLanes = 0;
+
+  /** @param recorder of a history that other things of this process may be in; it is not ended here */
+  constructor(plan: PublisherPlan, recorder: Recorder) {
+    this.#plan = plan;
+    this.#recorder = recorder;
+    this.#calls = new BackendCalls(plan);
+    this.#random = new Random(plan.seed);
+  }
+
+  /** Begins to publish steadily. */
+  start(): void {
+    for (const [index, plan] of this.#plan.lanes.entries()) {
+      const lane = this.#lane(`p${index + 1}`, plan.payloadBytes);
+      void this.#watch(this.#publishSteadily(lane, plan));
+    }
+  }
+
+  /** Publishes so many to a channel as fast as it goes, several at a time. Resolves when all are answered or given up. */
+  async burst(channel: string, count: number, concurrency: number): Promise<void> {
+    let left = count;
+    const one = async (): Promise<void> => {
+      const lane = this.#idle.pop() ?? this.#lane(`b${++this.#burstLanes}`, burstPayloadBytes);
+      while (left-- > 0 && !this.#isStopping) await lane.publish(channel);
+      this.#idle.push(lane);
+    };
+    const lanes = Array.from({ length: concurrency }, () => this.#watch(one()));
+    await Promise.all(lanes);
+  }
+
+  /**
+   * Begins no further publish. Resolves when all that were begun are answered or given up; rejects when one was wrong.
+   * Presence can be asked for afterwards.
+   */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#underWay);
+    if (this.failures.length > 0) throw new Error(this.failures.join("\n"));
+  }
+
+  /** IDs of the connections that are subscribed. Rejects when they aren't all known, three times. */
+  async presence(channel: string): Promise<readonly string[]> {
+    let why = "";
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const called = await this.#calls.call("presence", { channel });
+      if (called.outcome === "wrong") throw new Error(`presence of ${channel}: ${called.problem}`);
+      if (called.outcome === "result") {
+        const { presence, incomplete }: Present = called.result;
+        if (presence === undefined) throw new Error(`presence of ${channel} names nobody at all`);
+        if (incomplete !== true) return Object.keys(presence);
+      }
+      why = called.outcome === "result" ? "incomplete" : called.outcome;
+      await pause(attempt * 1_000);
+    }
+    throw new Error(`presence of ${channel} was asked three times, and at last ${why}`);
+  }
+
+  /** Closes its connections. Nothing may be asked afterwards. */
+  close(): void {
+    this.#calls.close();
+  }
+
+  async #publishSteadily(lane: Lane, { channels, perSecond }: LanePlan): Promise<void> {
+    let nextMs = performance.now();
+    while (!this.#isStopping) {
+      const rate = perSecond * this.pace;
+      if (rate === 0) {
+        await this.#wait(idleMs);
+        continue;
+      }
+      const nowMs = performance.now();
+      // What it couldn't publish while answers were slow, it doesn't make up for.
+      nextMs = Math.max(nextMs + 1_000 / rate, nowMs - arrearsMsMax);
+      if (nextMs > nowMs) await this.#wait(nextMs - nowMs);
+      if (!this.#isStopping) await lane.publish(this.#random.pick(channels));
+    }
+  }
+
+  /** Keeps what is under way in mind until it is over, and notes how it failed. */
+  #watch(lane: Promise<void>): Promise<void> {
+    const watched = lane
+      .catch((error: unknown) => {
+        this.failures.push(error instanceof Error ? error.message : String(error));
+      })
+      .finally(() => this.#underWay.delete(watched));
+    this.#underWay.add(watched);
+    return watched;
+  }
+
+  #lane(process: string, payloadBytes: number): Lane {
+    const random = new Random(this.#random.between(0, 2 ** 31));
+    return new Lane(process, { ...this.#plan, payloadBytes }, this.#calls, this.#recorder, random);
+  }
+
+  /** Shorter when it is told to stop. */
+  async #wait(milliseconds: number): Promise<void> {
+    const { signal } = this.#stopping;
+    await pause(milliseconds, undefined, { signal }).catch(() => undefined);
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+}
+
+interface Present {
+  readonly presence?: Readonly<Record<string, object>>;
+  /** Dormouse's own: a gateway didn't say who is there. */
+  readonly incomplete?: boolean;
+}
+
+const burstPayloadBytes = 64;
+const idleMs = 100;
+const arrearsMsMax = 100;

@@ -1,0 +1,274 @@
+import type { Random } from "../../../test/support/random.ts";
+import { microseconds } from "../history/clock.ts";
+import { Backoff } from "./backoff.ts";
+import { Churn } from "./churn.ts";
+import { endpointOf, isTemporary, tokenOf } from "./endpoint.ts";
+import { OwnPublishing } from "./own-publishing.ts";
+import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
+import { type Asked, type AskedPublish, RawCommands } from "./raw-commands.ts";
+import { type LinkTraits, type LinkUser, RawLink } from "./raw-link.ts";
+import type { ConnectReply, RawReply } from "./raw-reply.ts";
+import { RawSubscription } from "./raw-subscription.ts";
+import type { Subscriber } from "./subscriber.ts";
+import type { Witness } from "./witness.ts";
+
+/** A subscriber without any SDK: it does what SDKs do, at the cost of a few µs for each publication. */
+export class RawSubscriber implements Subscriber, LinkUser {
+  readonly process: string;
+  readonly #linkTraits: LinkTraits;
+  readonly #token: string;
+  readonly #random: Random;
+  readonly #witness: Witness;
+  readonly #backoff: Backoff;
+  readonly #subscriptions: ReadonlyMap<string, RawSubscription>;
+  /** Its token subscribes it, with the connection. */
+  readonly #isGiven: boolean;
+  /** Of these it asked for what it missed, when it connected. */
+  #recovering: ReadonlySet<string> = new Set();
+  readonly #publishing: OwnPublishing | undefined;
+  readonly #commands = new RawCommands();
+  #link: RawLink | undefined;
+  /** The connection's ID; undefined until connect was answered. */
+  #client: string | undefined;
+  /** Undefined when it doesn't want to be connected. */
+  #connectAtMs: number | undefined;
+  #nowMs = 0;
+  #churn: Churn | undefined;
+
+  constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, witness: Witness) {
+    const { process, channels, publishes, churnMs, pings = false, given = false } = traits;
+    const { hostHeader, pingIntervalMs } = plan;
+    this.process = process;
+    this.#isGiven = given;
+    this.#linkTraits = {
+      address: endpointOf(plan, traits),
+      ...(hostHeader === undefined ? {} : { hostHeader }),
+      pings,
+      pingIntervalMs,
+    };
+    this.#token = tokenOf(plan, traits);
+    this.#random = random;
+    this.#witness = witness;
+    this.#backoff = new Backoff(random);
+    this.#subscriptions = new Map(
+      channels.map((channel) => {
+        const recovery = plan.recovers[channel] ?? "none";
+        return [channel, new RawSubscription(channel, process, recovery, witness)];
+      }),
+    );
+    if (publishes !== undefined) {
+      this.#publishing = new OwnPublishing(publishes, process, random, witness);
+    }
+    if (churnMs !== undefined) this.#churn = new Churn(churnMs, random);
+  }
+
+  get subscribed(): number {
+    let count = 0;
+    for (const { state } of this.#subscriptions.values()) if (state === "attached") count++;
+    return count;
+  }
+
+  get wanted(): number {
+    return this.#subscriptions.size;
+  }
+
+  get isPublishing(): boolean {
+    return this.#publishing?.isUnderWay === true;
+  }
+
+  start(): void {
+    this.#connectAtMs = 0;
+  }
+
+  settle(): void {
+    this.#churn = undefined;
+    this.#publishing?.stop();
+  }
+
+  stop(): void {
+    this.#connectAtMs = undefined;
+    this.#link?.drop();
+  }
+
+  tick(nowMs: number): void {
+    this.#nowMs = nowMs;
+    if (this.#link === undefined) {
+      if (this.#connectAtMs !== undefined && nowMs >= this.#connectAtMs) this.#connect();
+      return;
+    }
+    this.#link.tick();
+    if (this.#commands.tick()) this.#link?.drop();
+    if (this.#client === undefined) return;
+    this.#leaveSometimes();
+    this.#link.send(this.#subscribes());
+    this.#publishSometimes();
+  }
+
+  opened(): void {
+    const connect = { token: this.#token, name: "prove", ...this.#given() };
+    const commands = [this.#commands.ask({ method: "connect" }, { connect })];
+    // SDKs don't wait for the answer. Half of the time neither does this one.
+    if (this.#random.chance(0.5)) commands.push(...this.#subscribes());
+    this.#link?.send(commands);
+  }
+
+  heard(line: string, time: number): void {
+    const { push, id, ...reply }: RawReply = JSON.parse(line);
+    if (push !== undefined) {
+      const subscription = this.#subscriptions.get(push.channel);
+      if (subscription === undefined)
+        this.failed(`heard of ${push.channel}, which it doesn't want`);
+      else if (push.pub !== undefined) subscription.hear(push.pub, time);
+      else if (push.unsubscribe !== undefined) {
+        this.#onUnsubscribed(subscription, push.unsubscribe.code, time);
+      }
+      return;
+    }
+    const asked = id === undefined ? undefined : this.#commands.take(id);
+    if (asked === undefined) this.failed("was answered what it didn't ask");
+    else this.#onAnswer(asked, reply, time);
+  }
+
+  closed(time: number, code: number): void {
+    this.#link = undefined;
+    this.#client = undefined;
+    this.#commands.clear();
+    for (const subscription of this.#subscriptions.values()) {
+      if (this.#isGiven && code === lostStream) subscription.lose(code, time);
+      subscription.break(time);
+      subscription.askAtMs = 0;
+    }
+    this.#publishing?.lose(time);
+    if (this.#connectAtMs !== undefined) this.#connectAtMs = this.#nowMs + this.#backoff.next();
+  }
+
+  failed(what: string): void {
+    this.#connectAtMs = undefined;
+    this.#witness.fail(this.process, what);
+  }
+
+  #connect(): void {
+    this.#link = new RawLink(this.#linkTraits, this);
+  }
+
+  #onAnswer(asked: Asked, { error, connect, subscribe }: RawReply, time: number): void {
+    switch (asked.method) {
+      case "connect":
+        if (connect !== undefined) this.#onConnected(connect, time);
+        else {
+          this.#failUnlessTemporary("couldn't connect", error);
+          this.#link?.drop();
+        }
+        return;
+      case "subscribe": {
+        const { subscription, recovers } = asked;
+        if (subscribe !== undefined && this.#client !== undefined) {
+          subscription.attach(subscribe, recovers, this.#client, time);
+          return;
+        }
+        this.#failUnlessTemporary(`couldn't subscribe to ${subscription.channel}`, error);
+        subscription.state = "away";
+        subscription.askAtMs = this.#nowMs + this.#backoff.next();
+        return;
+      }
+      case "unsubscribe":
+        this.#failUnlessTemporary("couldn't unsubscribe", error);
+        // A temporary error leaves open whether it still is subscribed: another connection isn't.
+        if (error !== undefined) this.#link?.drop();
+        else asked.subscription.left();
+        return;
+      case "publish":
+        this.#onPublished(asked, error, time);
+    }
+  }
+
+  #onConnected({ client, pong, subs }: ConnectReply, time: number): void {
+    this.#client = client;
+    for (const subscription of this.#isGiven ? this.#subscriptions.values() : []) {
+      const { channel } = subscription;
+      const reply = subs?.[channel];
+      if (reply === undefined) this.failed(`was not given ${channel}`);
+      else subscription.attach(reply, this.#recovering.has(channel), client, time);
+    }
+    this.#backoff.reset();
+    if (this.#link === undefined) return;
+    this.#link.answersPings = pong === true;
+    this.#link.send(this.#subscribes());
+  }
+
+  #onUnsubscribed(subscription: RawSubscription, code: number, time: number): void {
+    if (subscription.state !== "attached") return;
+    if (code !== 2500) this.failed(`was unsubscribed with ${code} from ${subscription.channel}`);
+    subscription.lose(code, time);
+    this.#link?.send(this.#subscribes());
+  }
+
+  #onPublished({ generation, subscription }: AskedPublish, error: RawReply["error"], time: number) {
+    const { state, generation: present } = subscription;
+    const wasSubscribed = state === "attached" && present === generation;
+    const problem = this.#publishing?.answer(error?.code, wasSubscribed, time);
+    if (problem !== undefined) this.failed(problem);
+  }
+
+  #failUnlessTemporary(what: string, error: RawReply["error"]): void {
+    if (error === undefined || isTemporary(error)) return;
+    this.failed(`${what}: ${error.code}`);
+  }
+
+  /** What the connect request says of where it stands in the channels that it is given. */
+  #given(): object {
+    if (!this.#isGiven) return {};
+    const recovering = [...this.#subscriptions.values()].filter(({ isRecovering }) => isRecovering);
+    this.#recovering = new Set(recovering.map(({ channel }) => channel));
+    return {
+      subs: Object.fromEntries(recovering.map(({ channel, request }) => [channel, request])),
+    };
+  }
+
+  /** Subscribes to whatever is away and due. */
+  #subscribes(): object[] {
+    const commands: object[] = [];
+    if (this.#isGiven) return commands;
+    for (const subscription of this.#subscriptions.values()) {
+      if (subscription.state !== "away" || this.#nowMs < subscription.askAtMs) continue;
+      subscription.state = "asking";
+      commands.push(this.#subscribe(subscription));
+    }
+    return commands;
+  }
+
+  #subscribe(subscription: RawSubscription): object {
+    const { request: subscribe, isRecovering: recovers } = subscription;
+    return this.#commands.ask({ method: "subscribe", subscription, recovers }, { subscribe });
+  }
+
+  #leaveSometimes(): void {
+    if (this.#churn?.isDue(this.#nowMs) !== true) return;
+    const subscription = this.#random.pick([...this.#subscriptions.values()]);
+    if (subscription.state !== "attached") return;
+    const { forgets, awayMs } = this.#churn.next();
+    subscription.leave(microseconds(), forgets);
+    const unsubscribe = { channel: subscription.channel };
+    const commands = [this.#commands.ask({ method: "unsubscribe", subscription }, { unsubscribe })];
+    if (awayMs === 0) {
+      subscription.state = "returning";
+      commands.push(this.#subscribe(subscription));
+    } else subscription.askAtMs = this.#nowMs + awayMs;
+    this.#link?.send(commands);
+  }
+
+  #publishSometimes(): void {
+    const publishing = this.#publishing;
+    if (publishing === undefined || !publishing.isDue(this.#nowMs)) return;
+    const { channel } = publishing;
+    const subscription = this.#subscriptions.get(channel);
+    if (subscription?.state !== "attached") return;
+    const data = publishing.begin(this.#nowMs, microseconds());
+    const { generation } = subscription;
+    const asked: Asked = { method: "publish", subscription, generation };
+    this.#link?.send([this.#commands.ask(asked, { publish: { channel, data } })]);
+  }
+}
+
+/** The server tells somebody whom it subscribed that it lost a stream (reference 1.8). */
+const lostStream = 3010;

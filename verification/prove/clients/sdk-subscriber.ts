@@ -1,0 +1,200 @@
+import {
+  Centrifuge,
+  type PublicationContext,
+  State,
+  type SubscribedContext,
+  type Subscription,
+} from "centrifuge";
+import { WebSocket } from "ws";
+import type { Random } from "../../../test/support/random.ts";
+import { microseconds } from "../history/clock.ts";
+import { longestMs, shortestMs } from "./backoff.ts";
+import { endpointOf, type ErrorReply, socketOptions, tokenOf } from "./endpoint.ts";
+import { OwnPublishing } from "./own-publishing.ts";
+import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
+import type { Subscriber } from "./subscriber.ts";
+import { valueIn } from "./value.ts";
+import type { Witness } from "./witness.ts";
+
+/** A subscriber that is the official client: what it reports is recorded. */
+export class SdkSubscriber implements Subscriber {
+  readonly process: string;
+  readonly #client: Centrifuge;
+  readonly #witness: Witness;
+  readonly #subscriptions: ReadonlyMap<string, SdkSubscription>;
+  readonly #publishing: OwnPublishing | undefined;
+  #isStopping = false;
+
+  constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, witness: Witness) {
+    const { process, channels, publishes } = traits;
+    this.process = process;
+    this.#witness = witness;
+    this.#client = new Centrifuge(endpointOf(plan, traits), {
+      token: tokenOf(plan, traits),
+      websocket: socketClass(plan.hostHeader),
+      minReconnectDelay: shortestMs,
+      maxReconnectDelay: longestMs,
+      timeout: 5_000,
+      maxServerPingDelay: 3_000,
+    });
+    // Attempts that fail are repeated: only what ends them is worth a word.
+    this.#client.on("error", () => undefined);
+    const id = { current: "" };
+    this.#client.on("connected", ({ client }) => (id.current = client));
+    this.#client.on("disconnected", ({ code, reason }) => {
+      if (!this.#isStopping) this.#fail(`was disconnected for good: ${code} ${reason}`);
+    });
+    this.#subscriptions = new Map(
+      channels.map((channel) => {
+        const subscription = this.#client.newSubscription(channel, {
+          minResubscribeDelay: shortestMs,
+          maxResubscribeDelay: longestMs,
+        });
+        return [channel, new SdkSubscription(subscription, process, id, witness)];
+      }),
+    );
+    if (publishes !== undefined) {
+      this.#publishing = new OwnPublishing(publishes, process, random, witness);
+    }
+  }
+
+  get subscribed(): number {
+    let count = 0;
+    for (const { isAttached } of this.#subscriptions.values()) if (isAttached) count++;
+    return count;
+  }
+
+  get wanted(): number {
+    return this.#subscriptions.size;
+  }
+
+  get isPublishing(): boolean {
+    return this.#publishing?.isUnderWay === true;
+  }
+
+  start(): void {
+    for (const { subscription } of this.#subscriptions.values()) subscription.subscribe();
+    this.#client.connect();
+  }
+
+  tick(nowMs: number): void {
+    const publishing = this.#publishing;
+    if (publishing === undefined || !publishing.isDue(nowMs)) return;
+    const subscription = this.#subscriptions.get(publishing.channel);
+    if (subscription?.isAttached !== true || this.#client.state !== State.Connected) return;
+    void this.#publish(publishing, subscription, nowMs);
+  }
+
+  settle(): void {
+    this.#publishing?.stop();
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+    this.#client.disconnect();
+  }
+
+  async #publish(publishing: OwnPublishing, subscription: SdkSubscription, nowMs: number) {
+    const value = publishing.begin(nowMs, microseconds());
+    const { generation } = subscription;
+    let code: number | undefined;
+    try {
+      await this.#client.publish(publishing.channel, value);
+    } catch (error) {
+      code = parseError(error).code;
+    }
+    const time = microseconds();
+    const wasSubscribed = subscription.isAttached && subscription.generation === generation;
+    // Codes below 100 are the client's own: its connection broke, or nobody answered in time.
+    if (code !== undefined && code < 100) publishing.lose(time);
+    else {
+      const problem = publishing.answer(code, wasSubscribed, time);
+      if (problem !== undefined) this.#fail(problem);
+    }
+  }
+
+  #fail(what: string): void {
+    this.#witness.fail(this.process, what);
+  }
+}
+
+/** One channel of it. */
+class SdkSubscription {
+  readonly subscription: Subscription;
+  isAttached = false;
+  /** Counts its subscriptions. */
+  generation = 0;
+  readonly #process: string;
+  readonly #id: { readonly current: string };
+  readonly #witness: Witness;
+
+  constructor(
+    subscription: Subscription,
+    process: string,
+    id: { readonly current: string },
+    witness: Witness,
+  ) {
+    this.subscription = subscription;
+    this.#process = process;
+    this.#id = id;
+    this.#witness = witness;
+    subscription.on("error", () => undefined);
+    subscription.on("subscribed", (context) => this.#attach(context));
+    subscription.on("publication", (context) => this.#hear(context));
+    subscription.on("subscribing", ({ code }) => this.#detach(code));
+    subscription.on("unsubscribed", ({ code, reason }) => {
+      this.isAttached = false;
+      witness.fail(process, `was unsubscribed from ${subscription.channel}: ${code} ${reason}`);
+    });
+  }
+
+  /**
+   * The context says what the reply said: its position is the one recovered from if it recovered, and the top if not. The
+   * recovered publications are reported after this, one by one, before anything else of the channel.
+   */
+  #attach({ channel, wasRecovering, recovered, streamPosition }: SubscribedContext): void {
+    this.isAttached = true;
+    this.generation++;
+    this.#witness.record({
+      time: microseconds(),
+      process: this.#process,
+      type: "ok",
+      f: "subscribe",
+      channel,
+      client: this.#id.current,
+      recovering: wasRecovering,
+      recovered,
+      ...(streamPosition === undefined
+        ? {}
+        : { epoch: streamPosition.epoch, offset: streamPosition.offset }),
+    });
+  }
+
+  #hear({ channel, data, offset }: PublicationContext): void {
+    this.#witness.hear(this.#process, microseconds(), channel, valueIn(data), offset);
+  }
+
+  #detach(code: number): void {
+    if (!this.isAttached) return;
+    this.isAttached = false;
+    const { channel } = this.subscription;
+    const common = { time: microseconds(), process: this.#process, type: "info", channel } as const;
+    this.#witness.record(
+      code >= 2500 ? { ...common, f: "signal", code } : { ...common, f: "detach" },
+    );
+  }
+}
+
+/** The client makes sockets from an address alone: so the class knows the rest. */
+function socketClass(hostHeader: string | undefined) {
+  return class extends WebSocket {
+    constructor(address: string, protocols?: string) {
+      super(address, protocols, socketOptions(hostHeader));
+    }
+  };
+}
+
+function parseError(error: unknown): ErrorReply {
+  const { code = 0 }: { code?: number } = Object(error);
+  return { code };
+}

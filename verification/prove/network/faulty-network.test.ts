@@ -1,0 +1,211 @@
+import { once } from "node:events";
+import { Agent, createServer, request } from "node:http";
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { freePort, listen } from "../../../test/support/listen.ts";
+import { Random } from "../../../test/support/random.ts";
+import { type Peer, Peers } from "./echo-peers.ts";
+import { FaultyNetwork } from "./faulty-network.ts";
+
+let peers: Peers;
+afterEach(() => peers.close());
+
+/** The one peer of each side that there is. */
+function only(): { client: Peer; server: Peer } {
+  const [client, server] = [peers.clients[0], peers.servers[0]];
+  if (client === undefined || server === undefined) throw new Error("nobody is connected");
+  return { client, server };
+}
+
+describe("a faulty network", () => {
+  it.each(["fin", "reset"] as const)("cuts with %s at both ends", async (how) => {
+    peers = await Peers.start(1, 1);
+    const { client, server } = only();
+    expect(peers.network.cut(0, how)).toBe(1);
+    expect(await Promise.all([client.ended, server.ended])).toEqual([how, how]);
+    expect(peers.network.connections).toBe(0);
+  });
+
+  it("hits the share it is asked for, the same ones for a seed, and no others", async () => {
+    const hits: number[][] = [];
+    for (const seed of [7, 7, 8]) {
+      peers = await Peers.start(seed, 12);
+      expect(peers.network.cut(0.25, "reset")).toBe(3);
+      expect(peers.network.connections).toBe(9);
+      const hit: number[] = [];
+      const others: Promise<unknown>[] = [];
+      for (const [index, client] of peers.clients.entries()) {
+        client.socket.write("?");
+        const server = peers.servers[index];
+        if (server === undefined) throw new Error("no server's side");
+        others.push(Promise.race([client.ended.then(() => hit.push(index)), server.bytes(2)]));
+      }
+      await Promise.all(others);
+      hits.push(hit.toSorted((a, b) => a - b));
+      if (hits.length < 3) await peers.close();
+    }
+    expect(hits[0]).toHaveLength(3);
+    expect(hits[1]).toEqual(hits[0]);
+    expect(hits[2]).not.toEqual(hits[0]);
+  });
+
+  it("keeps the server's end of a vanished connection silent after its client went, until it is buried", async () => {
+    peers = await Peers.start(1, 2);
+    const { client, server } = only();
+    peers.network.vanish(1);
+    client.socket.write("lost");
+    client.socket.end();
+    expect(await client.ended).toBe("fin");
+    expect(server.received).toBe("c");
+    server.socket.write("x".repeat(1 << 20));
+    // All of it was read by the network, so the server saw no back-pressure.
+    if (server.socket.writableLength > 0) await once(server.socket, "drain");
+    expect(server.socket.readableEnded || server.socket.destroyed).toBe(false);
+    expect(peers.network.bury()).toBe(2);
+    expect(await server.ended).toBe("reset");
+    expect(server.received).toBe("c");
+    expect(client.received).toBe("s");
+  });
+
+  it.each(["deafen", "mute"] as const)(
+    "can %s a connection in one direction only",
+    async (fault) => {
+      peers = await Peers.start(1, 1);
+      const { client, server } = only();
+      expect(peers.network[fault](1)).toBe(1);
+      client.socket.write("up");
+      server.socket.write("down");
+      await (fault === "deafen" ? server.bytes(3) : client.bytes(5));
+      expect(peers.network.bury()).toBe(1);
+      expect(await Promise.all([client.ended, server.ended])).toEqual(["reset", "reset"]);
+      expect(server.received).toBe(fault === "deafen" ? "cup" : "c");
+      expect(client.received).toBe(fault === "mute" ? "sdown" : "s");
+    },
+  );
+
+  it("stalls the server with back-pressure and then loses nothing", async () => {
+    peers = await Peers.start(1, 1);
+    const { client, server } = only();
+    const text = numbered(4_000_000);
+    const begun = performance.now();
+    peers.network.stall(1, 200);
+    server.socket.write(text);
+    expect((await client.bytes(text.length + 1)) === `s${text}`).toBe(true);
+    expect(performance.now() - begun).toBeGreaterThan(195);
+  });
+
+  it("delivers late, in order and whole, what is sent during a delay and after it", async () => {
+    peers = await Peers.start(1, 1);
+    const { client, server } = only();
+    const begun = performance.now();
+    peers.network.delay({ ms: 60, jitterMs: 60, forMs: 30 });
+    const source = numbered(1_000_000);
+    let sent = 0;
+    // Beyond the delay's end, while bytes from before it are still on their way.
+    while (performance.now() - begun < 50) {
+      const chunk = source.slice(sent, sent + 100);
+      sent += chunk.length;
+      client.socket.write(chunk);
+      server.socket.write(chunk);
+      await new Promise(setImmediate);
+    }
+    const text = source.slice(0, sent);
+    client.socket.end();
+    expect((await client.bytes(text.length + 1)) === `s${text}`).toBe(true);
+    expect(await server.ended).toBe("fin");
+    expect(server.received === `c${text}`).toBe(true);
+    expect(performance.now() - begun).toBeGreaterThan(58);
+  });
+
+  it("drops all, refuses new ones, and after that carries again", async () => {
+    peers = await Peers.start(1, 3);
+    const begun = performance.now();
+    expect(peers.network.drop(150)).toBe(3);
+    const ends = [...peers.clients, ...peers.servers].map(({ ended }) => ended);
+    expect(new Set(await Promise.all(ends))).toEqual(new Set(["reset"]));
+    let refused = 0;
+    const port = Number(new URL(peers.network.address).port);
+    while (performance.now() - begun < 140) {
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {});
+      await new Promise((resolve) => socket.once("close", resolve));
+      refused++;
+    }
+    expect(refused).toBeGreaterThan(0);
+    expect(peers.network.refused).toBe(refused);
+    expect(peers.network.connections).toBe(0);
+  });
+
+  it("loses an answer after the server has got the request, and not one to an older request", async () => {
+    peers = await Peers.start(1, 1);
+    const { client, server } = only();
+    client.socket.write("old");
+    await server.bytes(4);
+    peers.network.loseAnswer();
+    server.socket.write("old answer");
+    expect(await client.bytes(11)).toBe("sold answer");
+    client.socket.write("new");
+    expect(await server.bytes(7)).toBe("coldnew");
+    expect(peers.network.answersLost).toBe(0);
+    server.socket.write("new answer");
+    expect(await Promise.all([client.ended, server.ended])).toEqual(["reset", "reset"]);
+    expect(client.received).toBe("sold answer");
+    expect(peers.network.answersLost).toBe(1);
+  });
+
+  it("loses the answer of an HTTP server once, and the next request is answered", async () => {
+    peers = await Peers.start(1, 0);
+    const asked: string[] = [];
+    const http = createServer((incoming, answer) => {
+      asked.push(String(incoming.url));
+      answer.end("done");
+    });
+    const target = new URL(`http://127.0.0.1:${await listen(http)}`);
+    const network = await FaultyNetwork.to(target, new Random(1));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = (path: string): Promise<unknown> =>
+      new Promise((resolve) => {
+        const outgoing = request(network.address + path, { agent, method: "POST" });
+        outgoing.once("error", (error: NodeJS.ErrnoException) => resolve(error.code));
+        outgoing.once("response", (answer) => {
+          answer.resume();
+          answer.once("end", () => resolve(answer.statusCode));
+        });
+        outgoing.end("body");
+      });
+    expect(await ask("/1")).toBe(200);
+    network.loseAnswer();
+    expect(await ask("/2")).toBe("ECONNRESET");
+    expect(await ask("/3")).toBe(200);
+    expect(asked).toEqual(["/1", "/2", "/3"]);
+    agent.destroy();
+    await network.close();
+    http.close();
+  });
+
+  it("resets a client when nobody listens at the target", async () => {
+    peers = await Peers.start(1, 0);
+    const target = new URL(`http://127.0.0.1:${await freePort()}`);
+    const network = await FaultyNetwork.to(target, new Random(1));
+    const socket = connect(Number(new URL(network.address).port), "127.0.0.1");
+    const [error]: NodeJS.ErrnoException[] = await once(socket, "error");
+    expect(error?.code).toBe("ECONNRESET");
+    await network.close();
+  });
+
+  it("carries how a peer ends: a half-close as such, and a reset as one", async () => {
+    peers = await Peers.start(1, 2);
+    const { client, server } = only();
+    client.socket.end("bye");
+    expect(await server.ended).toBe("fin");
+    server.socket.end("late answer");
+    expect(await client.ended).toBe("fin");
+    expect(client.received).toBe("slate answer");
+    peers.servers[1]?.socket.resetAndDestroy();
+    expect(await peers.clients[1]?.ended).toBe("reset");
+  });
+});
+
+function numbered(bytes: number): string {
+  return Array.from({ length: bytes / 10 }, (_, index) => String(index).padStart(10, "0")).join("");
+}

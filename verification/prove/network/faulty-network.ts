@@ -1,0 +1,157 @@
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import { performance } from "node:perf_hooks";
+import { Random } from "../../../test/support/random.ts";
+import { CarriedConnection, type Surroundings } from "./carried-connection.ts";
+import { type Delay, Lateness } from "./lateness.ts";
+import { LostAnswers } from "./lost-answers.ts";
+
+/**
+ * A way to a server that breaks in all the ways in which networks do, when it is told to. Where a share is asked for
+ * it is of the healthy connections, from 0 to 1, chosen at random, and at least one if there is any; the answer is
+ * how many were hit.
+ */
+export class FaultyNetwork {
+  /** Where clients connect, such as `http://127.0.0.1:8787`. */
+  readonly address: string;
+  readonly #server: Server;
+  readonly #random: Random;
+  readonly #surroundings: Surroundings;
+  /** In the order in which they came, so that the same seed chooses the same ones. */
+  readonly #connections = new Set<CarriedConnection>();
+  /** On the clock of `performance.now()`. */
+  #droppedUntil = 0;
+  /** How many connections were not let in so far. */
+  refused = 0;
+
+  /**
+   * @param target the server's address; `https:` is spoken to over TLS
+   * @param random decides which connections are hit, and by how much bytes are late
+   * @param port where to listen; by default the system chooses
+   */
+  static async to(target: URL, random: Random, port = 0): Promise<FaultyNetwork> {
+    const server = createServer({ allowHalfOpen: true, noDelay: true });
+    server.listen({ host: "127.0.0.1", port, backlog: 4096 });
+    await once(server, "listening");
+    return new FaultyNetwork(server, target, random);
+  }
+
+  private constructor(server: Server, target: URL, random: Random) {
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("not a TCP server");
+    this.address = `http://127.0.0.1:${address.port}`;
+    this.#server = server;
+    this.#random = random;
+    // Its own source: how many chunks there are must not change which connections are chosen.
+    const lateness = new Lateness(new Random(random.between(0, 2 ** 31)));
+    this.#surroundings = { target, lateness, lostAnswers: new LostAnswers() };
+    server.on("connection", (client) => this.#carry(client));
+  }
+
+  /** How many connections are carried now, with both peers there and no fault but a delay or a stall. */
+  get connections(): number {
+    return this.#with("healthy").length;
+  }
+
+  /** How many answers `loseAnswer` has cost so far. */
+  get answersLost(): number {
+    return this.#surroundings.lostAnswers.count;
+  }
+
+  /** Ends both ends of some connections: in order, or with RST. Bytes on their way are lost. */
+  cut(share: number, how: "fin" | "reset"): number {
+    return this.#hit(share, (connection) =>
+      how === "fin" ? connection.finish() : connection.reset(),
+    );
+  }
+
+  /** Carries nothing of some connections any more, and tells neither peer, until `bury`. */
+  vanish(share: number): number {
+    return this.#hit(share, (connection) => connection.vanish());
+  }
+
+  /** Throws away what the server sends on some connections, until `bury`. */
+  deafen(share: number): number {
+    return this.#hit(share, (connection) => connection.deafen());
+  }
+
+  /** Throws away what the client sends on some connections, until `bury`. */
+  mute(share: number): number {
+    return this.#hit(share, (connection) => connection.mute());
+  }
+
+  /** Resets all vanished, deafened and muted connections of which a peer is still there. */
+  bury(): number {
+    const lost = this.#with("lost");
+    for (const connection of lost) connection.reset();
+    return lost.length;
+  }
+
+  /** Doesn't read from the server on some connections for so long, and then goes on without a loss. */
+  stall(share: number, ms: number): number {
+    return this.#hit(share, (connection) => connection.stall(ms));
+  }
+
+  /** Resets all connections but the lost ones, which are told nothing before `bury`, and new ones for so long. */
+  drop(ms: number): number {
+    this.#droppedUntil = Math.max(this.#droppedUntil, performance.now() + ms);
+    const dropped = [...this.#connections].filter(({ standing }) => standing !== "lost");
+    for (const connection of dropped) connection.reset();
+    return dropped.length;
+  }
+
+  /** Makes all bytes of all connections late for a while, present and new ones, in their order and without a loss. */
+  delay(delay: Delay): number {
+    this.#surroundings.lateness.begin(delay);
+    return this.connections;
+  }
+
+  /**
+   * Loses the next answer to a request that comes after this: the server has got the request; the client gets a reset
+   * and nothing of the answer. For connections on which one request at a time is asked.
+   */
+  loseAnswer(): void {
+    this.#surroundings.lostAnswers.wish();
+  }
+
+  /** Resets everything and stops listening; afterwards nothing is left. */
+  async close(): Promise<void> {
+    const closed = this.#server.listening ? once(this.#server, "close") : undefined;
+    this.#server.close();
+    const connections = [...this.#connections];
+    for (const connection of connections) connection.reset();
+    await Promise.all(connections.map(({ released }) => released));
+    await closed;
+  }
+
+  #carry(client: Socket): void {
+    if (performance.now() < this.#droppedUntil || !this.#server.listening) {
+      this.refused++;
+      client.on("error", () => {});
+      client.resetAndDestroy();
+      return;
+    }
+    const connection = new CarriedConnection(client, this.#surroundings);
+    this.#connections.add(connection);
+    void this.#forgetReleased(connection);
+  }
+
+  async #forgetReleased(connection: CarriedConnection): Promise<void> {
+    await connection.released;
+    this.#connections.delete(connection);
+  }
+
+  #with(standing: CarriedConnection["standing"]): CarriedConnection[] {
+    return [...this.#connections].filter((connection) => connection.standing === standing);
+  }
+
+  #hit(share: number, strike: (connection: CarriedConnection) => void): number {
+    const healthy = this.#with("healthy");
+    const count = Math.min(healthy.length, Math.max(1, Math.round(share * healthy.length)));
+    for (let hit = 0; hit < count; hit++) {
+      const [connection] = healthy.splice(this.#random.between(0, healthy.length - 1), 1);
+      if (connection !== undefined) strike(connection);
+    }
+    return count;
+  }
+}

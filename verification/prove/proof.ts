@@ -1,0 +1,179 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Happening } from "../checker/happening.ts";
+import { Random } from "../../test/support/random.ts";
+import { Clients } from "./clients/clients.ts";
+import { FaultCourse } from "./faults/fault-course.ts";
+import { FaultMaker } from "./faults/fault-maker.ts";
+import { microseconds } from "./history/clock.ts";
+import { Recorder } from "./history/recorder.ts";
+import { FaultyNetwork } from "./network/faulty-network.ts";
+import type { ProveOptions } from "./options.ts";
+import { historiesIn } from "./run-facts.ts";
+import type { Site } from "./site.ts";
+import { Traffic } from "./traffic.ts";
+
+/**
+ * One run: real clients of a real server, with everything between them breaking, and a history of what everybody saw.
+ *
+ * @param tell takes how it goes, in sentences
+ */
+export class Proof {
+  readonly #site: Site;
+  readonly #options: ProveOptions;
+  readonly #tell: (text: string) => void;
+  readonly #recorder: Recorder;
+  readonly #files: { readonly backend: string; readonly clients: string };
+
+  constructor(site: Site, options: ProveOptions, tell: (text: string) => void) {
+    this.#site = site;
+    this.#options = options;
+    this.#tell = tell;
+    const { folder } = options;
+    mkdirSync(folder, { recursive: true });
+    this.#files = historiesIn(folder);
+    for (const file of Object.values(this.#files)) rmSync(file, { force: true });
+    this.#recorder = new Recorder(this.#files.backend);
+  }
+
+  /**
+   * Rejects when it couldn't be carried out: that says nothing of the server.
+   *
+   * @returns how long it took; the history is on disk
+   */
+  async run(): Promise<{ readonly seconds: number }> {
+    const { url, scenario } = this.#site;
+    const { seed } = this.#options;
+    const beganMs = performance.now();
+    for (const { name, recovery, recoverable } of scenario.channels) {
+      const known = recoverable === undefined ? {} : { recoverable };
+      this.#record({ f: "channel", type: "info", channel: name, recovery, ...known });
+    }
+    const subscribers = await FaultyNetwork.to(url, new Random(seed + 1));
+    const publishers = await FaultyNetwork.to(url, new Random(seed + 2));
+    try {
+      await this.#withClients(subscribers, publishers);
+    } finally {
+      await subscribers.close();
+      await publishers.close();
+      await this.#recorder.end();
+    }
+    return { seconds: (performance.now() - beganMs) / 1_000 };
+  }
+
+  async #withClients(subscribers: FaultyNetwork, publishers: FaultyNetwork): Promise<void> {
+    const { apiKey, tokenSecret, pingIntervalMs, scenario } = this.#site;
+    const clients = await Clients.start({
+      historyFile: this.#files.clients,
+      address: subscribers.address,
+      ...this.#hostHeader,
+      tokenSecret,
+      pingIntervalMs,
+      seed: this.#options.seed + 3,
+      recovers: Object.fromEntries(scenario.channels.map(({ name, recovery }) => [name, recovery])),
+      subscribers: scenario.subscribers,
+    });
+    const backend = { address: publishers.address, ...this.#hostHeader, apiKey };
+    const { seed, pace } = this.#options;
+    const random = new Random(seed + 4);
+    const traffic = new Traffic(backend, scenario.channels, pace, random, this.#recorder);
+    try {
+      traffic.start();
+      await this.#breakThings(clients, traffic, subscribers, publishers);
+      this.#tell("faults are over; waiting until all has settled");
+      await traffic.stop();
+      await clients.settle();
+      await pause(this.#settleMs);
+      this.#record({ f: "settled", type: "info" });
+      for (const { name } of scenario.channels) {
+        const present = await traffic.publisher.presence(name);
+        this.#record({ f: "presence", type: "ok", channel: name, clients: present });
+      }
+    } catch (error) {
+      // What is under way is worth nothing any more.
+      traffic.abandon();
+      await clients.end().catch(() => undefined);
+      throw error;
+    }
+    traffic.publisher.close();
+    await clients.end();
+  }
+
+  /** Until it lasted long enough, and enough was heard. */
+  async #breakThings(
+    clients: Clients,
+    traffic: Traffic,
+    subscribers: FaultyNetwork,
+    publishers: FaultyNetwork,
+  ): Promise<void> {
+    const { server, gateways, scenario } = this.#site;
+    const { seed, seconds, faults } = this.#options;
+    const maker = new FaultMaker({
+      subscribers,
+      publishers,
+      ...(server === undefined ? {} : { server }),
+      channels: scenario.channels.map(({ name }) => name),
+      gateways,
+      burst: (channel) => traffic.burst(channel),
+      quiet: traffic.quiet,
+      crashing: (channel) => this.#record({ f: "crash", type: "info", channel }),
+    });
+    const course = new FaultCourse(maker, faults, seed + 5, (fault) => {
+      this.#recorder.record(fault);
+    });
+    const running = course.run();
+    const endMs = performance.now() + seconds * 1_000;
+    const isOver = new AbortController();
+    const failed = running.catch(() => isOver.abort());
+    try {
+      await this.#watch(clients, traffic, endMs, isOver.signal);
+    } finally {
+      course.stop();
+      await failed;
+    }
+    await running;
+  }
+
+  /** Until the time is over and enough was heard. Rejects with what any of the clients has failed with. */
+  async #watch(
+    clients: Clients,
+    traffic: Traffic,
+    endMs: number,
+    isOver: AbortSignal,
+  ): Promise<void> {
+    const { deliveries } = this.#options;
+    for (let toldMs = performance.now(); !isOver.aborted; await pause(500)) {
+      const progress = await clients.progress();
+      const [failure] = [...progress.failures, ...traffic.publisher.failures];
+      if (failure !== undefined) throw new Error(failure);
+      if (performance.now() >= endMs && progress.deliveries >= deliveries) break;
+      if (performance.now() - toldMs < toldEveryMs) continue;
+      toldMs = performance.now();
+      this.#tell(
+        `${progress.deliveries} deliveries, ${progress.subscribed} of ${progress.wanted} subscriptions`,
+      );
+    }
+  }
+
+  /** What a deployed server is called, for clients that know it by the address of a proxy. */
+  get #hostHeader(): { readonly hostHeader?: string } {
+    return this.#site.server === undefined ? { hostHeader: this.#site.url.host } : {};
+  }
+
+  /**
+   * How long the guarantees may take to hold again: a gateway is told what a crash kept from it within 8 s (rule L4), and a
+   * socket whose client is gone without a word is found when it has been silent for two ping intervals and 10 s (rules K2, K4).
+   */
+  get #settleMs(): number {
+    return 10_000 + 2 * this.#site.pingIntervalMs + 2_000;
+  }
+
+  #record(happening: Unmarked<Happening>): void {
+    this.#recorder.record({ ...happening, process: "prove", time: microseconds() });
+  }
+}
+
+/** A happening of whatever kind without who and when. */
+type Unmarked<Each> = Each extends Happening ? Omit<Each, "process" | "time"> : never;
+
+const toldEveryMs = 10_000;

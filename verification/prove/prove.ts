@@ -1,0 +1,103 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Checker } from "../checker/checker.ts";
+import { writeEdn } from "./history/edn-history.ts";
+import { readHistory } from "./history/read-history.ts";
+import { parseOptions, type ProveOptions, usage } from "./options.ts";
+import { Proof } from "./proof.ts";
+import { Course } from "./report/course.ts";
+import { page } from "./report/page.ts";
+import { held, type RunReport } from "./report/run-report.ts";
+import { summary } from "./report/summary.ts";
+import { factsOf, historiesIn, readFacts, writeFacts } from "./run-facts.ts";
+import { openSite, type Site } from "./site.ts";
+
+/**
+ * `npm run prove`: runs the real server and real clients, breaks things on purpose, checks every delivery, and says whether
+ * the guarantees held. Exits with 0 when they did, with 1 when they didn't, and with 2 when it couldn't be found out.
+ */
+
+async function main(given: readonly string[]): Promise<number> {
+  const parsed = parseOptions(given, process.env, Math.floor(Math.random() * 1_000_000_000));
+  switch (parsed.outcome) {
+    case "help":
+      console.log(usage);
+      return 0;
+    case "refused":
+      console.error(`${parsed.problem}\n\n${usage}`);
+      return 2;
+    case "options":
+      return prove(parsed.options);
+  }
+}
+
+async function prove(options: ProveOptions): Promise<number> {
+  const began = performance.now();
+  const tell = (text: string): void => {
+    console.log(`${((performance.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${text}`);
+  };
+  const { folder, again, edn } = options;
+  if (again === undefined) await runOnce(options, tell);
+  tell("reading the history");
+  const report = check(again ?? folder);
+  const file = join(again ?? folder, "report.html");
+  writeFileSync(file, page(report));
+  const { backend, clients } = historiesIn(again ?? folder);
+  if (edn) writeEdn([backend, clients], join(again ?? folder, "history.edn"));
+  console.log(`${summary(report)}\nThe report is ${file}`);
+  return held(report) ? 0 : 1;
+}
+
+async function runOnce(options: ProveOptions, tell: (text: string) => void): Promise<void> {
+  tell(`seed ${options.seed}`);
+  const site = await openSite(options);
+  endOnSignals(site);
+  try {
+    const { seconds } = await new Proof(site, options, tell).run();
+    writeFacts(options.folder, factsOf(options, site, seconds));
+  } finally {
+    await site.close();
+  }
+}
+
+/** @throws where nothing happened of which anything could be said */
+function check(folder: string): RunReport {
+  const facts = readFacts(folder);
+  const checker = new Checker(promptMicroseconds, 1_000 * deafMs(facts.pingIntervalMs));
+  const course = new Course();
+  const { backend, clients } = historiesIn(folder);
+  for (const happening of readHistory([backend, clients])) {
+    checker.take(happening);
+    course.take(happening);
+  }
+  const verdict = checker.finish();
+  const { deliveries, acknowledged, channels } = verdict.counts;
+  if (deliveries === 0 || acknowledged === 0 || course.channels.size < channels / 2) {
+    throw new Error("hardly anything was published and heard: nothing can be said");
+  }
+  return { ...facts, verdict, course };
+}
+
+/** Whoever hears nothing for so long, of a channel in which something happened, missed it: pings would have shown a dead socket. */
+function deafMs(pingIntervalMs: number): number {
+  return 2 * pingIntervalMs + 16_000;
+}
+
+/** So much later than it was asked for or known something may take effect. */
+const promptMicroseconds = 10_000_000;
+
+/** Whoever interrupts it finds nothing left behind but the folder of the report. */
+function endOnSignals(site: Site): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      void site.close().finally(() => process.exit(2));
+    });
+  }
+}
+
+try {
+  process.exit(await main(process.argv.slice(2)));
+} catch (error) {
+  console.error(error);
+  process.exit(2);
+}

@@ -1,0 +1,162 @@
+import type { Random } from "../../test/support/random.ts";
+import type { SubscriberPlan } from "./clients/plan.ts";
+
+/** A channel of the proof. */
+export interface ProvedChannel {
+  readonly name: string;
+  readonly recovery: "none" | "cache" | "stream";
+  /** How many missed publications are always recovered; absent where that isn't known. */
+  readonly recoverable?: number;
+  /** How it is published to. crowd: steadily, and in bursts. quiet: only while its object is about to crash. */
+  readonly traffic: "steady" | "crowd" | "bursts" | "quiet" | "wide";
+  /** Subscribers with a socket of the channel's own, and through gateways. */
+  readonly own: number;
+  readonly gateways: number;
+}
+
+/** Who takes part in a proof. */
+export interface Scenario {
+  readonly channels: readonly ProvedChannel[];
+  readonly subscribers: readonly SubscriberPlan[];
+}
+
+/** What is proved of a server of our own. */
+export function localScenario(random: Random): Scenario {
+  return scenario(localChannels, random);
+}
+
+/**
+ * What is proved of a deployed server, in channels without a namespace.
+ *
+ * @param run makes the channels' names those of this run alone
+ */
+export function remoteScenario(run: string, random: Random): Scenario {
+  const channels = ["a", "b", "c", "d"].map((letter): ProvedChannel => ({
+    name: `prove-${run}-${letter}`,
+    recovery: "stream",
+    traffic: letter === "d" ? "bursts" : "steady",
+    own: 10,
+    gateways: 15,
+  }));
+  return scenario(channels, random);
+}
+
+const localChannels: readonly ProvedChannel[] = [
+  // More than one object takes, so the channel spills to a gateway of its own; and so many that publications share frames.
+  { ...stream("keep:crowd"), traffic: "crowd", recoverable: 5_000, own: 150, gateways: 90 },
+  { ...stream("keep:a"), recoverable: 5_000, own: 20, gateways: 30 },
+  // What is kept goes so fast that nobody can say what is recovered.
+  { ...stream("short:a"), own: 10, gateways: 15 },
+  { ...stream("own:a"), recoverable: 5_000, own: 10, gateways: 10 },
+  { ...stream("last:a"), recovery: "cache", own: 8, gateways: 12 },
+  { ...stream("none:a"), recovery: "none", own: 15, gateways: 20 },
+  { ...stream("none:b"), recovery: "none", own: 0, gateways: 20 },
+  // 16 KiB each, and no more than a reply may hold are recovered.
+  { ...stream("wide:a"), traffic: "wide", recoverable: 40, own: 4, gateways: 6 },
+  ...["1", "2", "3"].map((number) => burst(number, "bursts")),
+  ...["4", "5", "6", "7", "8", "9"].map((number) => burst(number, "quiet")),
+];
+
+function burst(number: string, traffic: "bursts" | "quiet"): ProvedChannel {
+  return { ...stream(`burst:${number}`), traffic, recoverable: 5_000, own: 3, gateways: 9 };
+}
+
+function stream(name: string) {
+  return { name, recovery: "stream", traffic: "steady" } as const;
+}
+
+function scenario(channels: readonly ProvedChannel[], random: Random): Scenario {
+  return {
+    channels,
+    subscribers: [...ownSubscribers(channels), ...gatewaySubscribers(channels, random)],
+  };
+}
+
+function ownSubscribers(channels: readonly ProvedChannel[]): readonly SubscriberPlan[] {
+  return channels.flatMap(({ name, own }) =>
+    Array.from({ length: own }, (_, index): SubscriberPlan => ({
+      process: `own-${name}-${index + 1}`,
+      kind: index % sdkEvery === 0 ? "sdk" : "raw",
+      endpoint: "channel",
+      channels: [name],
+      ...habits(name, index),
+    })),
+  );
+}
+
+/** Each subscribes to a few channels, which chance puts together. */
+function gatewaySubscribers(
+  channels: readonly ProvedChannel[],
+  random: Random,
+): readonly SubscriberPlan[] {
+  const wanted = channels.flatMap(({ name, gateways }) =>
+    Array.from({ length: gateways }, () => name),
+  );
+  const carried: Set<string>[] = Array.from(
+    { length: Math.ceil(wanted.length / channelsEach) },
+    () => new Set(),
+  );
+  for (const name of wanted) {
+    random.pick(carried.filter((names) => !names.has(name))).add(name);
+  }
+  return carried
+    .filter(({ size }) => size > 0)
+    .map((names, index) => gatewaySubscriber(names, index));
+}
+
+function gatewaySubscriber(names: ReadonlySet<string>, index: number): SubscriberPlan {
+  const own = names.has("own:a") ? "own:a" : "";
+  return {
+    process: `gateway-${index + 1}`,
+    kind: index % sdkEvery === 0 ? "sdk" : "raw",
+    endpoint: "gateway",
+    channels: [...names],
+    // Some don't subscribe themselves: their token does.
+    ...(index % 6 === 1 && index % sdkEvery !== 0 ? { given: true } : habits(own, index)),
+  };
+}
+
+/** Some publish themselves where they may, some come and go, and some ping by themselves. */
+function habits(
+  channel: string,
+  index: number,
+): Pick<SubscriberPlan, "publishes" | "churnMs" | "pings"> {
+  const pings = index % 8 < 3;
+  if (channel === "own:a" && index % 3 === 1) {
+    return { pings, publishes: { channel, everyMs: 400 } };
+  }
+  return index % 7 === 3 ? { pings, churnMs: 4_000 } : { pings };
+}
+
+/** One in so many is the official client. */
+const sdkEvery = 5;
+/** Channels of a client of a gateway, on average. */
+const channelsEach = 2;
+
+function namespace(name: string, options: object): object {
+  return { ...open, ...kept, name, ...options };
+}
+
+const open = { allow_subscribe_for_client: true, presence: true };
+const kept = { history_ttl: "1h", force_recovery: true };
+
+/** The server's configuration: a small limit, so that several objects share the work. */
+export const provedConfig = {
+  client: {
+    ping_interval: "2s",
+    connection_limit: 100,
+    recovery_max_publication_limit: 10_000,
+    queue_max_size: 1_048_576,
+  },
+  channel: {
+    namespaces: [
+      namespace("keep", { history_size: 10_000 }),
+      namespace("short", { history_size: 50 }),
+      namespace("last", { history_size: 1, force_recovery_mode: "cache" }),
+      { ...open, name: "none" },
+      namespace("burst", { history_size: 10_000 }),
+      namespace("own", { history_size: 10_000, allow_publish_for_subscriber: true }),
+      namespace("wide", { history_size: 100 }),
+    ],
+  },
+};

@@ -1,0 +1,169 @@
+import type {
+  ChannelAnswer,
+  ChannelAnswers,
+  ChannelCommand,
+  HistoryQuery,
+  PublicationRequest,
+} from "../../src/contract/channel-call.ts";
+import { limits } from "../../src/limits.ts";
+import type { JsonText } from "../../src/protocol/json/text.ts";
+import { json } from "../../test/core/api/channel-config.ts";
+import type { Setting } from "./setting.ts";
+
+/** Publishes by the API. With a key it tries again until it knows that it was published, and now and then once more. */
+export class Backend {
+  readonly #setting: Setting;
+  readonly #backoffMs: () => number;
+  readonly #repeats: () => boolean;
+  /** The keys of what is known to be published. */
+  readonly #keys: string[] = [];
+  #published = 0;
+  /** Keyed publishes that nobody has answered yet. */
+  pending = 0;
+
+  /** @param repeats whether it publishes again what was published */
+  constructor(setting: Setting, backoffMs: () => number, repeats: () => boolean) {
+    this.#setting = setting;
+    this.#backoffMs = backoffMs;
+    this.#repeats = repeats;
+  }
+
+  /**
+   * @param padding how much longer its data is than it need be, in characters
+   * @returns its data, which is JSON text
+   */
+  publish(channel: string, keyed: boolean, padding = 0): string {
+    const data = this.#newData(padding);
+    if (!keyed) this.#publishOnce(channel, requestOf(data));
+    else {
+      this.pending++;
+      this.#note("invoke", channel, data);
+      this.#publishUntilKnown(channel, requestOf(data, { idempotencyKey: data }), false);
+    }
+    return data;
+  }
+
+  /** Publishes a version of something, once; one that isn't newer than the last is suppressed. */
+  publishVersion(channel: string, version: number): void {
+    this.#publishOnce(channel, requestOf(this.#newData(), { version: BigInt(version) }));
+  }
+
+  /** Publishes something else with one of its keys: the first publication counts, for as long as the key is remembered. */
+  reuseKey(channel: string, index: number): void {
+    const idempotencyKey = this.#keys[index % Math.max(this.#keys.length, 1)];
+    if (idempotencyKey === undefined) return;
+    this.#publishOnce(channel, requestOf(this.#newData(), { idempotencyKey }));
+  }
+
+  /** Removes what is kept of a channel. Whether that arrives is nobody's concern. */
+  removeHistory(channel: string): void {
+    this.#call(channel, { method: "history_remove" }, nobodyWaits);
+  }
+
+  /** Reads what is kept of a channel. The object's answer is compared there. */
+  readHistory(channel: string, request: HistoryQuery): void {
+    this.#call(channel, { method: "history", request }, nobodyWaits);
+  }
+
+  #newData(padding = 0): JsonText {
+    return json(`"api-${++this.#published}${".".repeat(padding)}"`);
+  }
+
+  #call(
+    channel: string,
+    command: ChannelCommand,
+    answered: (answer: ChannelAnswer | undefined) => void,
+  ): void {
+    this.#setting.network.call<readonly ChannelCommand[], ChannelAnswers>({
+      kind: "api",
+      from: "backend",
+      to: channel,
+      request: [command],
+      waitMs: limits.objectAnswerMs,
+      carryOut: (commands, answer) => this.#setting.channel(channel).execute(commands, answer),
+      answered: (answers) => {
+        answered(answers?.outcome === "answers" ? answers.answers[0] : undefined);
+      },
+    });
+  }
+
+  #publishOnce(channel: string, request: JsonRequest): void {
+    const { data } = request;
+    this.#note("invoke", channel, data);
+    this.#call(channel, { method: "publish", request }, (answer) => {
+      const isPublished = this.#setting.ledger.find(JSON.parse(data)) !== undefined;
+      if (answer === undefined) this.#note("info", channel, data);
+      // A version or a key that isn't new is answered like the publication that stands there already.
+      else if ("error" in answer || !isPublished) this.#note("fail", channel, data);
+      else this.#acknowledged(channel, data, answer.result);
+    });
+  }
+
+  #publishUntilKnown(channel: string, request: JsonRequest, known: boolean): void {
+    const { timeline } = this.#setting;
+    const { data } = request;
+    this.#call(channel, { method: "publish", request }, (answer) => {
+      const isAnswered = answer !== undefined && "result" in answer;
+      if (isAnswered) this.#acknowledged(channel, data, answer.result);
+      else if (answer !== undefined) this.#complain(`${data} was refused: ${answer.error.code}`);
+      if (isAnswered && !known) {
+        this.pending--;
+        this.#keys.push(data);
+      }
+      if (isAnswered && !this.#repeats()) return;
+      const isKnown = known || isAnswered;
+      timeline.after(this.#backoffMs(), () => this.#publishUntilKnown(channel, request, isKnown));
+    });
+  }
+
+  #acknowledged(channel: string, data: JsonText, result: string): void {
+    const told: { readonly offset?: number; readonly epoch?: string } = JSON.parse(result);
+    this.#note("ok", channel, data, told);
+    const entry = this.#setting.ledger.find(JSON.parse(data));
+    const { position } = entry ?? {};
+    if (entry === undefined) this.#complain(`${data} was acknowledged and never published`);
+    else if (told.offset !== position?.offset || told.epoch !== position?.epoch) {
+      const place = `${position?.epoch}:${position?.offset}`;
+      this.#complain(`${data} was acknowledged at ${told.epoch}:${told.offset}, not at ${place}`);
+    }
+  }
+
+  #note(
+    type: "invoke" | "ok" | "fail" | "info",
+    channel: string,
+    data: JsonText,
+    told: { readonly offset?: number; readonly epoch?: string } = {},
+  ): void {
+    const value: string = JSON.parse(data);
+    const publish = { process: "backend", f: "publish", channel, value } as const;
+    const { offset, epoch } = told;
+    const place = offset === undefined || epoch === undefined ? {} : { offset, epoch };
+    if (type === "ok") this.#setting.chronicle.note({ ...publish, type, ...place });
+    else this.#setting.chronicle.note({ ...publish, type });
+  }
+
+  #complain(what: string): void {
+    this.#setting.ledger.complain(what);
+  }
+}
+
+/** All that it publishes is JSON. */
+type JsonRequest = PublicationRequest & { readonly data: JsonText };
+
+function requestOf(
+  data: JsonText,
+  more: Partial<Omit<PublicationRequest, "data">> = {},
+): JsonRequest {
+  const plain = {
+    skipHistory: false,
+    idempotencyKey: "",
+    version: 0n,
+    versionEpoch: "",
+    delta: false,
+  };
+  return { data, ...plain, ...more };
+}
+
+function nobodyWaits(): void {
+  // Not every answer is of interest.
+}

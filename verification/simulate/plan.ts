@@ -1,0 +1,219 @@
+import type { CallKind, Fate } from "./network.ts";
+import { Random } from "../../test/support/random.ts";
+import { paddingMax, type WorldLimits } from "./world.ts";
+
+/** Everything about one run, as plain data: the same plan gives the same run. */
+export interface Plan {
+  /** For what isn't planned one by one: how long everything takes, and what becomes of each call. */
+  readonly seed: number;
+  /** How many of the calls come to something else than they should, from 0 to 1. */
+  readonly trouble: number;
+  /** What becomes of calls, by their names; all others go as they should. Absent: each takes its chance. */
+  readonly fates?: Readonly<Record<string, Fate>>;
+  readonly channels: readonly string[];
+  readonly gateways: number;
+  /** How much there may be at once, if that is less than usual. */
+  readonly limits?: WorldLimits;
+  readonly clients: readonly PlannedClient[];
+  /** Databases are used for this run alone, and everything in them is done for real. */
+  readonly freshDatabases?: boolean;
+  readonly steps: readonly Step[];
+}
+
+export interface PlannedClient {
+  /** A channel to whose own object it connects, if not to gateways. */
+  readonly own?: string;
+  /** A channel that its token subscribes it to. */
+  readonly given?: string;
+  readonly isImpatient: boolean;
+}
+
+/** One thing that happens, and how many ms pass after it. */
+type Step = Deed & { readonly ms: number };
+
+/** Clients are meant by their numbers, objects by their names. */
+export type Deed =
+  | {
+      readonly do: "publish";
+      readonly channel: string;
+      readonly keyed: boolean;
+      /** How much longer its data is than it need be, in characters. */
+      readonly padding?: number;
+    }
+  | { readonly do: "publish version"; readonly channel: string; readonly version: number }
+  | { readonly do: "reuse key"; readonly channel: string; readonly index: number }
+  | {
+      readonly do: "read";
+      readonly channel: string;
+      readonly limit: number;
+      readonly reverse: boolean;
+      readonly since?: number;
+    }
+  | { readonly do: "remove"; readonly channel: string }
+  | {
+      readonly do: "subscribe" | "leave" | "forget" | "publish own" | "see presence";
+      readonly client: number;
+      readonly channel: string;
+    }
+  | { readonly do: "connect" | "disconnect" | "break"; readonly client: number }
+  | { readonly do: "evict" | "crash" | "close"; readonly object: string }
+  | { readonly do: "crash at commit"; readonly object: string }
+  /** Of the object's next writes so many go well. */
+  | { readonly do: "fail"; readonly object: string; readonly writes: number }
+  | { readonly do: "turn clock"; readonly object: string; readonly byMs: number }
+  /** For so many ms the object's calls of this kind to another one fail. */
+  | {
+      readonly do: "cut";
+      readonly object: string;
+      readonly kind: CallKind;
+      readonly to: string;
+      readonly forMs: number;
+    };
+
+/** What a seed stands for. */
+export function planOf(seed: number): Plan {
+  const random = new Random(seed);
+  const isLarge = random.chance(0.02);
+  const channels = isLarge ? kinds : pickSome(random, kinds, random.chance(0.7) ? 1 : 2);
+  const gateways = isLarge ? 3 : random.between(1, 3);
+  const clients = Array.from({ length: isLarge ? 6 : random.between(2, 4) }, (_, index) =>
+    clientOf(random, channels, index),
+  );
+  const objects = [...channels, ...Array.from({ length: gateways }, (_, index) => `g${index + 1}`)];
+  const limits = limitsOf(random);
+  const isPadded = limits !== undefined;
+  const place: Place = { channels, gateways, objects, clients: clients.length, isPadded };
+  const beginnings: Step[] = clients.map((_, client) => ({ do: "connect", client, ms: 0 }));
+  const wishes = clients.map((_, client): Step => {
+    return { do: "subscribe", client, channel: random.pick(channels), ms: random.between(0, 100) };
+  });
+  const calm = random.chance(0.2);
+  const steps = Array.from({ length: stepsOf(random, isLarge) }, (): Step => {
+    return { ...deed(random, place), ms: pause(random) };
+  });
+  return {
+    seed,
+    trouble: calm ? 0 : random.pick([0, 0.05, 0.2, 0.4]),
+    channels,
+    gateways,
+    ...(limits === undefined ? {} : { limits }),
+    clients,
+    ...(random.chance(0.03) ? { freshDatabases: true } : {}),
+    steps: [...beginnings, ...wishes, ...(calm ? steps.filter(isHarmless) : steps)],
+  };
+}
+
+/** Whether nothing goes wrong in a run: then nobody may notice anything, not even a delay. */
+export function isCalm({ trouble, fates = {}, steps }: Plan): boolean {
+  return trouble === 0 && Object.keys(fates).length === 0 && steps.every(isHarmless);
+}
+
+function isHarmless(step: Step): boolean {
+  return !harmful.has(step.do);
+}
+
+const harmful: ReadonlySet<Step["do"]> = new Set([
+  "crash",
+  "crash at commit",
+  "fail",
+  "turn clock",
+  "cut",
+]);
+
+/** In a short run nothing that happens later can mend what went wrong. */
+function stepsOf(random: Random, isLarge: boolean): number {
+  if (isLarge) return random.between(80, 160);
+  return random.chance(0.5) ? random.between(2, 10) : random.between(12, 30);
+}
+
+interface Place {
+  readonly channels: readonly string[];
+  readonly gateways: number;
+  readonly objects: readonly string[];
+  readonly clients: number;
+  /** Some publications are large. */
+  readonly isPadded: boolean;
+}
+
+/** One channel of each kind. With few of them more of what happens meets. */
+const kinds = ["keep:a", "few:b", "last:c", "none:d", "tell:e"];
+
+function clientOf(random: Random, channels: readonly string[], index: number): PlannedClient {
+  const isImpatient = index % 2 === 0;
+  if (random.chance(0.3)) return { own: random.pick(channels), isImpatient };
+  return random.chance(0.2) ? { given: random.pick(channels), isImpatient } : { isImpatient };
+}
+
+/** Now and then so little that most of what is missed is too much. */
+function limitsOf(random: Random): WorldLimits | undefined {
+  if (!random.chance(0.15)) return undefined;
+  return { recoveryMax: random.pick([5, 20]), queueBytesMax: 65_536 };
+}
+
+function deed(random: Random, place: Place): Deed {
+  const { channels, objects, clients, isPadded } = place;
+  const channel = random.pick(channels);
+  const client = random.between(0, clients - 1);
+  const roll = random.between(0, 99);
+  if (roll < 28) return backendDeed(random, channel, isPadded);
+  if (roll < 64) return clientDeed(random, client, channel);
+  if (roll < 65) return cut(random, channel, place.gateways);
+  if (roll < 67) return { do: "fail", object: channel, writes: random.between(0, 4) };
+  if (roll < 72) return { do: "crash at commit", object: channel };
+  if (roll < 75) {
+    const object = random.pick(objects);
+    return { do: "turn clock", object, byMs: random.between(-2_000, 2_000) };
+  }
+  const object = random.pick(objects);
+  if (roll < 90) return { do: "evict", object };
+  return roll < 98 ? { do: "crash", object } : { do: "close", object };
+}
+
+/** One of the two doesn't reach the other one any more, which goes on reaching it. */
+function cut(random: Random, channel: string, gateways: number): Deed {
+  const gateway = `g${random.between(1, gateways)}`;
+  const forMs = random.between(5_000, 30_000);
+  // Without history a channel that sleeps between two tries forgets what it couldn't tell.
+  return channel.startsWith("none:") || random.chance(0.5)
+    ? { do: "cut", object: gateway, kind: "ask", to: channel, forMs }
+    : { do: "cut", object: channel, kind: "deliver", to: gateway, forMs };
+}
+
+function backendDeed(random: Random, channel: string, isPadded: boolean): Deed {
+  const roll = random.between(0, 27);
+  if (roll < 1) return { do: "remove", channel };
+  if (roll < 3) return { do: "publish version", channel, version: random.between(1, 9) };
+  if (roll < 5) return { do: "reuse key", channel, index: random.between(0, 9) };
+  if (roll < 7) {
+    const since = random.chance(0.5) ? { since: random.between(0, 12) } : {};
+    const limit = random.pick([-1, 0, 1, 3]);
+    return { do: "read", channel, limit, reverse: random.chance(0.5), ...since };
+  }
+  const keyed = random.chance(0.5);
+  if (!isPadded || random.chance(0.5)) return { do: "publish", channel, keyed };
+  return { do: "publish", channel, keyed, padding: random.between(1_000, paddingMax) };
+}
+
+function clientDeed(random: Random, client: number, channel: string): Deed {
+  const roll = random.between(0, 38);
+  if (roll < 13) return { do: "subscribe", client, channel };
+  if (roll < 20) return { do: random.chance(0.3) ? "forget" : "leave", client, channel };
+  if (roll < 30) return { do: "publish own", client, channel };
+  if (roll < 33) return { do: random.chance(0.5) ? "disconnect" : "break", client };
+  return roll < 38 ? { do: "connect", client } : { do: "see presence", client, channel };
+}
+
+function pickSome(random: Random, all: readonly string[], count: number): readonly string[] {
+  const left = [...all];
+  while (left.length > count) left.splice(random.between(0, left.length - 1), 1);
+  return left;
+}
+
+/** Mostly so short that things meet, and now and then so long that everything is asleep, or forgotten. */
+function pause(random: Random): number {
+  const roll = random.between(0, 99);
+  if (roll < 55) return random.between(0, 30);
+  if (roll < 80) return random.between(30, 1_000);
+  if (roll < 92) return random.between(1_000, 10_000);
+  return roll < 98 ? random.between(10_000, 60_000) : random.between(60_000, 400_000);
+}

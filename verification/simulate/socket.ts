@@ -1,0 +1,147 @@
+import type { Message } from "../../src/protocol/codec.ts";
+import type { DisconnectCode } from "../../src/protocol/codes.ts";
+import {
+  parseAttachment,
+  writeSession,
+  type WrittenSession,
+} from "../../src/contract/attachment.ts";
+import type { Connection } from "../../src/session/ports.ts";
+import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
+import { plainCopy } from "./plain-copy.ts";
+import type { Timeline } from "./timeline.ts";
+import { textOf } from "../../test/support/text-of.ts";
+
+/** Who has the far end. */
+export interface ClientEnd {
+  heard(frame: string): void;
+  closed(code: number): void;
+}
+
+/** Who has the near end. */
+export interface ServerEnd {
+  /** Lets something leave the object, once what was written before is durable. */
+  gate(work: () => void): void;
+  message(socket: Socket, frame: string): void;
+  ended(socket: Socket): void;
+}
+
+/** A socket: frames take their time, and keep their order. What was saved with it lasts for as long as it does. */
+export class Socket implements Connection {
+  readonly #timeline: Timeline;
+  readonly #latencyMs: () => number;
+  readonly #server: ServerEnd;
+  readonly #client: ClientEnd;
+  readonly #rows: Map<string, string>;
+  #written: WrittenSession;
+  /** The server's end can send. */
+  #isOpen = true;
+  /** Nothing arrives any more, at either end. */
+  #isCut = false;
+  #clientHeardMs = 0;
+  #serverHeardMs = 0;
+
+  constructor(
+    snapshot: SessionSnapshot,
+    server: ServerEnd,
+    client: ClientEnd,
+    rows: Map<string, string>,
+    timeline: Timeline,
+    latencyMs: () => number,
+  ) {
+    this.#timeline = timeline;
+    this.#latencyMs = latencyMs;
+    this.#server = server;
+    this.#client = client;
+    this.#rows = rows;
+    this.#written = plainCopy(writeSession(snapshot));
+  }
+
+  /** What was saved of the session, as one that wakes reads it. */
+  get saved(): SessionSnapshot {
+    const attachment = plainCopy(this.#written.attachment);
+    const snapshot = parseAttachment(attachment, (client) => this.#rows.get(client));
+    if (snapshot === undefined) throw new Error("what was saved can't be read");
+    return snapshot;
+  }
+
+  send(frame: Message): void {
+    if (!this.#isOpen) return;
+    this.#server.gate(() => this.#toClient(() => this.#client.heard(textOf(frame))));
+  }
+
+  close({ code }: DisconnectCode): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#server.gate(() => {
+      this.#toClient(() => {
+        this.#client.closed(code);
+        this.#toServer(() => this.#server.ended(this));
+      });
+    });
+  }
+
+  save(snapshot: SessionSnapshot): void {
+    this.#written = plainCopy(writeSession(snapshot));
+    const { row } = this.#written;
+    if (row === undefined) this.#rows.delete(snapshot.client);
+    else this.#rows.set(snapshot.client, row);
+  }
+
+  backlogBytes(): number {
+    return 0;
+  }
+
+  /** The client's pings are answered by the platform, at all times. */
+  lastHeardMs(): number {
+    return this.#timeline.nowMs;
+  }
+
+  /** The client says something. */
+  say(frame: string): void {
+    this.#toServer(() => this.#server.message(this, frame));
+  }
+
+  /** The client closes its end, and hears nothing any more. */
+  leave(): void {
+    this.#clientHeardMs = Number.POSITIVE_INFINITY;
+    this.#toServer(() => {
+      this.#isOpen = false;
+      this.#server.ended(this);
+    });
+  }
+
+  /** The line breaks; both ends notice. */
+  break(): void {
+    if (this.#clientHeardMs === Number.POSITIVE_INFINITY) return;
+    this.die();
+    this.#timeline.after(this.#latencyMs(), () => this.#server.ended(this));
+  }
+
+  /** The server's end dies with its object. What is under way is lost. */
+  die(): void {
+    if (this.#isCut) return;
+    this.#isCut = true;
+    this.#isOpen = false;
+    if (this.#clientHeardMs === Number.POSITIVE_INFINITY) return;
+    this.#timeline.after(this.#latencyMs(), () => {
+      if (this.#clientHeardMs !== Number.POSITIVE_INFINITY) this.#client.closed(1006);
+    });
+  }
+
+  #toClient(arrive: () => void): void {
+    const atMs = Math.max(this.#clientHeardMs, this.#timeline.nowMs + this.#latencyMs());
+    if (atMs === Number.POSITIVE_INFINITY) return;
+    this.#clientHeardMs = atMs;
+    this.#timeline.after(atMs - this.#timeline.nowMs, () => {
+      if (!this.#isCut && this.#clientHeardMs !== Number.POSITIVE_INFINITY) arrive();
+    });
+  }
+
+  #toServer(arrive: () => void): void {
+    const atMs = Math.max(this.#serverHeardMs, this.#timeline.nowMs + this.#latencyMs());
+    this.#serverHeardMs = atMs;
+    this.#timeline.after(atMs - this.#timeline.nowMs, () => {
+      if (!this.#isCut) arrive();
+    });
+  }
+}

@@ -1,0 +1,137 @@
+import type { PublicationRequest } from "../../src/contract/channel-call.ts";
+import {
+  Channel,
+  type ChannelSetup,
+  type HistoryOutcome,
+  type JoinWish,
+  type PublishOutcome,
+} from "../../src/channel/channel.ts";
+import type { Recovery } from "../../src/channel/recovery.ts";
+import type { ClientInfo, StreamPosition } from "../../src/protocol/publication.ts";
+import type { ModelAnswer } from "./model-state.ts";
+import type { Model } from "./model.ts";
+import { textOf } from "../../test/support/text-of.ts";
+
+/** Who watches a channel. */
+export interface ChannelWatch {
+  readonly model: Model;
+  /** Whether what happens now is going to be undone, so that it needn't be right. */
+  broken(): boolean;
+  published(data: string, position: StreamPosition | undefined): void;
+  /** The publications, or the whole stream, were deleted as they should be. */
+  forgot(what: "publications" | "stream"): void;
+  complain(what: string): void;
+}
+
+/** The real channel, which does all that it does beside a model of it, and has each of its answers compared. */
+export class WatchedChannel extends Channel {
+  readonly #watch: ChannelWatch;
+
+  constructor(setup: ChannelSetup, watch: ChannelWatch) {
+    super(setup);
+    this.#watch = watch;
+  }
+
+  override position(nowMs: number): StreamPosition | undefined {
+    const position = super.position(nowMs);
+    const answer: ModelAnswer =
+      position === undefined ? { outcome: "none" } : { outcome: "position", position };
+    this.#compare("position", answer, (model) => model.position(nowMs));
+    return position;
+  }
+
+  override publish(
+    request: PublicationRequest,
+    info: ClientInfo | undefined,
+    nowMs: number,
+  ): PublishOutcome {
+    const outcome = super.publish(request, info, nowMs);
+    this.#compare("publish", outcome, (model) => model.publish(request, nowMs));
+    if (outcome.outcome === "published")
+      this.#watch.published(textOf(request.data), outcome.position);
+    return outcome;
+  }
+
+  override history(
+    query: { readonly since?: StreamPosition; readonly limit: number; readonly reverse: boolean },
+    nowMs: number,
+    bytesMax?: number,
+  ): HistoryOutcome {
+    const outcome = super.history(query, nowMs, bytesMax);
+    this.#compare("history", outcome, (model) => model.history(query, nowMs));
+    return outcome;
+  }
+
+  override removeHistory(nowMs: number): "removed" | "not-available" {
+    const outcome = super.removeHistory(nowMs);
+    this.#compare("removal", { outcome }, (model) => model.removeHistory(nowMs));
+    if (outcome === "removed") this.#watch.forgot("publications");
+    return outcome;
+  }
+
+  override recover(
+    since: StreamPosition,
+    mode: JoinWish["mode"],
+    nowMs: number,
+    bytesMax?: number,
+  ): (Recovery & { readonly position: StreamPosition }) | undefined {
+    const recovery = super.recover(since, mode, nowMs, bytesMax);
+    this.#compare("recovery", recovery ?? none, (model) =>
+      model.recover(since, mode, false, nowMs),
+    );
+    return recovery;
+  }
+
+  override recoverPage(
+    since: StreamPosition,
+    nowMs: number,
+    bytesMax: number,
+  ): (Recovery & { readonly position: StreamPosition }) | undefined {
+    const recovery = super.recoverPage(since, nowMs, bytesMax);
+    this.#compare("page", recovery ?? none, (model) => model.recover(since, "stream", true, nowMs));
+    return recovery;
+  }
+
+  override forgetWhatEnded(nowMs: number): void {
+    const isHeld = this.hub.size > 0 || this.relay.size > 0;
+    super.forgetWhatEnded(nowMs);
+    if (isHeld || this.#watch.broken()) return;
+    if (this.#watch.model.forget(nowMs)) this.#watch.forgot("stream");
+    const { stream } = this.#watch.model.state;
+    if (this.top?.epoch !== stream?.epoch || this.top?.offset !== stream?.top) {
+      const { top } = this;
+      const should = `${stream?.epoch}:${stream?.top}`;
+      this.#watch.complain(`stands at ${top?.epoch}:${top?.offset} and should at ${should}`);
+    }
+  }
+
+  #compare(what: string, is: ModelAnswer, should: (model: Model) => ModelAnswer): void {
+    if (this.#watch.broken()) return;
+    const expected = should(this.#watch.model);
+    if (isSame(is, expected)) return;
+    this.#watch.complain(`answered a ${what} with ${told(is)}, and should with ${told(expected)}`);
+  }
+}
+
+const none: ModelAnswer = { outcome: "none" };
+
+function isSame(one: ModelAnswer, other: ModelAnswer): boolean {
+  if (one.outcome !== other.outcome) return false;
+  if (one.position?.epoch !== other.position?.epoch) return false;
+  if (one.position?.offset !== other.position?.offset) return false;
+  const { publications = [] } = one;
+  const others = other.publications ?? [];
+  return (
+    publications.length === others.length &&
+    publications.every(({ offset, data }, index) => {
+      const should = others[index];
+      return offset === should?.offset && data === should.data;
+    })
+  );
+}
+
+function told({ outcome, position, publications }: ModelAnswer): string {
+  const place = position === undefined ? "" : ` at ${position.epoch}:${position.offset}`;
+  const list = publications?.map(({ offset, data }) => `${offset}=${textOf(data)}`).join(" ") ?? "";
+  return `${outcome}${place} ${list}`.trim();
+}
