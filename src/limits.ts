@@ -110,10 +110,10 @@ export const limits = {
   /** Who waits in one object for the presence of one channel. Each is sent an answer as large as the channel. */
   presenceWaitingMax: 1_024,
   /** Publications a gateway keeps of one channel for clients that recover together, and for how long. */
-  windowBytesMax: 1_048_576,
-  windowMs: 10_000,
+  replayBufferBytesMax: 1_048_576,
+  replayBufferMs: 10_000,
   /** The same of all its channels together. Beyond, the oldest go, and who recovers from them costs another read. */
-  windowsBytesMax: 16_777_216,
+  replayBudgetBytesMax: 16_777_216,
   /**
    * Joins and leaves of one gateway's clients that wait to be told to one channel, and their bytes: nobody repeats them, so
    * they have room of their own, for all sockets of an object that come and go at once.
@@ -121,8 +121,8 @@ export const limits = {
   announcesWaitingMax: 65_536,
   announcesWaitingBytesMax: 16_777_216,
   /** Questions of one gateway to one channel that wait for the call under way, and their bytes. */
-  questionsWaitingMax: 8_192,
-  questionsWaitingBytesMax: 8_388_608,
+  requestsWaitingMax: 8_192,
+  requestsWaitingBytesMax: 8_388_608,
   /**
    * How long a gateway leaves an overloaded channel alone: twice as long each time, up to the longer one. A client that
    * waits for its subscribe reply is answered after 4 tries, within the 5 s of SDKs; joins and leaves are given up after 12.
@@ -132,8 +132,8 @@ export const limits = {
   overloadTriesMax: 4,
   announceTriesMax: 12,
   /** Questions in one call, and their bytes, unless one alone is larger. */
-  questionsPerCallMax: 1_024,
-  questionsPerCallBytesMax: 1_048_576,
+  requestsPerCallMax: 1_024,
+  requestsPerCallBytesMax: 1_048_576,
   /** How long presence waits for the gateways. Within the 5 s that SDKs wait for an answer. */
   presenceGatherMs: 3_000,
   /** Subscriptions of one connection: Centrifugo's default, and the most that a session's row can be asked to hold. */

@@ -73,7 +73,7 @@ export function parseSubscriptionClaims(
   return { outcome: "verified", claims };
 }
 
-interface Payload {
+interface ClaimsPayload {
   readonly text: string;
   readonly fields: JsonObject;
 }
@@ -86,7 +86,7 @@ interface BaseClaims {
 
 /** What both kinds of token have in common. The end of a token's own life is judged before everything that may follow. */
 function parseBase(
-  { text, fields }: Payload,
+  { text, fields }: ClaimsPayload,
   rules: ClaimRules,
   nowMs: number,
 ): Verdict<BaseClaims> {
@@ -113,7 +113,7 @@ function parseBase(
   return { outcome: "verified", claims };
 }
 
-function readPayload(text: string): Payload | undefined {
+function readPayload(text: string): ClaimsPayload | undefined {
   const json = parseJsonText(text);
   if (json === undefined) return undefined;
   const fields = jsonValue(json);

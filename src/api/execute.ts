@@ -55,10 +55,10 @@ export function execute(
         : { error: errorCodes.notAvailable };
     case "presence":
       if (!channel.options.presence) return { error: errorCodes.notAvailable };
-      return { result: encodePresence(presence(channel.hub.recipients, others)) };
+      return { result: encodePresence(presence(channel.hub.subscribers, others)) };
     case "presence_stats":
       if (!channel.options.presence) return { error: errorCodes.notAvailable };
-      return { result: encodePresenceStats(presenceStats(channel.hub.recipients, others)) };
+      return { result: encodePresenceStats(presenceStats(channel.hub.subscribers, others)) };
   }
 }
 

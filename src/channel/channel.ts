@@ -1,10 +1,10 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions, ClientConfig } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
-import type { Recipient } from "../hub/subscriber.ts";
+import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import { Registry } from "./gateway-registry.ts";
+import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
 import { History, type HistoryRange } from "./history.ts";
 import { Idempotency } from "./idempotency.ts";
@@ -44,9 +44,9 @@ export type HistoryOutcome =
   | { readonly outcome: "unrecoverable-position" }
   | { readonly outcome: "too-large" };
 
-export type JoinOutcome =
+export type SubscribeOutcome =
   | {
-      readonly outcome: "joined";
+      readonly outcome: "subscribed";
       /** Absent when the subscription has no position to keep. */
       readonly position?: StreamPosition;
       readonly recovered: boolean;
@@ -55,7 +55,7 @@ export type JoinOutcome =
   | { readonly outcome: "unrecoverable-position" };
 
 /** How a subscriber wants to take up the stream. */
-export interface JoinWish {
+export interface SubscribeOptions {
   /** Whether the subscription keeps a position at all. */
   readonly positioned: boolean;
   /** Where the subscriber was; absent when it recovers nothing. */
@@ -83,7 +83,7 @@ export class Channel {
   readonly #sql: Sql;
   readonly #history: History;
   readonly #idempotency: Idempotency;
-  readonly #registry: Registry;
+  readonly #registry: GatewayRegistry;
 
   constructor(setup: ChannelSetup) {
     const { name, options, client, sql, newEpoch, nowMs } = setup;
@@ -99,8 +99,8 @@ export class Channel {
     this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch);
     this.#idempotency = new Idempotency(sql, this.#history, nowMs);
     // Keys of rows that go are spared first.
-    this.#history.fit((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
-    this.#registry = new Registry(sql, Math.max(metaTtlMs, checkIntervalMinMs));
+    this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
+    this.#registry = new GatewayRegistry(sql, Math.max(metaTtlMs, checkIntervalMinMs));
     // With a clock that was set back an instance could look older than the one before it, and gateways wouldn't believe it.
     const beforeMs = Math.max(this.#history.newestMs ?? 0, this.#registry.newestMs);
     this.relay = new Relay({
@@ -133,7 +133,7 @@ export class Channel {
   /** Where the stream stands; one that isn't there is made. Undefined on a channel without history. */
   position(nowMs: number): StreamPosition | undefined {
     if (!this.#history.enabled) return undefined;
-    this.forgetWhatEnded(nowMs);
+    this.deleteExpired(nowMs);
     return this.#history.position(nowMs);
   }
 
@@ -143,7 +143,7 @@ export class Channel {
     info: ClientInfo | undefined,
     nowMs: number,
   ): PublishOutcome {
-    this.forgetWhatEnded(nowMs);
+    this.deleteExpired(nowMs);
     const key = request.idempotencyKey;
     const keeps = this.#history.enabled && !request.skipHistory;
     if (key !== "") {
@@ -173,7 +173,7 @@ export class Channel {
     bytesMax: number = limits.answerBytesMax,
   ): HistoryOutcome {
     if (!this.#history.enabled) return { outcome: "not-available" };
-    this.forgetWhatEnded(nowMs);
+    this.deleteExpired(nowMs);
     const position = this.#history.position(nowMs);
     const { since, reverse } = query;
     if (since !== undefined && since.epoch !== "" && since.epoch !== position.epoch) {
@@ -193,7 +193,7 @@ export class Channel {
   /** Deletes the publications and keeps the position. */
   removeHistory(nowMs: number): "removed" | "not-available" {
     if (!this.#history.enabled) return "not-available";
-    this.forgetWhatEnded(nowMs);
+    this.deleteExpired(nowMs);
     const epoch = this.#history.epoch;
     if (epoch === undefined) return "removed";
     this.#sql.transaction(() => {
@@ -207,13 +207,13 @@ export class Channel {
   /**
    * What somebody missed who was at a position (rules R1 to R5).
    *
-   * @param mode     as a {@link JoinWish} has it
+   * @param mode     as a {@link SubscribeOptions} has it
    * @param bytesMax how much the asker can take, if that is less than a client can
    * @returns undefined on a channel without history
    */
   recover(
     since: StreamPosition,
-    mode: JoinWish["mode"],
+    mode: SubscribeOptions["mode"],
     nowMs: number,
     bytesMax = this.#answerBytesMax,
   ): (Recovery & { readonly position: StreamPosition }) | undefined {
@@ -254,27 +254,27 @@ export class Channel {
   }
 
   /** Makes somebody a subscriber. Every publication from the position on reaches it, and none before. */
-  join(recipient: Recipient, wish: JoinWish, nowMs: number): JoinOutcome {
-    const position = wish.positioned ? this.position(nowMs) : undefined;
+  subscribe(subscriber: Subscriber, options: SubscribeOptions, nowMs: number): SubscribeOutcome {
+    const position = options.positioned ? this.position(nowMs) : undefined;
     if (position === undefined) {
-      this.hub.add(recipient);
-      return { outcome: "joined", recovered: false, publications: [] };
+      this.hub.add(subscriber);
+      return { outcome: "subscribed", recovered: false, publications: [] };
     }
     const recovery =
-      wish.since === undefined ? undefined : this.recover(wish.since, wish.mode, nowMs);
-    if (recovery?.outcome === "unrecoverable" && wish.orFail) {
+      options.since === undefined ? undefined : this.recover(options.since, options.mode, nowMs);
+    if (recovery?.outcome === "unrecoverable" && options.orFail) {
       return { outcome: "unrecoverable-position" };
     }
-    this.hub.add(recipient);
+    this.hub.add(subscriber);
     return recovery?.outcome === "recovered"
-      ? { outcome: "joined", position, recovered: true, publications: recovery.publications }
-      : { outcome: "joined", position, recovered: false, publications: [] };
+      ? { outcome: "subscribed", position, recovered: true, publications: recovery.publications }
+      : { outcome: "subscribed", position, recovered: false, publications: [] };
   }
 
   /** Ends somebody's subscription; the others hear of it after the call. */
-  leave(recipient: Recipient): void {
-    const wasThere = this.hub.remove(recipient);
-    if (wasThere && recipient.announced) this.announce("leave", recipient.info);
+  unsubscribe(subscriber: Subscriber): void {
+    const wasThere = this.hub.remove(subscriber);
+    if (wasThere && subscriber.announced) this.announce("leave", subscriber.info);
   }
 
   /** Tells everybody who wants to know that somebody came or went. */
@@ -284,13 +284,13 @@ export class Channel {
   }
 
   /** Of this user's connections on the channel this one wants to be the only one, wherever the others are (rule C10). */
-  sole(user: string, client: string): void {
-    this.hub.sole(user, client);
+  makeExclusive(user: string, client: string): void {
+    this.hub.makeExclusive(user, client);
     this.relay.add({ type: "sole", user, client }, this.top);
   }
 
   /**
-   * When {@link forgetWhatEnded} is worth a call, ms since 1970; undefined when there is nothing to wait for. A stream that
+   * When {@link deleteExpired} is worth a call, ms since 1970; undefined when there is nothing to wait for. A stream that
    * has ended but still has listeners, here or on gateways, waits for the last of them, which is no matter of time.
    */
   cleanupDueAtMs(nowMs: number): number | undefined {
@@ -317,7 +317,7 @@ export class Channel {
    * Deletes what has ended. A stream goes only while nobody listens: a listener holds a position in it (rule H6). A gateway
    * may have no listener any more, and says so when it is asked; then the stream goes with the next call of this.
    */
-  forgetWhatEnded(nowMs: number): void {
+  deleteExpired(nowMs: number): void {
     const keysEnd = this.#idempotency.endsAtMs;
     if (keysEnd !== undefined && nowMs >= keysEnd) this.#idempotency.forget();
     const historyEnds = this.#history.endsAtMs;
@@ -341,9 +341,9 @@ export class Channel {
     const key = request.idempotencyKey;
     if (key !== "") {
       if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
-      this.#idempotency.spare(key, { offset: 0, epoch: "" }, nowMs, nowMs);
+      this.#idempotency.retain(key, { offset: 0, epoch: "" }, nowMs, nowMs);
     }
-    this.#tell(livePublication(request, info, undefined, this.options));
+    this.#collect(livePublication(request, info, undefined, this.options));
     return { outcome: "published" };
   }
 
@@ -363,11 +363,11 @@ export class Channel {
     if (request.idempotencyKey !== "") {
       this.#idempotency.noteInRing(request.idempotencyKey, position.offset, nowMs);
     }
-    this.#tell(livePublication(request, info, position, this.options));
+    this.#collect(livePublication(request, info, position, this.options));
     return { outcome: "published", position };
   }
 
-  #tell(publication: Publication): void {
+  #collect(publication: Publication): void {
     this.hub.publish(publication);
     this.relay.add({ type: "publication", publication }, this.top);
   }

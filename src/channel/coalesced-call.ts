@@ -4,13 +4,13 @@ import { limits } from "../limits.ts";
  * A question that many ask at once, and whose answer changes: it is asked once at a time. Whoever comes while it is under
  * way shares the next one with all who do, because what is being answered may be from before it came.
  */
-export class SharedQuestion<Answer> {
-  readonly #ask: (answered: (answer: Answer) => void) => void;
+export class CoalescedCall<Answer> {
+  readonly #ask: (done: (answer: Answer) => void) => void;
   #waiting: ((answer: Answer) => void)[] = [];
   #underWay = false;
 
   /** @param ask asks it; `answered` is called once, now or later */
-  constructor(ask: (answered: (answer: Answer) => void) => void) {
+  constructor(ask: (done: (answer: Answer) => void) => void) {
     this.#ask = ask;
   }
 
@@ -20,12 +20,12 @@ export class SharedQuestion<Answer> {
   }
 
   /**
-   * @param answered called once, now or later
+   * @param done called once, now or later
    * @returns full: `limits.presenceWaitingMax` wait already, and this one isn't answered
    */
-  ask(answered: (answer: Answer) => void): "asked" | "full" {
+  ask(done: (answer: Answer) => void): "asked" | "full" {
     if (this.#waiting.length >= limits.presenceWaitingMax) return "full";
-    this.#waiting.push(answered);
+    this.#waiting.push(done);
     this.#begin();
     return "asked";
   }

@@ -1,13 +1,13 @@
-import type { Batch } from "../contract/relay-batch.ts";
+import type { RelayBatch } from "../contract/relay-batch.ts";
 
 /** One call to a gateway. It is told apart by being itself: hand the same object to {@link Relay.answered}. */
 export interface Delivery {
   readonly gateway: string;
-  readonly batch: Batch;
+  readonly batch: RelayBatch;
 }
 
 /** How far one gateway is, and when it may be called. One call is under way at a time (rule L2). */
-export class Pipe {
+export class FollowerProgress {
   readonly gateway: string;
   /** The first entry that the gateway is not known to have taken. */
   next: number;

@@ -12,7 +12,7 @@ interface Row {
  * Which gateways follow a channel (rule L5). It is read once, when the object wakes; from then on a row is written when one
  * registers and when one is forgotten, and rarely in between: when a gateway was asked whether it is still there.
  */
-export class Registry {
+export class GatewayRegistry {
   readonly #sql: Sql;
   readonly #checkIntervalMs: number;
   readonly #rows = new Map<string, Row>();

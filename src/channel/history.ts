@@ -55,7 +55,7 @@ export class History {
   readonly #options: HistoryOptions;
   readonly #newEpoch: () => string;
   #stream: Stream | undefined;
-  /** Of the ring as it is stored: what is configured, once {@link fit} was called. */
+  /** Of the ring as it is stored: what is configured, once {@link resize} was called. */
   #size: number;
 
   /**
@@ -82,7 +82,7 @@ export class History {
    * @param release is told before which offset the rows are about to go, Infinity when all do; and the stream's epoch,
    *                undefined when the stream goes too
    */
-  fit(release: (offset: number, epoch: string | undefined) => void): void {
+  resize(release: (offset: number, epoch: string | undefined) => void): void {
     const stream = this.#stream;
     const { size } = this.#options;
     if (stream === undefined || (this.enabled && size === this.#size)) return;
@@ -268,7 +268,7 @@ export class History {
     return Math.max(stream.floor, stream.top - this.#size + 1);
   }
 
-  #window(stream: Stream, range: HistoryRange, nowMs: number): Window | undefined {
+  #window(stream: Stream, range: HistoryRange, nowMs: number): ReadableRange | undefined {
     if (range.limit <= 0 || this.#expired(stream, nowMs)) return undefined;
     let first = this.#first(stream);
     let last = stream.top;
@@ -282,13 +282,13 @@ export class History {
     return first > last ? undefined : { first, last };
   }
 
-  #measure({ low, high }: SlotRun, { first, last }: Window): number {
+  #measure({ low, high }: SlotRun, { first, last }: ReadableRange): number {
     const [measured] = this.#sql.rows(tables.measure, low, high, first, last);
     return Number(measured?.["bytes"] ?? 0);
   }
 
   /** The last offset that fits. Measured stretch by stretch, or each page would cost a look at all that comes after it. */
-  #pageEnd({ first, last }: Window, bytesMax: number, eachBytes: number): number {
+  #pageEnd({ first, last }: ReadableRange, bytesMax: number, eachBytes: number): number {
     let bytes = 0;
     for (let from = first; from <= last; from += measuredAtOnce) {
       const stretch = { first: from, last: Math.min(last, from + measuredAtOnce - 1) };
@@ -303,7 +303,7 @@ export class History {
     return last;
   }
 
-  #rows(window: Window, reverse: boolean): Publication[] {
+  #rows(window: ReadableRange, reverse: boolean): Publication[] {
     const query = reverse ? tables.readNewestFirst : tables.readOldestFirst;
     const runs = this.#runs(window);
     return (reverse ? runs.toReversed() : runs).flatMap(({ low, high }) =>
@@ -311,7 +311,7 @@ export class History {
     );
   }
 
-  #runs({ first, last }: Window): readonly SlotRun[] {
+  #runs({ first, last }: ReadableRange): readonly SlotRun[] {
     return slotRuns(first, last, this.#size);
   }
 }
@@ -320,7 +320,7 @@ export class History {
 const measuredAtOnce = 256;
 
 /** Offsets, both included. */
-interface Window {
+interface ReadableRange {
   readonly first: number;
   readonly last: number;
 }

@@ -14,7 +14,7 @@ interface RingKey {
   readonly timeMs: number;
 }
 
-interface SparedKey extends RingKey {
+interface RetainedKey extends RingKey {
   readonly slot: number;
   readonly epoch: string;
 }
@@ -46,10 +46,10 @@ export class Idempotency {
   readonly #ringKeyAt = new Map<number, string>();
   readonly #unread: UnreadRows;
   /** Keys with a row of their own, about oldest first. */
-  readonly #spared = new Map<string, SparedKey>();
+  readonly #retained = new Map<string, RetainedKey>();
   readonly #freeSlots: number[] = [];
   #slots = 0;
-  #newestSparedMs = 0;
+  #newestRetainedMs = 0;
   #tableExists = false;
 
   constructor(
@@ -64,7 +64,7 @@ export class Idempotency {
       last: history.top?.offset ?? 0,
       newestMs: history.newestMs ?? 0,
     };
-    this.#loadSpared(nowMs);
+    this.#loadRetained(nowMs);
   }
 
   /**
@@ -78,7 +78,7 @@ export class Idempotency {
     nowMs: number,
     retained: (offset: number) => boolean,
   ): FirstResult | undefined {
-    const spared = this.#spared.get(key);
+    const spared = this.#retained.get(key);
     if (spared !== undefined && isYoung(spared, nowMs)) {
       return spared.offset === 0
         ? {}
@@ -96,8 +96,8 @@ export class Idempotency {
 
   /** Whether one more key can get a row of its own. */
   hasRoom(nowMs: number): boolean {
-    if (this.#spared.size < limits.idempotencyKeysMax) return true;
-    const oldest = this.#spared.values().next().value;
+    if (this.#retained.size < limits.idempotencyKeysMax) return true;
+    const oldest = this.#retained.values().next().value;
     return oldest !== undefined && !isYoung(oldest, nowMs);
   }
 
@@ -126,7 +126,7 @@ export class Idempotency {
     const dropped = this.#drop(offset);
     if (dropped === undefined || !isYoung(dropped, nowMs)) return;
     const position = epoch === undefined ? { offset: 0, epoch: "" } : { offset, epoch };
-    this.spare(dropped.key, position, dropped.timeMs, nowMs);
+    this.retain(dropped.key, position, dropped.timeMs, nowMs);
   }
 
   /**
@@ -147,25 +147,25 @@ export class Idempotency {
   }
 
   /** Gives a key a row of its own: one row written. Offset 0 for a publication without history. */
-  spare(key: string, position: StreamPosition, timeMs: number, nowMs: number): void {
+  retain(key: string, position: StreamPosition, timeMs: number, nowMs: number): void {
     this.#dropExpired(nowMs);
     if (!this.#tableExists) this.#sql.run(createTable);
     this.#tableExists = true;
-    const before = this.#spared.get(key);
+    const before = this.#retained.get(key);
     const slot = before?.slot ?? this.#freeSlots.pop() ?? this.#slots++;
     this.#sql.run(upsert, slot, key, position.offset, position.epoch, timeMs);
-    this.#spared.set(key, { slot, timeMs, ...position });
-    this.#newestSparedMs = Math.max(this.#newestSparedMs, timeMs);
+    this.#retained.set(key, { slot, timeMs, ...position });
+    this.#newestRetainedMs = Math.max(this.#newestRetainedMs, timeMs);
   }
 
   /** When the last spared key may go, ms since 1970; undefined when no row is held. */
   get endsAtMs(): number | undefined {
-    return this.#tableExists ? this.#newestSparedMs + limits.idempotencyMs : undefined;
+    return this.#tableExists ? this.#newestRetainedMs + limits.idempotencyMs : undefined;
   }
 
   /** Deletes the spared keys' rows; call it only when all have expired. */
   forget(): void {
-    this.#spared.clear();
+    this.#retained.clear();
     this.#freeSlots.length = 0;
     this.#slots = 0;
     if (this.#tableExists) this.#sql.run("DROP TABLE spared_key");
@@ -173,9 +173,9 @@ export class Idempotency {
   }
 
   #dropExpired(nowMs: number): void {
-    for (const [key, entry] of this.#spared) {
+    for (const [key, entry] of this.#retained) {
       if (isYoung(entry, nowMs)) return;
-      this.#spared.delete(key);
+      this.#retained.delete(key);
       this.#freeSlots.push(entry.slot);
     }
   }
@@ -227,21 +227,21 @@ export class Idempotency {
     }
   }
 
-  #loadSpared(nowMs: number): void {
+  #loadRetained(nowMs: number): void {
     if (!storedTables(this.#sql).has("spared_key")) return;
     this.#tableExists = true;
     for (const row of this.#sql.rows(
       "SELECT slot, key, offset, epoch, time FROM spared_key ORDER BY time",
     )) {
-      const entry: SparedKey = {
+      const entry: RetainedKey = {
         slot: Number(row["slot"]),
         offset: Number(row["offset"]),
         epoch: columnText(row, "epoch"),
         timeMs: Number(row["time"]),
       };
       this.#slots = Math.max(this.#slots, entry.slot + 1);
-      this.#newestSparedMs = Math.max(this.#newestSparedMs, entry.timeMs);
-      if (isYoung(entry, nowMs)) this.#spared.set(columnText(row, "key"), entry);
+      this.#newestRetainedMs = Math.max(this.#newestRetainedMs, entry.timeMs);
+      if (isYoung(entry, nowMs)) this.#retained.set(columnText(row, "key"), entry);
       else this.#freeSlots.push(entry.slot);
     }
   }

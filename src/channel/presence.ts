@@ -1,4 +1,4 @@
-import type { Recipient } from "../hub/subscriber.ts";
+import type { Subscriber } from "../hub/subscriber.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
 
@@ -16,11 +16,11 @@ export interface GatheredPresence {
  * @param others absent when no gateway follows the channel
  */
 export function presence(
-  recipients: readonly Recipient[],
+  subscribers: readonly Subscriber[],
   others: GatheredPresence = nobodyElse,
 ): PresenceResult {
   const clients = new Map(others.clients.map((info) => [info.client, info]));
-  const here = recipients.filter((recipient) => recipient.present).map(({ info }) => info);
+  const here = subscribers.filter((subscriber) => subscriber.present).map(({ info }) => info);
   // What this object sees itself is newer than what it was told.
   for (const info of here) clients.delete(info.client);
   const present = { clients: [...here, ...clients.values()] };
@@ -29,10 +29,10 @@ export function presence(
 
 /** How many clients are present, and how many different users they are; see {@link presence}. */
 export function presenceStats(
-  recipients: readonly Recipient[],
+  subscribers: readonly Subscriber[],
   others?: GatheredPresence,
 ): PresenceStatsResult {
-  const { clients, ...rest } = presence(recipients, others);
+  const { clients, ...rest } = presence(subscribers, others);
   const userCount = new Set(clients.map((info) => info.user)).size;
   return { clientCount: clients.length, userCount, ...rest };
 }

@@ -2,7 +2,7 @@ import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, entryBytes } from "../contract/relay-batch.ts";
 
-interface Logged {
+interface LoggedEntry {
   readonly entry: RelayEntry;
   readonly bytes: number;
   /** Where the stream stood after the entry. */
@@ -23,7 +23,7 @@ export interface Cut {
  * go (rule L2): whoever is so far behind reads the history instead.
  */
 export class RelayLog {
-  readonly #logged = new Map<number, Logged>();
+  readonly #logged = new Map<number, LoggedEntry>();
   #first = 1;
   #last = 0;
   #bytes = 0;

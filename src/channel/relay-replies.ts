@@ -4,7 +4,7 @@ import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
-import type { Answer, Question } from "../contract/relay-request.ts";
+import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 
 /**
  * Answers what a gateway asks for its clients, in order. All publications together stay within `limits.answerBytesMax`: a
@@ -14,19 +14,19 @@ import type { Answer, Question } from "../contract/relay-request.ts";
  * @param publishRefused the channel's sockets are too far behind to take publications (rule B3): a publish is answered 111.
  *                       Everything else is carried out, or leaves would be lost
  */
-export function answerQuestions(
+export function replyToRequests(
   channel: Channel,
   gateway: string,
-  questions: readonly Question[],
+  requests: readonly RelayRequest[],
   nowMs: number,
   publishRefused = false,
-): readonly Answer[] {
+): readonly RelayReply[] {
   let roomBytes: number = limits.answerBytesMax;
-  return questions.map((question) => {
+  return requests.map((request) => {
     const answer =
-      publishRefused && question.method === "publish"
+      publishRefused && request.method === "publish"
         ? failed(errorCodes.tooManyRequests)
-        : answerOne(channel, gateway, question, roomBytes, nowMs);
+        : replyTo(channel, gateway, request, roomBytes, nowMs);
     if ("publications" in answer) {
       const bytes = answer.publications.reduce((sum, each) => sum + publicationBytes(each), 0);
       roomBytes = Math.max(0, roomBytes - bytes);
@@ -35,35 +35,35 @@ export function answerQuestions(
   });
 }
 
-function answerOne(
+function replyTo(
   channel: Channel,
   gateway: string,
-  question: Question,
+  request: RelayRequest,
   roomBytes: number,
   nowMs: number,
-): Answer {
-  switch (question.method) {
+): RelayReply {
+  switch (request.method) {
     case "follow":
       return follow(channel, gateway, nowMs);
     case "recover":
-      return question.whole === true
-        ? (channel.recoverPage(question.since, nowMs, roomBytes) ?? failed(errorCodes.notAvailable))
-        : recover(channel, question.since, "stream", roomBytes, nowMs);
+      return request.whole === true
+        ? (channel.recoverPage(request.since, nowMs, roomBytes) ?? failed(errorCodes.notAvailable))
+        : recover(channel, request.since, "stream", roomBytes, nowMs);
     case "newest":
       return recover(channel, nowhere, "cache", roomBytes, nowMs);
     case "publish": {
-      const outcome = channel.publish(clientPublication(question.data), question.info, nowMs);
+      const outcome = channel.publish(clientPublication(request.data), request.info, nowMs);
       if (outcome.outcome === "too-many-keys") return failed(errorCodes.tooManyRequests);
       const { instance, sequence } = channel.relay;
       return { outcome: "published", instance, sequence };
     }
     case "history": {
-      const bytesMax = Math.min(question.bytesMax, roomBytes);
-      const outcome = channel.history(question.query, nowMs, bytesMax);
+      const bytesMax = Math.min(request.bytesMax, roomBytes);
+      const outcome = channel.history(request.query, nowMs, bytesMax);
       return outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome));
     }
     case "announce":
-      for (const entry of question.entries) announce(channel, entry);
+      for (const entry of request.entries) announce(channel, entry);
       return { outcome: "announced" };
     default:
       // A newer release may ask what this one doesn't know yet; it may ask again.
@@ -71,9 +71,9 @@ function answerOne(
   }
 }
 
-function follow(channel: Channel, gateway: string, nowMs: number): Answer {
+function follow(channel: Channel, gateway: string, nowMs: number): RelayReply {
   // A stream that has ended goes first: once the gateway follows, it would stay.
-  channel.forgetWhatEnded(nowMs);
+  channel.deleteExpired(nowMs);
   const following = channel.relay.follow(gateway, nowMs);
   if (following.outcome === "full") return failed(errorCodes.tooManyRequests);
   const position = channel.position(nowMs);
@@ -86,7 +86,7 @@ function recover(
   mode: "stream" | "cache",
   roomBytes: number,
   nowMs: number,
-): Answer {
+): RelayReply {
   return channel.recover(since, mode, nowMs, roomBytes) ?? failed(errorCodes.notAvailable);
 }
 
@@ -97,7 +97,7 @@ function announce(channel: Channel, entry: RelayEntry): void {
       channel.announce(entry.type, entry.info);
       return;
     case "sole":
-      channel.sole(entry.user, entry.client);
+      channel.makeExclusive(entry.user, entry.client);
       return;
     case "publication":
     case "removed":
@@ -105,7 +105,7 @@ function announce(channel: Channel, entry: RelayEntry): void {
   }
 }
 
-function failed(error: ErrorCode): Answer {
+function failed(error: ErrorCode): RelayReply {
   return { outcome: "error", error };
 }
 

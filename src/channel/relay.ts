@@ -1,15 +1,20 @@
 import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { BatchAnswer, RelayEntry } from "../contract/relay-batch.ts";
-import { type Delivery, Pipe, quickRetries, slowWaitMaxMs } from "./follower-progress.ts";
-import type { Registry } from "./gateway-registry.ts";
+import type { RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
+import {
+  type Delivery,
+  FollowerProgress,
+  quickRetries,
+  slowWaitMaxMs,
+} from "./follower-progress.ts";
+import type { GatewayRegistry } from "./gateway-registry.ts";
 import { type Cut, RelayLog } from "./relay-log.ts";
 
 export interface RelaySetup {
   readonly channel: string;
   /** When this instance of the channel's object began, ms since 1970: later than every earlier one. */
   readonly instance: number;
-  readonly registry: Registry;
+  readonly registry: GatewayRegistry;
   /** Without history nothing could be told after a crash, so nothing is done to be woken after one. */
   readonly hasHistory: boolean;
 }
@@ -27,17 +32,18 @@ export type FollowOutcome =
 export class Relay {
   readonly instance: number;
   readonly #channel: string;
-  readonly #registry: Registry;
+  readonly #registry: GatewayRegistry;
   readonly #hasHistory: boolean;
   readonly #log = new RelayLog();
-  readonly #pipes = new Map<string, Pipe>();
+  readonly #followers = new Map<string, FollowerProgress>();
 
   constructor({ channel, instance, registry, hasHistory }: RelaySetup) {
     this.#channel = channel;
     this.instance = instance;
     this.#registry = registry;
     this.#hasHistory = hasHistory;
-    for (const gateway of registry.gateways) this.#pipes.set(gateway, new Pipe(gateway, 1, false));
+    for (const gateway of registry.gateways)
+      this.#followers.set(gateway, new FollowerProgress(gateway, 1, false));
   }
 
   /** The number of the last entry; 0 before the first. */
@@ -47,12 +53,12 @@ export class Relay {
 
   /** Who follows the channel. */
   get gateways(): readonly string[] {
-    return [...this.#pipes.keys()];
+    return [...this.#followers.keys()];
   }
 
   /** How many follow the channel. */
   get size(): number {
-    return this.#pipes.size;
+    return this.#followers.size;
   }
 
   /**
@@ -61,20 +67,20 @@ export class Relay {
    * @param top where the stream stands after it; undefined on a channel without history
    */
   add(entry: RelayEntry, top: StreamPosition | undefined): void {
-    if (this.#pipes.size === 0) this.#log.pass();
+    if (this.#followers.size === 0) this.#log.pass();
     else this.#log.append(entry, top);
   }
 
   /** Registers a gateway, durably. For one that is registered everything begins anew here, but no row is written. */
   follow(gateway: string, nowMs: number): FollowOutcome {
-    const pipe = this.#pipes.get(gateway);
+    const progress = this.#followers.get(gateway);
     const next = this.sequence + 1;
-    if (pipe === undefined) {
-      if (this.#pipes.size >= limits.relayGatewaysMax) return { outcome: "full" };
+    if (progress === undefined) {
+      if (this.#followers.size >= limits.relayGatewaysMax) return { outcome: "full" };
       this.#registry.add(gateway, nowMs);
-      this.#pipes.set(gateway, new Pipe(gateway, next, true));
+      this.#followers.set(gateway, new FollowerProgress(gateway, next, true));
     } else {
-      pipe.follow(next);
+      progress.follow(next);
       this.#trim();
     }
     return { outcome: "following", instance: this.instance, sequence: this.sequence };
@@ -89,44 +95,45 @@ export class Relay {
     const deliveries: Delivery[] = [];
     // Most gateways are equally far and get the same entries.
     const cuts = new Map<number, Cut>();
-    for (const pipe of this.#pipes.values()) {
-      if (this.#registry.checkDueAtMs(pipe.gateway) <= nowMs) ask(pipe);
-      if (pipe.calling || !this.#wants(pipe) || pipe.waitsUntilMs(nowMs) !== undefined) continue;
-      pipe.skipTo(this.#log.first);
-      const cut = cuts.get(pipe.next) ?? this.#log.cut(pipe.next);
-      cuts.set(pipe.next, cut);
-      deliveries.push(this.#begin(pipe, cut, top));
+    for (const progress of this.#followers.values()) {
+      if (this.#registry.checkDueAtMs(progress.gateway) <= nowMs) ask(progress);
+      if (progress.calling || !this.#wants(progress) || progress.waitsUntilMs(nowMs) !== undefined)
+        continue;
+      progress.skipTo(this.#log.first);
+      const cut = cuts.get(progress.next) ?? this.#log.cut(progress.next);
+      cuts.set(progress.next, cut);
+      deliveries.push(this.#begin(progress, cut, top));
     }
     return deliveries;
   }
 
   /** What came of a call. A second answer to it is ignored. */
-  answered(delivery: Delivery, answer: BatchAnswer | "failed", nowMs: number): void {
+  answered(delivery: Delivery, answer: RelayBatchReply | "failed", nowMs: number): void {
     const { gateway, batch } = delivery;
-    const pipe = this.#pipes.get(gateway);
-    const ended = pipe?.end(delivery);
-    if (pipe === undefined || ended === undefined) return;
+    const progress = this.#followers.get(gateway);
+    const ended = progress?.end(delivery);
+    if (progress === undefined || ended === undefined) return;
     switch (answer === "failed" ? answer : answer.outcome) {
       case "taken":
-        if (pipe.asked) this.#registry.found(gateway, nowMs);
-        pipe.took(batch.first + batch.entries.length);
+        if (progress.asked) this.#registry.found(gateway, nowMs);
+        progress.took(batch.first + batch.entries.length);
         this.#trim();
         return;
       case "left":
         // It may have said so before somebody there wanted the channel again.
         if (ended.followedMeanwhile) return;
         this.#registry.remove(gateway);
-        this.#pipes.delete(gateway);
+        this.#followers.delete(gateway);
         this.#trim();
         return;
       case "busy":
-        this.#failed(pipe, nowMs);
+        this.#failed(progress, nowMs);
         return;
       case "failed":
       default:
         // It may have taken everything, or part of it. From where it followed meanwhile, it has taken nothing.
-        if (!ended.followedMeanwhile) pipe.certain = false;
-        this.#failed(pipe, nowMs);
+        if (!ended.followedMeanwhile) progress.certain = false;
+        this.#failed(progress, nowMs);
     }
   }
 
@@ -136,7 +143,8 @@ export class Relay {
    */
   dueAtMs(nowMs: number): number | undefined {
     let dueMs = Number.POSITIVE_INFINITY;
-    for (const pipe of this.#pipes.values()) dueMs = Math.min(dueMs, this.#dueAtMs(pipe, nowMs));
+    for (const progress of this.#followers.values())
+      dueMs = Math.min(dueMs, this.#dueAtMs(progress, nowMs));
     return dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs;
   }
 
@@ -145,59 +153,63 @@ export class Relay {
    * gateways had it, so those that were not heard since are told where the stream stands.
    */
   checkAfterWaking(): void {
-    for (const pipe of this.#pipes.values()) if (!pipe.heard) pipe.owed = true;
+    for (const progress of this.#followers.values()) if (!progress.heard) progress.owed = true;
   }
 
   /** Asks the gateways that were not heard since then whether they still follow, so that those that don't say so. */
   askWhoFollows(sinceMs: number): void {
-    for (const pipe of this.#pipes.values()) if (this.#isUnknown(pipe, sinceMs)) ask(pipe);
+    for (const progress of this.#followers.values())
+      if (this.#isUnknown(progress, sinceMs)) ask(progress);
   }
 
   /** Whether some gateway follows the channel, or is being asked whether it still does, since then. */
   isHeld(sinceMs: number): boolean {
-    const pipes = [...this.#pipes.values()];
-    return pipes.length > 0 && !pipes.some((pipe) => this.#isUnknown(pipe, sinceMs));
+    const followers = [...this.#followers.values()];
+    return (
+      followers.length > 0 && !followers.some((progress) => this.#isUnknown(progress, sinceMs))
+    );
   }
 
-  #isUnknown(pipe: Pipe, sinceMs: number): boolean {
-    return !pipe.asked && this.#registry.isUnknownSince(pipe.gateway, sinceMs);
+  #isUnknown(progress: FollowerProgress, sinceMs: number): boolean {
+    return !progress.asked && this.#registry.isUnknownSince(progress.gateway, sinceMs);
   }
 
-  #wants(pipe: Pipe): boolean {
-    return pipe.owed || pipe.next <= this.sequence;
+  #wants(progress: FollowerProgress): boolean {
+    return progress.owed || progress.next <= this.sequence;
   }
 
-  #begin(pipe: Pipe, cut: Cut, top: StreamPosition | undefined): Delivery {
+  #begin(progress: FollowerProgress, cut: Cut, top: StreamPosition | undefined): Delivery {
     const { entries } = cut;
     // When more entries follow, the stream has gone on since the last of these.
     const reached = cut.whole ? top : cut.top;
     const delivery: Delivery = {
-      gateway: pipe.gateway,
+      gateway: progress.gateway,
       batch: {
         v: 1,
         channel: this.#channel,
         instance: this.instance,
-        first: pipe.next,
+        first: progress.next,
         entries,
-        certain: pipe.certain,
+        certain: progress.certain,
         ...(reached === undefined ? {} : { top: reached }),
       },
     };
-    pipe.begin(delivery);
+    progress.begin(delivery);
     return delivery;
   }
 
-  #failed(pipe: Pipe, nowMs: number): void {
-    pipe.failed(nowMs);
+  #failed(progress: FollowerProgress, nowMs: number): void {
+    progress.failed(nowMs);
     // From here on the waits are longer than an idle object lives, so what is owed must be noted where it survives.
-    if (!this.#hasHistory || pipe.failures !== quickRetries + 1) return;
-    pipe.asked = true;
-    this.#registry.retryLater(pipe.gateway, nowMs + slowWaitMaxMs);
+    if (!this.#hasHistory || progress.failures !== quickRetries + 1) return;
+    progress.asked = true;
+    this.#registry.retryLater(progress.gateway, nowMs + slowWaitMaxMs);
   }
 
-  #dueAtMs(pipe: Pipe, nowMs: number): number {
-    if (!pipe.calling && !this.#wants(pipe)) return this.#registry.checkDueAtMs(pipe.gateway);
-    const waitsUntilMs = pipe.calling ? undefined : pipe.waitsUntilMs(nowMs);
+  #dueAtMs(progress: FollowerProgress, nowMs: number): number {
+    if (!progress.calling && !this.#wants(progress))
+      return this.#registry.checkDueAtMs(progress.gateway);
+    const waitsUntilMs = progress.calling ? undefined : progress.waitsUntilMs(nowMs);
     if (waitsUntilMs !== undefined) return waitsUntilMs;
     return this.#hasHistory ? nowMs + limits.crashAlarmMs : Number.POSITIVE_INFINITY;
   }
@@ -205,12 +217,12 @@ export class Relay {
   /** Drops what the slowest gateway has taken. */
   #trim(): void {
     let needed = this.sequence + 1;
-    for (const { next } of this.#pipes.values()) needed = Math.min(needed, next);
+    for (const { next } of this.#followers.values()) needed = Math.min(needed, next);
     this.#log.dropBefore(needed);
   }
 }
 
-function ask(pipe: Pipe): void {
-  pipe.owed = true;
-  pipe.asked = true;
+function ask(progress: FollowerProgress): void {
+  progress.owed = true;
+  progress.asked = true;
 }

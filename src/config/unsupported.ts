@@ -5,7 +5,7 @@ export interface UnsupportedKey {
   /** What is said about the key: the sentence without its subject. */
   readonly refusal: string;
   /** Values that ask for nothing beyond what Dormouse does anyway. */
-  readonly accepted?: Accepted;
+  readonly accepted?: AcceptedValue;
   /** The keys below, where naming each of them helps more than naming the whole. */
   readonly below?: UnsupportedKeys;
 }
@@ -14,7 +14,7 @@ export interface UnsupportedKey {
  * Centrifugo's own defaults, where Dormouse does the same, is stricter, or has nothing that they would be about. Values of
  * a key, or of the keys in a section by their names.
  */
-type Accepted = readonly (string | number)[] | { readonly [name: string]: Accepted };
+type AcceptedValue = readonly (string | number)[] | { readonly [name: string]: AcceptedValue };
 
 /** Unsupported keys of one level, by name. To be asked with `Object.hasOwn` first. */
 export type UnsupportedKeys = Readonly<Record<string, UnsupportedKey>>;
@@ -27,7 +27,7 @@ export function isOff(value: JsonValue, key: UnsupportedKey): boolean {
   return asksNothing(value, key.accepted ?? [], 0);
 }
 
-function asksNothing(value: JsonValue, accepted: Accepted, depth: number): boolean {
+function asksNothing(value: JsonValue, accepted: AcceptedValue, depth: number): boolean {
   if (isJsonArray(value)) return value.length === 0;
   if (isJsonObject(value)) {
     // No section is nested deeper, and a bound keeps a hostile one from exhausting the stack.
@@ -41,12 +41,12 @@ function asksNothing(value: JsonValue, accepted: Accepted, depth: number): boole
   return isList(accepted) && accepted.some((one) => one === value);
 }
 
-function acceptedBelow(accepted: Accepted, name: string): Accepted {
+function acceptedBelow(accepted: AcceptedValue, name: string): AcceptedValue {
   return isList(accepted) || !Object.hasOwn(accepted, name) ? [] : (accepted[name] ?? []);
 }
 
 /** Array.isArray doesn't recognise a read-only array for the compiler. */
-function isList(accepted: Accepted): accepted is readonly (string | number)[] {
+function isList(accepted: AcceptedValue): accepted is readonly (string | number)[] {
   return Array.isArray(accepted);
 }
 
@@ -58,7 +58,7 @@ const derivedPresence: UnsupportedKey = {
   refusal: "is not supported by Dormouse: presence is derived from the open sockets",
 };
 
-const presenceTtl: Accepted = { presence_ttl: ["60s", "1m", "1m0s"] };
+const presenceTtl: AcceptedValue = { presence_ttl: ["60s", "1m", "1m0s"] };
 
 /** Top-level sections (reference 8). */
 export const unsupportedTopLevelKeys: UnsupportedKeys = {

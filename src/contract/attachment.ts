@@ -4,7 +4,7 @@ import { isCodecName } from "../protocol/codecs.ts";
 import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type {
-  KeptPosition,
+  StoredCursor,
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
@@ -79,7 +79,7 @@ export function parseAttachment(
   if (wanted === true && text !== undefined) return withWanted(identity, text);
   const one = subscription === undefined ? [] : [subscription];
   const subscriptions = text === undefined ? one : unpack(text);
-  const positions = new Map<string, KeptPosition>();
+  const positions = new Map<string, StoredCursor>();
   for (const [place, epoch, offset, instance, sequence] of kept ?? []) {
     const channel = subscriptions[place]?.channel;
     if (channel !== undefined) positions.set(channel, { epoch, offset, instance, sequence });

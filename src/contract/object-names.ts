@@ -1,10 +1,10 @@
 /** Whom a gateway serves: a region's clients, or those that the object of one channel has no room for (rule G4). */
-export type Gateway =
+export type GatewayAddress =
   | { readonly kind: "pool"; readonly region: string; readonly index: number }
   | { readonly kind: "channel"; readonly channel: string; readonly index: number };
 
 /** A gateway's name: `<region>/<index>` or `channel/<channel>/<index>`. At most 1,024 bytes, or its object isn't told it. */
-export function gatewayName(gateway: Gateway): string {
+export function gatewayName(gateway: GatewayAddress): string {
   const { kind, index } = gateway;
   return kind === "pool"
     ? `${gateway.region}/${index}`
@@ -17,7 +17,7 @@ export function gatewayName(gateway: Gateway): string {
  * @param name of the object; a channel's name may have slashes of its own
  * @throws when it is the name of no gateway: then a request came past the edge
  */
-export function parseGatewayName(name: string): Gateway {
+export function parseGatewayName(name: string): GatewayAddress {
   const slash = name.lastIndexOf("/");
   const before = name.slice(0, Math.max(slash, 0));
   const digits = name.slice(slash + 1);

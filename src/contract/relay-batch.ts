@@ -7,7 +7,7 @@ import type { ClientInfo, Publication, StreamPosition } from "../protocol/public
  * Entries are numbered from 1 in each instance of the channel's object, the same for all gateways. So a gateway knows what it
  * has already, however often a call is repeated, and sees what is missing.
  */
-export interface Batch {
+export interface RelayBatch {
   readonly v: 1;
   readonly channel: string;
   /** When the channel's instance began, ms since 1970: a later one counts anew. */
@@ -30,7 +30,7 @@ export type RelayEntry =
   /** The history was removed: nothing of it may be served from memory any more. */
   | { readonly type: "removed" };
 
-export type BatchAnswer =
+export type RelayBatchReply =
   /** What was new is with its listeners, or waits in order for what is missing. */
   | { readonly outcome: "taken" }
   /** Nobody here wants the channel: the gateway is to be forgotten, unless it asked again meanwhile. */

@@ -8,7 +8,7 @@ import { type RelayEntry, entryBytes } from "./relay-batch.ts";
  * What a gateway asks a channel's object on behalf of its clients; the answers come in the same order. During a deploy the
  * two sides may be one release apart (rule V1): fields are only ever added, and an added field has a meaning of absence.
  */
-export type Question =
+export type RelayRequest =
   /** Registers the gateway: from the answer's number on it is sent everything. */
   | { readonly method: "follow" }
   /**
@@ -26,12 +26,12 @@ export type Question =
   /** Joins, leaves and sole connections of the gateway's clients, for everybody. */
   | { readonly method: "announce"; readonly entries: readonly RelayEntry[] };
 
-export type Answer =
+export type RelayReply =
   | {
       readonly outcome: "following";
       /** Where the stream stands; absent on a channel without history. */
       readonly position?: StreamPosition;
-      /** Everything up to here was before: see {@link Batch}. */
+      /** Everything up to here was before: see {@link RelayBatch}. */
       readonly instance: number;
       readonly sequence: number;
     }
@@ -53,8 +53,8 @@ export type Answer =
   | { readonly outcome: "error"; readonly error: ErrorCode };
 
 /** The answer to one call. Overloaded: nothing of it was done. */
-export type Answers =
-  | { readonly outcome: "answers"; readonly answers: readonly Answer[] }
+export type RelayReplies =
+  | { readonly outcome: "answers"; readonly answers: readonly RelayReply[] }
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
 
 /** Who of a gateway's sockets is present on a channel. */
@@ -63,7 +63,7 @@ export interface GatewayPresence {
 }
 
 /** Who is present on a channel, on all its sockets. */
-export type PresenceAnswers =
+export type ChannelPresenceReply =
   | {
       readonly outcome: "present";
       readonly clients: readonly ClientInfo[];
@@ -73,15 +73,15 @@ export type PresenceAnswers =
   | { readonly outcome: "error"; readonly error: ErrorCode };
 
 /** What a question holds in memory, roughly. */
-export function questionBytes(question: Question): number {
-  switch (question.method) {
+export function relayRequestBytes(request: RelayRequest): number {
+  switch (request.method) {
     case "publish":
       return entryBytes({
         type: "publication",
-        publication: { data: question.data, offset: 0, info: question.info },
+        publication: { data: request.data, offset: 0, info: request.info },
       });
     case "announce":
-      return question.entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
+      return request.entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
     case "follow":
     case "recover":
     case "newest":

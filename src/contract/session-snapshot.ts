@@ -33,7 +33,7 @@ export interface SessionSnapshot extends SessionIdentity {
   /** In the order in which they were made. */
   readonly subscriptions: readonly SubscriptionSnapshot[];
   /** On a gateway: how far it is with those channels for which this session has to remember it (rule L7). */
-  readonly kept?: ReadonlyMap<string, KeptPosition>;
+  readonly kept?: ReadonlyMap<string, StoredCursor>;
 }
 
 /** A subscription as it was granted: namespace options and the token's override are already weighed in. */
@@ -61,7 +61,7 @@ export interface SubscriptionSnapshot {
 }
 
 /** Up to where a gateway has passed a channel on to its subscribers. */
-export interface KeptPosition {
+export interface StoredCursor {
   /** "" and 0 on a channel without history. */
   readonly epoch: string;
   readonly offset: number;

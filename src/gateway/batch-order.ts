@@ -1,17 +1,17 @@
 import type { StreamPosition } from "../protocol/publication.ts";
-import { type Batch, type RelayEntry, entryBytes } from "../contract/relay-batch.ts";
-import { type Reached, sameStream } from "./cursor.ts";
+import { type RelayBatch, type RelayEntry, entryBytes } from "../contract/relay-batch.ts";
+import { type Cursor, sameStream } from "./cursor.ts";
 
 /** What a batch brings to a gateway. */
 type SortedBatch =
   | {
       readonly outcome: "sorted";
       /** How far the gateway is once it has delivered the entries. */
-      readonly reached: Reached;
+      readonly cursor: Cursor;
       /** What is new, in order. */
       readonly entries: readonly RelayEntry[];
       /** Publications are missing. This must wait until they are there; it may hold nothing but where the stream stands. */
-      readonly rest?: Batch;
+      readonly rest?: RelayBatch;
       /** A removal of the history may be among what was never heard. */
       readonly skipped: boolean;
     }
@@ -22,29 +22,29 @@ type SortedBatch =
  * Finds what is new in a batch (rule L1). The numbers tell what was taken already. What is missing in a stream the offsets
  * tell, and it can be read; without history a missing number is a loss.
  */
-export function sortBatch(batch: Batch, reached: Reached): SortedBatch {
-  if (batch.instance < reached.instance) return sortOlder(batch, reached);
+export function sortBatch(batch: RelayBatch, cursor: Cursor): SortedBatch {
+  if (batch.instance < cursor.instance) return sortOlder(batch, cursor);
   const { first, entries, top, instance } = batch;
-  const isNewer = instance > reached.instance;
-  const before = isNewer ? 0 : reached.sequence;
+  const isNewer = instance > cursor.instance;
+  const before = isNewer ? 0 : cursor.sequence;
   const last = first + entries.length - 1;
   const isTold = !isNewer && (entries.length > 0 ? last <= before : last < before);
   // Repeated or overtaken, unless it tells of more: should a clock have been set back, two instances began at the same time.
-  if (isTold && !isAhead(top, reached.position)) return nothingNew(reached);
+  if (isTold && !isAhead(top, cursor.position)) return nothingNew(cursor);
   // One without entries that ends where we are says where the stream stands now.
-  const position = positionIn(reached.position, top);
+  const position = positionIn(cursor.position, top);
   if (position === "lost") return { outcome: "lost" };
   const skipped = isNewer || first > before + 1;
   if (position === undefined) {
     if (first > before + 1) return { outcome: "lost" };
     const fresh = entries.slice(before + 1 - first);
-    return { outcome: "sorted", reached: { instance, sequence: last }, entries: fresh, skipped };
+    return { outcome: "sorted", cursor: { instance, sequence: last }, entries: fresh, skipped };
   }
   const sorted = sortEntries(batch, position, (number) => number <= before);
   const sequence = Math.max(before, sorted.rest === undefined ? last : sorted.rest.first - 1);
   return {
     outcome: "sorted",
-    reached: { instance, sequence, position: sorted.position },
+    cursor: { instance, sequence, position: sorted.position },
     entries: sorted.entries,
     ...(sorted.rest === undefined ? {} : { rest: sorted.rest }),
     skipped,
@@ -52,17 +52,17 @@ export function sortBatch(batch: Batch, reached: Reached): SortedBatch {
 }
 
 /** Of an instance that is gone only its publications still count, where the offsets say that they are new. */
-function sortOlder(batch: Batch, reached: Reached): SortedBatch {
+function sortOlder(batch: RelayBatch, cursor: Cursor): SortedBatch {
   const { top } = batch;
-  const { position } = reached;
-  if (top === undefined || position === undefined) return nothingNew(reached);
+  const { position } = cursor;
+  if (top === undefined || position === undefined) return nothingNew(cursor);
   // It tells of a stream that has ended, long before we were told of the next one.
-  if (!sameStream(top, position)) return nothingNew(reached);
-  const publications: Batch = { ...batch, entries: batch.entries.filter(isInStream) };
+  if (!sameStream(top, position)) return nothingNew(cursor);
+  const publications: RelayBatch = { ...batch, entries: batch.entries.filter(isInStream) };
   const sorted = sortEntries(publications, position, () => false);
   return {
     outcome: "sorted",
-    reached: { ...reached, position: sorted.position },
+    cursor: { ...cursor, position: sorted.position },
     entries: sorted.entries,
     ...(sorted.rest === undefined ? {} : { rest: sorted.rest }),
     skipped: false,
@@ -71,10 +71,10 @@ function sortOlder(batch: Batch, reached: Reached): SortedBatch {
 
 /** Takes what follows the position without a hole, and leaves the rest. */
 function sortEntries(
-  batch: Batch,
+  batch: RelayBatch,
   from: StreamPosition,
   taken: (number: number) => boolean,
-): { position: StreamPosition; entries: readonly RelayEntry[]; rest?: Batch } {
+): { position: StreamPosition; entries: readonly RelayEntry[]; rest?: RelayBatch } {
   const entries: RelayEntry[] = [];
   let { offset } = from;
   for (const [index, entry] of batch.entries.entries()) {
@@ -119,8 +119,8 @@ function isInStream(entry: RelayEntry): entry is RelayEntry & { readonly type: "
   return entry.type === "publication" && entry.publication.offset > 0;
 }
 
-function nothingNew(reached: Reached): SortedBatch {
-  return { outcome: "sorted", reached, entries: [], skipped: false };
+function nothingNew(cursor: Cursor): SortedBatch {
+  return { outcome: "sorted", cursor, entries: [], skipped: false };
 }
 
 /**
@@ -128,10 +128,10 @@ function nothingNew(reached: Reached): SortedBatch {
  * keeps that it came: so the gap is noticed, and read from the history or told (rule L3).
  */
 export class BatchBuffer {
-  #batches: Batch[] = [];
+  #batches: RelayBatch[] = [];
   #bytes = 0;
   /** Stands for everything that came after there was no room any more. */
-  #overflow: Batch | undefined;
+  #overflow: RelayBatch | undefined;
   readonly #bytesMax: number;
 
   /** @param bytesMax how much it may hold */
@@ -139,7 +139,7 @@ export class BatchBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  add(batch: Batch): void {
+  add(batch: RelayBatch): void {
     // The channel's name is in each push that they become.
     const nameBytes = batch.channel.length;
     const bytes = batch.entries.reduce(
@@ -155,7 +155,7 @@ export class BatchBuffer {
   }
 
   /** Everything, to be judged anew. */
-  takeAll(): readonly Batch[] {
+  takeAll(): readonly RelayBatch[] {
     const all = this.#overflow === undefined ? this.#batches : [...this.#batches, this.#overflow];
     this.#batches = [];
     this.#bytes = 0;
@@ -164,11 +164,11 @@ export class BatchBuffer {
   }
 }
 
-function emptied(batch: Batch): Batch {
+function emptied(batch: RelayBatch): RelayBatch {
   return { ...batch, first: batch.first + batch.entries.length, entries: [] };
 }
 
-function laterOf(one: Batch | undefined, other: Batch): Batch {
+function laterOf(one: RelayBatch | undefined, other: RelayBatch): RelayBatch {
   if (one === undefined) return other;
   const [earlier, later] = one.instance <= other.instance ? [one, other] : [other, one];
   if (earlier.instance === later.instance) return one.first > other.first ? one : other;

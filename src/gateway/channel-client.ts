@@ -1,31 +1,31 @@
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import {
-  questionBytes,
-  type Answer,
-  type Answers,
-  type Question,
+  relayRequestBytes,
+  type RelayReply,
+  type RelayReplies,
+  type RelayRequest,
 } from "../contract/relay-request.ts";
 
 /** How a gateway calls a channel's object. */
-export interface UpstreamPort {
+export interface ChannelClientPort {
   /**
    * Makes one call.
    *
-   * @param answered called once, later or at once; undefined when the call failed and nobody knows whether it was carried
+   * @param done called once, later or at once; undefined when the call failed and nobody knows whether it was carried
    *                 out. A port gives up waiting by itself (rule B4)
    */
   call(
     channel: string,
-    questions: readonly Question[],
-    answered: (answers: Answers | undefined) => void,
+    requests: readonly RelayRequest[],
+    done: (answers: RelayReplies | undefined) => void,
   ): void;
 }
 
 /** A question, and who waits for the answer. */
-export interface Asked {
-  readonly question: Question;
-  readonly answered: (answer: Answer) => void;
+export interface PendingRequest {
+  readonly request: RelayRequest;
+  readonly done: (answer: RelayReply) => void;
 }
 
 /**
@@ -33,13 +33,13 @@ export interface Asked {
  * under way at a time, and what is asked meanwhile shares the next one. An overloaded channel is left alone for a while, and
  * then asked again what can't be lost.
  */
-export class Upstream {
+export class ChannelClient {
   readonly #channel: string;
-  readonly #port: UpstreamPort;
+  readonly #port: ChannelClientPort;
   readonly #emptied: () => void;
   readonly #paused: () => void;
-  readonly #waiting = new WaitingQuestions();
-  readonly #pause = new UpstreamPause();
+  readonly #waiting = new RequestQueue();
+  readonly #pause = new Backoff();
   /** From a call out until its last answer was given: what an answer makes somebody ask shares the next call, too. */
   #underWay = false;
 
@@ -49,7 +49,7 @@ export class Upstream {
    */
   constructor(
     channel: string,
-    port: UpstreamPort,
+    port: ChannelClientPort,
     emptied: () => void,
     paused: () => void = () => undefined,
   ) {
@@ -65,15 +65,15 @@ export class Upstream {
   }
 
   /** Asks several questions in one go, or refuses those for which there is no room any more. */
-  ask(all: readonly Asked[]): void {
-    const refused: Asked[] = [];
+  ask(all: readonly PendingRequest[]): void {
+    const refused: PendingRequest[] = [];
     for (const asked of all) {
-      const { question } = asked;
-      const bytes = questionBytes(question);
-      const waiting = { ...asked, bytes, attempts: attemptsOf(question), tries: triesOf(question) };
+      const { request } = asked;
+      const bytes = relayRequestBytes(request);
+      const waiting = { ...asked, bytes, attempts: attemptsOf(request), tries: triesOf(request) };
       if (!this.#waiting.add(waiting)) refused.push(asked);
     }
-    for (const { answered } of refused) answered(failure(errorCodes.tooManyRequests));
+    for (const { done: answered } of refused) answered(failure(errorCodes.tooManyRequests));
     this.#send();
   }
 
@@ -95,7 +95,7 @@ export class Upstream {
     let answered = false;
     this.#port.call(
       this.#channel,
-      sent.filter(({ settled }) => settled === undefined).map(({ question }) => question),
+      sent.filter(({ settled }) => settled === undefined).map(({ request }) => request),
       (answers) => {
         if (answered) return;
         answered = true;
@@ -104,7 +104,7 @@ export class Upstream {
     );
   }
 
-  #answered(sent: readonly Waiting[], answers: Answers | undefined): void {
+  #answered(sent: readonly QueuedRequest[], answers: RelayReplies | undefined): void {
     try {
       if (answers === undefined) this.#putBack(sent.map(failedOnce));
       else if (answers.outcome === "overloaded") this.#overloaded(sent);
@@ -120,7 +120,7 @@ export class Upstream {
   }
 
   /** Nothing of it was done. */
-  #overloaded(sent: readonly Waiting[]): void {
+  #overloaded(sent: readonly QueuedRequest[]): void {
     this.#pause.begin();
     this.#putBack(sent.map(refusedOnce));
     // What waits was asked meanwhile, and comes with the next call.
@@ -129,48 +129,48 @@ export class Upstream {
   }
 
   /** These are asked again, before everything else; what was given up is told only after what was asked earlier. */
-  #putBack(sent: readonly Waiting[]): void {
+  #putBack(sent: readonly QueuedRequest[]): void {
     // For the answer to a join or a leave nobody waits.
     const first = sent.findIndex(
-      ({ settled, question }) => settled === undefined && question.method !== "announce",
+      ({ settled, request }) => settled === undefined && request.method !== "announce",
     );
     const before = first < 0 ? sent : sent.slice(0, first);
     const kept = before.filter(({ settled }) => settled === undefined);
     // They wait again before any answer is given: that may ask something new, which comes after them.
     this.#waiting.putBack([...kept, ...sent.slice(before.length)]);
-    for (const { settled, answered } of before) if (settled !== undefined) answered(settled);
+    for (const { settled, done: answered } of before) if (settled !== undefined) answered(settled);
   }
 }
 
 /** Nobody knows what became of it: what does no harm when it is done twice is asked again. */
-function failedOnce(waiting: Waiting): Waiting {
+function failedOnce(waiting: QueuedRequest): QueuedRequest {
   const attempts = waiting.attempts - 1;
   if (waiting.settled !== undefined || attempts > 0) return { ...waiting, attempts };
   return { ...waiting, attempts, settled: failure(errorCodes.internal) };
 }
 
 /** It was refused, and does no harm if it is asked again. */
-function refusedOnce(waiting: Waiting): Waiting {
+function refusedOnce(waiting: QueuedRequest): QueuedRequest {
   const tries = waiting.tries - 1;
   if (waiting.settled !== undefined || tries > 0) return { ...waiting, tries };
   return { ...waiting, tries, settled: failure(errorCodes.tooManyRequests) };
 }
 
-function answerAll(sent: readonly Waiting[], answers: readonly Answer[]): void {
+function answerAll(sent: readonly QueuedRequest[], answers: readonly RelayReply[]): void {
   let next = 0;
-  for (const { settled, answered } of sent) {
+  for (const { settled, done: answered } of sent) {
     if (settled !== undefined) answered(settled);
     // Fewer answers than questions: another release, or a fault. Nobody must wait for ever.
     else answered(answers[next++] ?? failure(errorCodes.internal));
   }
 }
 
-function failure(error: ErrorCode): Answer {
+function failure(error: ErrorCode): RelayReply {
   return { outcome: "error", error };
 }
 
 /** How often a question may be sent: a publish done twice would be two publications, and a lost leave is told by nobody. */
-function attemptsOf({ method }: Question): number {
+function attemptsOf({ method }: RelayRequest): number {
   switch (method) {
     case "publish":
       return 1;
@@ -185,7 +185,7 @@ function attemptsOf({ method }: Question): number {
 }
 
 /** How often an overloaded channel may be asked: a client repeats what it asked for itself, and nobody the rest. */
-function triesOf({ method }: Question): number {
+function triesOf({ method }: RelayRequest): number {
   switch (method) {
     case "publish":
     case "history":
@@ -200,25 +200,25 @@ function triesOf({ method }: Question): number {
 }
 
 /** A question that was asked, and may be asked again. */
-interface Waiting {
-  readonly question: Question;
-  readonly answered: (answer: Answer) => void;
+interface QueuedRequest {
+  readonly request: RelayRequest;
+  readonly done: (answer: RelayReply) => void;
   readonly bytes: number;
   /** How often it may still be sent without anybody knowing what became of it. */
   readonly attempts: number;
   /** How often it may still be refused by an overloaded channel. */
   readonly tries: number;
   /** It was given up, and is answered so in its turn. */
-  readonly settled?: Answer;
+  readonly settled?: RelayReply;
 }
 
 /**
  * The questions that wait for the call under way, in order. Joins and leaves have room of their own: a client can be told
  * that its question was refused, and nobody repeats these.
  */
-class WaitingQuestions {
-  #all: Waiting[] = [];
-  readonly #questions = { count: 0, bytes: 0 };
+class RequestQueue {
+  #all: QueuedRequest[] = [];
+  readonly #requests = { count: 0, bytes: 0 };
   readonly #announces = { count: 0, bytes: 0 };
 
   get size(): number {
@@ -226,11 +226,11 @@ class WaitingQuestions {
   }
 
   /** @returns false when there is no room for it */
-  add(waiting: Waiting): boolean {
-    const announces = waiting.question.method === "announce";
+  add(waiting: QueuedRequest): boolean {
+    const announces = waiting.request.method === "announce";
     const { count, bytes } = this.#roomOf(waiting);
-    const countMax = announces ? limits.announcesWaitingMax : limits.questionsWaitingMax;
-    const bytesMax = announces ? limits.announcesWaitingBytesMax : limits.questionsWaitingBytesMax;
+    const countMax = announces ? limits.announcesWaitingMax : limits.requestsWaitingMax;
+    const bytesMax = announces ? limits.announcesWaitingBytesMax : limits.requestsWaitingBytesMax;
     if (count >= countMax || bytes + waiting.bytes > bytesMax) return false;
     this.#all.push(waiting);
     this.#count(waiting, 1);
@@ -238,19 +238,19 @@ class WaitingQuestions {
   }
 
   /** Puts questions that had been taken before all others, whether or not there is room. */
-  putBack(taken: readonly Waiting[]): void {
+  putBack(taken: readonly QueuedRequest[]): void {
     this.#all = [...taken, ...this.#all];
     for (const waiting of taken) this.#count(waiting, 1);
   }
 
   /** Takes as many of the first ones as one call may have. */
-  nextCall(): readonly Waiting[] {
+  nextCall(): readonly QueuedRequest[] {
     let count = 0;
     let bytes = 0;
     for (const waiting of this.#all) {
       bytes += waiting.bytes;
-      if (count >= limits.questionsPerCallMax) break;
-      if (count > 0 && bytes > limits.questionsPerCallBytesMax) break;
+      if (count >= limits.requestsPerCallMax) break;
+      if (count > 0 && bytes > limits.requestsPerCallBytesMax) break;
       count++;
     }
     const next = this.#all.splice(0, count);
@@ -258,19 +258,19 @@ class WaitingQuestions {
     return next;
   }
 
-  #count(waiting: Waiting, sign: 1 | -1): void {
+  #count(waiting: QueuedRequest, sign: 1 | -1): void {
     const room = this.#roomOf(waiting);
     room.count += sign;
     room.bytes += sign * waiting.bytes;
   }
 
-  #roomOf({ question }: Waiting): { count: number; bytes: number } {
-    return question.method === "announce" ? this.#announces : this.#questions;
+  #roomOf({ request }: QueuedRequest): { count: number; bytes: number } {
+    return request.method === "announce" ? this.#announces : this.#requests;
   }
 }
 
 /** How long an overloaded channel is left alone: twice as long each time in a row, within limits. */
-class UpstreamPause {
+class Backoff {
   /** How long; undefined while the channel may be asked. */
   #ms: number | undefined;
   /** When it began; undefined until somebody says what time it is. */

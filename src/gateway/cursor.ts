@@ -1,10 +1,10 @@
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { KeptPosition } from "../contract/session-snapshot.ts";
-import type { Batch } from "../contract/relay-batch.ts";
+import type { StoredCursor } from "../contract/session-snapshot.ts";
+import type { RelayBatch } from "../contract/relay-batch.ts";
 import type { Subscription } from "../session/subscription.ts";
 
 /** How far a gateway is with a channel: everything up to here is with its subscribers. */
-export interface Reached {
+export interface Cursor {
   /** The channel's instance, and the number of the last entry taken from it. */
   readonly instance: number;
   readonly sequence: number;
@@ -13,32 +13,32 @@ export interface Reached {
 }
 
 /** How it is noted where it survives sleep. */
-export function keptOf({ instance, sequence, position }: Reached): KeptPosition {
+export function storedCursor({ instance, sequence, position }: Cursor): StoredCursor {
   const { epoch, offset } = position ?? { epoch: "", offset: 0 };
   return { epoch, offset, instance, sequence };
 }
 
 /** The other way round. */
-export function reachedOf({ instance, sequence, epoch, offset }: KeptPosition): Reached {
+export function cursorOf({ instance, sequence, epoch, offset }: StoredCursor): Cursor {
   return { instance, sequence, ...(epoch === "" ? {} : { position: { epoch, offset } }) };
 }
 
 /** Whether what was kept is further than that. */
-export function isBeyond(kept: KeptPosition, reached: Reached): boolean {
-  if (kept.instance !== reached.instance) return kept.instance > reached.instance;
-  if (kept.sequence !== reached.sequence) return kept.sequence > reached.sequence;
-  return kept.offset > (reached.position?.offset ?? 0);
+export function isBeyond(kept: StoredCursor, cursor: Cursor): boolean {
+  if (kept.instance !== cursor.instance) return kept.instance > cursor.instance;
+  if (kept.sequence !== cursor.sequence) return kept.sequence > cursor.sequence;
+  return kept.offset > (cursor.position?.offset ?? 0);
 }
 
 /** Where a gateway stood that has taken everything before this batch, and nothing of it. */
-export function reachedBefore({ instance, first, entries, top }: Batch): Reached {
-  const reached = { instance, sequence: first - 1 };
-  if (top === undefined) return reached;
+export function cursorBefore({ instance, first, entries, top }: RelayBatch): Cursor {
+  const cursor = { instance, sequence: first - 1 };
+  if (top === undefined) return cursor;
   for (const entry of entries) {
     if (entry.type !== "publication" || entry.publication.offset === 0) continue;
-    return { ...reached, position: { epoch: top.epoch, offset: entry.publication.offset - 1 } };
+    return { ...cursor, position: { epoch: top.epoch, offset: entry.publication.offset - 1 } };
   }
-  return { ...reached, position: top };
+  return { ...cursor, position: top };
 }
 
 /** Whether two positions are of one stream. An empty epoch isn't known yet, and isn't compared (reference 2.6). */
@@ -50,19 +50,19 @@ export function sameStream(one: StreamPosition, other: StreamPosition): boolean 
  * Notes how far a gateway is with a channel, where it survives sleep: in one subscriber's attachment (rule L7), so that a
  * batch costs one attachment and not one for each subscriber.
  */
-export class Keeper {
+export class CursorKeeper {
   #keeper: Subscription | undefined;
   /** What it holds. */
-  #written: Reached | undefined;
+  #written: Cursor | undefined;
   /** They had no room when they were last asked, the longest ago first. They may have it again. Undefined while all have. */
   #refused: Set<Subscription> | undefined;
   /** For what some of them were asked again. */
-  #askedFor: Reached | undefined;
+  #askedFor: Cursor | undefined;
 
   /** A subscription woke, and holds what was noted. */
-  restored(subscription: Subscription, reached: Reached): void {
+  restored(subscription: Subscription, cursor: Cursor): void {
     this.#keeper = subscription;
-    this.#written = reached;
+    this.#written = cursor;
   }
 
   left(subscription: Subscription): void {
@@ -81,20 +81,20 @@ export class Keeper {
   }
 
   /** Notes how far the gateway is, if that isn't noted yet. */
-  keep(reached: Reached, subscriptions: Iterable<Subscription>): void {
-    if (this.#written === reached) return;
-    const kept = keptOf(reached);
+  keep(cursor: Cursor, subscriptions: Iterable<Subscription>): void {
+    if (this.#written === cursor) return;
+    const kept = storedCursor(cursor);
     if (this.#keeper === undefined || !this.#keptBy(this.#keeper, kept)) {
-      const again = this.#askedFor === reached ? [] : firstOf(askedAgain, this.#refused ?? []);
+      const again = this.#askedFor === cursor ? [] : firstOf(askedAgain, this.#refused ?? []);
       this.#keeper = this.#find(kept, subscriptions, again);
-      this.#askedFor = this.#refused === undefined ? undefined : reached;
+      this.#askedFor = this.#refused === undefined ? undefined : cursor;
     }
-    this.#written = this.#keeper === undefined ? undefined : reached;
+    this.#written = this.#keeper === undefined ? undefined : cursor;
   }
 
   /** Asks everybody once, and then a few again for each batch: all of them may be thousands. */
   #find(
-    kept: KeptPosition,
+    kept: StoredCursor,
     subscriptions: Iterable<Subscription>,
     again: readonly Subscription[],
   ): Subscription | undefined {
@@ -105,7 +105,7 @@ export class Keeper {
     return again.find((subscription) => this.#keptBy(subscription, kept));
   }
 
-  #keptBy(subscription: Subscription, kept: KeptPosition): boolean {
+  #keptBy(subscription: Subscription, kept: StoredCursor): boolean {
     // The last one that was asked comes last.
     this.#accept(subscription);
     if (subscription.keep(kept)) return true;

@@ -1,19 +1,19 @@
-import type { JoinWish } from "../channel/channel.ts";
+import type { SubscribeOptions } from "../channel/channel.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
-import type { JoinAnswer } from "../session/ports.ts";
+import type { SubscribeReply } from "../session/ports.ts";
 import type { Subscription } from "../session/subscription.ts";
-import { Audience, type PublishWait } from "./local-subscribers.ts";
+import { LocalSubscribers, type PublishWait } from "./local-subscribers.ts";
 import { BatchBuffer, sortBatch } from "./batch-order.ts";
-import type { Batch, BatchAnswer, RelayEntry } from "../contract/relay-batch.ts";
-import { Joins } from "./pending-subscribes.ts";
-import type { Answer } from "../contract/relay-request.ts";
-import { type Reached, reachedBefore, sameStream } from "./cursor.ts";
-import { Window } from "./replay-buffer.ts";
+import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
+import { PendingSubscribes } from "./pending-subscribes.ts";
+import type { RelayReply } from "../contract/relay-request.ts";
+import { type Cursor, cursorBefore, sameStream } from "./cursor.ts";
+import { ReplayBuffer } from "./replay-buffer.ts";
 import type { ClientConfig } from "../config/config.ts";
-import type { HeldSubscriptions } from "./memory.ts";
-import type { Asked } from "./channel-client.ts";
+import type { SubscriptionMemory } from "./memory.ts";
+import type { PendingRequest } from "./channel-client.ts";
 
 /**
  * One channel as a gateway follows it, for all its subscribers here (rules L1, L3, L6 and L7).
@@ -30,15 +30,15 @@ import type { Asked } from "./channel-client.ts";
 export class Follower {
   readonly channel: string;
   readonly #host: FollowerHost;
-  readonly #audience: Audience;
+  readonly #subscribers: LocalSubscribers;
   /** Those who want to subscribe; undefined while nobody does and nothing is read for any of them. */
-  #joins: Joins | undefined;
+  #pending: PendingSubscribes | undefined;
   /** What came since something was read for them; undefined while it is closed and nobody joins. */
-  #window: Window | undefined;
+  #replayBuffer: ReplayBuffer | undefined;
   /** What came while something missing was read, or before it was known what the gateway needs; undefined otherwise. */
   #buffer: BatchBuffer | undefined;
   /** Where it stands; undefined while that is unknown. */
-  #reached: Reached | undefined;
+  #cursor: Cursor | undefined;
   /** `follow` is under way. */
   #following = false;
   /** What is missing is being read. */
@@ -50,33 +50,33 @@ export class Follower {
   constructor(channel: string, host: FollowerHost) {
     this.channel = channel;
     this.#host = host;
-    this.#audience = new Audience(channel, host.client);
+    this.#subscribers = new LocalSubscribers(channel, host.client);
   }
 
   /** Nobody here wants the channel, or is about to. */
   get idle(): boolean {
-    return this.#audience.size === 0 && !this.#joining;
+    return this.#subscribers.size === 0 && !this.#subscribing;
   }
 
   /** Whether {@link settle} has something to do. */
   get unsettled(): boolean {
-    return this.#audience.unsettled;
+    return this.#subscribers.unsettled;
   }
 
   /** The subscribers here. */
   get subscriptions(): readonly Subscription[] {
-    return this.#audience.subscriptions;
+    return this.#subscribers.subscriptions;
   }
 
   /** What it holds for clients that recover together. */
-  get windowBytes(): number {
-    return this.#window?.bytes ?? 0;
+  get replayBufferBytes(): number {
+    return this.#replayBuffer?.bytes ?? 0;
   }
 
   /** Takes what the channel's object tells. Follow it, in the same stretch, with {@link settle}. */
-  take(batch: Batch, nowMs: number): BatchAnswer {
+  take(batch: RelayBatch, nowMs: number): RelayBatchReply {
     // It cuts those who are too far behind, and may leave nobody.
-    const overloaded = this.#audience.overloaded(nowMs);
+    const overloaded = this.#subscribers.overloaded(nowMs);
     if (this.idle) return { outcome: "left" };
     if (overloaded) return { outcome: "busy" };
     this.#run(() => this.#take(batch));
@@ -84,50 +84,50 @@ export class Follower {
   }
 
   /** Makes somebody a subscriber; `answer` may be called at once. */
-  join(
+  subscribe(
     subscription: Subscription,
-    wish: JoinWish,
+    options: SubscribeOptions,
     nowMs: number,
-    answer: (outcome: JoinAnswer) => void,
+    answer: (outcome: SubscribeReply) => void,
   ): void {
-    const { held } = this.#host;
-    const answered = (outcome: JoinAnswer): void => {
+    const { memory: held } = this.#host;
+    const answered = (outcome: SubscribeReply): void => {
       if (outcome.outcome === "failed") held.remove(subscription);
       answer(outcome);
     };
     held.add(subscription);
     this.#run(() => {
-      this.expireWindow(nowMs);
-      this.#joins ??= this.#newJoins();
-      this.#joins.add({ subscription, wish, nowMs, answer: answered });
+      this.expireReplayBuffer(nowMs);
+      this.#pending ??= this.#newPending();
+      this.#pending.add({ subscription, options, nowMs, answer: answered });
     });
   }
 
   /** Ends a subscription, or the wish for one, which then isn't answered any more (rule G5). */
-  leave(subscription: Subscription): void {
-    this.#host.held.remove(subscription);
+  unsubscribe(subscription: Subscription): void {
+    this.#host.memory.remove(subscription);
     this.#run(() => {
-      this.#joins?.cancel(subscription);
-      this.#audience.remove(subscription);
+      this.#pending?.cancel(subscription);
+      this.#subscribers.remove(subscription);
     });
   }
 
   /** Takes up a subscription that slept, and where it noted that the gateway stands. */
   restore(subscription: Subscription): void {
-    this.#host.held.add(subscription);
+    this.#host.memory.add(subscription);
     this.#run(() => {
-      this.#reached = this.#audience.restore(subscription, this.#reached);
+      this.#cursor = this.#subscribers.restore(subscription, this.#cursor);
     });
   }
 
   /** Answers a publisher once its publication has reached the hub (rule O4): at once, unless it is a subscriber here. */
   awaitPublication(wait: PublishWait): void {
-    this.#run(() => this.#audience.awaitPublication(wait));
+    this.#run(() => this.#subscribers.awaitPublication(wait));
   }
 
   /** Whether publications are being collected; then the subscription's `flushed` is called once they went out. */
   awaitFlush(subscription: Subscription): boolean {
-    return this.#audience.awaitFlush(subscription);
+    return this.#subscribers.awaitFlush(subscription);
   }
 
   /**
@@ -138,20 +138,20 @@ export class Follower {
   settle(nowMs: number): number | undefined {
     let settleInMs: number | undefined;
     this.#run(() => {
-      settleInMs = this.#audience.settle(nowMs);
+      settleInMs = this.#subscribers.settle(nowMs);
     });
     return settleInMs;
   }
 
   /** Lets go of what was held for clients that recover together, if that was long ago. */
-  expireWindow(nowMs: number): void {
-    if (!this.#reading) this.#window?.expire(nowMs);
+  expireReplayBuffer(nowMs: number): void {
+    if (!this.#reading) this.#replayBuffer?.expire(nowMs);
     this.#dropUnused();
   }
 
   /** The same, however long ago it was. */
-  dropWindow(): void {
-    if (!this.#reading) this.#window?.close();
+  dropReplayBuffer(): void {
+    if (!this.#reading) this.#replayBuffer?.close();
     this.#dropUnused();
   }
 
@@ -169,7 +169,7 @@ export class Follower {
     try {
       work();
       while (this.#goOn());
-      if (this.#reached !== undefined) this.#audience.keep(this.#reached);
+      if (this.#cursor !== undefined) this.#subscribers.keep(this.#cursor);
     } finally {
       this.#working = false;
     }
@@ -177,42 +177,42 @@ export class Follower {
     this.#host.changed(this);
   }
 
-  get #joining(): boolean {
-    return this.#joins !== undefined && this.#joins.size > 0;
+  get #subscribing(): boolean {
+    return this.#pending !== undefined && this.#pending.size > 0;
   }
 
   get #reading(): boolean {
-    return this.#joins?.reading === true;
+    return this.#pending?.reading === true;
   }
 
-  #newJoins(): Joins {
-    this.#window ??= new Window();
-    return new Joins(this.#host.client, {
-      window: this.#window,
-      position: () => this.#reached?.position,
+  #newPending(): PendingSubscribes {
+    this.#replayBuffer ??= new ReplayBuffer();
+    return new PendingSubscribes(this.#host.client, {
+      replayBuffer: this.#replayBuffer,
+      position: () => this.#cursor?.position,
       ask: (asked) => this.#host.ask(this.channel, asked),
       run: (work) => this.#run(work),
       advance: (publications) => this.#advance(publications),
-      begin: (subscription) => this.#audience.add(subscription),
-      lose: () => this.#lose(),
+      begin: (subscription) => this.#subscribers.add(subscription),
+      insufficientState: () => this.#insufficientState(),
     });
   }
 
   #dropUnused(): void {
-    if (this.#working || this.#joining || this.#reading) return;
-    this.#joins = undefined;
-    if (this.#window?.isOpen === false) this.#window = undefined;
+    if (this.#working || this.#subscribing || this.#reading) return;
+    this.#pending = undefined;
+    if (this.#replayBuffer?.isOpen === false) this.#replayBuffer = undefined;
   }
 
   /** @returns whether something was done, from which more may follow */
   #goOn(): boolean {
     // Whose publication is among what is being read hears of it first (rule O4), though a later instance has been heard.
     if (this.#catchingUp) return false;
-    const reached = this.#reached;
-    if (reached !== undefined && this.#audience.release(reached)) return true;
-    const joins = this.#joins;
+    const cursor = this.#cursor;
+    if (cursor !== undefined && this.#subscribers.release(cursor)) return true;
+    const joins = this.#pending;
     if (joins?.waiting !== true) return false;
-    if (reached !== undefined) {
+    if (cursor !== undefined) {
       joins.decide();
       return true;
     }
@@ -221,64 +221,64 @@ export class Follower {
     return true;
   }
 
-  #take(batch: Batch): void {
+  #take(batch: RelayBatch): void {
     if (this.#catchingUp) {
       this.#keepForLater(batch);
       return;
     }
-    if (this.#reached === undefined && !this.#standBefore(batch)) {
+    if (this.#cursor === undefined && !this.#standBefore(batch)) {
       // Whoever joins needs what is told after the answer to `follow`, which may come later than this.
-      if (this.#joining) this.#keepForLater(batch);
+      if (this.#subscribing) this.#keepForLater(batch);
       return;
     }
-    if (this.#reached === undefined) return;
-    const sorted = sortBatch(batch, this.#reached);
+    if (this.#cursor === undefined) return;
+    const sorted = sortBatch(batch, this.#cursor);
     if (sorted.outcome === "lost") {
-      this.#lose();
+      this.#insufficientState();
       return;
     }
-    if (sorted.skipped) this.#forgetWindow();
-    this.#reached = sorted.reached;
+    if (sorted.skipped) this.#clearReplayBuffer();
+    this.#cursor = sorted.cursor;
     for (const entry of sorted.entries) this.#deliver(entry);
     if (sorted.rest !== undefined) this.#catchUp(sorted.rest);
   }
 
   /** @returns whether it is known now where the subscribers stood before the batch */
-  #standBefore(batch: Batch): boolean {
-    if (this.#audience.size === 0) return false;
+  #standBefore(batch: RelayBatch): boolean {
+    if (this.#subscribers.size === 0) return false;
     const { certain, first, entries, top } = batch;
     // The first word of an instance that has nothing to tell repeats nothing and leaves nothing out.
     const saysNothing = first === 1 && entries.length === 0 && top === undefined;
-    if (certain || saysNothing) this.#standAt(reachedBefore(batch));
-    else this.#lose();
+    if (certain || saysNothing) this.#standAt(cursorBefore(batch));
+    else this.#insufficientState();
     return certain || saysNothing;
   }
 
-  #standAt(reached: Reached): void {
-    const { position } = reached;
-    this.#reached = reached;
+  #standAt(cursor: Cursor): void {
+    const { position } = cursor;
+    this.#cursor = cursor;
     if (position === undefined) return;
-    this.#joins?.settleAhead(position);
+    this.#pending?.settleAhead(position);
   }
 
-  #follow(joins: Joins): void {
+  #follow(joins: PendingSubscribes): void {
     this.#following = true;
     // They slept, and nobody knows what they have. The channel's object begins anew with this gateway: what it tells from
     // then on follows on what joins now, not on what they have, and nothing shows from when on that is so.
-    this.#loseAudience();
+    this.#endSubscriptions();
     this.#host.ask(this.channel, [
       {
-        question: { method: "follow" },
-        answered: (answer) => this.#run(() => this.#followed(answer)),
+        request: { method: "follow" },
+        done: (answer) => this.#run(() => this.#followed(answer)),
       },
       ...joins.askAhead(),
     ]);
   }
 
-  #followed(answer: Answer): void {
+  #followed(answer: RelayReply): void {
     this.#following = false;
     if (answer.outcome !== "following") {
-      this.#joins?.fail(answer.outcome === "error" ? answer.error : errorCodes.internal);
+      this.#pending?.fail(answer.outcome === "error" ? answer.error : errorCodes.internal);
       return;
     }
     const { instance, sequence, position } = answer;
@@ -292,7 +292,7 @@ export class Follower {
     for (const batch of batches) this.#take(batch);
   }
 
-  #keepForLater(batch: Batch): void {
+  #keepForLater(batch: RelayBatch): void {
     // It is passed on in one stretch with the last page of what was missing, in which no socket can drain: together they
     // must not be reason to cut a reader as slow.
     this.#buffer ??= new BatchBuffer(
@@ -302,11 +302,11 @@ export class Follower {
   }
 
   /** Reads what is missing (rule L3). What came after it waits, with everything that comes meanwhile. */
-  #catchUp(rest: Batch): void {
-    const since = this.#reached?.position;
+  #catchUp(rest: RelayBatch): void {
+    const since = this.#cursor?.position;
     // It was read just now, and wasn't there.
     if (since === undefined || since.offset === this.#missedAfter) {
-      this.#lose();
+      this.#insufficientState();
       return;
     }
     this.#keepForLater(rest);
@@ -318,29 +318,29 @@ export class Follower {
     this.#catchingUp = true;
     this.#host.ask(this.channel, [
       {
-        question: { method: "recover", since, whole: true },
-        answered: (answer) => this.#run(() => this.#caughtUp(since, answer)),
+        request: { method: "recover", since, whole: true },
+        done: (answer) => this.#run(() => this.#caughtUp(since, answer)),
       },
     ]);
   }
 
-  #caughtUp(since: StreamPosition, answer: Answer): void {
+  #caughtUp(since: StreamPosition, answer: RelayReply): void {
     this.#catchingUp = false;
-    const position = this.#reached?.position;
+    const position = this.#cursor?.position;
     if (
       this.idle ||
       answer.outcome !== "recovered" ||
       position === undefined ||
       !sameStream(answer.position, position)
     ) {
-      this.#lose();
+      this.#insufficientState();
       return;
     }
     const offset = this.#advance(answer.publications);
     if (offset >= answer.position.offset) this.#takeBuffered();
     // Only a page of what is missing is answered: while the next one is asked for, sockets drain.
     else if (offset > since.offset) this.#readPage({ ...position, offset });
-    else this.#lose();
+    else this.#insufficientState();
   }
 
   /**
@@ -350,46 +350,46 @@ export class Follower {
    */
   #advance(publications: readonly Publication[]): number {
     for (const publication of publications) {
-      const reached = this.#reached;
-      if (reached?.position === undefined) break;
+      const cursor = this.#cursor;
+      if (cursor?.position === undefined) break;
       const { offset } = publication;
-      if (offset !== reached.position.offset + 1) continue;
-      this.#reached = { ...reached, position: { ...reached.position, offset } };
+      if (offset !== cursor.position.offset + 1) continue;
+      this.#cursor = { ...cursor, position: { ...cursor.position, offset } };
       this.#deliver({
         type: "publication",
-        publication: asLive(publication, reached.position.epoch),
+        publication: asLive(publication, cursor.position.epoch),
       });
     }
-    return this.#reached?.position?.offset ?? 0;
+    return this.#cursor?.position?.offset ?? 0;
   }
 
   #deliver(entry: RelayEntry): void {
-    if (entry.type === "removed") this.#forgetWindow();
+    if (entry.type === "removed") this.#clearReplayBuffer();
     if (entry.type === "publication" && entry.publication.offset > 0) {
-      this.#window?.append(asInHistory(entry.publication));
+      this.#replayBuffer?.append(asInHistory(entry.publication));
     }
-    this.#audience.deliver(entry);
+    this.#subscribers.deliver(entry);
   }
 
   /** What is being read still needs what comes meanwhile. */
-  #forgetWindow(): void {
-    if (this.#reading) this.#window?.empty();
-    else this.#window?.close();
+  #clearReplayBuffer(): void {
+    if (this.#reading) this.#replayBuffer?.empty();
+    else this.#replayBuffer?.close();
   }
 
   /** Something is missing and can't be had. Everybody is told, and whoever wants to join begins anew. */
-  #lose(): void {
-    this.#reached = undefined;
+  #insufficientState(): void {
+    this.#cursor = undefined;
     this.#missedAfter = undefined;
     this.#buffer = undefined;
-    this.#window?.close();
-    this.#joins?.restart();
-    this.#loseAudience();
+    this.#replayBuffer?.close();
+    this.#pending?.restart();
+    this.#endSubscriptions();
   }
 
-  #loseAudience(): void {
-    for (const subscription of this.subscriptions) this.#host.held.remove(subscription);
-    this.#audience.lose();
+  #endSubscriptions(): void {
+    for (const subscription of this.subscriptions) this.#host.memory.remove(subscription);
+    this.#subscribers.insufficientState();
   }
 }
 
@@ -397,9 +397,9 @@ export class Follower {
 export interface FollowerHost {
   readonly client: ClientConfig;
   /** Counts the subscribers here, and those about to be. */
-  readonly held: HeldSubscriptions;
+  readonly memory: SubscriptionMemory;
   /** Asks a channel's object, in order. */
-  ask(channel: string, asked: readonly Asked[]): void;
+  ask(channel: string, asked: readonly PendingRequest[]): void;
   /** Called at the end of whatever happened to a follower: it may be idle now, or have something to settle. */
   changed(follower: Follower): void;
 }

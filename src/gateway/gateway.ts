@@ -1,37 +1,37 @@
 import type { HistoryQuery } from "../contract/channel-call.ts";
 import { type ResolvedChannel, resolveChannel } from "../channel/channel-name.ts";
-import type { JoinWish } from "../channel/channel.ts";
+import type { SubscribeOptions } from "../channel/channel.ts";
 import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
 import type { Config } from "../config/config.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
-import type { Batch, BatchAnswer, RelayEntry } from "../contract/relay-batch.ts";
+import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import { Follower, type FollowerHost } from "./follower.ts";
-import { HeldSubscriptions, textBytes } from "./memory.ts";
-import type { Answer, GatewayPresence, Question } from "../contract/relay-request.ts";
-import { SharedQuestion } from "../channel/coalesced-call.ts";
-import { type Asked, Upstream, type UpstreamPort } from "./channel-client.ts";
+import { SubscriptionMemory, textBytes } from "./memory.ts";
+import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
+import { CoalescedCall } from "../channel/coalesced-call.ts";
+import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
 import type {
   Channels,
-  HistoryAnswer,
-  JoinAnswer,
-  PresenceAnswer,
-  PresenceStatsAnswer,
-  PublishAnswer,
+  HistoryReply,
+  SubscribeReply,
+  PresenceReply,
+  PresenceStatsReply,
+  PublishReply,
 } from "../session/ports.ts";
 import type { Subscription } from "../session/subscription.ts";
-import { Windows } from "./replay-buffer.ts";
+import { ReplayBudget } from "./replay-buffer.ts";
 
 /** How a gateway reaches the channels' objects. */
-interface GatewayPorts extends UpstreamPort {
+interface GatewayPorts extends ChannelClientPort {
   /**
    * Asks a channel's object who is present; it asks all gateways, this one too (rule G6).
    *
-   * @param answered called once, later or at once
+   * @param done called once, later or at once
    */
-  presence(channel: string, answered: (answer: PortPresence) => void): void;
+  presence(channel: string, done: (answer: PortPresence) => void): void;
 }
 
 type PortPresence = GatheredPresence | { readonly error: ErrorCode };
@@ -51,15 +51,15 @@ export interface GatewaySetup {
 export class Gateway implements Channels {
   readonly #setup: GatewaySetup;
   readonly #followers = new Map<string, Follower>();
-  readonly #upstreams = new Map<string, Upstream>();
+  readonly #channelClients = new Map<string, ChannelClient>();
   /** They wait until overloaded channels may be asked again. */
-  readonly #pausing = new Set<Upstream>();
-  readonly #presences = new Map<string, SharedQuestion<PortPresence>>();
+  readonly #backingOff = new Set<ChannelClient>();
+  readonly #presences = new Map<string, CoalescedCall<PortPresence>>();
   /** Whose coming was told to others, and whose going must be. */
   readonly #announced = new Set<Subscription>();
   readonly #unsettled = new Set<Follower>();
-  readonly #windows = new Windows();
-  readonly #held = new HeldSubscriptions();
+  readonly #replayBudget = new ReplayBudget();
+  readonly #memory = new SubscriptionMemory();
   readonly #host: FollowerHost;
   /** Of the channels' names. */
   #nameBytes = 0;
@@ -68,7 +68,7 @@ export class Gateway implements Channels {
     this.#setup = setup;
     this.#host = {
       client: setup.config.client,
-      held: this.#held,
+      memory: this.#memory,
       ask: (channel, asked) => this.#askAll(channel, asked),
       changed: (follower) => this.#changed(follower),
     };
@@ -80,12 +80,12 @@ export class Gateway implements Channels {
   }
 
   /** Whether it holds so much that it should get no more clients; those that it has may still subscribe (rule G7). */
-  get crowded(): boolean {
+  get nearlyFull(): boolean {
     return this.#heldBytes > limits.gatewayHeldBytesMax / 2;
   }
 
   /** Takes what a channel's object tells. Follow it, in the same stretch, with {@link settle}. */
-  take(batch: Batch, nowMs: number): BatchAnswer {
+  take(batch: RelayBatch, nowMs: number): RelayBatchReply {
     return this.#followers.get(batch.channel)?.take(batch, nowMs) ?? { outcome: "left" };
   }
 
@@ -96,11 +96,11 @@ export class Gateway implements Channels {
    * @returns in how many ms this must be called again; undefined when there is nothing to wait for
    */
   settle(nowMs: number): number | undefined {
-    this.#windows.expire(nowMs);
+    this.#replayBudget.expire(nowMs);
     let settleInMs = Number.POSITIVE_INFINITY;
-    for (const upstream of this.#pausing) {
-      const ms = upstream.settle(nowMs);
-      if (ms === undefined) this.#pausing.delete(upstream);
+    for (const client of this.#backingOff) {
+      const ms = client.settle(nowMs);
+      if (ms === undefined) this.#backingOff.delete(client);
       else settleInMs = Math.min(settleInMs, ms);
     }
     for (const follower of this.#unsettled) {
@@ -126,19 +126,19 @@ export class Gateway implements Channels {
       : resolved;
   }
 
-  join(
+  subscribe(
     subscription: Subscription,
-    wish: JoinWish,
+    options: SubscribeOptions,
     nowMs: number,
-    answer: (outcome: JoinAnswer) => void,
+    done: (outcome: SubscribeReply) => void,
   ): void {
-    if (this.#heldBytes > limits.gatewayHeldBytesMax) answer(tooMuchHeld);
-    else this.#follower(subscription.channel).join(subscription, wish, nowMs, answer);
+    if (this.#heldBytes > limits.gatewayHeldBytesMax) done(tooMuchHeld);
+    else this.#follower(subscription.channel).subscribe(subscription, options, nowMs, done);
   }
 
   /** What the channels and their subscribers take in memory, roughly. */
   get #heldBytes(): number {
-    return this.#held.bytes + this.#followers.size * channelBytes + this.#nameBytes;
+    return this.#memory.bytes + this.#followers.size * channelBytes + this.#nameBytes;
   }
 
   restore(subscription: Subscription): void {
@@ -147,7 +147,7 @@ export class Gateway implements Channels {
   }
 
   announce(subscription: Subscription): void {
-    const { info, announced, sole, channel } = subscription;
+    const { info, announced, exclusive: sole, channel } = subscription;
     const entries: RelayEntry[] = [];
     if (announced) {
       this.#announced.add(subscription);
@@ -157,9 +157,9 @@ export class Gateway implements Channels {
     if (entries.length > 0) this.#announce(channel, entries);
   }
 
-  leave(subscription: Subscription): void {
+  unsubscribe(subscription: Subscription): void {
     const { channel, info } = subscription;
-    this.#followers.get(channel)?.leave(subscription);
+    this.#followers.get(channel)?.unsubscribe(subscription);
     if (this.#announced.delete(subscription)) this.#announce(channel, [{ type: "leave", info }]);
   }
 
@@ -169,16 +169,16 @@ export class Gateway implements Channels {
     info: ClientInfo,
     subscription: Subscription | undefined,
     nowMs: number,
-    answer: (outcome: PublishAnswer) => void,
+    done: (outcome: PublishReply) => void,
   ): void {
     this.#ask(channel, { method: "publish", data, info }, (answered) => {
       if (answered.outcome !== "published") {
-        answer(failed(answered));
+        done(failed(answered));
         return;
       }
       const follower = this.#followers.get(channel);
       if (subscription === undefined || follower === undefined) {
-        answer({ outcome: "published" });
+        done({ outcome: "published" });
         return;
       }
       follower.awaitPublication({
@@ -186,7 +186,7 @@ export class Gateway implements Channels {
         instance: answered.instance,
         sequence: answered.sequence,
         dueAtMs: nowMs + limits.objectAnswerMs,
-        answer: () => answer({ outcome: "published" }),
+        done: () => done({ outcome: "published" }),
       });
     });
   }
@@ -196,25 +196,25 @@ export class Gateway implements Channels {
     query: HistoryQuery,
     bytesMax: number,
     _nowMs: number,
-    answer: (outcome: HistoryAnswer) => void,
+    done: (outcome: HistoryReply) => void,
   ): void {
     this.#ask(channel, { method: "history", query, bytesMax }, (answered) => {
-      if (answered.outcome === "history") answer(answered);
-      else answer(failed(answered));
+      if (answered.outcome === "history") done(answered);
+      else done(failed(answered));
     });
   }
 
-  presence(channel: string, answer: (outcome: PresenceAnswer) => void): void {
+  presence(channel: string, done: (outcome: PresenceReply) => void): void {
     this.#askPresence(channel, (gathered) => {
-      if ("error" in gathered) answer({ outcome: "failed", error: gathered.error });
-      else answer({ outcome: "presence", result: presence([], gathered) });
+      if ("error" in gathered) done({ outcome: "failed", error: gathered.error });
+      else done({ outcome: "presence", result: presence([], gathered) });
     });
   }
 
-  presenceStats(channel: string, answer: (outcome: PresenceStatsAnswer) => void): void {
+  presenceStats(channel: string, done: (outcome: PresenceStatsReply) => void): void {
     this.#askPresence(channel, (gathered) => {
-      if ("error" in gathered) answer({ outcome: "failed", error: gathered.error });
-      else answer({ outcome: "presence-stats", result: presenceStats([], gathered) });
+      if ("error" in gathered) done({ outcome: "failed", error: gathered.error });
+      else done({ outcome: "presence-stats", result: presenceStats([], gathered) });
     });
   }
 
@@ -222,11 +222,11 @@ export class Gateway implements Channels {
     return this.#followers.get(subscription.channel)?.awaitFlush(subscription) ?? false;
   }
 
-  #askPresence(channel: string, answered: (answer: PortPresence) => void): void {
+  #askPresence(channel: string, done: (answer: PortPresence) => void): void {
     const known = this.#presences.get(channel);
-    const shared: SharedQuestion<PortPresence> =
+    const shared: CoalescedCall<PortPresence> =
       known ??
-      new SharedQuestion((told) =>
+      new CoalescedCall((told) =>
         this.#setup.ports.presence(channel, (answer) => {
           told(answer);
           if (shared.idle) this.#presences.delete(channel);
@@ -234,29 +234,29 @@ export class Gateway implements Channels {
       );
     // Before it is asked: the answer may come at once.
     this.#presences.set(channel, shared);
-    if (shared.ask(answered) === "full") answered({ error: errorCodes.tooManyRequests });
+    if (shared.ask(done) === "full") done({ error: errorCodes.tooManyRequests });
   }
 
   #announce(channel: string, entries: readonly RelayEntry[]): void {
     this.#ask(channel, { method: "announce", entries }, nobodyWaits);
   }
 
-  #ask(channel: string, question: Question, answered: (answer: Answer) => void): void {
-    this.#askAll(channel, [{ question, answered }]);
+  #ask(channel: string, request: RelayRequest, done: (answer: RelayReply) => void): void {
+    this.#askAll(channel, [{ request, done }]);
   }
 
-  #askAll(channel: string, asked: readonly Asked[]): void {
-    const known = this.#upstreams.get(channel);
-    const upstream: Upstream =
+  #askAll(channel: string, asked: readonly PendingRequest[]): void {
+    const known = this.#channelClients.get(channel);
+    const client: ChannelClient =
       known ??
-      new Upstream(
+      new ChannelClient(
         channel,
         this.#setup.ports,
-        () => this.#upstreams.delete(channel),
-        () => this.#pausing.add(upstream),
+        () => this.#channelClients.delete(channel),
+        () => this.#backingOff.add(client),
       );
-    if (known === undefined) this.#upstreams.set(channel, upstream);
-    upstream.ask(asked);
+    if (known === undefined) this.#channelClients.set(channel, client);
+    client.ask(asked);
   }
 
   #follower(channel: string): Follower {
@@ -275,15 +275,15 @@ export class Gateway implements Channels {
     if (follower.idle) {
       this.#followers.delete(channel);
       this.#nameBytes -= textBytes(channel.length);
-      this.#windows.forget(follower);
+      this.#replayBudget.forget(follower);
       return;
     }
     if (follower.unsettled) this.#unsettled.add(follower);
-    this.#windows.note(follower);
+    this.#replayBudget.note(follower);
   }
 }
 
-function failed(answer: Answer): { readonly outcome: "failed"; readonly error: ErrorCode } {
+function failed(answer: RelayReply): { readonly outcome: "failed"; readonly error: ErrorCode } {
   const error = answer.outcome === "error" ? answer.error : errorCodes.internal;
   return { outcome: "failed", error };
 }

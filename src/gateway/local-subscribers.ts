@@ -2,12 +2,12 @@ import type { ClientConfig } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
 import type { Subscription } from "../session/subscription.ts";
 import type { RelayEntry } from "../contract/relay-batch.ts";
-import { Keeper, isBeyond, type Reached, reachedOf } from "./cursor.ts";
+import { CursorKeeper, isBeyond, type Cursor, cursorOf } from "./cursor.ts";
 
 /** A gateway's own subscribers to one channel: who they are, what they are sent, and what they note and wait for. */
-export class Audience {
+export class LocalSubscribers {
   readonly #hub: Hub<Subscription>;
-  readonly #keeper = new Keeper();
+  readonly #keeper = new CursorKeeper();
   /** Undefined while nobody waits. */
   #waits: PublishWaits | undefined;
 
@@ -20,7 +20,7 @@ export class Audience {
   }
 
   get subscriptions(): readonly Subscription[] {
-    return this.#hub.recipients;
+    return this.#hub.subscribers;
   }
 
   /** Whether {@link settle} has something to do. */
@@ -43,11 +43,11 @@ export class Audience {
    *
    * @returns where the gateway stands, if this one noted that and knows better than those before it
    */
-  restore(subscription: Subscription, reached: Reached | undefined): Reached | undefined {
+  restore(subscription: Subscription, cursor: Cursor | undefined): Cursor | undefined {
     this.add(subscription);
     const { kept } = subscription;
-    if (kept === undefined || (reached !== undefined && !isBeyond(kept, reached))) return reached;
-    const noted = reachedOf(kept);
+    if (kept === undefined || (cursor !== undefined && !isBeyond(kept, cursor))) return cursor;
+    const noted = cursorOf(kept);
     this.#keeper.restored(subscription, noted);
     return noted;
   }
@@ -59,11 +59,11 @@ export class Audience {
   }
 
   /** Something is missing and can't be had (rule L3): everybody is told, and isn't a subscriber any more. */
-  lose(): void {
+  insufficientState(): void {
     const lost = this.subscriptions;
     this.#keeper.clear();
     for (const subscription of lost) this.#hub.remove(subscription);
-    for (const subscription of lost) subscription.lost();
+    for (const subscription of lost) subscription.insufficientState();
     // Their publications are among what they lost: that they were published they hear after that (rule O4).
     this.#answer((waits) => waits.releaseAll());
   }
@@ -79,7 +79,7 @@ export class Audience {
         this.#hub.announce(entry.type, entry.info);
         return;
       case "sole":
-        this.#hub.sole(entry.user, entry.client);
+        this.#hub.makeExclusive(entry.user, entry.client);
         return;
       case "removed":
       // Nobody is told.
@@ -87,14 +87,14 @@ export class Audience {
   }
 
   /** Notes how far the gateway is, where it survives sleep. */
-  keep(reached: Reached): void {
-    this.#keeper.keep(reached, this.#hub.members);
+  keep(cursor: Cursor): void {
+    this.#keeper.keep(cursor, this.#hub.members);
   }
 
   /** Answers a publisher once {@link release} says that its publication is here; at once, if it isn't a subscriber. */
   awaitPublication(wait: PublishWait): void {
     if (!this.#hub.has(wait.subscription)) {
-      wait.answer();
+      wait.done();
       return;
     }
     this.#waits ??= new PublishWaits();
@@ -102,8 +102,8 @@ export class Audience {
   }
 
   /** @returns whether somebody's publication is with the subscribers now, and was answered */
-  release(reached: Reached): boolean {
-    return this.#answer((waits) => waits.release(reached)) === true;
+  release(cursor: Cursor): boolean {
+    return this.#answer((waits) => waits.release(cursor)) === true;
   }
 
   /** Whether publications are being collected; then the subscription's `flushed` is called once they went out. */
@@ -144,7 +144,7 @@ export interface PublishWait {
   readonly sequence: number;
   /** It is answered then in any case, ms since 1970: nothing hangs (rule B4). */
   readonly dueAtMs: number;
-  readonly answer: () => void;
+  readonly done: () => void;
 }
 
 /** The publishers whose publication a gateway has not taken yet. */
@@ -164,8 +164,8 @@ class PublishWaits {
    *
    * @returns whether there were any
    */
-  release(reached: Reached): boolean {
-    return this.#answer((wait) => isReached(wait, reached));
+  release(cursor: Cursor): boolean {
+    return this.#answer((wait) => isReached(wait, cursor));
   }
 
   /** Answers those whose subscription has ended: it will hear of nothing any more. */
@@ -195,7 +195,7 @@ class PublishWaits {
   #answer(ready: (wait: PublishWait) => boolean): boolean {
     const answered = [...this.#waits].filter(ready);
     for (const wait of answered) this.#waits.delete(wait);
-    for (const { answer } of answered) answer();
+    for (const { done: answer } of answered) answer();
     return answered.length > 0;
   }
 }
@@ -203,8 +203,8 @@ class PublishWaits {
 /** A later instance begins after everything that an earlier one told. */
 function isReached(
   { instance, sequence }: { readonly instance: number; readonly sequence: number },
-  reached: Reached,
+  cursor: Cursor,
 ): boolean {
-  if (reached.instance !== instance) return reached.instance > instance;
-  return reached.sequence >= sequence;
+  if (cursor.instance !== instance) return cursor.instance > instance;
+  return cursor.sequence >= sequence;
 }

@@ -4,9 +4,9 @@ import type { Subscription } from "../session/subscription.ts";
  * What a gateway's subscriptions take in memory, those under way included, with the texts that clients and their tokens
  * choose (rule G7). What others are shown of a connection all its subscriptions share, so it counts once.
  */
-export class HeldSubscriptions {
+export class SubscriptionMemory {
   #count = 0;
-  readonly #connections = new Map<string, Connection>();
+  readonly #connections = new Map<string, HeldConnection>();
   #textBytes = 0;
 
   /** Roughly. */
@@ -51,7 +51,7 @@ export class HeldSubscriptions {
   }
 }
 
-interface Connection {
+interface HeldConnection {
   readonly bytes: number;
   subscriptions: number;
 }

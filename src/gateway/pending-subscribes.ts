@@ -1,29 +1,29 @@
-import type { JoinWish } from "../channel/channel.ts";
+import type { SubscribeOptions } from "../channel/channel.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
-import type { JoinAnswer } from "../session/ports.ts";
+import type { SubscribeReply } from "../session/ports.ts";
 import type { Subscription } from "../session/subscription.ts";
-import { answerNewest, answerStream, decideJoin } from "./subscribe-step.ts";
-import type { Answer, Question } from "../contract/relay-request.ts";
+import { answerNewest, answerStream, decideSubscribe } from "./subscribe-step.ts";
+import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import { sameStream } from "./cursor.ts";
-import type { Asked } from "./channel-client.ts";
-import type { Window } from "./replay-buffer.ts";
+import type { PendingRequest } from "./channel-client.ts";
+import type { ReplayBuffer } from "./replay-buffer.ts";
 
 /** Somebody who wants to subscribe. */
-export interface Join {
+export interface SubscribeAttempt {
   readonly subscription: Subscription;
-  readonly wish: JoinWish;
+  readonly options: SubscribeOptions;
   readonly nowMs: number;
-  readonly answer: (outcome: JoinAnswer) => void;
+  readonly answer: (outcome: SubscribeReply) => void;
 }
 
 /** What joins need of the follower of their channel. */
-export interface JoinHost {
-  readonly window: Window;
+export interface PendingSubscribesHost {
+  readonly replayBuffer: ReplayBuffer;
   /** Where the gateway stands; undefined while nobody knows, and on a channel without history. */
   position(): StreamPosition | undefined;
-  ask(asked: readonly Asked[]): void;
+  ask(asked: readonly PendingRequest[]): void;
   /** Does what an answer makes necessary, and what follows from it. */
   run(work: () => void): void;
   /** Passes on what was read beyond the gateway's position. */
@@ -31,25 +31,25 @@ export interface JoinHost {
   /** From here on the subscription gets everything. */
   begin(subscription: Subscription): void;
   /** What the gateway misses can't be had: it begins anew, and so do all who wait (rule L3). */
-  lose(): void;
+  insufficientState(): void;
 }
 
 /**
  * Those who want to subscribe to one channel, until they are answered. What they need to be read is read once for each
  * position, however many want it (rule L6).
  */
-export class Joins {
+export class PendingSubscribes {
   readonly #client: ClientConfig;
-  readonly #host: JoinHost;
-  readonly #all = new Map<Subscription, PendingJoin>();
+  readonly #host: PendingSubscribesHost;
+  readonly #all = new Map<Subscription, PendingSubscribe>();
   /** They wait for the gateway to stand somewhere. */
-  readonly #waiting = new Set<PendingJoin>();
+  readonly #waiting = new Set<PendingSubscribe>();
   /** When the last one came. */
   #joinedAtMs = 0;
   /** What is being read, by its question. */
   readonly #reads = new Map<string, Read>();
 
-  constructor(client: ClientConfig, host: JoinHost) {
+  constructor(client: ClientConfig, host: PendingSubscribesHost) {
     this.#client = client;
     this.#host = host;
   }
@@ -68,40 +68,40 @@ export class Joins {
     return this.#reads.size > 0;
   }
 
-  add(join: Join): void {
-    const pending: PendingJoin = { ...join, caughtUp: false, readAgain: false };
-    this.#joinedAtMs = join.nowMs;
-    this.#all.set(join.subscription, pending);
+  add(attempt: SubscribeAttempt): void {
+    const pending: PendingSubscribe = { ...attempt, caughtUp: false, readAgain: false };
+    this.#joinedAtMs = attempt.nowMs;
+    this.#all.set(attempt.subscription, pending);
     this.#waiting.add(pending);
   }
 
   /** The wish is taken back: there will be no answer (rule G5). */
   cancel(subscription: Subscription): void {
-    const join = this.#all.get(subscription);
-    if (join === undefined) return;
+    const attempt = this.#all.get(subscription);
+    if (attempt === undefined) return;
     this.#all.delete(subscription);
-    this.#waiting.delete(join);
+    this.#waiting.delete(attempt);
   }
 
   /** Goes on with those who wait, now that the gateway stands somewhere. */
   decide(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const join of waiting) if (this.#isPending(join)) this.#decide(join);
+    for (const attempt of waiting) if (this.#isPending(attempt)) this.#decide(attempt);
   }
 
   /**
    * What the first of those who wait will need to be read, most likely: asked in the call that follows the channel. Who
    * needs it is found out when the gateway stands somewhere.
    */
-  askAhead(): readonly Asked[] {
-    for (const { wish } of this.#waiting) {
-      if (!wish.positioned || wish.since === undefined) continue;
-      const { since, mode } = wish;
-      const question: Question =
+  askAhead(): readonly PendingRequest[] {
+    for (const { options } of this.#waiting) {
+      if (!options.positioned || options.since === undefined) continue;
+      const { since, mode } = options;
+      const request: RelayRequest =
         mode === "cache" ? { method: "newest" } : { method: "recover", since };
       const key = mode === "cache" ? newestKey : offsetKey(since.offset);
-      return [this.#newRead(key, question, { since, joins: [], asked: 0 })];
+      return [this.#newRead(key, request, { since, joins: [], asked: 0 })];
     }
     return [];
   }
@@ -114,16 +114,16 @@ export class Joins {
     for (const [key, { since }] of this.#reads) {
       if (key !== newestKey && !sameStream(since, position)) this.#reads.delete(key);
     }
-    if (this.reading) this.#host.window.open(position.offset, this.#joinedAtMs);
+    if (this.reading) this.#host.replayBuffer.open(position.offset, this.#joinedAtMs);
   }
 
   /** Where the gateway stood is worth nothing any more: everybody waits again. */
   restart(): void {
     this.#reads.clear();
-    for (const join of this.#all.values()) {
-      join.caughtUp = false;
-      join.readAgain = false;
-      this.#waiting.add(join);
+    for (const attempt of this.#all.values()) {
+      attempt.caughtUp = false;
+      attempt.readAgain = false;
+      this.#waiting.add(attempt);
     }
   }
 
@@ -133,44 +133,55 @@ export class Joins {
     this.#failAll([...this.#all.values()], error);
   }
 
-  #decide(join: PendingJoin): void {
+  #decide(attempt: PendingSubscribe): void {
     const position = this.#host.position();
-    const step = decideJoin(join.wish, position, this.#host.window, join.caughtUp, this.#client);
+    const step = decideSubscribe(
+      attempt.options,
+      position,
+      this.#host.replayBuffer,
+      attempt.caughtUp,
+      this.#client,
+    );
     switch (step.outcome) {
       case "answer":
-        this.#answer(join, step.answer);
+        this.#answer(attempt, step.answer);
         return;
       case "read":
         this.#read(
           offsetKey(step.since.offset),
           { method: "recover", since: step.since },
           step.since,
-          join,
+          attempt,
         );
         return;
       case "read-newest":
-        this.#read(newestKey, { method: "newest" }, step.position, join);
+        this.#read(newestKey, { method: "newest" }, step.position, attempt);
         return;
       case "catch-up":
-        this.#catchUp(join, step.position);
+        this.#catchUp(attempt, step.position);
     }
   }
 
-  #read(key: string, question: Question, since: StreamPosition, join: PendingJoin): void {
+  #read(
+    key: string,
+    request: RelayRequest,
+    since: StreamPosition,
+    attempt: PendingSubscribe,
+  ): void {
     const underWay = this.#reads.get(key);
     if (underWay !== undefined) {
-      underWay.joins.push(join);
+      underWay.joins.push(attempt);
       return;
     }
-    this.#host.window.open(this.#host.position()?.offset ?? 0, join.nowMs);
-    this.#host.ask([this.#newRead(key, question, { since, joins: [join], asked: 1 })]);
+    this.#host.replayBuffer.open(this.#host.position()?.offset ?? 0, attempt.nowMs);
+    this.#host.ask([this.#newRead(key, request, { since, joins: [attempt], asked: 1 })]);
   }
 
-  #newRead(key: string, question: Question, read: Read): Asked {
+  #newRead(key: string, request: RelayRequest, read: Read): PendingRequest {
     this.#reads.set(key, read);
     return {
-      question,
-      answered: (answer) => {
+      request: request,
+      done: (answer) => {
         this.#host.run(() => {
           // What it was read for may have ended meanwhile.
           if (this.#reads.get(key) !== read) return;
@@ -181,7 +192,7 @@ export class Joins {
     };
   }
 
-  #answered(key: string, read: Read, answer: Answer): void {
+  #answered(key: string, read: Read, answer: RelayReply): void {
     const { joins } = read;
     const position = this.#host.position();
     if (answer.outcome === "recovered") {
@@ -206,43 +217,43 @@ export class Joins {
     if (
       !isPage ||
       position.offset <= since.offset ||
-      !joins.some((join) => this.#isPending(join))
+      !joins.some((attempt) => this.#isPending(attempt))
     ) {
       this.#caughtUp(read);
       return;
     }
-    const question: Question = { method: "recover", since: position, whole: true };
+    const request: RelayRequest = { method: "recover", since: position, whole: true };
     const next: Read = { since: position, joins, asked: joins.length };
-    this.#host.ask([this.#newRead(topKey, question, next)]);
+    this.#host.ask([this.#newRead(topKey, request, next)]);
   }
 
   /** @param read undefined when it can't be had */
-  #finish(key: string, joins: readonly PendingJoin[], read: Recovered | undefined): void {
-    const { window } = this.#host;
+  #finish(key: string, joins: readonly PendingSubscribe[], read: Recovered | undefined): void {
+    const { replayBuffer: buffer } = this.#host;
     // What is newer than the gateway goes to all its subscribers; the next batch will only repeat it.
     if (key === newestKey) this.#host.advance(read?.publications ?? []);
     const position = this.#host.position();
     if (position === undefined) return;
-    const missed = read && window.merge(read.publications);
+    const missed = read && buffer.merge(read.publications);
     const isBehind = read !== undefined && read.position.offset > position.offset;
     const isInterrupted = read !== undefined && !reaches(read, missed ?? [], position.offset);
-    for (const join of joins) {
-      if (!this.#isPending(join)) continue;
-      if (key !== newestKey && isInterrupted && !join.readAgain) {
-        join.readAgain = true;
-        this.#waiting.add(join);
-      } else if (key !== newestKey) this.#answerStream(join, position, missed);
+    for (const attempt of joins) {
+      if (!this.#isPending(attempt)) continue;
+      if (key !== newestKey && isInterrupted && !attempt.readAgain) {
+        attempt.readAgain = true;
+        this.#waiting.add(attempt);
+      } else if (key !== newestKey) this.#answerStream(attempt, position, missed);
       // A newer one than the gateway has passed on would come to the subscriber twice.
-      else if (isBehind && !join.caughtUp) this.#catchUp(join, position);
-      else this.#answerNewest(join, position, missed);
+      else if (isBehind && !attempt.caughtUp) this.#catchUp(attempt, position);
+      else this.#answerNewest(attempt, position, missed);
     }
   }
 
   /** What was answered may be from before the later of them came, who may have been further by then: they ask anew. */
   #caughtUp({ joins, asked }: Read): void {
-    for (const [index, join] of joins.entries()) {
-      join.caughtUp ||= index < asked;
-      this.#waiting.add(join);
+    for (const [index, attempt] of joins.entries()) {
+      attempt.caughtUp ||= index < asked;
+      this.#waiting.add(attempt);
     }
   }
 
@@ -251,64 +262,64 @@ export class Joins {
    * stands and hear it again, so the gateway begins anew (rule L3).
    */
   #cannotCatchUp(read: Read, position: StreamPosition | undefined): void {
-    const isFurther = (join: PendingJoin): boolean => {
-      const { since } = join.wish;
-      if (since === undefined || position === undefined || !this.#isPending(join)) return false;
+    const isFurther = (attempt: PendingSubscribe): boolean => {
+      const { since } = attempt.options;
+      if (since === undefined || position === undefined || !this.#isPending(attempt)) return false;
       return sameStream(since, position) && since.offset > position.offset;
     };
-    if (read.joins.some(isFurther)) this.#host.lose();
+    if (read.joins.some(isFurther)) this.#host.insufficientState();
     else this.#caughtUp(read);
   }
 
-  #catchUp(join: PendingJoin, position: StreamPosition): void {
-    this.#read(topKey, { method: "recover", since: position, whole: true }, position, join);
+  #catchUp(attempt: PendingSubscribe, position: StreamPosition): void {
+    this.#read(topKey, { method: "recover", since: position, whole: true }, position, attempt);
   }
 
   #answerStream(
-    join: PendingJoin,
+    attempt: PendingSubscribe,
     position: StreamPosition,
     missed: readonly Publication[] | undefined,
   ): void {
-    const { since } = join.wish;
+    const { since } = attempt.options;
     if (since === undefined) return;
     const own = missed?.filter(({ offset }) => offset > since.offset);
-    this.#answer(join, answerStream(join.wish, since, position, own, this.#client));
+    this.#answer(attempt, answerStream(attempt.options, since, position, own, this.#client));
   }
 
   #answerNewest(
-    join: PendingJoin,
+    attempt: PendingSubscribe,
     position: StreamPosition,
     missed: readonly Publication[] | undefined,
   ): void {
-    const { since } = join.wish;
+    const { since } = attempt.options;
     if (since === undefined) return;
     // Another life of the channel's object, heard of meanwhile, may have come between what was read and what is held.
-    const { last } = this.#host.window;
+    const { last } = this.#host.replayBuffer;
     const newest = last?.offset === position.offset ? last : missed?.at(-1);
-    this.#answer(join, answerNewest(join.wish, since, position, newest, this.#client));
+    this.#answer(attempt, answerNewest(attempt.options, since, position, newest, this.#client));
   }
 
-  #answer(join: PendingJoin, outcome: JoinAnswer): void {
-    this.#all.delete(join.subscription);
-    if (outcome.outcome === "joined") this.#host.begin(join.subscription);
-    join.answer(outcome);
+  #answer(attempt: PendingSubscribe, outcome: SubscribeReply): void {
+    this.#all.delete(attempt.subscription);
+    if (outcome.outcome === "subscribed") this.#host.begin(attempt.subscription);
+    attempt.answer(outcome);
   }
 
-  #failAll(joins: readonly PendingJoin[], error: ErrorCode): void {
-    for (const join of joins) {
+  #failAll(joins: readonly PendingSubscribe[], error: ErrorCode): void {
+    for (const attempt of joins) {
       // One that was failed may take back another's wish.
-      if (!this.#isPending(join)) continue;
-      this.#waiting.delete(join);
-      this.#answer(join, { outcome: "failed", error });
+      if (!this.#isPending(attempt)) continue;
+      this.#waiting.delete(attempt);
+      this.#answer(attempt, { outcome: "failed", error });
     }
   }
 
-  #isPending(join: PendingJoin): boolean {
-    return this.#all.get(join.subscription) === join;
+  #isPending(attempt: PendingSubscribe): boolean {
+    return this.#all.get(attempt.subscription) === attempt;
   }
 }
 
-interface PendingJoin extends Join {
+interface PendingSubscribe extends SubscribeAttempt {
   /** The gateway has caught up with the channel for it once. */
   caughtUp: boolean;
   /** What it missed was read for it a second time. */
@@ -317,12 +328,12 @@ interface PendingJoin extends Join {
 
 interface Read {
   readonly since: StreamPosition;
-  readonly joins: PendingJoin[];
+  readonly joins: PendingSubscribe[];
   /** So many of them were there when it was asked. */
   readonly asked: number;
 }
 
-type Recovered = Extract<Answer, { readonly outcome: "recovered" }>;
+type Recovered = Extract<RelayReply, { readonly outcome: "recovered" }>;
 
 /**
  * Whether all that came since it was read is there, up to an offset. It isn't when another life of the channel's object was

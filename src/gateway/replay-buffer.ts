@@ -8,7 +8,7 @@ import type { Follower } from "./follower.ts";
  * not once for each client (rule L6). It holds everything from its start to where the gateway stands, without a hole. It is
  * open for a short time after a read only, or a gateway would hold the histories of all its channels.
  */
-export class Window {
+export class ReplayBuffer {
   /** The offset before the first publication; undefined while the window is closed. */
   #start: number | undefined;
   #publications: Publication[] = [];
@@ -32,7 +32,7 @@ export class Window {
   open(offset: number, nowMs: number): void {
     if (this.#start !== undefined) return;
     this.#start = offset;
-    this.#endsAtMs = nowMs + limits.windowMs;
+    this.#endsAtMs = nowMs + limits.replayBufferMs;
   }
 
   /** Forgets everything: the history was removed, or the gateway can't vouch for what it holds. */
@@ -53,7 +53,7 @@ export class Window {
   /** Closes when the read that opened it is long ago. Not while one is under way, which needs what comes meanwhile. */
   expire(nowMs: number): void {
     // A clock that was set back must not keep it open for longer.
-    if (nowMs >= this.#endsAtMs || nowMs < this.#endsAtMs - limits.windowMs) this.close();
+    if (nowMs >= this.#endsAtMs || nowMs < this.#endsAtMs - limits.replayBufferMs) this.close();
   }
 
   /** Takes the next publication. */
@@ -101,7 +101,7 @@ export class Window {
   #trim(): void {
     let dropped = 0;
     for (const publication of this.#publications) {
-      if (this.#bytes <= limits.windowBytesMax) break;
+      if (this.#bytes <= limits.replayBufferBytesMax) break;
       this.#bytes -= publicationBytes(publication);
       dropped++;
     }
@@ -112,7 +112,7 @@ export class Window {
 }
 
 /** What a gateway holds for clients that recover together, of all its channels: bounded, and let go of in time. */
-export class Windows {
+export class ReplayBudget {
   /** The oldest first. */
   readonly #bytes = new Map<Follower, number>();
   #totalBytes = 0;
@@ -122,8 +122,8 @@ export class Windows {
   note(follower: Follower): void {
     this.#count(follower);
     for (const oldest of this.#bytes.keys()) {
-      if (this.#totalBytes <= limits.windowsBytesMax) return;
-      oldest.dropWindow();
+      if (this.#totalBytes <= limits.replayBudgetBytesMax) return;
+      oldest.dropReplayBuffer();
       this.#count(oldest);
     }
   }
@@ -136,16 +136,16 @@ export class Windows {
 
   /** Lets go of what is old, also where nothing happens any more. Looks at most once in the time that a window lives. */
   expire(nowMs: number): void {
-    if (nowMs < this.#lookAtMs && nowMs >= this.#lookAtMs - limits.windowMs) return;
-    this.#lookAtMs = nowMs + limits.windowMs;
+    if (nowMs < this.#lookAtMs && nowMs >= this.#lookAtMs - limits.replayBufferMs) return;
+    this.#lookAtMs = nowMs + limits.replayBufferMs;
     for (const follower of this.#bytes.keys()) {
-      follower.expireWindow(nowMs);
+      follower.expireReplayBuffer(nowMs);
       this.#count(follower);
     }
   }
 
   #count(follower: Follower): void {
-    const bytes = follower.windowBytes;
+    const bytes = follower.replayBufferBytes;
     this.#totalBytes += bytes - (this.#bytes.get(follower) ?? 0);
     if (bytes === 0) this.#bytes.delete(follower);
     else this.#bytes.set(follower, bytes);

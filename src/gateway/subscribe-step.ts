@@ -1,17 +1,17 @@
-import type { JoinWish } from "../channel/channel.ts";
+import type { SubscribeOptions } from "../channel/channel.ts";
 import { recover, recoverNewest, type Recovery } from "../channel/recovery.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
-import type { JoinAnswer } from "../session/ports.ts";
+import type { SubscribeReply } from "../session/ports.ts";
 import { publicationBytes } from "../contract/relay-batch.ts";
 import { sameStream } from "./cursor.ts";
-import type { Window } from "./replay-buffer.ts";
+import type { ReplayBuffer } from "./replay-buffer.ts";
 
 /** How a subscriber's wish goes on, on a gateway that stands at a position. */
-export type JoinStep =
-  | { readonly outcome: "answer"; readonly answer: JoinAnswer }
+export type SubscribeStep =
+  | { readonly outcome: "answer"; readonly answer: SubscribeReply }
   /** What came after this must be read first. */
   | { readonly outcome: "read"; readonly since: StreamPosition }
   /** The newest publication must be read first. */
@@ -25,36 +25,36 @@ export type JoinStep =
  * @param position where the gateway stands; undefined on a channel without history
  * @param caughtUp whether it has caught up for this subscriber already
  */
-export function decideJoin(
-  wish: JoinWish,
+export function decideSubscribe(
+  options: SubscribeOptions,
   position: StreamPosition | undefined,
-  window: Window,
+  buffer: ReplayBuffer,
   caughtUp: boolean,
   client: ClientConfig,
-): JoinStep {
-  const { since } = wish;
-  if (!wish.positioned || position === undefined) return answerWith(joined(undefined));
-  if (since === undefined) return answerWith(joined(position));
+): SubscribeStep {
+  const { since } = options;
+  if (!options.positioned || position === undefined) return answerWith(subscribed(undefined));
+  if (since === undefined) return answerWith(subscribed(position));
   const isSame = sameStream(since, position);
   if (isSame && since.offset > position.offset && !caughtUp) {
     return { outcome: "catch-up", position };
   }
-  if (wish.mode === "cache") {
+  if (options.mode === "cache") {
     // Before the first publication there is none to be read.
-    if (window.last === undefined && position.offset > 0) {
+    if (buffer.last === undefined && position.offset > 0) {
       return { outcome: "read-newest", position };
     }
-    return answerWith(answerNewest(wish, since, position, window.last, client));
+    return answerWith(answerNewest(options, since, position, buffer.last, client));
   }
-  if (!isSame) return answerWith(notRecovered(wish, position));
+  if (!isSame) return answerWith(notRecovered(options, position));
   if (since.offset >= position.offset) {
-    return answerWith(answerStream(wish, since, position, [], client));
+    return answerWith(answerStream(options, since, position, [], client));
   }
-  const missed = window.since(since.offset);
+  const missed = buffer.since(since.offset);
   if (missed === undefined) {
     return { outcome: "read", since: { epoch: position.epoch, offset: since.offset } };
   }
-  return answerWith(answerStream(wish, since, position, missed, client));
+  return answerWith(answerStream(options, since, position, missed, client));
 }
 
 /**
@@ -63,15 +63,15 @@ export function decideJoin(
  * @param missed everything after `since`, up to the position; undefined when it can't be had
  */
 export function answerStream(
-  wish: JoinWish,
+  options: SubscribeOptions,
   since: StreamPosition,
   position: StreamPosition,
   missed: readonly Publication[] | undefined,
   client: ClientConfig,
-): JoinAnswer {
+): SubscribeReply {
   const limit = client.recoveryMaxPublicationLimit;
   const fits = missed !== undefined && fitsAnswer(missed, client);
-  return recovered(wish, position, recover(since, position, fits ? missed : undefined, limit));
+  return recovered(options, position, recover(since, position, fits ? missed : undefined, limit));
 }
 
 /**
@@ -80,36 +80,42 @@ export function answerStream(
  * @param newest the one at the position; undefined when it is gone
  */
 export function answerNewest(
-  wish: JoinWish,
+  options: SubscribeOptions,
   since: StreamPosition,
   position: StreamPosition,
   newest: Publication | undefined,
   client: ClientConfig,
-): JoinAnswer {
+): SubscribeReply {
   const fits = newest !== undefined && fitsAnswer([newest], client);
-  return recovered(wish, position, recoverNewest(since, position, fits ? newest : undefined));
+  return recovered(options, position, recoverNewest(since, position, fits ? newest : undefined));
 }
 
 /** The subscription begins without what was missed, or not at all if that was the wish (rule R5). */
-function notRecovered({ orFail }: JoinWish, position: StreamPosition): JoinAnswer {
-  return orFail ? { outcome: "failed", error: errorCodes.unrecoverablePosition } : joined(position);
+function notRecovered({ orFail }: SubscribeOptions, position: StreamPosition): SubscribeReply {
+  return orFail
+    ? { outcome: "failed", error: errorCodes.unrecoverablePosition }
+    : subscribed(position);
 }
 
-function recovered(wish: JoinWish, position: StreamPosition, recovery: Recovery): JoinAnswer {
-  if (recovery.outcome === "unrecoverable") return notRecovered(wish, position);
-  return { outcome: "joined", position, recovered: true, publications: recovery.publications };
+function recovered(
+  options: SubscribeOptions,
+  position: StreamPosition,
+  recovery: Recovery,
+): SubscribeReply {
+  if (recovery.outcome === "unrecoverable") return notRecovered(options, position);
+  return { outcome: "subscribed", position, recovered: true, publications: recovery.publications };
 }
 
-function joined(position: StreamPosition | undefined): JoinAnswer {
+function subscribed(position: StreamPosition | undefined): SubscribeReply {
   return {
-    outcome: "joined",
+    outcome: "subscribed",
     recovered: false,
     publications: [],
     ...(position === undefined ? {} : { position }),
   };
 }
 
-function answerWith(answer: JoinAnswer): JoinStep {
+function answerWith(answer: SubscribeReply): SubscribeStep {
   return { outcome: "answer", answer };
 }
 

@@ -2,22 +2,22 @@ import { limits } from "../limits.ts";
 import { DeltaFrames } from "./delta-frames.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Publication } from "../protocol/publication.ts";
-import { Encoded, type Outgoing } from "./frame-cache.ts";
-import type { Recipient } from "./subscriber.ts";
+import { FrameCache, type FrameSource } from "./frame-cache.ts";
+import type { Subscriber } from "./subscriber.ts";
 import type { TagsFilter } from "./tags-filter.ts";
 
 /**
  * Publications that go out together, and the frames that bring them. Each publication is encoded once for each codec, however
  * many listen and whatever they filter; for those who get patches, once for each codec and payload that they have (rule F1).
  */
-export class BatchFrames implements Outgoing {
+export class BatchFrames implements FrameSource {
   readonly #channel: string;
   readonly #lead: Codec;
   readonly #publications: Publication[] = [];
   /** The publications' messages, by codec; those of the first listener's are made at once, to know how much there is. */
   readonly #messages = new Map<Codec, Message[]>();
   readonly #leadMessages: Message[] = [];
-  readonly #whole = new Encoded((codec) => codec.joinFrame(this.#messagesIn(codec)));
+  readonly #whole = new FrameCache((codec) => codec.joinFrame(this.#messagesIn(codec)));
   /** Which publications a filter lets through; undefined while nobody filters. */
   #selections: Map<string, Selection> | undefined;
   /** What their frames take that are kept for the next listener with the same wishes. */
@@ -49,22 +49,22 @@ export class BatchFrames implements Outgoing {
     return "added";
   }
 
-  frameFor(recipient: Recipient): Message | undefined {
-    if (recipient.delta) return this.#deltaFrame(recipient);
-    if (recipient.filter !== undefined) return this.#selected(recipient, recipient.filter);
-    return this.#whole.frameFor(recipient);
+  frameFor(subscriber: Subscriber): Message | undefined {
+    if (subscriber.delta) return this.#deltaFrame(subscriber);
+    if (subscriber.filter !== undefined) return this.#selected(subscriber, subscriber.filter);
+    return this.#whole.frameFor(subscriber);
   }
 
-  #selected(recipient: Recipient, filter: TagsFilter): Message | undefined {
+  #selected(subscriber: Subscriber, filter: TagsFilter): Message | undefined {
     this.#selections ??= new Map();
     const selection = this.#selections.get(filter.text) ?? this.#select(this.#selections, filter);
     switch (selection.outcome) {
       case "nothing":
         return undefined;
       case "all":
-        return this.#whole.frameFor(recipient);
+        return this.#whole.frameFor(subscriber);
       case "some":
-        return selection.frames.frameFor(recipient);
+        return selection.frames.frameFor(subscriber);
     }
   }
 
@@ -90,7 +90,7 @@ export class BatchFrames implements Outgoing {
     if (places.length === 0) return { outcome: "nothing" };
     if (places.length === this.#publications.length) return { outcome: "all" };
     const chosen = new Set(places);
-    const frames = new Encoded((codec) => {
+    const frames = new FrameCache((codec) => {
       const frame = codec.joinFrame(
         this.#messagesIn(codec).filter((_, place) => chosen.has(place)),
       );
@@ -100,11 +100,11 @@ export class BatchFrames implements Outgoing {
     return { outcome: "some", frames };
   }
 
-  #deltaFrame(recipient: Recipient): Message {
+  #deltaFrame(subscriber: Subscriber): Message {
     this.#deltas ??= new DeltaFrames(this.#publications, (codec, publication) =>
       this.#encode(codec, publication),
     );
-    return this.#deltas.frameFor(recipient);
+    return this.#deltas.frameFor(subscriber);
   }
 
   #messagesIn(codec: Codec): readonly Message[] {
@@ -122,4 +122,4 @@ export class BatchFrames implements Outgoing {
 
 type Selection =
   | { readonly outcome: "nothing" | "all" }
-  | { readonly outcome: "some"; readonly frames: Encoded };
+  | { readonly outcome: "some"; readonly frames: FrameCache };

@@ -18,8 +18,8 @@ export class BatchWindow {
    * @returns in how many ms to ask again; 0 to send now
    */
   waitMs(waitingCount: number, recipientCount: number, nowMs: number): number {
-    const costMs = recipientCount * costPerRecipientMs;
-    if (recipientCount <= windowlessMax) return 0;
+    const costMs = recipientCount * costPerSubscriberMs;
+    if (recipientCount <= immediateSubscribersMax) return 0;
     // A clock that was set back must not make anybody wait: the last frame never leaves later than one that went now.
     this.#sentByMs = Math.min(this.#sentByMs, nowMs + costMs);
     const endsAtMs = this.#sentByMs + costMs * lateShare + Math.min(costMs, collectMsMax);
@@ -40,15 +40,15 @@ export class BatchWindow {
 
   /** A frame goes now. */
   sent(recipientCount: number, nowMs: number): void {
-    this.#sentByMs = nowMs + recipientCount * costPerRecipientMs;
+    this.#sentByMs = nowMs + recipientCount * costPerSubscriberMs;
     this.#waitingCount = 0;
   }
 }
 
 /** To so many a frame is sent within a millisecond, which isn't worth a timer: nobody waits, and no window is needed. */
-export const windowlessMax = 39;
+export const immediateSubscribersMax = 39;
 /** Measured on workerd: sending a frame takes the object's thread about 25 µs a socket, nearly all of it native work. */
-const costPerRecipientMs = 0.025;
+const costPerSubscriberMs = 0.025;
 /** Shared by so many, a frame costs each of them less than it takes to be published. */
 const enoughCount = 64;
 /** By so much of it sending may take longer than that, on a slower machine. Until it is over no time passes here. */

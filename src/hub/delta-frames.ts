@@ -3,14 +3,14 @@ import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
-import type { Outgoing } from "./frame-cache.ts";
-import type { Recipient } from "./subscriber.ts";
+import type { FrameSource } from "./frame-cache.ts";
+import type { Subscriber } from "./subscriber.ts";
 
 /**
  * Publications that go out together, for those who get patches (reference 3.1). The first is made from what the subscriber has,
  * the others from the one before: so listeners who have the same differ in nothing, and those who don't in the first alone.
  */
-export class DeltaFrames implements Outgoing {
+export class DeltaFrames implements FrameSource {
   readonly #publications: readonly Publication[];
   readonly #encode: (codec: Codec, publication: Publication) => Message;
   readonly #byCodec = new Map<Codec, CodecFrames>();
@@ -25,12 +25,12 @@ export class DeltaFrames implements Outgoing {
   }
 
   /** Also notes what the recipient has now. */
-  frameFor(recipient: Recipient): Message {
-    const { codec, deltaBase } = recipient;
+  frameFor(subscriber: Subscriber): Message {
+    const { codec, deltaBase } = subscriber;
     const frames = this.#framesIn(codec);
     const frame = frames.byBase.get(deltaBase) ?? this.#newFrame(codec, frames, deltaBase);
     const last = this.#publications.at(-1);
-    if (last !== undefined) recipient.taking(last);
+    if (last !== undefined) subscriber.taking(last);
     return frame;
   }
 

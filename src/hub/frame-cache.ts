@@ -1,14 +1,14 @@
 import type { Codec, Message } from "../protocol/codec.ts";
-import type { Recipient } from "./subscriber.ts";
+import type { Subscriber } from "./subscriber.ts";
 
 /** What goes to listeners, each in the format that it speaks. */
-export interface Outgoing {
+export interface FrameSource {
   /** The frame for one of them; undefined when there is nothing for it. */
-  frameFor(recipient: Recipient): Message | undefined;
+  frameFor(subscriber: Subscriber): Message | undefined;
 }
 
 /** The same thing for everybody: encoded once for each codec that somebody speaks, when the first of them gets it (rule F1). */
-export class Encoded implements Outgoing {
+export class FrameCache implements FrameSource {
   readonly #encode: (codec: Codec) => Message;
   /** Nearly everybody speaks what the one before spoke. */
   #lastCodec: Codec | undefined;
@@ -20,7 +20,7 @@ export class Encoded implements Outgoing {
     this.#encode = encode;
   }
 
-  frameFor({ codec }: Recipient): Message {
+  frameFor({ codec }: Subscriber): Message {
     return codec === this.#lastCodec ? this.#lastFrame : this.#in(codec);
   }
 

@@ -2,10 +2,10 @@ import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { BatchFrames } from "./batch-frames.ts";
-import { BatchWindow, windowlessMax } from "./batch-window.ts";
-import { Encoded, type Outgoing } from "./frame-cache.ts";
-import type { Recipient } from "./subscriber.ts";
-import { Roster } from "./small-set.ts";
+import { BatchWindow, immediateSubscribersMax } from "./batch-window.ts";
+import { FrameCache, type FrameSource } from "./frame-cache.ts";
+import type { Subscriber } from "./subscriber.ts";
+import { SmallSet } from "./small-set.ts";
 
 /**
  * Who listens to a channel, and the loop that sends to them (rules F1 to F5).
@@ -13,10 +13,10 @@ import { Roster } from "./small-set.ts";
  * costs the runtime about 25 µs a socket whatever is in it. Time comes in from outside, and so does the call that sends
  * what was collected: {@link settle} says when it is due.
  */
-export class Hub<Listener extends Recipient = Recipient> {
+export class Hub<Listener extends Subscriber = Subscriber> {
   readonly #channel: string;
   readonly #queueMaxBytes: number;
-  readonly #recipients = new Roster<Listener>();
+  readonly #subscribers = new SmallSet<Listener>();
   /** What is collected; undefined while nothing is. Nobody comes or goes meanwhile: who does has it sent first. */
   #pending: BatchFrames | undefined;
   /** Undefined while nobody does: a gateway has thousands of hubs in which nothing happens. */
@@ -34,17 +34,17 @@ export class Hub<Listener extends Recipient = Recipient> {
     this.#queueMaxBytes = queueMaxBytes;
   }
 
-  get recipients(): readonly Listener[] {
-    return this.#recipients.list;
+  get subscribers(): readonly Listener[] {
+    return this.#subscribers.list;
   }
 
   /** The same for a glance at some of them: no list is made. */
   get members(): Iterable<Listener> {
-    return this.#recipients.members;
+    return this.#subscribers.members;
   }
 
   get size(): number {
-    return this.#recipients.size;
+    return this.#subscribers.size;
   }
 
   /** Whether publications wait for the next frame. */
@@ -52,14 +52,14 @@ export class Hub<Listener extends Recipient = Recipient> {
     return this.#pending !== undefined;
   }
 
-  has(recipient: Listener): boolean {
-    return this.#recipients.has(recipient);
+  has(subscriber: Listener): boolean {
+    return this.#subscribers.has(subscriber);
   }
 
   /** From here on the recipient gets every publication. What was collected before it came is sent first, without it. */
-  add(recipient: Listener): void {
+  add(subscriber: Listener): void {
     this.flush();
-    this.#recipients.add(recipient);
+    this.#subscribers.add(subscriber);
   }
 
   /**
@@ -67,16 +67,16 @@ export class Hub<Listener extends Recipient = Recipient> {
    *
    * @returns whether it was there
    */
-  remove(recipient: Listener): boolean {
-    if (!this.#recipients.has(recipient)) return false;
+  remove(subscriber: Listener): boolean {
+    if (!this.#subscribers.has(subscriber)) return false;
     this.flush();
-    this.#recipients.delete(recipient);
+    this.#subscribers.delete(subscriber);
     return true;
   }
 
   /** Puts a publication into the next frame. Follow it, in the same stretch, with {@link settle}. */
   publish(publication: Publication): void {
-    const { first } = this.#recipients;
+    const { first } = this.#subscribers;
     if (first === undefined) return;
     this.#pending ??= new BatchFrames(this.#channel, first.codec);
     if (this.#pending.add(publication, limits.batchBytesMax) === "full") {
@@ -94,8 +94,8 @@ export class Hub<Listener extends Recipient = Recipient> {
    */
   settle(nowMs: number): number | undefined {
     if (this.#pending === undefined) return undefined;
-    const { size } = this.#recipients;
-    if (size > windowlessMax) this.#window ??= new BatchWindow();
+    const { size } = this.#subscribers;
+    if (size > immediateSubscribersMax) this.#window ??= new BatchWindow();
     const waitMs = this.#window?.waitMs(this.#pending.count, size, nowMs) ?? 0;
     if (waitMs > 0) return waitMs;
     this.#window?.sent(size, nowMs);
@@ -109,30 +109,30 @@ export class Hub<Listener extends Recipient = Recipient> {
     const frames = this.#pending;
     this.#pending = undefined;
     this.#backlogBytes = this.#send(frames, false);
-    for (const recipient of this.#awaitingFlush ?? []) recipient.flushed();
+    for (const subscriber of this.#awaitingFlush ?? []) subscriber.flushed();
     this.#awaitingFlush = undefined;
   }
 
   /** Promises one call of the recipient's `flushed` after the next frame. */
-  callAfterFlush(recipient: Listener): void {
+  callAfterFlush(subscriber: Listener): void {
     this.#awaitingFlush ??= new Set();
-    this.#awaitingFlush.add(recipient);
+    this.#awaitingFlush.add(subscriber);
   }
 
   /** Tells those who want to know that somebody came or went. */
   announce(type: "join" | "leave", info: ClientInfo): void {
     this.flush();
-    if (this.recipients.some((recipient) => recipient.hearsJoinLeave)) {
+    if (this.subscribers.some((subscriber) => subscriber.hearsJoinLeave)) {
       const push = { type, channel: this.#channel, info };
-      this.#send(new Encoded((codec) => codec.encodePush(push)), true);
+      this.#send(new FrameCache((codec) => codec.encodePush(push)), true);
     }
   }
 
   /** Of this user's connections one wants to be the only one (rule C10): the others are told, and disconnect meanwhile. */
-  sole(user: string, client: string): void {
+  makeExclusive(user: string, client: string): void {
     // The list isn't touched when somebody leaves, but made anew.
-    for (const recipient of this.recipients) {
-      if (recipient.info.user === user) recipient.replacedBy(client);
+    for (const subscriber of this.subscribers) {
+      if (subscriber.info.user === user) subscriber.replacedBy(client);
     }
   }
 
@@ -151,16 +151,16 @@ export class Hub<Listener extends Recipient = Recipient> {
     this.#overloadedSinceMs ??= nowMs;
     if (nowMs - this.#overloadedSinceMs < limits.overloadMsMax) return true;
     this.#overloadedSinceMs = undefined;
-    this.#backlogBytes = this.#countBacklog(limits.backlogBytesMax / this.#recipients.size);
+    this.#backlogBytes = this.#countBacklog(limits.backlogBytesMax / this.#subscribers.size);
     return false;
   }
 
   /** Counts what the sockets hold together, without those that are further behind than allowed: they are cut. */
   #countBacklog(allowedBytes: number): number {
     let backlogBytes = 0;
-    for (const recipient of this.recipients) {
-      const behind = recipient.backlogBytes();
-      if (behind > allowedBytes) this.#addSlow(recipient);
+    for (const subscriber of this.subscribers) {
+      const behind = subscriber.backlogBytes();
+      if (behind > allowedBytes) this.#addSlow(subscriber);
       else backlogBytes += behind;
     }
     this.#cutSlow();
@@ -172,29 +172,29 @@ export class Hub<Listener extends Recipient = Recipient> {
    *
    * @returns the bytes that the sockets now hold together
    */
-  #send(outgoing: Outgoing, onlyJoinLeave: boolean): number {
-    const list = this.recipients;
+  #send(outgoing: FrameSource, onlyJoinLeave: boolean): number {
+    const list = this.subscribers;
     let backlogBytes = 0;
-    for (const recipient of list) {
-      if (onlyJoinLeave && !recipient.hearsJoinLeave) continue;
-      const behind = recipient.backlogBytes();
+    for (const subscriber of list) {
+      if (onlyJoinLeave && !subscriber.hearsJoinLeave) continue;
+      const behind = subscriber.backlogBytes();
       if (behind > this.#queueMaxBytes) {
-        this.#addSlow(recipient);
+        this.#addSlow(subscriber);
         continue;
       }
       backlogBytes += behind;
-      const frame = outgoing.frameFor(recipient);
+      const frame = outgoing.frameFor(subscriber);
       if (frame === undefined) continue;
       backlogBytes += frame.length;
-      recipient.send(frame);
+      subscriber.send(frame);
     }
     this.#cutSlow();
     return backlogBytes;
   }
 
-  #addSlow(recipient: Listener): void {
+  #addSlow(subscriber: Listener): void {
     this.#slow ??= new Set();
-    this.#slow.add(recipient);
+    this.#slow.add(subscriber);
   }
 
   /** One after the other, never one inside the other: thousands may be slow at once, and the stack isn't that deep. */
@@ -202,7 +202,7 @@ export class Hub<Listener extends Recipient = Recipient> {
     if (this.#cutting || this.#slow === undefined) return;
     this.#cutting = true;
     try {
-      for (const recipient of this.#slow) recipient.disconnect(disconnectCodes.slow);
+      for (const subscriber of this.#slow) subscriber.disconnect(disconnectCodes.slow);
     } finally {
       this.#slow = undefined;
       this.#cutting = false;

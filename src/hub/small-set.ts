@@ -2,7 +2,7 @@
  * Who is on a list, each once, in the order in which they came. Most channels have a listener or two, and a gateway has
  * thousands of such channels: so the set that makes a long list quick to change is there only while the list is long.
  */
-export class Roster<Member> {
+export class SmallSet<Member> {
   /** The same as the set, as a loop wants it; undefined after a change while there is a set. */
   #list: readonly Member[] | undefined = [];
   /** Undefined while they are few. */

@@ -5,7 +5,7 @@ import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import type { TagsFilter } from "./tags-filter.ts";
 
 /** A subscriber as the hub sees it: somebody to send to, and what others may know of it. */
-export interface Recipient {
+export interface Subscriber {
   readonly info: ClientInfo;
   /** Listed among those present. */
   readonly present: boolean;

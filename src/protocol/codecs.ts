@@ -1,7 +1,7 @@
 import type { Codec, CodecName } from "./codec.ts";
 import { jsonCodec } from "./json/codec.ts";
 import { messagePackCodec } from "./messagepack/codec.ts";
-import { oneWayCodec } from "./json/unidirectional-codec.ts";
+import { unidirectionalCodec } from "./json/unidirectional-codec.ts";
 import { protobufCodec } from "./protobuf/codec.ts";
 
 /** Whether there is a codec of that name: a session that another release wrote may have one that isn't known yet. */
@@ -19,6 +19,6 @@ export function codecNamed(name: CodecName = "json"): Codec {
     case "msgpack":
       return messagePackCodec;
     case "one_way":
-      return oneWayCodec;
+      return unidirectionalCodec;
   }
 }

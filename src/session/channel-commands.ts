@@ -10,7 +10,7 @@ import type { SessionIdentity } from "../contract/session-snapshot.ts";
 import { clientInfo, type Subscription } from "./subscription.ts";
 
 /** What a client asks of a channel, whether it is subscribed to it or merely connected (reference 1.6). */
-export interface Asking {
+export interface CommandContext {
   readonly id: number;
   readonly session: SessionIdentity;
   readonly channels: Channels;
@@ -21,7 +21,7 @@ export interface Asking {
 }
 
 /** Takes what the command came to, at once or when the channel's object has answered. */
-export type Decide = (decision: Decision) => void;
+export type DecisionDone = (decision: Decision) => void;
 
 /** Finds the channel a command names, or else what the command comes to. */
 export function named(name: string, channels: Channels): KnownChannel | Decision {
@@ -33,7 +33,11 @@ export function named(name: string, channels: Channels): KnownChannel | Decision
 }
 
 /** Publishes for a client. The frame with the publication must reach the publisher before this reply does (rule O4). */
-export function publish(asking: Asking, request: PublishRequest, decide: Decide): void {
+export function publish(
+  asking: CommandContext,
+  request: PublishRequest,
+  decide: DecisionDone,
+): void {
   const { id, session, channels, subscription, nowMs } = asking;
   const found = named(request.channel, channels);
   if (found.outcome !== "resolved") {
@@ -55,10 +59,10 @@ export function publish(asking: Asking, request: PublishRequest, decide: Decide)
 
 /** Who is subscribed. */
 export function seePresence(
-  asking: Asking,
+  asking: CommandContext,
   request: ChannelRequest,
   method: "presence" | "presence_stats",
-  decide: Decide,
+  decide: DecisionDone,
 ): void {
   const { id, channels } = asking;
   const found = named(request.channel, channels);
@@ -80,7 +84,11 @@ export function seePresence(
 }
 
 /** Reads the history, at most `client.history_max_publication_limit` publications at a time. */
-export function readHistory(asking: Asking, request: HistoryRequest, decide: Decide): void {
+export function readHistory(
+  asking: CommandContext,
+  request: HistoryRequest,
+  decide: DecisionDone,
+): void {
   const { id, channels, config, nowMs } = asking;
   const found = named(request.channel, channels);
   if (found.outcome !== "resolved") {
@@ -110,7 +118,7 @@ export function readHistory(asking: Asking, request: HistoryRequest, decide: Dec
   }
 }
 
-function callerOf({ session, subscription }: Asking): {
+function callerOf({ session, subscription }: CommandContext): {
   readonly user: string;
   readonly subscribed: boolean;
 } {

@@ -1,12 +1,12 @@
 import { limits } from "../limits.ts";
 import type { Command } from "../protocol/command.ts";
-import type { Verdicts } from "./ports.ts";
+import type { VerifiedTokens } from "./ports.ts";
 import type { Decision } from "./decision.ts";
 
 /** A command that is to be carried out, with all that is needed for it. */
 export interface ReceivedCommand {
   readonly command: Command;
-  readonly verdicts: Verdicts;
+  readonly tokens: VerifiedTokens;
   /** When it came, ms since 1970. */
   readonly nowMs: number;
   /** Too much waits in the object already: a publish is refused (rule B6). */
@@ -17,7 +17,7 @@ export interface ReceivedCommand {
  * The commands of one connection that wait for an earlier one (rule O6): everything waits for connect, and what concerns a
  * channel waits while a subscribe to it is under way.
  */
-export class WaitingCommands {
+export class CommandQueue {
   readonly #underWay = new Map<string, ReceivedCommand[]>();
   #count = 0;
 
@@ -63,8 +63,8 @@ export class WaitingCommands {
  * Keeps the answers to what one connection asks of one channel in the order of the commands (rule O6): some are known at
  * once, and others when the channel's object has answered.
  */
-export class AnswerOrder {
-  readonly #open = new Map<string, Answer[]>();
+export class ReplyOrder {
+  readonly #open = new Map<string, PendingReply[]>();
   readonly #emptied: (channel: string) => void;
 
   /** @param emptied called whenever all that was asked of a channel is answered */
@@ -85,11 +85,11 @@ export class AnswerOrder {
   /**
    * Takes a place in the order.
    *
-   * @param apply is called, in its turn, with what the command came to
+   * @param done is called, in its turn, with what the command came to
    * @returns takes what the command came to; more than the first counts for nothing
    */
-  reserve(channel: string, apply: (decision: Decision) => void): (decision: Decision) => void {
-    const answer: Answer = { apply, decision: undefined };
+  reserve(channel: string, done: (decision: Decision) => void): (decision: Decision) => void {
+    const answer: PendingReply = { done, decision: undefined };
     const answers = this.#open.get(channel);
     if (answers === undefined) this.#open.set(channel, [answer]);
     else answers.push(answer);
@@ -109,14 +109,14 @@ export class AnswerOrder {
     for (let first = answers[0]; first?.decision !== undefined; first = answers[0]) {
       answers.shift();
       if (answers.length === 0) this.#open.delete(channel);
-      first.apply(first.decision);
+      first.done(first.decision);
       if (!this.#open.has(channel)) this.#emptied(channel);
     }
   }
 }
 
-interface Answer {
-  readonly apply: (decision: Decision) => void;
+interface PendingReply {
+  readonly done: (decision: Decision) => void;
   decision: Decision | undefined;
 }
 

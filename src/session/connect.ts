@@ -8,13 +8,13 @@ import type { Message } from "../protocol/codec.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { SubscribeResult, ConnectResult } from "../protocol/reply.ts";
-import type { JoinAnswer } from "./ports.ts";
+import type { SubscribeReply } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import { grantOneWaySubscriptions, unseen } from "./unidirectional.ts";
+import { grantUnidirectionalSubscriptions, unseen } from "./unidirectional.ts";
 import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
 import type { SessionState } from "./session-state.ts";
-import { joinWish, notRecovering, type Recovering, subscribeResult } from "./subscribe.ts";
-import type { Subscriber } from "./subscription.ts";
+import { subscribeOptions, notRecovering, type Recovering, subscribeResult } from "./subscribe.ts";
+import type { SubscriptionOwner } from "./subscription.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { hasEnded, ttlSeconds } from "./expiry.ts";
@@ -28,7 +28,7 @@ import type { SessionIdentity } from "../contract/session-snapshot.ts";
  */
 export function carryOutConnect(
   state: SessionState,
-  subscriber: Subscriber,
+  subscriber: SubscriptionOwner,
   id: number,
   request: ConnectRequest,
   verdict: ConnectionVerdict | undefined,
@@ -56,14 +56,14 @@ export function carryOutConnect(
     return;
   }
   state.connecting = true;
-  joinAll(state, subscriber, granted, request, nowMs, (outcome) => {
+  subscribeAll(state, subscriber, granted, request, nowMs, (outcome) => {
     state.connecting = false;
     const answer =
-      outcome.outcome === "joined"
+      outcome.outcome === "subscribed"
         ? connectAnswer(state, id, kept, outcome.joined, nowMs)
         : outcome;
     if (answer.outcome === "failed") {
-      for (const subscription of state.subscriptions.all) channels.leave(subscription);
+      for (const subscription of state.subscriptions.all) channels.unsubscribe(subscription);
       state.subscriptions.clear();
       done(failWith(answer.error, refused));
     } else {
@@ -75,20 +75,20 @@ export function carryOutConnect(
 
 /** Which subscriptions are made along with the connection, whether the server wants them or somebody who only listens. */
 function grantAll(
-  { identity, context, oneWay }: SessionState,
+  { identity, context, unidirectional: oneWay }: SessionState,
   request: ConnectRequest,
   claims: ConnectionClaims,
 ): ReturnType<typeof grantServerSubscriptions> {
   const { config, channels, serverSubscriptions, channel } = context;
-  const applicant = { user: claims.user, client: identity.client };
+  const requester = { user: claims.user, client: identity.client };
   const given = serverSubscriptions
-    ? grantServerSubscriptions(claims, applicant, config, channels)
+    ? grantServerSubscriptions(claims, requester, config, channels)
     : nothingGranted;
   if (!oneWay || given.outcome !== "granted") return given;
-  const all = grantOneWaySubscriptions(
+  const all = grantUnidirectionalSubscriptions(
     request,
     claims,
-    applicant,
+    requester,
     given.granted,
     channel,
     channels,
@@ -102,44 +102,46 @@ function grantAll(
 const nothingGranted = { outcome: "granted", granted: [] } as const;
 
 /** A subscription of the server's that has begun. */
-interface Joined {
+interface SubscribedChannel {
   readonly channel: string;
   readonly request: Recovering;
   readonly grant: GrantedChannel["grant"];
-  readonly answer: JoinAnswer & { readonly outcome: "joined" };
+  readonly answer: SubscribeReply & { readonly outcome: "subscribed" };
 }
 
-interface Failed {
+interface SubscribeFailed {
   readonly outcome: "failed";
   readonly error: ErrorCode;
 }
 
-type AllJoined = { readonly outcome: "joined"; readonly joined: readonly Joined[] } | Failed;
+type AllSubscribed =
+  | { readonly outcome: "subscribed"; readonly joined: readonly SubscribedChannel[] }
+  | SubscribeFailed;
 
 /** Joins all channels at once. Whoever isn't in one of them isn't connected: it comes again, with its positions. */
-function joinAll(
+function subscribeAll(
   state: SessionState,
-  subscriber: Subscriber,
+  subscriber: SubscriptionOwner,
   granted: readonly GrantedChannel[],
   { subscriptions: requested }: ConnectRequest,
   nowMs: number,
-  done: (outcome: AllJoined) => void,
+  done: (outcome: AllSubscribed) => void,
 ): void {
-  const joined: Joined[] = [];
+  const joined: SubscribedChannel[] = [];
   let error: ErrorCode | undefined;
   let missing = granted.length;
   const settle = (): void => {
-    done(error === undefined ? { outcome: "joined", joined } : { outcome: "failed", error });
+    done(error === undefined ? { outcome: "subscribed", joined } : { outcome: "failed", error });
   };
   for (const { grant, known } of granted) {
     const { channel } = grant.subscription;
     const asked = requested.get(channel);
     const request = asked === undefined ? notRecovering : { ...asked, flag: 0 };
     const subscription = state.newSubscription(grant.subscription, subscriber);
-    subscription.hold();
+    subscription.pause();
     state.subscriptions.add(subscription, false);
-    const wish = joinWish(grant, known.options, request);
-    state.context.channels.join(subscription, wish, nowMs, (answer) => {
+    const options = subscribeOptions(grant, known.options, request);
+    state.context.channels.subscribe(subscription, options, nowMs, (answer) => {
       if (answer.outcome === "failed") {
         error ??= answer.error;
         state.subscriptions.remove(channel);
@@ -162,9 +164,9 @@ function connectAnswer(
   state: SessionState,
   id: number,
   claims: ConnectionClaims,
-  joined: readonly Joined[],
+  joined: readonly SubscribedChannel[],
   nowMs: number,
-): { readonly outcome: "fits"; readonly message: Message } | Failed {
+): { readonly outcome: "fits"; readonly message: Message } | SubscribeFailed {
   const { codec } = state;
   const { config, version } = state.context;
   const { queueMaxSizeBytes } = config.client;
@@ -199,7 +201,7 @@ function connectAnswer(
 }
 
 /** How what the client posts finds its way to it (reference 4.3). Who only listens has nothing to post. */
-function emulation({ identity, context, oneWay }: SessionState): {
+function emulation({ identity, context, unidirectional: oneWay }: SessionState): {
   readonly session?: string;
   readonly node?: string;
 } {
@@ -212,12 +214,12 @@ function tellConnected(state: SessionState, message: Message): void {
   state.change({ phase: "connected" });
   state.send(message);
   const begun = state.subscriptions.all;
-  for (const subscription of begun) subscription.release();
+  for (const subscription of begun) subscription.resume();
   for (const subscription of begun) if (!state.closed) channels.announce(subscription);
 }
 
 /** Somebody may connect, as these claims say. */
-interface Accepted {
+interface AcceptedConnect {
   readonly outcome: "accepted";
   readonly claims: ConnectionClaims;
 }
@@ -232,7 +234,7 @@ function connect(
   verdict: ConnectionVerdict | undefined,
   config: ClientConfig,
   nowMs: number,
-): Accepted | Decision {
+): AcceptedConnect | Decision {
   if (session.phase !== "new") return disconnectWith(disconnectCodes.badRequest);
   const credentials = credentialsOf(session, verdict, config, nowMs);
   if (credentials.outcome === "error") return { ...credentials, changes: refused };
@@ -273,7 +275,7 @@ function credentialsOf(
   verdict: ConnectionVerdict | undefined,
   config: ClientConfig,
   nowMs: number,
-): Accepted | Decision {
+): AcceptedConnect | Decision {
   const fromEdge = session.claims;
   if (verdict?.outcome === "invalid") return disconnectWith(disconnectCodes.invalidToken);
   if (verdict?.outcome === "expired") return failWith(errorCodes.tokenExpired);

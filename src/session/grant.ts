@@ -23,7 +23,7 @@ export interface Grant {
 }
 
 /** Who asks. */
-export interface Applicant {
+export interface GrantCaller {
   readonly user: string;
   readonly client: string;
 }
@@ -36,7 +36,7 @@ export interface Applicant {
 export function grantSubscription(
   request: SubscribeRequest,
   channel: KnownChannel,
-  applicant: Applicant,
+  requester: GrantCaller,
   verdict: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Grant | Decision {
@@ -44,8 +44,8 @@ export function grantSubscription(
   if (request.delta !== "" && request.delta !== "fossil")
     return disconnectWith(disconnectCodes.badRequest);
   if (verdict === undefined) {
-    if (!maySubscribe(channel, applicant.user)) return failWith(errorCodes.permissionDenied);
-    return grantedAsAsked(request, channel, applicant, namespaceTerms);
+    if (!maySubscribe(channel, requester.user)) return failWith(errorCodes.permissionDenied);
+    return grantedAsAsked(request, channel, requester, namespaceTerms);
   }
   switch (verdict.outcome) {
     case "invalid":
@@ -56,12 +56,12 @@ export function grantSubscription(
       return failWith(errorCodes.internal);
     case "verified": {
       const { user, client, channel: name } = verdict.claims;
-      const bound = client === "" || client === applicant.client;
-      if (user !== applicant.user || name !== request.channel || !bound) {
+      const bound = client === "" || client === requester.client;
+      if (user !== requester.user || name !== request.channel || !bound) {
         return disconnectWith(disconnectCodes.invalidToken);
       }
       if (hasEnded(verdict.claims.expireAtSeconds, nowMs)) return failWith(errorCodes.expired);
-      return grantedAsAsked(request, channel, applicant, verdict.claims);
+      return grantedAsAsked(request, channel, requester, verdict.claims);
     }
   }
 }
@@ -70,13 +70,13 @@ export function grantSubscription(
 function grantedAsAsked(
   request: SubscribeRequest,
   channel: KnownChannel,
-  applicant: Applicant,
+  requester: GrantCaller,
   terms: Terms,
 ): Grant | Decision {
   const { filter } = request;
   if (filter !== undefined && !(channel.options.allowTagsFilter && makesSense(filter)))
     return failWith(errorCodes.badRequest);
-  return granted(request, channel, applicant, terms);
+  return granted(request, channel, requester, terms);
 }
 
 function makesSense(filter: FilterNode): boolean {
@@ -87,11 +87,11 @@ function makesSense(filter: FilterNode): boolean {
 export function grantServerSubscription(
   subscription: ServerSubscription,
   channel: KnownChannel,
-  applicant: Applicant,
+  requester: GrantCaller,
   { recoverable } = { recoverable: false },
 ): Grant {
   const wishes = { channel: subscription.channel, ...noWishes, recoverable };
-  const grant = granted(wishes, channel, applicant, { ...subscription, expireAtSeconds: 0 });
+  const grant = granted(wishes, channel, requester, { ...subscription, expireAtSeconds: 0 });
   return { ...grant, subscription: { ...grant.subscription, serverSide: true } };
 }
 
@@ -115,11 +115,11 @@ type Wishes = Pick<
 function granted(
   request: Wishes,
   { options }: KnownChannel,
-  applicant: Applicant,
+  requester: GrantCaller,
   { expireAtSeconds, info, data, override }: Terms,
 ): Grant {
   // Whoever is granted the subscription asks as a subscriber for what goes with it.
-  const caller = { user: applicant.user, subscribed: true };
+  const caller = { user: requester.user, subscribed: true };
   const readsHistory = mayReadHistory(options, caller);
   const hasHistory = options.historySize > 0 && options.historyTtlMs > 0;
   const recoverable =

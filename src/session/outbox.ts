@@ -9,7 +9,7 @@ export class Outbox {
   readonly #connection: Connection;
   readonly #behindMaxBytes: number;
   /** Undefined while none waits. */
-  #waiting: Waiting[] | undefined;
+  #waiting: QueuedMessage[] | undefined;
   #waitingBytes = 0;
 
   /** @param behindMaxBytes how much a client may have outstanding before it gets no more (rule F4) */
@@ -66,7 +66,7 @@ export class Outbox {
   }
 }
 
-interface Waiting {
+interface QueuedMessage {
   readonly message: Message;
   after: string | undefined;
   readonly sent: (() => void) | undefined;

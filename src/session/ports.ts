@@ -1,5 +1,5 @@
 import type { HistoryQuery } from "../contract/channel-call.ts";
-import type { JoinWish } from "../channel/channel.ts";
+import type { SubscribeOptions } from "../channel/channel.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
 import type { ErrorCode, DisconnectCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -22,20 +22,20 @@ export interface Channels {
   find(name: string): ResolvedChannel;
   /**
    * Makes somebody a subscriber. The subscription begins in the stretch in which `answer` is called: every publication
-   * after the answer's position reaches it, and none before. After {@link leave} there is no answer any more.
+   * after the answer's position reaches it, and none before. After {@link unsubscribe} there is no answer any more.
    */
-  join(
+  subscribe(
     subscription: Subscription,
-    wish: JoinWish,
+    options: SubscribeOptions,
     nowMs: number,
-    answer: (outcome: JoinAnswer) => void,
+    done: (outcome: SubscribeReply) => void,
   ): void;
   /** Takes up a subscription that slept. */
   restore(subscription: Subscription): void;
   /** Tells the others, after its own reply, that a subscriber came. */
   announce(subscription: Subscription): void;
   /** Ends a subscription, or the wish for one. The others hear of it, if they heard that it came. */
-  leave(subscription: Subscription): void;
+  unsubscribe(subscription: Subscription): void;
   /**
    * Publishes for a client that may.
    *
@@ -48,17 +48,17 @@ export interface Channels {
     info: ClientInfo,
     subscription: Subscription | undefined,
     nowMs: number,
-    answer: (outcome: PublishAnswer) => void,
+    done: (outcome: PublishReply) => void,
   ): void;
   history(
     channel: string,
     query: HistoryQuery,
     bytesMax: number,
     nowMs: number,
-    answer: (outcome: HistoryAnswer) => void,
+    done: (outcome: HistoryReply) => void,
   ): void;
-  presence(channel: string, answer: (outcome: PresenceAnswer) => void): void;
-  presenceStats(channel: string, answer: (outcome: PresenceStatsAnswer) => void): void;
+  presence(channel: string, done: (outcome: PresenceReply) => void): void;
+  presenceStats(channel: string, done: (outcome: PresenceStatsReply) => void): void;
   /**
    * Whether publications for this subscriber are still being collected. If so, its `flushed` is called once they went out,
    * and a reply that must come after them waits for that (rule O4).
@@ -67,38 +67,38 @@ export interface Channels {
 }
 
 /** The channel's object refused, or nobody could ask it. */
-interface Failed {
+interface FailedReply {
   readonly outcome: "failed";
   readonly error: ErrorCode;
 }
 
-export type JoinAnswer =
+export type SubscribeReply =
   | {
-      readonly outcome: "joined";
+      readonly outcome: "subscribed";
       /** Where the stream stood when the subscription began; absent when it keeps no position. */
       readonly position?: StreamPosition;
       readonly recovered: boolean;
       readonly publications: readonly Publication[];
     }
-  | Failed;
+  | FailedReply;
 
-export type PublishAnswer = { readonly outcome: "published" } | Failed;
+export type PublishReply = { readonly outcome: "published" } | FailedReply;
 
-export type HistoryAnswer =
+export type HistoryReply =
   | {
       readonly outcome: "history";
       readonly publications: readonly Publication[];
       readonly position: StreamPosition;
     }
-  | Failed;
+  | FailedReply;
 
-export type PresenceAnswer =
+export type PresenceReply =
   | { readonly outcome: "presence"; readonly result: PresenceResult }
-  | Failed;
+  | FailedReply;
 
-export type PresenceStatsAnswer =
+export type PresenceStatsReply =
   | { readonly outcome: "presence-stats"; readonly result: PresenceStatsResult }
-  | Failed;
+  | FailedReply;
 
 /** One client's socket, as a session needs it. Every call returns at once and none of them throws. */
 export interface Connection {
@@ -131,7 +131,7 @@ export interface SessionContext {
 }
 
 /** What became of the token that came with a command, already verified: that takes time, and a session takes none. */
-export interface Verdicts {
+export interface VerifiedTokens {
   readonly connection?: ConnectionVerdict;
   readonly subscription?: SubscriptionVerdict;
 }

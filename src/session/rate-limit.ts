@@ -2,18 +2,18 @@ import type { CommandMethod } from "../protocol/command.ts";
 import { limits } from "../limits.ts";
 
 /** What one connection has used lately of what it may ask for (rule B7). */
-export class CommandAllowances {
+export class CommandRateLimit {
   /** Both undefined until something is asked for. */
-  #commands: Allowance | undefined;
-  #subscribes: Allowance | undefined;
+  #commands: TokenBucket | undefined;
+  #subscribes: TokenBucket | undefined;
 
-  take(method: CommandMethod, nowMs: number): ReturnType<Allowance["take"]> {
+  take(method: CommandMethod, nowMs: number): ReturnType<TokenBucket["take"]> {
     // Pongs are answers: each was asked for, or closes the connection.
     if (method === "pong") return "granted";
-    this.#commands ??= new Allowance(commandRate);
+    this.#commands ??= new TokenBucket(commandRate);
     const taken = this.#commands.take(nowMs);
     if (taken !== "granted" || method !== "subscribe") return taken;
-    this.#subscribes ??= new Allowance(subscribeRate);
+    this.#subscribes ??= new TokenBucket(subscribeRate);
     return this.#subscribes.take(nowMs);
   }
 
@@ -33,7 +33,7 @@ interface Rate {
  * How often somebody may do something: so many times at once, and then so many times a second (rule B7). It lives in
  * memory only: whoever is so quiet that its object sleeps has all of it again.
  */
-export class Allowance {
+export class TokenBucket {
   readonly #rate: Rate;
   #left: number;
   #countedAtMs = 0;

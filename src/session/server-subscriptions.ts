@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import { type Applicant, type Grant, grantServerSubscription } from "./grant.ts";
+import { type GrantCaller, type Grant, grantServerSubscription } from "./grant.ts";
 
 /** A subscription that the server is about to make for a connection. */
 export interface GrantedChannel {
@@ -20,7 +20,7 @@ export interface GrantedChannel {
  */
 export function grantServerSubscriptions(
   claims: ConnectionClaims,
-  applicant: Applicant,
+  requester: GrantCaller,
   config: Config,
   channels: Channels,
 ): { readonly outcome: "granted"; readonly granted: readonly GrantedChannel[] } | Decision {
@@ -34,7 +34,7 @@ export function grantServerSubscriptions(
     const known = channels.find(subscription.channel);
     if (known.outcome === "unknown-namespace") return failWith(errorCodes.unknownChannel);
     if (known.outcome === "bad-name") return failWith(errorCodes.badRequest);
-    const grant = grantServerSubscription(subscription, known, applicant);
+    const grant = grantServerSubscription(subscription, known, requester);
     const sole = singleConnection && subscription.channel === personal;
     granted.push({
       known,

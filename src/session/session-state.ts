@@ -7,12 +7,12 @@ import type { Connection, SessionContext } from "./ports.ts";
 import type { Changes } from "./decision.ts";
 import { Outbox } from "./outbox.ts";
 import type {
-  KeptPosition,
+  StoredCursor,
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
-import { clientInfo, type Subscriber, Subscription } from "./subscription.ts";
+import { clientInfo, type SubscriptionOwner, Subscription } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
 /** What one client is, has and was sent: the part of a session that its commands share. */
@@ -41,7 +41,7 @@ export class SessionState {
   }
 
   /** Whether the client only listens: then nothing is answered. */
-  get oneWay(): boolean {
+  get unidirectional(): boolean {
     return this.codec.name === "one_way";
   }
 
@@ -54,7 +54,7 @@ export class SessionState {
     return { ...this.identity, subscriptions: list, ...(kept === undefined ? {} : { kept }) };
   }
 
-  /** When the client was last heard; see {@link Connection}. */
+  /** When the client was last heard; see {@link HeldConnection}. */
   get lastHeardMs(): number | undefined {
     return this.#connection.lastHeardMs();
   }
@@ -76,7 +76,7 @@ export class SessionState {
   }
 
   /** Notes how far the gateway is with a channel; false when there is no room for that. */
-  keep(channel: string, position: KeptPosition): boolean {
+  keep(channel: string, position: StoredCursor): boolean {
     const { kept } = this.subscriptions;
     const others = (kept?.size ?? 0) - (kept?.has(channel) === true ? 1 : 0);
     const fits = fitsKept(this.identity.claims, others + 1);
@@ -102,8 +102,8 @@ export class SessionState {
 
   newSubscription(
     granted: SubscriptionSnapshot,
-    subscriber: Subscriber,
-    kept?: KeptPosition,
+    subscriber: SubscriptionOwner,
+    kept?: StoredCursor,
   ): Subscription {
     const info = clientInfo(this.identity, granted);
     return new Subscription(info, granted, this.codec, this.#connection, subscriber, kept);
@@ -140,7 +140,7 @@ export class SessionState {
   /** Asks the client whether it is there. */
   ping(nowMs: number): void {
     // Who only listens has no way to answer.
-    this.change({ pingedAtMs: nowMs, awaitingPong: !this.oneWay });
+    this.change({ pingedAtMs: nowMs, awaitingPong: !this.unidirectional });
     this.#connection.send(this.codec.ping);
   }
 
@@ -161,7 +161,7 @@ export class SessionState {
     const all = this.subscriptions.all;
     this.subscriptions.clear();
     this.change({ phase: "closed" });
-    for (const subscription of all) this.context.channels.leave(subscription);
+    for (const subscription of all) this.context.channels.unsubscribe(subscription);
     this.#outbox.clear();
   }
 }

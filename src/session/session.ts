@@ -7,45 +7,45 @@ import {
 } from "../protocol/codes.ts";
 import type { Codec } from "../protocol/codec.ts";
 import type { Command } from "../protocol/command.ts";
-import { type Asking, publish, readHistory, seePresence } from "./channel-commands.ts";
-import { CommandAllowances } from "./rate-limit.ts";
+import { type CommandContext, publish, readHistory, seePresence } from "./channel-commands.ts";
+import { CommandRateLimit } from "./rate-limit.ts";
 import {
   channelOf,
   orderedBy,
-  AnswerOrder,
+  ReplyOrder,
   type ReceivedCommand,
-  WaitingCommands,
+  CommandQueue,
 } from "./command-queue.ts";
 import { endMs } from "./expiry.ts";
 import { carryOutConnect } from "./connect.ts";
-import type { Connection, SessionContext, Verdicts } from "./ports.ts";
+import type { Connection, SessionContext, VerifiedTokens } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import { heartbeat, pingDueAtMs, pong } from "./heartbeat.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
-import { oneWayDisconnect } from "./unidirectional.ts";
+import { unidirectionalDisconnect } from "./unidirectional.ts";
 import { SessionState } from "./session-state.ts";
 import type {
-  KeptPosition,
+  StoredCursor,
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
 import { carryOutSubscribe } from "./subscribe.ts";
-import type { Subscriber } from "./subscription.ts";
+import type { SubscriptionOwner } from "./subscription.ts";
 
 /**
  * One client's connection, from its first command to its last (rules C1 to C10).
  * What it holds beyond its snapshot belongs to commands under way, and an object with any of those doesn't sleep: so a
  * session thrown away and made again from the snapshot goes on as if nothing had happened.
  */
-export class Session implements Subscriber {
+export class Session implements SubscriptionOwner {
   readonly #context: SessionContext;
   readonly #state: SessionState;
   /** Undefined while no command has to wait for another. */
-  #waiting: WaitingCommands | undefined;
+  #commands: CommandQueue | undefined;
   /** Undefined while every answer was given. */
-  #order: AnswerOrder | undefined;
+  #replyOrder: ReplyOrder | undefined;
   /** Undefined until the first command. */
-  #allowances: CommandAllowances | undefined;
+  #rateLimit: CommandRateLimit | undefined;
 
   /** Also takes up a session that slept: a subscription in the snapshot is a subscription again. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
@@ -59,7 +59,7 @@ export class Session implements Subscriber {
       this.#state.subscriptions.add(subscription, true);
       context.channels.restore(subscription);
       // Another release understood its filter: without it the client would get everything (rule D4).
-      if (granted.filter && !subscription.filter) this.lost(granted.channel);
+      if (granted.filter && !subscription.filter) this.insufficientState(granted.channel);
     }
   }
 
@@ -69,7 +69,7 @@ export class Session implements Subscriber {
 
   /** Whether whatever comes counts for nothing: the connection is closed, was refused (rule C4), or only listens (rule C11). */
   get ignoresCommands(): boolean {
-    const { identity, oneWay } = this.#state;
+    const { identity, unidirectional: oneWay } = this.#state;
     if (identity.phase === "closed" || identity.phase === "refused") return true;
     return oneWay && !this.awaitsConnect;
   }
@@ -95,16 +95,16 @@ export class Session implements Subscriber {
    *
    * @param busy too much waits already: a publish is refused (rule B6)
    */
-  receive(command: Command, verdicts: Verdicts, nowMs: number, busy = false): void {
+  receive(command: Command, tokens: VerifiedTokens, nowMs: number, busy = false): void {
     if (this.ignoresCommands) return;
     if ((command.method === "connect") !== this.awaitsConnect) {
       this.disconnect(disconnectCodes.badRequest);
       return;
     }
-    this.#allowances ??= new CommandAllowances();
-    switch (this.#allowances.take(command.method, nowMs)) {
+    this.#rateLimit ??= new CommandRateLimit();
+    switch (this.#rateLimit.take(command.method, nowMs)) {
       case "granted":
-        this.#enter({ command, verdicts, nowMs, busy });
+        this.#enter({ command, tokens, nowMs, busy });
         return;
       case "over":
         this.#apply(command, failWith(errorCodes.tooManyRequests));
@@ -119,7 +119,7 @@ export class Session implements Subscriber {
     const { identity, connecting, subscriptions } = this.#state;
     const { client } = this.#context.config;
     if (identity.phase === "closed" || connecting) return;
-    if (this.#allowances?.isWhole(nowMs) === true) this.#allowances = undefined;
+    if (this.#rateLimit?.isWhole(nowMs) === true) this.#rateLimit = undefined;
     if (identity.phase !== "connected") {
       if (nowMs >= this.#staleAtMs()) this.disconnect(disconnectCodes.stale);
       return;
@@ -164,15 +164,15 @@ export class Session implements Subscriber {
 
   /** Closes the connection from our side. */
   disconnect(code: DisconnectCode): void {
-    this.#waiting = undefined;
-    this.#order?.clear();
+    this.#commands = undefined;
+    this.#replyOrder?.clear();
     this.#state.disconnect(code);
   }
 
   /** The socket is gone, whoever closed it. */
   ended(): void {
-    this.#waiting = undefined;
-    this.#order?.clear();
+    this.#commands = undefined;
+    this.#replyOrder?.clear();
     this.#state.end();
   }
 
@@ -180,7 +180,7 @@ export class Session implements Subscriber {
     this.#state.flushed(channel);
   }
 
-  lost(channel: string): void {
+  insufficientState(channel: string): void {
     const granted = this.#state.subscriptions.list.find((one) => one.channel === channel);
     // A subscription that the server made can only be made anew by connecting anew (reference 2.6).
     if (this.#state.connecting || granted?.serverSide === true) {
@@ -194,7 +194,7 @@ export class Session implements Subscriber {
     this.#state.changed(granted);
   }
 
-  keep(channel: string, position: KeptPosition): boolean {
+  keep(channel: string, position: StoredCursor): boolean {
     return this.#state.keep(channel, position);
   }
 
@@ -203,35 +203,35 @@ export class Session implements Subscriber {
     const key = this.#state.connecting ? connectKey : channelOf(command);
     // Its reply doesn't wait, for publications follow it: so it begins when all before it is answered (rules O3, O6).
     const isLate =
-      key !== undefined && command.method === "subscribe" && this.#order?.isOpen(key) === true;
-    if (isLate && this.#waiting?.isOpen(key) !== true) this.#open(key);
-    if (key === undefined || this.#waiting?.isOpen(key) !== true) {
+      key !== undefined && command.method === "subscribe" && this.#replyOrder?.isOpen(key) === true;
+    if (isLate && this.#commands?.isOpen(key) !== true) this.#open(key);
+    if (key === undefined || this.#commands?.isOpen(key) !== true) {
       this.#carryOut(received);
-    } else if (!this.#waiting.add(key, received)) {
+    } else if (!this.#commands.add(key, received)) {
       this.#apply(command, failWith(errorCodes.tooManyRequests));
     }
   }
 
   #open(key: string): void {
-    this.#waiting ??= new WaitingCommands();
-    this.#waiting.open(key);
+    this.#commands ??= new CommandQueue();
+    this.#commands.open(key);
   }
 
   /** Carries out what waited, in order; the first of it may make the rest wait again. After a refused connect nothing is. */
   #resume(key: string): void {
-    const waited = this.#waiting?.close(key) ?? [];
-    if (this.#waiting?.idle === true) this.#waiting = undefined;
+    const waited = this.#commands?.close(key) ?? [];
+    if (this.#commands?.idle === true) this.#commands = undefined;
     for (const received of waited) {
       if (this.#state.identity.phase === "connected") this.#enter(received);
     }
   }
 
   #inOrder(channel: string, apply: (decision: Decision) => void): (decision: Decision) => void {
-    this.#order ??= new AnswerOrder((answered) => {
-      if (this.#order?.idle === true) this.#order = undefined;
+    this.#replyOrder ??= new ReplyOrder((answered) => {
+      if (this.#replyOrder?.idle === true) this.#replyOrder = undefined;
       this.#resume(answered);
     });
-    return this.#order.reserve(channel, apply);
+    return this.#replyOrder.reserve(channel, apply);
   }
 
   #carryOut(received: ReceivedCommand): void {
@@ -284,7 +284,7 @@ export class Session implements Subscriber {
 
   /** What changes the session itself. */
   #carryOutOwn(
-    { verdicts, nowMs }: ReceivedCommand,
+    { tokens, nowMs }: ReceivedCommand,
     command: OwnCommand,
     decide: (decision: Decision) => void,
   ): void {
@@ -294,7 +294,7 @@ export class Session implements Subscriber {
     const finish = (failure?: Decision): void => decide(failure ?? { outcome: "silent" });
     switch (command.method) {
       case "connect": {
-        const { connection } = verdicts;
+        const { connection } = tokens;
         this.#open(connectKey);
         carryOutConnect(state, this, id, command.request, connection, nowMs, (failure) => {
           finish(failure);
@@ -304,7 +304,7 @@ export class Session implements Subscriber {
       }
       case "subscribe": {
         const { channel } = command.request;
-        const { subscription } = verdicts;
+        const { subscription } = tokens;
         this.#open(channel);
         carryOutSubscribe(state, this, id, command.request, subscription, nowMs, finish);
         return;
@@ -319,17 +319,17 @@ export class Session implements Subscriber {
         return;
       }
       case "refresh":
-        decide(carryOutRefresh(state, id, verdicts.connection, nowMs));
+        decide(carryOutRefresh(state, id, tokens.connection, nowMs));
         return;
       case "sub_refresh":
-        decide(carryOutSubRefresh(state, id, command.request, verdicts.subscription, nowMs));
+        decide(carryOutSubRefresh(state, id, command.request, tokens.subscription, nowMs));
     }
   }
 
   #asking(
     { id, request }: { readonly id: number; readonly request: { readonly channel: string } },
     nowMs: number,
-  ): Asking {
+  ): CommandContext {
     const { channels, config } = this.#context;
     const subscription = this.#state.subscriptions.get(request.channel);
     return { id, session: this.#state.identity, channels, config, subscription, nowMs };
@@ -346,8 +346,8 @@ export class Session implements Subscriber {
         state.change(decision.changes);
         return;
       case "error":
-        if (state.oneWay) {
-          this.disconnect(oneWayDisconnect(decision.error));
+        if (state.unidirectional) {
+          this.disconnect(unidirectionalDisconnect(decision.error));
           return;
         }
         state.change(decision.changes);
@@ -389,7 +389,7 @@ export class Session implements Subscriber {
     if (subscription === undefined) return;
     this.#state.subscriptions.remove(channel);
     this.#state.save();
-    this.#context.channels.leave(subscription);
+    this.#context.channels.unsubscribe(subscription);
   }
 
   #staleAtMs(): number {

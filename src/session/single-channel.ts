@@ -5,30 +5,30 @@ import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type {
   Channels,
-  HistoryAnswer,
-  JoinAnswer,
-  PresenceAnswer,
-  PresenceStatsAnswer,
-  PublishAnswer,
+  HistoryReply,
+  SubscribeReply,
+  PresenceReply,
+  PresenceStatsReply,
+  PublishReply,
 } from "./ports.ts";
-import { SharedQuestion } from "../channel/coalesced-call.ts";
+import { CoalescedCall } from "../channel/coalesced-call.ts";
 import type { Subscription } from "./subscription.ts";
-import { type Channel, type JoinWish, historyError } from "../channel/channel.ts";
+import { type Channel, type SubscribeOptions, historyError } from "../channel/channel.ts";
 import { type ResolvedChannel, resolveChannel } from "../channel/channel-name.ts";
 import { clientPublication } from "../channel/publication-request.ts";
 import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
 
 /** Asks all gateways who is present there. `answered` is called once, now or later. */
-export type GatherPresence = (answered: (others: GatheredPresence) => void) => void;
+export type GatherPresence = (done: (others: GatheredPresence) => void) => void;
 
 /**
  * The channels as sessions in a channel's own object see them: there is this one, and its answers come at once (rule C6).
  * But for {@link find}, names are only given that `find` knew.
  */
-export class OwnChannel implements Channels {
+export class SingleChannel implements Channels {
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
-  readonly #gathering: SharedQuestion<GatheredPresence>;
+  readonly #gathering: CoalescedCall<GatheredPresence>;
   /** Subscribers whose coming the others have not heard of yet, and so neither will of their going (rule O5). */
   readonly #unheard = new Set<Subscription>();
 
@@ -39,7 +39,7 @@ export class OwnChannel implements Channels {
   constructor(channel: Channel, config: ChannelConfig, gather: GatherPresence) {
     this.#channel = channel;
     this.#config = config;
-    this.#gathering = new SharedQuestion(gather);
+    this.#gathering = new CoalescedCall(gather);
   }
 
   find(name: string): ResolvedChannel {
@@ -49,19 +49,19 @@ export class OwnChannel implements Channels {
       : resolved;
   }
 
-  join(
+  subscribe(
     subscription: Subscription,
-    wish: JoinWish,
+    options: SubscribeOptions,
     nowMs: number,
-    answer: (outcome: JoinAnswer) => void,
+    done: (outcome: SubscribeReply) => void,
   ): void {
-    const joined = this.#channel.join(subscription, wish, nowMs);
-    if (joined.outcome !== "joined") {
-      answer(failed(errorCodes.unrecoverablePosition));
+    const joined = this.#channel.subscribe(subscription, options, nowMs);
+    if (joined.outcome !== "subscribed") {
+      done(failed(errorCodes.unrecoverablePosition));
       return;
     }
     this.#unheard.add(subscription);
-    answer(joined);
+    done(joined);
   }
 
   restore(subscription: Subscription): void {
@@ -74,14 +74,14 @@ export class OwnChannel implements Channels {
 
   announce(subscription: Subscription): void {
     if (!this.#unheard.delete(subscription)) return;
-    const { announced, sole, info } = subscription;
+    const { announced, exclusive: sole, info } = subscription;
     if (announced) this.#channel.announce("join", info);
-    if (sole) this.#channel.sole(info.user, info.client);
+    if (sole) this.#channel.makeExclusive(info.user, info.client);
   }
 
-  leave(subscription: Subscription): void {
+  unsubscribe(subscription: Subscription): void {
     if (this.#unheard.delete(subscription)) this.#channel.hub.remove(subscription);
-    else this.#channel.leave(subscription);
+    else this.#channel.unsubscribe(subscription);
   }
 
   publish(
@@ -90,14 +90,14 @@ export class OwnChannel implements Channels {
     info: ClientInfo,
     _subscription: Subscription | undefined,
     nowMs: number,
-    answer: (outcome: PublishAnswer) => void,
+    done: (outcome: PublishReply) => void,
   ): void {
     if (this.#channel.hub.overloaded(nowMs)) {
-      answer(failed(errorCodes.tooManyRequests));
+      done(failed(errorCodes.tooManyRequests));
       return;
     }
     const { outcome } = this.#channel.publish(clientPublication(data), info, nowMs);
-    answer(
+    done(
       outcome === "too-many-keys" ? failed(errorCodes.tooManyRequests) : { outcome: "published" },
     );
   }
@@ -107,25 +107,25 @@ export class OwnChannel implements Channels {
     query: HistoryQuery,
     bytesMax: number,
     nowMs: number,
-    answer: (outcome: HistoryAnswer) => void,
+    done: (outcome: HistoryReply) => void,
   ): void {
     const outcome = this.#channel.history(query, nowMs, bytesMax);
-    answer(outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome)));
+    done(outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome)));
   }
 
-  presence(_channel: string, answer: (outcome: PresenceAnswer) => void): void {
+  presence(_channel: string, done: (outcome: PresenceReply) => void): void {
     const asked = this.#withOthers((others) => {
-      answer({ outcome: "presence", result: presence(this.#channel.hub.recipients, others) });
+      done({ outcome: "presence", result: presence(this.#channel.hub.subscribers, others) });
     });
-    if (asked === "full") answer(failed(errorCodes.tooManyRequests));
+    if (asked === "full") done(failed(errorCodes.tooManyRequests));
   }
 
-  presenceStats(_channel: string, answer: (outcome: PresenceStatsAnswer) => void): void {
+  presenceStats(_channel: string, done: (outcome: PresenceStatsReply) => void): void {
     const asked = this.#withOthers((others) => {
-      const result = presenceStats(this.#channel.hub.recipients, others);
-      answer({ outcome: "presence-stats", result });
+      const result = presenceStats(this.#channel.hub.subscribers, others);
+      done({ outcome: "presence-stats", result });
     });
-    if (asked === "full") answer(failed(errorCodes.tooManyRequests));
+    if (asked === "full") done(failed(errorCodes.tooManyRequests));
   }
 
   awaitFlush(subscription: Subscription): boolean {
@@ -135,9 +135,9 @@ export class OwnChannel implements Channels {
     return true;
   }
 
-  #withOthers(answered: (others: GatheredPresence | undefined) => void): "asked" | "full" {
-    if (this.#channel.relay.size > 0) return this.#gathering.ask(answered);
-    answered(undefined);
+  #withOthers(done: (others: GatheredPresence | undefined) => void): "asked" | "full" {
+    if (this.#channel.relay.size > 0) return this.#gathering.ask(done);
+    done(undefined);
     return "asked";
   }
 }

@@ -3,13 +3,13 @@ import type { ChannelOptions } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Message } from "../protocol/codec.ts";
 import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
-import type { JoinAnswer } from "./ports.ts";
+import type { SubscribeReply } from "./ports.ts";
 import { named } from "./channel-commands.ts";
 import { type Decision, failWith } from "./decision.ts";
 import { type Grant, grantSubscription } from "./grant.ts";
 import type { SessionState } from "./session-state.ts";
-import type { Subscriber, Subscription } from "./subscription.ts";
-import type { JoinWish } from "../channel/channel.ts";
+import type { SubscriptionOwner, Subscription } from "./subscription.ts";
+import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
 import { ttlSeconds } from "./expiry.ts";
 import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";
@@ -23,7 +23,7 @@ import type { Publication } from "../protocol/publication.ts";
  */
 export function carryOutSubscribe(
   state: SessionState,
-  subscriber: Subscriber,
+  subscriber: SubscriptionOwner,
   id: number,
   request: SubscribeRequest,
   verdict: SubscriptionVerdict | undefined,
@@ -44,28 +44,28 @@ export function carryOutSubscribe(
     state.subscriptions.remove(channel);
     done(failWith(error));
   };
-  channels.join(subscription, joinWish(grant, options, request), nowMs, (answer) => {
+  channels.subscribe(subscription, subscribeOptions(grant, options, request), nowMs, (answer) => {
     if (answer.outcome === "failed") {
       fail(answer.error);
       return;
     }
-    const message = joinedMessage(state, subscription, id, request, grant, answer, nowMs);
+    const message = subscribedMessage(state, subscription, id, request, grant, answer, nowMs);
     if (message === undefined) {
-      channels.leave(subscription);
+      channels.unsubscribe(subscription);
       fail(errorCodes.unrecoverablePosition);
       return;
     }
     if (state.mustWait(message)) {
       // Several large recoveries at once would be reason to cut the client as slow, again and again.
-      channels.leave(subscription);
+      channels.unsubscribe(subscription);
       fail(errorCodes.tooManyRequests);
       return;
     }
     state.subscriptions.begin(channel);
     state.save();
     // The reply may have to wait for others, and what the channel tells then waits for the reply (rule O3).
-    subscription.hold();
-    state.send(message, undefined, () => subscription.release());
+    subscription.pause();
+    state.send(message, undefined, () => subscription.resume());
     if (!state.closed) channels.announce(subscription);
     done();
   });
@@ -77,17 +77,21 @@ export function carryOutSubscribe(
  *
  * @returns undefined where it wants no subscription then
  */
-function joinedMessage(
+function subscribedMessage(
   state: SessionState,
   subscription: Subscription,
   id: number,
   request: SubscribeRequest,
   grant: Grant,
-  answer: JoinAnswer & { readonly outcome: "joined" },
+  answer: SubscribeReply & { readonly outcome: "subscribed" },
   nowMs: number,
 ): Message | undefined {
   // A client walks to the top through what it gets. When its filter lets nothing of it through, it is told where that is.
-  const publications = takenUp(subscription, state.context.knownDeltas, answer.publications);
+  const publications = recoveredPublications(
+    subscription,
+    state.context.knownDeltas,
+    answer.publications,
+  );
   const isLeftBehind = publications.length === 0 && answer.publications.length > 0;
   const asked = isLeftBehind ? { ...request, ...answer.position } : request;
   const encode = (joined: typeof answer): Message => {
@@ -118,8 +122,8 @@ function allow(
   if (found.outcome !== "resolved") return found;
   if (subscriptions.has(request.channel)) return failWith(errorCodes.alreadySubscribed);
   if (subscriptions.size >= config.client.channelLimit) return failWith(errorCodes.limitExceeded);
-  const applicant = { client: state.identity.client, user: state.user };
-  const grant = grantSubscription(request, found, applicant, verdict, nowMs);
+  const requester = { client: state.identity.client, user: state.user };
+  const grant = grantSubscription(request, found, requester, verdict, nowMs);
   if (grant.outcome !== "granted") return grant;
   return state.hasRoom([...subscriptions.granted, grant.subscription])
     ? { outcome: "allowed", grant, options: found.options }
@@ -138,7 +142,11 @@ export interface Recovering {
 export const notRecovering: Recovering = { recover: false, epoch: "", offset: 0, flag: 0 };
 
 /** How a subscriber wants to take up the stream, from what it was granted and what it says of itself. */
-export function joinWish(grant: Grant, options: ChannelOptions, request: Recovering): JoinWish {
+export function subscribeOptions(
+  grant: Grant,
+  options: ChannelOptions,
+  request: Recovering,
+): SubscribeOptions {
   const { recoveryMode: mode, autoCacheRecover } = options;
   const since = sinceOf(grant, request, mode === "cache" && autoCacheRecover);
   return {
@@ -154,7 +162,7 @@ export function joinWish(grant: Grant, options: ChannelOptions, request: Recover
 export function subscribeResult(
   grant: Grant,
   request: Recovering,
-  joined: JoinAnswer & { readonly outcome: "joined" },
+  joined: SubscribeReply & { readonly outcome: "subscribed" },
   nowMs: number,
 ): SubscribeResult {
   const { position, recovered, publications } = joined;
@@ -179,7 +187,7 @@ function sinceOf(
   grant: Grant,
   { recover, epoch, offset }: Recovering,
   automatic: boolean,
-): JoinWish["since"] {
+): SubscribeOptions["since"] {
   if (!grant.recoverable) return undefined;
   if (recover) return { epoch, offset };
   return automatic ? { epoch: "", offset: 0 } : undefined;
@@ -189,7 +197,7 @@ function sinceOf(
  * Recovered publications as the subscriber gets them: those that its filter lets through (reference 3.2), or the first in
  * full and the others as patches (reference 3.1). What comes next may be a patch of the last of them only if there is one.
  */
-function takenUp(
+function recoveredPublications(
   subscription: Subscription,
   knownDeltas: KnownDeltas,
   publications: readonly Publication[],

@@ -1,4 +1,4 @@
-import type { Recipient } from "../hub/subscriber.ts";
+import type { Subscriber } from "../hub/subscriber.ts";
 import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import { type TagsFilter, tagsFilter } from "../hub/tags-filter.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
@@ -6,26 +6,26 @@ import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import type { Connection } from "./ports.ts";
 import type {
-  KeptPosition,
+  StoredCursor,
   SessionIdentity,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
 
 /** What a subscription needs of the session it belongs to. */
-export interface Subscriber {
+export interface SubscriptionOwner {
   /** The publications that replies had to wait for went out. */
   flushed(channel: string): void;
   disconnect(code: DisconnectCode): void;
   /** Something of the stream is missing and can't be had: the client is told, and the subscription ends. */
-  lost(channel: string): void;
+  insufficientState(channel: string): void;
   /** Notes how far a gateway is with the channel, where it survives sleep; false when there is no room for that. */
-  keep(channel: string, position: KeptPosition): boolean;
+  keep(channel: string, position: StoredCursor): boolean;
   /** Something is different about a subscription, and has to survive sleep. */
   changed(granted: SubscriptionSnapshot): void;
 }
 
 /** One session's subscription to one channel, as the hub and the relay see it. */
-export class Subscription implements Recipient {
+export class Subscription implements Subscriber {
   /** Changes when a refreshed token says something else of the client. */
   info: ClientInfo;
   /** Changes, but for the channel's name, when its token is renewed. */
@@ -33,14 +33,14 @@ export class Subscription implements Recipient {
   /** The client has been told, or is about to be, that it is subscribed. */
   begun = false;
   /** How far the gateway is with the channel, if it is this subscription that has to remember it across sleep. */
-  kept: KeptPosition | undefined;
+  kept: StoredCursor | undefined;
   /** What it counts for in the gateway that holds it, as its texts were then; undefined where it doesn't count. */
   heldBytes: number | undefined;
   readonly codec: Codec;
   readonly filter: TagsFilter | undefined;
   deltaBase: Payload | undefined;
   readonly #connection: Connection;
-  readonly #session: Subscriber;
+  readonly #session: SubscriptionOwner;
   /** Frames that must wait for the reply that tells of the subscription; absent once it was sent. */
   #waiting: Message[] | undefined;
   #waitingBytes = 0;
@@ -51,15 +51,15 @@ export class Subscription implements Recipient {
     granted: SubscriptionSnapshot,
     codec: Codec,
     connection: Connection,
-    session: Subscriber,
-    kept?: KeptPosition,
+    session: SubscriptionOwner,
+    kept?: StoredCursor,
   ) {
     this.info = info;
     this.granted = granted;
     this.codec = codec;
     this.filter = granted.filter === undefined ? undefined : tagsFilter(granted.filter);
     this.kept = kept;
-    this.#replaceable = !this.sole;
+    this.#replaceable = !this.exclusive;
     this.#connection = connection;
     this.#session = session;
   }
@@ -100,17 +100,17 @@ export class Subscription implements Recipient {
   }
 
   /** The user's other connections on this channel give way to this one. */
-  get sole(): boolean {
+  get exclusive(): boolean {
     return this.granted.sole === true;
   }
 
-  /** From here on frames wait, until {@link release}: the subscription begins before the client hears of it (rule O3). */
-  hold(): void {
+  /** From here on frames wait, until {@link resume}: the subscription begins before the client hears of it (rule O3). */
+  pause(): void {
     this.#waiting = [];
   }
 
   /** The client knows of the subscription: what waited goes out. */
-  release(): void {
+  resume(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
     this.#waitingBytes = 0;
@@ -152,11 +152,11 @@ export class Subscription implements Recipient {
     else if (this.#replaceable) this.#session.disconnect(disconnectCodes.connectionLimit);
   }
 
-  lost(): void {
-    this.#session.lost(this.channel);
+  insufficientState(): void {
+    this.#session.insufficientState(this.channel);
   }
 
-  keep(position: KeptPosition): boolean {
+  keep(position: StoredCursor): boolean {
     return this.#session.keep(this.channel, position);
   }
 }

@@ -1,4 +1,4 @@
-import type { KeptPosition, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
+import type { StoredCursor, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 import type { Subscription } from "./subscription.ts";
 
 /**
@@ -45,8 +45,8 @@ export class Subscriptions {
   }
 
   /** How far the gateway is with those channels for which this session has to remember it; undefined when there is none. */
-  get kept(): ReadonlyMap<string, KeptPosition> | undefined {
-    let positions: Map<string, KeptPosition> | undefined;
+  get kept(): ReadonlyMap<string, StoredCursor> | undefined {
+    let positions: Map<string, StoredCursor> | undefined;
     for (const { channel, kept } of this.#all) {
       if (kept === undefined) continue;
       positions ??= new Map();
@@ -93,7 +93,7 @@ export class Subscriptions {
   }
 
   /** @param position undefined when what was noted isn't true any more */
-  keep(channel: string, position: KeptPosition | undefined): void {
+  keep(channel: string, position: StoredCursor | undefined): void {
     const subscription = this.#find(channel);
     if (subscription !== undefined) subscription.kept = position;
   }

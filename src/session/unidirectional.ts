@@ -9,7 +9,7 @@ import {
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
-import { type Applicant, grantServerSubscription } from "./grant.ts";
+import { type GrantCaller, grantServerSubscription } from "./grant.ts";
 import type { GrantedChannel } from "./server-subscriptions.ts";
 
 /**
@@ -20,10 +20,10 @@ import type { GrantedChannel } from "./server-subscriptions.ts";
  * @param given   the channels that it gets anyway
  * @param address the channel that its address names
  */
-export function grantOneWaySubscriptions(
+export function grantUnidirectionalSubscriptions(
   request: ConnectRequest,
   claims: ConnectionClaims,
-  applicant: Applicant,
+  requester: GrantCaller,
   given: readonly GrantedChannel[],
   address: string | undefined,
   channels: Channels,
@@ -36,13 +36,13 @@ export function grantOneWaySubscriptions(
     const known = channels.find(channel);
     if (known.outcome !== "resolved") return disconnectWith(disconnectCodes.badRequest);
     const own = claims.subscriptions?.find((one) => one.channel === channel);
-    if (own === undefined && !maySubscribe(known, applicant.user)) {
+    if (own === undefined && !maySubscribe(known, requester.user)) {
       if (channel === address) return disconnectWith(disconnectCodes.permissionDenied);
       continue;
     }
     const { autoCacheRecover } = known.options;
     const recoverable = autoCacheRecover || request.subscriptions.get(channel)?.recover === true;
-    const grant = grantServerSubscription(own ?? { channel, override: {} }, known, applicant, {
+    const grant = grantServerSubscription(own ?? { channel, override: {} }, known, requester, {
       recoverable,
     });
     granted.push({ known, grant });
@@ -58,7 +58,7 @@ export function unseen({ known, grant }: GrantedChannel): GrantedChannel {
 }
 
 /** What an error comes to for somebody who can't be answered (reference 4.5). */
-export function oneWayDisconnect(error: ErrorCode): DisconnectCode {
+export function unidirectionalDisconnect(error: ErrorCode): DisconnectCode {
   // One that a channel's object gave to a gateway isn't the same object any more.
   switch (error.code) {
     case errorCodes.tokenExpired.code:

@@ -192,7 +192,7 @@ function readingContract(onFreshStorage: OnFreshStorage): void {
       const channel = openChannel(sql, { options: withHistory });
       publishNumbers(channel, 1, 5);
       expect(channel.history({ limit: -1, reverse: false }, 0, 100).outcome).toBe("too-large");
-      channel.forgetWhatEnded(channel.cleanupDueAtMs(0) ?? 0);
+      channel.deleteExpired(channel.cleanupDueAtMs(0) ?? 0);
       expect(tableNames(sql)).toEqual([]);
       expect(channel.storesNothing).toBe(true);
     });
@@ -272,7 +272,7 @@ function sizeContract(onFreshStorage: OnFreshStorage): void {
       for (const options of [{}, { historySize: 5 }, { historyTtlMs: 5 }]) {
         const channel = openChannel(sql, { options });
         expect(channel.publish(publishing(1), undefined, 0)).toEqual({ outcome: "published" });
-        channel.join(new RecordingRecipient("reader"), positioned, 0);
+        channel.subscribe(new RecordingRecipient("reader"), positioned, 0);
         expect(channel.history({ limit: -1, reverse: false }, 0)).toEqual({
           outcome: "not-available",
         });

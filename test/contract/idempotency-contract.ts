@@ -169,10 +169,10 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
       expect(channel.storesNothing).toBe(false);
       for (const opened of [channel, openChannel(sql, { nowMs: 100 })]) {
         expect(opened.cleanupDueAtMs(100)).toBe(100 + memoryMs);
-        opened.forgetWhatEnded(99 + memoryMs);
+        opened.deleteExpired(99 + memoryMs);
         expect(tableNames(sql)).toEqual(["spared_key"]);
       }
-      channel.forgetWhatEnded(100 + memoryMs);
+      channel.deleteExpired(100 + memoryMs);
       expect(tableNames(sql)).toEqual([]);
       expect(channel.storesNothing).toBe(true);
       expect(channel.cleanupDueAtMs(0)).toBeUndefined();
@@ -218,7 +218,7 @@ function survivalContract(onFreshStorage: OnFreshStorage): void {
       const options = { historySize: 4, historyTtlMs: 1_000, historyMetaTtlMs: 2_000 };
       const channel = openChannel(sql, { options });
       const results = publishSix(channel);
-      channel.forgetWhatEnded(2_000);
+      channel.deleteExpired(2_000);
       expect(tableNames(sql)).toEqual(["spared_key"]);
       expect(repeatSix(channel)).toEqual(results);
       expect(repeatSix(openChannel(sql, { options, nowMs: 2_000 }))).toEqual(results);
@@ -255,7 +255,7 @@ function limitContract(onFreshStorage: OnFreshStorage): void {
     await onFreshStorage((sql) => {
       const reader = new RecordingRecipient("reader");
       const channel = openChannel(sql, { options: withHistory });
-      channel.join(reader, positioned, 0);
+      channel.subscribe(reader, positioned, 0);
       fillWithKeys(channel, sql);
       const position = positionOf(channel);
       reader.frames.length = 0;
@@ -289,7 +289,7 @@ function limitContract(onFreshStorage: OnFreshStorage): void {
       const reader = new RecordingRecipient("reader");
       const options = { ...withHistory, historySize: 2 };
       const channel = openChannel(sql, { options });
-      channel.join(reader, positioned, 0);
+      channel.subscribe(reader, positioned, 0);
       const position = positionIn(keyed(channel, "a", 1));
       publishNumbers(channel, 2, 2, 1);
       fillWithKeys(channel, sql);

@@ -1,5 +1,5 @@
 import type { PublicationRequest } from "../../src/contract/channel-call.ts";
-import { Channel, type JoinWish } from "../../src/channel/channel.ts";
+import { Channel, type SubscribeOptions } from "../../src/channel/channel.ts";
 import type { Sql } from "../../src/sql.ts";
 import type { ChannelOptions, ClientConfig } from "../../src/config/config.ts";
 import { type JsonText, parseJsonText } from "../../src/protocol/json/text.ts";
@@ -35,8 +35,8 @@ export function openChannel(sql: Sql, opening: Opening = {}): Channel {
 }
 
 /** Wants publications from now on, with or without a position. */
-export const unpositioned: JoinWish = { positioned: false, mode: "stream", orFail: false };
-export const positioned: JoinWish = { ...unpositioned, positioned: true };
+export const unpositioned: SubscribeOptions = { positioned: false, mode: "stream", orFail: false };
+export const positioned: SubscribeOptions = { ...unpositioned, positioned: true };
 
 /** A request to publish this JSON. */
 export function publishing(

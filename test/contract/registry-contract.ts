@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
-import { Registry } from "../../src/channel/gateway-registry.ts";
+import { GatewayRegistry } from "../../src/channel/gateway-registry.ts";
 import { RecordingRecipient } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
@@ -24,7 +24,7 @@ const intervalMs = 1_000;
 function rowsContract(onFreshStorage: OnFreshStorage): void {
   it("[L5] knows after sleep who follows, and when to ask them", async () => {
     await onFreshStorage((sql) => {
-      const registry = new Registry(sql, intervalMs);
+      const registry = new GatewayRegistry(sql, intervalMs);
       expect([tableNames(sql), registry.size, registry.newestMs]).toEqual([[], 0, -Infinity]);
       registry.add("eu/1", 500);
       registry.add("channel/a b'\"/2", 700);
@@ -32,7 +32,7 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
       registry.add("us/1", 800);
       registry.remove("us/1");
       registry.remove("nobody");
-      for (const opened of [registry, new Registry(sql, intervalMs)]) {
+      for (const opened of [registry, new GatewayRegistry(sql, intervalMs)]) {
         expect(opened.gateways.toSorted()).toEqual(["channel/a b'\"/2", "eu/1"]);
         expect([opened.size, opened.newestMs]).toEqual([2, 700]);
         expect(opened.checkDueAtMs("eu/1")).toBe(1_500);
@@ -40,7 +40,7 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
       }
       registry.found("eu/1", 1_500);
       registry.retryLater("channel/a b'\"/2", 1_234);
-      for (const opened of [registry, new Registry(sql, intervalMs)]) {
+      for (const opened of [registry, new GatewayRegistry(sql, intervalMs)]) {
         expect(opened.checkDueAtMs("eu/1")).toBe(2_500);
         expect(opened.checkDueAtMs("channel/a b'\"/2")).toBe(1_234);
         expect(opened.isUnknownSince("eu/1", 1_500)).toBe(false);
@@ -49,22 +49,22 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
         expect(opened.isUnknownSince("nobody", 1_501)).toBe(false);
       }
       registry.found("channel/a b'\"/2", 1_600);
-      expect(new Registry(sql, intervalMs).checkDueAtMs("channel/a b'\"/2")).toBe(2_600);
+      expect(new GatewayRegistry(sql, intervalMs).checkDueAtMs("channel/a b'\"/2")).toBe(2_600);
     });
   });
 
   it("[L5] begins again after the last one was forgotten, whether the table stayed or not", async () => {
     await onFreshStorage((sql) => {
-      const registry = new Registry(sql, intervalMs);
+      const registry = new GatewayRegistry(sql, intervalMs);
       for (const between of [() => undefined, () => sql.run("DROP TABLE gateway")]) {
         registry.add("eu/1", 0);
-        expect(new Registry(sql, intervalMs).gateways).toEqual(["eu/1"]);
+        expect(new GatewayRegistry(sql, intervalMs).gateways).toEqual(["eu/1"]);
         registry.remove("eu/1");
-        expect(new Registry(sql, intervalMs).size).toBe(0);
+        expect(new GatewayRegistry(sql, intervalMs).size).toBe(0);
         between();
       }
       registry.add("eu/2", 0);
-      expect(new Registry(sql, intervalMs).gateways).toEqual(["eu/2"]);
+      expect(new GatewayRegistry(sql, intervalMs).gateways).toEqual(["eu/2"]);
     });
   });
 
@@ -97,11 +97,11 @@ function heldStreamContract(onFreshStorage: OnFreshStorage): void {
       answerAll(channel, "taken", 0);
       const position = positionOf(channel);
       expect(channel.cleanupDueAtMs(0)).toBe(metaTtlMs);
-      channel.forgetWhatEnded(metaTtlMs);
+      channel.deleteExpired(metaTtlMs);
       // It is being asked.
       expect(channel.cleanupDueAtMs(metaTtlMs)).toBeUndefined();
       expect(answerAll(channel, "taken", metaTtlMs)).toBe(1);
-      channel.forgetWhatEnded(metaTtlMs + 1);
+      channel.deleteExpired(metaTtlMs + 1);
       expect(answerAll(channel, "taken", metaTtlMs + 1)).toBe(0);
       for (const opened of [channel, openChannel(sql, { options, nowMs: metaTtlMs + 1 })]) {
         expect(opened.cleanupDueAtMs(metaTtlMs + 1)).toBeUndefined();
@@ -117,10 +117,10 @@ function heldStreamContract(onFreshStorage: OnFreshStorage): void {
       publishNumbers(channel, 1, 2, 500);
       answerAll(channel, "taken", 500);
       const endMs = 500 + metaTtlMs;
-      channel.forgetWhatEnded(endMs);
+      channel.deleteExpired(endMs);
       expect(answerAll(channel, "left", endMs)).toBe(2);
       expect(channel.cleanupDueAtMs(endMs)).toBe(endMs);
-      channel.forgetWhatEnded(endMs);
+      channel.deleteExpired(endMs);
       expect(channel.storesNothing).toBe(true);
       expect(channel.cleanupDueAtMs(endMs)).toBeUndefined();
     });
@@ -130,12 +130,12 @@ function heldStreamContract(onFreshStorage: OnFreshStorage): void {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options });
       const reader = new RecordingRecipient("reader");
-      channel.join(reader, positioned, 0);
+      channel.subscribe(reader, positioned, 0);
       channel.relay.follow("eu/1", 0);
       const endMs = metaTtlMs;
-      channel.forgetWhatEnded(endMs - 1);
+      channel.deleteExpired(endMs - 1);
       expect(channel.cleanupDueAtMs(endMs)).toBeUndefined();
-      channel.leave(reader);
+      channel.unsubscribe(reader);
       expect(channel.cleanupDueAtMs(endMs)).toBe(endMs);
     });
   });

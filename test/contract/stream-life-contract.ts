@@ -117,11 +117,11 @@ function positionContract(onFreshStorage: OnFreshStorage): void {
   it("[H5] keeps the position that a subscriber was given before anything was published", async () => {
     await onFreshStorage((sql) => {
       const reader = new RecordingRecipient("reader");
-      const joined = openChannel(sql, { options }).join(reader, positioned, 0);
+      const joined = openChannel(sql, { options }).subscribe(reader, positioned, 0);
       const reopened = openChannel(sql, { options });
       const position = positionOf(reopened);
       expect(joined).toEqual({
-        outcome: "joined",
+        outcome: "subscribed",
         position: { ...position, offset: 0 },
         recovered: false,
         publications: [],
@@ -140,12 +140,12 @@ function endContract(onFreshStorage: OnFreshStorage): void {
       publishNumbers(channel, 1, 2, 500);
       const position = positionOf(channel, 500);
       expect(channel.cleanupDueAtMs(500)).toBe(10_500);
-      channel.forgetWhatEnded(10_499);
+      channel.deleteExpired(10_499);
       expect(channel.storesNothing).toBe(false);
       expect(positionOf(openChannel(sql, { options }), 10_499)).toEqual(position);
       const reopened = openChannel(sql, { options, nowMs: 10_500 });
       expect(reopened.cleanupDueAtMs(10_500)).toBe(10_500);
-      reopened.forgetWhatEnded(10_500);
+      reopened.deleteExpired(10_500);
       expect(reopened.storesNothing).toBe(true);
       expect(reopened.cleanupDueAtMs(10_500)).toBeUndefined();
       expect(tableNames(sql)).toEqual([]);
@@ -156,7 +156,7 @@ function endContract(onFreshStorage: OnFreshStorage): void {
     publish: (channel) => channel.publish(publishing(3), undefined, 10_000),
     history: (channel) => channel.history({ limit: -1, reverse: false }, 10_000),
     removeHistory: (channel) => channel.removeHistory(10_000),
-    join: (channel) => channel.join(new RecordingRecipient("late"), positioned, 10_000),
+    join: (channel) => channel.subscribe(new RecordingRecipient("late"), positioned, 10_000),
   } satisfies Record<string, (channel: ReturnType<typeof openChannel>) => object | string>;
 
   it.each(Object.entries(asks))(
@@ -177,16 +177,16 @@ function endContract(onFreshStorage: OnFreshStorage): void {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options });
       const reader = new RecordingRecipient("reader");
-      channel.join(reader, positioned, 0);
+      channel.subscribe(reader, positioned, 0);
       publishNumbers(channel, 1, 2);
       const position = positionOf(channel);
       expect(channel.cleanupDueAtMs(0)).toBe(10_000);
-      channel.forgetWhatEnded(10_000);
+      channel.deleteExpired(10_000);
       expect(positionOf(channel, 10_000)).toEqual(position);
       expect(channel.cleanupDueAtMs(10_000)).toBeUndefined();
-      channel.leave(reader);
+      channel.unsubscribe(reader);
       expect(channel.cleanupDueAtMs(20_000)).toBe(10_000);
-      channel.forgetWhatEnded(20_000);
+      channel.deleteExpired(20_000);
       expect(channel.storesNothing).toBe(true);
       expect(tableNames(sql)).toEqual([]);
     });
@@ -199,7 +199,7 @@ function endContract(onFreshStorage: OnFreshStorage): void {
       });
       positionOf(channel, 7);
       expect(channel.cleanupDueAtMs(7)).toBe(3_600_007);
-      channel.forgetWhatEnded(3_600_007);
+      channel.deleteExpired(3_600_007);
       expect(tableNames(sql)).toEqual([]);
     });
   });

@@ -45,7 +45,7 @@ describe("the rows written in a Durable Object", () => {
       // The first spared key brings its table.
       expect(rows("key6", 0)).toBeGreaterThan(2);
       expect(rows("key7", 0)).toBe(2);
-      channel.forgetWhatEnded(800_000);
+      channel.deleteExpired(800_000);
       // More than 5 minutes pass before each of these is overwritten.
       for (let index = 8; index <= 20; index++) {
         expect(rows(`key${index}`, index * 100_000)).toBe(1);

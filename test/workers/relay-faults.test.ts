@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { BatchAnswer } from "../../src/contract/relay-batch.ts";
+import type { RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import { publish } from "./api-request.ts";
 import { lostCall } from "./crash.ts";
 import { newChannel } from "./new-channel.ts";
@@ -98,7 +98,7 @@ describe("a call to a gateway that is", () => {
     await other.unread();
     const released = Promise.withResolvers<undefined>();
     const slow: WatchedDelivery[] = [];
-    relayTraffic.fault = (delivery): Promise<BatchAnswer> => {
+    relayTraffic.fault = (delivery): Promise<RelayBatchReply> => {
       if (delivery.gateway !== `${channel}/0`) return delivery.proceed();
       slow.push(delivery);
       return slow.length === 1

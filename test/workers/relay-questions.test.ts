@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Answers } from "../../src/contract/relay-request.ts";
+import type { RelayReplies } from "../../src/contract/relay-request.ts";
 import { keptData, publish } from "./api-request.ts";
 import { crash, lostCall } from "./crash.ts";
 import { newChannel } from "./new-channel.ts";
@@ -20,7 +20,7 @@ afterEach(() => {
 /** Only the first call goes this way. */
 function loseFirst(carryOut: boolean): void {
   let first = true;
-  relayTraffic.questionFault = async ({ proceed }): Promise<Answers> => {
+  relayTraffic.questionFault = async ({ proceed }): Promise<RelayReplies> => {
     if (!first) return proceed();
     first = false;
     if (carryOut) await proceed();
@@ -77,7 +77,7 @@ describe("an answer to a subscribe that is late", () => {
       const channel = newChannel(namespace);
       const socket = await setting.connect(channel, "ada");
       const known = Promise.withResolvers<undefined>();
-      relayTraffic.questionFault = async ({ proceed }): Promise<Answers> => {
+      relayTraffic.questionFault = async ({ proceed }): Promise<RelayReplies> => {
         const answers = await proceed();
         await known.promise;
         return answers;
@@ -110,7 +110,7 @@ describe("an answer to a gateway that reads what it missed, and is late", () => 
     await crash(env.CHANNELS.getByName(channel));
     relayTraffic.fault = undefined;
     const known = Promise.withResolvers<undefined>();
-    relayTraffic.questionFault = async ({ proceed }): Promise<Answers> => {
+    relayTraffic.questionFault = async ({ proceed }): Promise<RelayReplies> => {
       const answers = await proceed();
       await known.promise;
       return answers;

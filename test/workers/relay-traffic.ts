@@ -1,28 +1,28 @@
 import { env } from "cloudflare:workers";
-import type { Batch, BatchAnswer } from "../../src/contract/relay-batch.ts";
-import type { Answers, Question } from "../../src/contract/relay-request.ts";
+import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
+import type { RelayReplies, RelayRequest } from "../../src/contract/relay-request.ts";
 
 /** One call of a channel's object to a gateway. */
 export interface WatchedDelivery {
   readonly gateway: string;
-  readonly batch: Batch;
+  readonly batch: RelayBatch;
   /** Makes the call. */
-  readonly proceed: () => Promise<BatchAnswer>;
+  readonly proceed: () => Promise<RelayBatchReply>;
 }
 
 /** One call of a gateway to a channel's object. */
 interface WatchedQuestions {
   readonly channel: string;
-  readonly questions: readonly Question[];
+  readonly questions: readonly RelayRequest[];
   /** Makes the call. */
-  readonly proceed: () => Promise<Answers>;
+  readonly proceed: () => Promise<RelayReplies>;
 }
 
 /** Stands between a channel and its gateways, and may let the platform fail instead of making a call. */
-export type Fault = (delivery: WatchedDelivery) => Promise<BatchAnswer>;
+export type Fault = (delivery: WatchedDelivery) => Promise<RelayBatchReply>;
 
 /** The same the other way round. */
-type QuestionFault = (questions: WatchedQuestions) => Promise<Answers>;
+type QuestionFault = (questions: WatchedQuestions) => Promise<RelayReplies>;
 
 /**
  * The calls between channels' objects and gateways in this file's Worker. The objects are the real ones; the test stands at
@@ -37,15 +37,15 @@ class RelayTraffic {
   /** Every delivery that was to be made, the newest last. */
   readonly deliveries: WatchedDelivery[] = [];
   /** Every question that was to be asked, the newest last. */
-  readonly questions: Question[] = [];
+  readonly questions: RelayRequest[] = [];
 
   constructor() {
     const { CHANNELS, GATEWAYS } = env;
     const channelStub = CHANNELS.getByName.bind(CHANNELS);
     CHANNELS.getByName = (channel, options) => {
       const stub = this.#watched(channelStub(channel, options), ["present"]);
-      const ask = (gateway: string, questions: readonly Question[]): Promise<Answers> => {
-        const proceed = (): Promise<Answers> =>
+      const ask = (gateway: string, questions: readonly RelayRequest[]): Promise<RelayReplies> => {
+        const proceed = (): Promise<RelayReplies> =>
           channelStub(channel, options).ask(gateway, questions);
         return this.#track(this.#ask({ channel, questions, proceed }));
       };
@@ -55,8 +55,9 @@ class RelayTraffic {
     const gatewayStub = GATEWAYS.getByName.bind(GATEWAYS);
     GATEWAYS.getByName = (gateway, options) => {
       const stub = this.#watched(gatewayStub(gateway, options), ["present"]);
-      const deliver = (batch: Batch): Promise<BatchAnswer> => {
-        const proceed = (): Promise<BatchAnswer> => gatewayStub(gateway, options).deliver(batch);
+      const deliver = (batch: RelayBatch): Promise<RelayBatchReply> => {
+        const proceed = (): Promise<RelayBatchReply> =>
+          gatewayStub(gateway, options).deliver(batch);
         return this.#track(this.#deliver({ gateway, batch, proceed }));
       };
       Object.defineProperty(stub, "deliver", { value: deliver });
@@ -72,12 +73,12 @@ class RelayTraffic {
     }
   }
 
-  async #deliver(delivery: WatchedDelivery): Promise<BatchAnswer> {
+  async #deliver(delivery: WatchedDelivery): Promise<RelayBatchReply> {
     this.deliveries.push(delivery);
     return this.fault === undefined ? delivery.proceed() : this.fault(delivery);
   }
 
-  async #ask(questions: WatchedQuestions): Promise<Answers> {
+  async #ask(questions: WatchedQuestions): Promise<RelayReplies> {
     this.questions.push(...questions.questions);
     return this.questionFault === undefined ? questions.proceed() : this.questionFault(questions);
   }

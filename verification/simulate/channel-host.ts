@@ -2,16 +2,20 @@ import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
-import { OwnChannel } from "../../src/session/single-channel.ts";
+import { SingleChannel } from "../../src/session/single-channel.ts";
 import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
 import { storedTables } from "../../src/channel/stored-tables.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
-import { answerQuestions } from "../../src/channel/relay-replies.ts";
-import type { BatchAnswer } from "../../src/contract/relay-batch.ts";
+import { replyToRequests } from "../../src/channel/relay-replies.ts";
+import type { RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type { Delivery } from "../../src/channel/follower-progress.ts";
-import type { Answers, PresenceAnswers, Question } from "../../src/contract/relay-request.ts";
+import type {
+  RelayReplies,
+  ChannelPresenceReply,
+  RelayRequest,
+} from "../../src/contract/relay-request.ts";
 import { Alarm } from "./alarm.ts";
 import { CommitTurns } from "./commit-turns.ts";
 import { gatherPresence } from "./gather-presence.ts";
@@ -115,21 +119,21 @@ export class ChannelHost implements ChannelCalls {
     });
   }
 
-  ask(gateway: string, questions: readonly Question[], answer: Answering<Answers>): void {
+  ask(gateway: string, questions: readonly RelayRequest[], answer: Answering<RelayReplies>): void {
     this.reach((memory) => {
-      const job = (): Answers => ({
+      const job = (): RelayReplies => ({
         outcome: "answers",
-        answers: answerQuestions(memory.channel, gateway, questions, this.nowMs),
+        answers: replyToRequests(memory.channel, gateway, questions, this.nowMs),
       });
       this.#work(memory, job, answer);
     });
   }
 
-  present(answer: Answering<PresenceAnswers>): void {
+  present(answer: Answering<ChannelPresenceReply>): void {
     this.reach((memory) => {
       const done = memory.life.busy(() => answer(undefined));
       this.#gather(memory, (others) => {
-        const { clients } = presence(memory.channel.hub.recipients, others);
+        const { clients } = presence(memory.channel.hub.subscribers, others);
         this.#storage.gate(() => {
           if (memory.life.over) return;
           done();
@@ -242,7 +246,7 @@ export class ChannelHost implements ChannelCalls {
       turns: new Map(),
       context: {
         config,
-        channels: new OwnChannel(channel, config.channel, (answered) => {
+        channels: new SingleChannel(channel, config.channel, (answered) => {
           this.#gather(memory, (others) => {
             answered(others);
             this.#settle();
@@ -337,7 +341,7 @@ export class ChannelHost implements ChannelCalls {
 
   #deliver({ life, channel }: Memory, delivery: Delivery): void {
     const { gateway, batch } = delivery;
-    this.#setting.network.call<typeof batch, BatchAnswer>({
+    this.#setting.network.call<typeof batch, RelayBatchReply>({
       kind: "deliver",
       from: this.name,
       to: gateway,
@@ -378,7 +382,7 @@ export class ChannelHost implements ChannelCalls {
     const { nowMs } = this;
     this.#sockets.tick(memory);
     if (nowMs - (channel.newestMs ?? 0) < limits.crashCheckMs) channel.relay.checkAfterWaking();
-    channel.forgetWhatEnded(nowMs);
+    channel.deleteExpired(nowMs);
     this.#settle();
     if (channel.storesNothing && memory.hadStorage) {
       this.#storage.deleteAll();

@@ -4,12 +4,12 @@ import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
-import type { Batch, BatchAnswer } from "../../src/contract/relay-batch.ts";
+import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type {
-  Answers,
+  RelayReplies,
   GatewayPresence,
-  PresenceAnswers,
-  Question,
+  ChannelPresenceReply,
+  RelayRequest,
 } from "../../src/contract/relay-request.ts";
 import { Life, NextTimer } from "./life.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
@@ -55,7 +55,7 @@ export class GatewayHost implements GatewayCalls {
     return this.#awake().gateway.channelCount;
   }
 
-  deliver(batch: Batch, answer: Answering<BatchAnswer>): void {
+  deliver(batch: RelayBatch, answer: Answering<RelayBatchReply>): void {
     this.reach(({ gateway }) => {
       const taken = gateway.take(batch, this.nowMs);
       this.#settle();
@@ -134,8 +134,8 @@ export class GatewayHost implements GatewayCalls {
     const ports = {
       call: (
         channel: string,
-        questions: readonly Question[],
-        answered: (answers: Answers | undefined) => void,
+        questions: readonly RelayRequest[],
+        answered: (answers: RelayReplies | undefined) => void,
       ) => this.#ask(life, channel, questions, answered),
       presence: (
         channel: string,
@@ -167,10 +167,10 @@ export class GatewayHost implements GatewayCalls {
   #ask(
     life: Life,
     channel: string,
-    questions: readonly Question[],
-    answered: (answers: Answers | undefined) => void,
+    questions: readonly RelayRequest[],
+    answered: (answers: RelayReplies | undefined) => void,
   ): void {
-    this.#setting.network.call<readonly Question[], Answers>({
+    this.#setting.network.call<readonly RelayRequest[], RelayReplies>({
       kind: "ask",
       from: this.name,
       to: channel,
@@ -190,7 +190,7 @@ export class GatewayHost implements GatewayCalls {
     channel: string,
     answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
   ): void {
-    this.#setting.network.call<string, PresenceAnswers>({
+    this.#setting.network.call<string, ChannelPresenceReply>({
       kind: "presence",
       from: this.name,
       to: channel,

@@ -1,5 +1,5 @@
 import type { HistoryQuery, PublicationRequest } from "../../src/contract/channel-call.ts";
-import type { JoinWish } from "../../src/channel/channel.ts";
+import type { SubscribeOptions } from "../../src/channel/channel.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
@@ -87,7 +87,7 @@ export class Model {
   /** @param whole a gateway wants it, however much it is */
   recover(
     since: StreamPosition,
-    mode: JoinWish["mode"],
+    mode: SubscribeOptions["mode"],
     whole: boolean,
     nowMs: number,
   ): ModelAnswer {

@@ -1,11 +1,11 @@
 import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
 import type { Config } from "../../src/config/config.ts";
-import type { Batch, BatchAnswer } from "../../src/contract/relay-batch.ts";
+import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type {
-  Answers,
+  RelayReplies,
   GatewayPresence,
-  PresenceAnswers,
-  Question,
+  ChannelPresenceReply,
+  RelayRequest,
 } from "../../src/contract/relay-request.ts";
 import type { Chronicle } from "./chronicle.ts";
 import type { Database } from "./database.ts";
@@ -19,13 +19,13 @@ export type Answering<Answer> = (answer: Answer | undefined) => void;
 /** What a channel's object can be called for. */
 export interface ChannelCalls {
   execute(commands: readonly ChannelCommand[], answer: Answering<ChannelAnswers>): void;
-  ask(gateway: string, questions: readonly Question[], answer: Answering<Answers>): void;
-  present(answer: Answering<PresenceAnswers>): void;
+  ask(gateway: string, questions: readonly RelayRequest[], answer: Answering<RelayReplies>): void;
+  present(answer: Answering<ChannelPresenceReply>): void;
 }
 
 /** What a gateway can be called for. */
 export interface GatewayCalls {
-  deliver(batch: Batch, answer: Answering<BatchAnswer>): void;
+  deliver(batch: RelayBatch, answer: Answering<RelayBatchReply>): void;
   present(channel: string, answer: Answering<GatewayPresence>): void;
 }
 

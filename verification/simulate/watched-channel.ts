@@ -3,7 +3,7 @@ import {
   Channel,
   type ChannelSetup,
   type HistoryOutcome,
-  type JoinWish,
+  type SubscribeOptions,
   type PublishOutcome,
 } from "../../src/channel/channel.ts";
 import type { Recovery } from "../../src/channel/recovery.ts";
@@ -71,7 +71,7 @@ export class WatchedChannel extends Channel {
 
   override recover(
     since: StreamPosition,
-    mode: JoinWish["mode"],
+    mode: SubscribeOptions["mode"],
     nowMs: number,
     bytesMax?: number,
   ): (Recovery & { readonly position: StreamPosition }) | undefined {
@@ -92,9 +92,9 @@ export class WatchedChannel extends Channel {
     return recovery;
   }
 
-  override forgetWhatEnded(nowMs: number): void {
+  override deleteExpired(nowMs: number): void {
     const isHeld = this.hub.size > 0 || this.relay.size > 0;
-    super.forgetWhatEnded(nowMs);
+    super.deleteExpired(nowMs);
     if (isHeld || this.#watch.broken()) return;
     if (this.#watch.model.forget(nowMs)) this.#watch.forgot("stream");
     const { stream } = this.#watch.model.state;

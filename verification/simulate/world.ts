@@ -1,4 +1,4 @@
-import type { PresenceAnswers } from "../../src/contract/relay-request.ts";
+import type { ChannelPresenceReply } from "../../src/contract/relay-request.ts";
 import type { Config } from "../../src/config/config.ts";
 import { limits as coreLimits } from "../../src/limits.ts";
 import { configured } from "../../test/support/configured.ts";
@@ -127,7 +127,7 @@ export class World {
 
   /** Who is present on a channel, by the connections' IDs. Time passes until that is known. */
   present(name: string): readonly string[] {
-    let present: PresenceAnswers | undefined;
+    let present: ChannelPresenceReply | undefined;
     this.channel(name).present((answer) => {
       present = answer;
     });

@@ -7,7 +7,11 @@ import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";
 import { type Post, parsePost } from "../../src/transport/post.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
-import { type Gateway, parseGatewayName, parseNodeName } from "../../src/contract/object-names.ts";
+import {
+  type GatewayAddress,
+  parseGatewayName,
+  parseNodeName,
+} from "../../src/contract/object-names.ts";
 import { isRegion } from "../platform/region.ts";
 import type { Served } from "./middleware.ts";
 import { binaryType, mediaTypeOf, requestBytes } from "./body.ts";
@@ -71,7 +75,7 @@ function isChannel(name: string, config: ChannelConfig): boolean {
   return resolveChannel(name, config).outcome === "resolved";
 }
 
-function gatewayNamed(name: string): Gateway | undefined {
+function gatewayNamed(name: string): GatewayAddress | undefined {
   try {
     return parseGatewayName(name);
   } catch {

@@ -1,7 +1,11 @@
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
-import type { Answers, PresenceAnswers, Question } from "../../src/contract/relay-request.ts";
+import type {
+  RelayReplies,
+  ChannelPresenceReply,
+  RelayRequest,
+} from "../../src/contract/relay-request.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
 
@@ -15,11 +19,11 @@ export async function ask(
   channels: Env["CHANNELS"],
   channel: string,
   gateway: string,
-  questions: readonly Question[],
-): Promise<Answers | undefined> {
+  requests: readonly RelayRequest[],
+): Promise<RelayReplies | undefined> {
   try {
-    const answers = channels.getByName(channel).ask(gateway, questions);
-    return await inTime<Answers | undefined>(answers, limits.objectAnswerMs, undefined);
+    const answers = channels.getByName(channel).ask(gateway, requests);
+    return await inTime<RelayReplies | undefined>(answers, limits.objectAnswerMs, undefined);
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded) return { outcome: "overloaded", retryAfterSeconds: 1 };
@@ -36,7 +40,7 @@ export async function askPresence(
   try {
     const answer = channels.getByName(channel).present();
     const late = { outcome: "error", error: errorCodes.internal } as const;
-    return await inTime<PresenceAnswers>(answer, limits.objectAnswerMs, late);
+    return await inTime<ChannelPresenceReply>(answer, limits.objectAnswerMs, late);
   } catch (error) {
     const failure = parseCallFailure(error);
     console.warn(`call to a channel failed: ${failure.summary}`);

@@ -7,7 +7,7 @@ import {
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
-import { OwnChannel } from "../../src/session/single-channel.ts";
+import { SingleChannel } from "../../src/session/single-channel.ts";
 import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
 import type { Sql } from "../../src/sql.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
@@ -15,13 +15,13 @@ import type { Config } from "../../src/config/config.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
-import { answerQuestions } from "../../src/channel/relay-replies.ts";
+import { replyToRequests } from "../../src/channel/relay-replies.ts";
 import type { Delivery } from "../../src/channel/follower-progress.ts";
 import {
-  questionBytes,
-  type Answers,
-  type PresenceAnswers,
-  type Question,
+  relayRequestBytes,
+  type RelayReplies,
+  type ChannelPresenceReply,
+  type RelayRequest,
 } from "../../src/contract/relay-request.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
@@ -90,7 +90,7 @@ export class ChannelObject extends DurableObject<Env> {
       instance: nowMs,
     });
     this.#channel = channel;
-    const channels = new OwnChannel(channel, config.channel, (answered) => {
+    const channels = new SingleChannel(channel, config.channel, (answered) => {
       void this.#gatherFor(answered);
     });
     const sessions = {
@@ -109,7 +109,7 @@ export class ChannelObject extends DurableObject<Env> {
       verifier,
       serverSubscriptions: false,
       channel: name,
-      crowded: () => false,
+      nearlyFull: () => false,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       commit: async (bytes, carryOut) => {
         const carriedOut = await this.#queue.add(bytes, () => carryOut(false));
@@ -132,19 +132,19 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** Answers what a gateway asks for its clients, in order, when what that wrote is durable. */
-  async ask(gateway: string, questions: readonly Question[]): Promise<Answers> {
-    const bytes = questions.reduce((sum, question) => sum + questionBytes(question), 0);
-    const answered = await this.#queue.add(bytes, (): Answers => {
+  async ask(gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies> {
+    const bytes = requests.reduce((sum, question) => sum + relayRequestBytes(question), 0);
+    const answered = await this.#queue.add(bytes, (): RelayReplies => {
       const nowMs = Date.now();
       if (!this.#known) {
         const unknown = { outcome: "error", error: errorCodes.unknownChannel } as const;
-        return { outcome: "answers", answers: questions.map(() => unknown) };
+        return { outcome: "answers", answers: requests.map(() => unknown) };
       }
       // Only publications are refused: a leave must be told, and what was missed can be read.
-      const refused = questions.some(publishes) && this.#channel.hub.overloaded(nowMs);
+      const refused = requests.some(publishes) && this.#channel.hub.overloaded(nowMs);
       return {
         outcome: "answers",
-        answers: answerQuestions(this.#channel, gateway, questions, nowMs, refused),
+        answers: replyToRequests(this.#channel, gateway, requests, nowMs, refused),
       };
     });
     await this.#schedule(Date.now());
@@ -152,7 +152,7 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** Who is present, on this object's sockets and on those of its gateways (rule G6). */
-  async present(): Promise<PresenceAnswers> {
+  async present(): Promise<ChannelPresenceReply> {
     if (!this.#known) return { outcome: "error", error: errorCodes.unknownChannel };
     const others = await this.#gather();
     const nowMs = Date.now();
@@ -160,7 +160,7 @@ export class ChannelObject extends DurableObject<Env> {
     // Those whom that found gone are told of.
     this.#settle(nowMs);
     await this.#schedule(nowMs);
-    const { clients } = presence(this.#channel.hub.recipients, others);
+    const { clients } = presence(this.#channel.hub.subscribers, others);
     return { outcome: "present", clients, complete: others.complete };
   }
 
@@ -193,7 +193,7 @@ export class ChannelObject extends DurableObject<Env> {
     const newestMs = this.#channel.newestMs ?? 0;
     // Whoever set this alarm may have crashed before the gateways had its last publications (rule L4).
     if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
-    this.#channel.forgetWhatEnded(nowMs);
+    this.#channel.deleteExpired(nowMs);
     this.#settle(nowMs);
     if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
     await this.#schedule(nowMs);
@@ -215,8 +215,8 @@ export class ChannelObject extends DurableObject<Env> {
     return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, others) };
   }
 
-  async #gatherFor(answered: (others: GatheredPresence) => void): Promise<void> {
-    answered(await this.#gather());
+  async #gatherFor(done: (others: GatheredPresence) => void): Promise<void> {
+    done(await this.#gather());
     const nowMs = Date.now();
     this.#settle(nowMs);
     await this.#schedule(nowMs);

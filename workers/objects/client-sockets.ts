@@ -6,17 +6,17 @@ import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.t
 import type { CodecName } from "../../src/protocol/codec.ts";
 import { isCodecName } from "../../src/protocol/codecs.ts";
 import type { Command } from "../../src/protocol/command.ts";
-import { Allowance, subscribeRate } from "../../src/session/rate-limit.ts";
+import { TokenBucket, subscribeRate } from "../../src/session/rate-limit.ts";
 import { fitsAttachment, parseAttachment } from "../../src/contract/attachment.ts";
-import type { Connection, Verdicts } from "../../src/session/ports.ts";
+import type { Connection, VerifiedTokens } from "../../src/session/ports.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
 import { fullHeader, handoverHeader, parseHandover } from "../../src/contract/handover.ts";
 import type { SessionRows } from "../platform/session-rows.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
-import { carriesToken, commandVerdicts } from "./verify-tokens.ts";
-import { FrameTurns, readFrame } from "./frame-queue.ts";
+import { carriesToken, verifyTokens } from "./verify-tokens.ts";
+import { FrameQueue, readFrame } from "./frame-queue.ts";
 import { newSession, secretLength, usefulClaims } from "./new-session.ts";
 
 /** What the object around the sockets is and does. */
@@ -30,7 +30,7 @@ export interface ClientSocketsSetup {
   /** The one channel that sockets here are opened for; absent where they are for any. */
   readonly channel?: string;
   /** Whether the object holds so much that it should get no more sockets. */
-  readonly crowded: () => boolean;
+  readonly nearlyFull: () => boolean;
   /** Where sessions lie that are too large for an attachment; absent where none may be. */
   readonly rows?: SessionRows;
   /**
@@ -47,9 +47,9 @@ class Client {
   readonly session: Session;
   readonly connection: SocketConnection;
   /** Undefined while no frame is carried out. */
-  turns: FrameTurns | undefined;
+  frames: FrameQueue | undefined;
   /** Most connections bring their only token when they open. */
-  #verifications: Allowance | undefined;
+  #verifications: TokenBucket | undefined;
 
   constructor(session: Session, connection: SocketConnection) {
     this.session = session;
@@ -57,8 +57,8 @@ class Client {
   }
 
   /** How many tokens it may have verified. */
-  get verifications(): Allowance {
-    return (this.#verifications ??= new Allowance(subscribeRate));
+  get verifications(): TokenBucket {
+    return (this.#verifications ??= new TokenBucket(subscribeRate));
   }
 
   backlogBytes(): number {
@@ -77,7 +77,7 @@ class Client {
 export class ClientSockets {
   readonly #setup: ClientSocketsSetup;
   readonly #clients = new Map<WebSocket, Client>();
-  readonly #admissions: Allowance | undefined;
+  readonly #admissions: TokenBucket | undefined;
   readonly #backlog = new Backlog();
   /** Whose state changed since {@link takeDueAtMs} was asked; all of them, in a fresh instance. */
   readonly #changed = new Set<WebSocket>();
@@ -93,7 +93,7 @@ export class ClientSockets {
     };
     const { connectionRateLimit } = setup.config.client;
     if (connectionRateLimit > 0) {
-      this.#admissions = new Allowance({
+      this.#admissions = new TokenBucket({
         burst: connectionRateLimit,
         perSecond: connectionRateLimit,
       });
@@ -171,12 +171,12 @@ export class ClientSockets {
     if (client.session.ignoresCommands) return;
     this.sweep(nowMs, false);
     const bytes = typeof message === "string" ? message.length * 2 : message.byteLength;
-    const turns = (client.turns ??= new FrameTurns());
+    const turns = (client.frames ??= new FrameQueue());
     const carriedOut = turns.take(bytes, () => this.#carryOut(client, message));
     // It sends faster than its own frames can be carried out, and more than we can keep.
     if (carriedOut === undefined) client.session.disconnect(disconnectCodes.tooManyRequests);
     await carriedOut;
-    if (turns.idle) client.turns = undefined;
+    if (turns.idle) client.frames = undefined;
     await this.#setup.acted(Date.now());
   }
 
@@ -237,12 +237,12 @@ export class ClientSockets {
         break;
     }
     const { commands, malformed } = session.codec.decodeFrame(frame.frame);
-    const verdicts = await this.#verify(client, commands);
+    const tokens = await this.#verify(client, commands);
     // From here on nothing comes between the commands of a frame.
     const carryOut = (busy: boolean): void => {
       const nowMs = Date.now();
       for (const [index, command] of commands.entries()) {
-        session.receive(command, verdicts[index] ?? {}, nowMs, busy);
+        session.receive(command, tokens[index] ?? {}, nowMs, busy);
       }
       if (malformed !== undefined) session.disconnect(disconnectCodes.badRequest);
     };
@@ -256,14 +256,14 @@ export class ClientSockets {
    * Verifies the tokens of a frame. That is work, so it is done only for who may ask for something: nothing before a connect
    * that is accepted, and no more tokens than subscribe commands are allowed (rule B7).
    */
-  async #verify(client: Client, commands: readonly Command[]): Promise<readonly Verdicts[]> {
+  async #verify(client: Client, commands: readonly Command[]): Promise<readonly VerifiedTokens[]> {
     const { session } = client;
-    const verdicts: Verdicts[] = [];
+    const tokens: VerifiedTokens[] = [];
     for (const command of commands) {
-      const isFirst = verdicts.length === 0;
+      const isFirst = tokens.length === 0;
       if (isFirst && session.awaitsConnect && command.method !== "connect") break;
       if (!carriesToken(command)) {
-        verdicts.push({});
+        tokens.push({});
         continue;
       }
       const nowMs = Date.now();
@@ -271,11 +271,11 @@ export class ClientSockets {
         session.disconnect(disconnectCodes.tooManyRequests);
         break;
       }
-      const verdict = await commandVerdicts(command, this.#setup.verifier, nowMs);
-      verdicts.push(verdict);
+      const verdict = await verifyTokens(command, this.#setup.verifier, nowMs);
+      tokens.push(verdict);
       if (command.method === "connect" && verdict.connection?.outcome !== "verified") break;
     }
-    return verdicts;
+    return tokens;
   }
 
   #restore(socket: WebSocket): void {
@@ -302,7 +302,7 @@ export class ClientSockets {
 
   /** A socket that we closed makes room at once; one whose client never answers the close still takes memory (rule B5). */
   #room(nowMs: number): "room" | Refusal {
-    const { config, crowded } = this.#setup;
+    const { config, nearlyFull: crowded } = this.#setup;
     const { connectionLimit } = config.client;
     const socketsMax = Math.min(
       connectionLimit * limits.socketsPerConnection,

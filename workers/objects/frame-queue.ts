@@ -6,7 +6,7 @@ import { utf8Fits } from "../../src/protocol/bytes.ts";
  * Lets the frames of one socket be carried out one after the other (rule O6): while one waits for a key or a commit, the
  * runtime hands over the next.
  */
-export class FrameTurns {
+export class FrameQueue {
   #last: Promise<void> | undefined;
   #waitingBytes = 0;
 
@@ -54,12 +54,12 @@ export class FrameTurns {
 }
 
 /** A WebSocket message as a codec wants it. */
-type Frame =
+type ReadFrame =
   | { readonly outcome: "frame"; readonly frame: Message }
   | { readonly outcome: "too-large" };
 
 /** Takes a message of at most `limits.frameBytesMax` bytes. */
-export function readFrame(message: string | ArrayBuffer | Uint8Array): Frame {
+export function readFrame(message: string | ArrayBuffer | Uint8Array): ReadFrame {
   if (typeof message === "string") {
     return utf8Fits(message, limits.frameBytesMax)
       ? { outcome: "frame", frame: message }

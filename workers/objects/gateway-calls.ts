@@ -1,6 +1,6 @@
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { limits } from "../../src/limits.ts";
-import type { BatchAnswer } from "../../src/contract/relay-batch.ts";
+import type { RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type { Delivery } from "../../src/channel/follower-progress.ts";
 import type { GatewayPresence } from "../../src/contract/relay-request.ts";
 import type { Env } from "../platform/env.ts";
@@ -13,10 +13,10 @@ import { inTime, parseCallFailure } from "../platform/object-call.ts";
 export async function deliver(
   gateways: Env["GATEWAYS"],
   { gateway, batch }: Delivery,
-): Promise<BatchAnswer | "failed"> {
+): Promise<RelayBatchReply | "failed"> {
   try {
     const answer = gateways.getByName(gateway).deliver(batch);
-    return await inTime<BatchAnswer | "failed">(answer, limits.objectAnswerMs, "failed");
+    return await inTime<RelayBatchReply | "failed">(answer, limits.objectAnswerMs, "failed");
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded) return { outcome: "busy" };

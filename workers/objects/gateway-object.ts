@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
-import type { Batch, BatchAnswer } from "../../src/contract/relay-batch.ts";
+import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type { GatewayPresence } from "../../src/contract/relay-request.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
@@ -42,9 +42,9 @@ export class GatewayObject extends DurableObject<Env> {
     const gateway = new Gateway({
       config,
       ports: {
-        call: (channel, questions, answered) => {
+        call: (channel, requests, answered) => {
           this.callsMade++;
-          void this.#hand(ask(env.CHANNELS, channel, name, questions), answered);
+          void this.#hand(ask(env.CHANNELS, channel, name, requests), answered);
         },
         presence: (channel, answered) => {
           this.callsMade++;
@@ -70,7 +70,7 @@ export class GatewayObject extends DurableObject<Env> {
       verifier,
       serverSubscriptions: sessions.serverSubscriptions,
       ...(only === undefined ? {} : { channel: only }),
-      crowded: () => gateway.crowded,
+      nearlyFull: () => gateway.nearlyFull,
       rows: new SessionRows(this.sql),
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       acted: (nowMs) => this.#acted(nowMs),
@@ -78,7 +78,7 @@ export class GatewayObject extends DurableObject<Env> {
   }
 
   /** Takes what happened on a channel, and passes it on (rule L1). */
-  deliver(batch: Batch): BatchAnswer {
+  deliver(batch: RelayBatch): RelayBatchReply {
     const nowMs = Date.now();
     if (this.#sockets.overloaded(nowMs)) return { outcome: "busy" };
     const answer = this.#gateway.take(batch, nowMs);
@@ -124,8 +124,8 @@ export class GatewayObject extends DurableObject<Env> {
   }
 
   /** Hands an answer to whoever asked, and sends what that caused. */
-  async #hand<Result>(answer: Promise<Result>, answered: (answer: Result) => void): Promise<void> {
-    answered(await answer);
+  async #hand<Result>(answer: Promise<Result>, done: (answer: Result) => void): Promise<void> {
+    done(await answer);
     await this.#acted(Date.now());
   }
 

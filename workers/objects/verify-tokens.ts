@@ -1,5 +1,5 @@
 import type { Command } from "../../src/protocol/command.ts";
-import type { Verdicts } from "../../src/session/ports.ts";
+import type { VerifiedTokens } from "../../src/session/ports.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 
 /** Whether a command carries a token: one that doesn't costs nothing to verify. */
@@ -24,11 +24,11 @@ export function carriesToken(command: Command): boolean {
 }
 
 /** Verifies the token a command carries, before the session sees the command: that takes time, and a session takes none. */
-export async function commandVerdicts(
+export async function verifyTokens(
   command: Command,
   verifier: TokenVerifier,
   nowMs: number,
-): Promise<Verdicts> {
+): Promise<VerifiedTokens> {
   switch (command.method) {
     case "connect":
     case "refresh":

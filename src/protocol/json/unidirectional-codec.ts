@@ -8,7 +8,7 @@ import type { Reply } from "../reply.ts";
  * JSON for those who only listen (reference 4.5): their first frame is what a connect command would ask for, and what they
  * get are pushes without the wrapper that tells them from replies. The answer to the connect is such a push, too.
  */
-export const oneWayCodec: Codec = {
+export const unidirectionalCodec: Codec = {
   name: "one_way",
   deltaForm: "text",
   ping: "{}",

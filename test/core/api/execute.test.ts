@@ -169,7 +169,7 @@ function kept(): Channel {
 
 function listening(channel: Channel, user: string): RecordingRecipient {
   const recipient = new RecordingRecipient(user);
-  channel.join(recipient, unpositioned, 0);
+  channel.subscribe(recipient, unpositioned, 0);
   return recipient;
 }
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Channel, JoinOutcome } from "../../../src/channel/channel.ts";
-import type { Recipient } from "../../../src/hub/subscriber.ts";
+import type { Channel, SubscribeOutcome } from "../../../src/channel/channel.ts";
+import type { Subscriber } from "../../../src/hub/subscriber.ts";
 import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import {
@@ -52,7 +52,7 @@ describe("subscribing and leaving", () => {
     join(channel, leaving);
     join(channel, staying);
     publishNumbers(channel, 1, 2);
-    channel.leave(leaving);
+    channel.unsubscribe(leaving);
     publishNumbers(channel, 3, 3);
     channel.hub.flush();
     expect(leaving.heard).toEqual(["1", "2"]);
@@ -67,7 +67,7 @@ describe("subscribing and leaving", () => {
     const deaf = new RecordingRecipient("deaf", { announced: true });
     for (const recipient of [leaving, staying, deaf]) join(channel, recipient);
     publishNumbers(channel, 1, 1);
-    channel.leave(leaving);
+    channel.unsubscribe(leaving);
     expect(leaving.heard).toEqual(["1"]);
     expect(staying.heard).toEqual(["1", "leave leaving"]);
     expect(deaf.heard).toEqual(["1"]);
@@ -79,7 +79,7 @@ describe("subscribing and leaving", () => {
     const staying = new RecordingRecipient("staying", { hearsJoinLeave: true });
     join(channel, silent);
     join(channel, staying);
-    channel.leave(silent);
+    channel.unsubscribe(silent);
     expect(staying.frames).toEqual([]);
   });
 
@@ -151,7 +151,7 @@ describe("what gateways are told", () => {
     ];
     for (const recipient of [coming, silent]) join(channel, recipient);
     channel.announce("join", coming.info);
-    for (const recipient of [coming, silent, coming]) channel.leave(recipient);
+    for (const recipient of [coming, silent, coming]) channel.unsubscribe(recipient);
     expect(toldGateways(channel)).toEqual([
       { type: "join", info: coming.info },
       { type: "leave", info: coming.info },
@@ -163,7 +163,7 @@ describe("what gateways are told", () => {
     channel.relay.follow("eu/1", 0);
     const older = new RecordingRecipient("42");
     join(channel, older);
-    channel.sole("42", "c2");
+    channel.makeExclusive("42", "c2");
     expect(older.replacements).toEqual(["c2"]);
     expect(toldGateways(channel)).toEqual([{ type: "sole", user: "42", client: "c2" }]);
   });
@@ -269,7 +269,7 @@ function play(keeps: boolean, listeners: number, played: readonly Scene[]) {
         const stay = stays.get(scene.who);
         if (stay === undefined) break;
         stays.delete(scene.who);
-        channel.leave(stay.recipient);
+        channel.unsubscribe(stay.recipient);
         compare(stay);
         break;
       }
@@ -290,11 +290,11 @@ function toldGateways(channel: Channel): readonly RelayEntry[] {
   return channel.relay.deliveries(channel.top, 0).flatMap(({ batch }) => batch.entries);
 }
 
-function recovered(joined: JoinOutcome): readonly string[] {
-  return joined.outcome === "joined" ? joined.publications.map(({ data }) => textOf(data)) : [];
+function recovered(joined: SubscribeOutcome): readonly string[] {
+  return joined.outcome === "subscribed" ? joined.publications.map(({ data }) => textOf(data)) : [];
 }
 
-function join(channel: Channel, recipient: Recipient, since?: StreamPosition): JoinOutcome {
+function join(channel: Channel, recipient: Subscriber, since?: StreamPosition): SubscribeOutcome {
   const wish = { ...positioned, ...(since === undefined ? {} : { since }) };
-  return channel.join(recipient, wish, 0);
+  return channel.subscribe(recipient, wish, 0);
 }

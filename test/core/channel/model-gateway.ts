@@ -1,4 +1,4 @@
-import type { Batch, BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import type { RelayBatch, RelayBatchReply, RelayEntry } from "../../../src/contract/relay-batch.ts";
 import type { FollowOutcome } from "../../../src/channel/relay.ts";
 
 /** An entry that a gateway took, and where the channel had it. */
@@ -26,7 +26,7 @@ export class ModelGateway {
   }
 
   /** @param late the channel gave up waiting for this call long ago */
-  receive(batch: Batch, late: boolean): BatchAnswer {
+  receive(batch: RelayBatch, late: boolean): RelayBatchReply {
     if (!this.wanting) return { outcome: "left" };
     const { instance, first, entries, certain } = batch;
     if (instance < this.instance) return { outcome: "taken" };

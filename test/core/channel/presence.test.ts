@@ -9,12 +9,12 @@ describe("presence", () => {
     const sql = new NodeSql();
     const channel = openChannel(sql, { options: { presence: true } });
     const [alice, bob] = [new RecordingRecipient("alice"), new RecordingRecipient("bob")];
-    expect(presence(channel.hub.recipients)).toEqual({ clients: [] });
-    channel.join(alice, unpositioned, 0);
-    channel.join(bob, unpositioned, 0);
-    expect(presence(channel.hub.recipients)).toEqual({ clients: [alice.info, bob.info] });
-    channel.leave(alice);
-    expect(presence(channel.hub.recipients)).toEqual({ clients: [bob.info] });
+    expect(presence(channel.hub.subscribers)).toEqual({ clients: [] });
+    channel.subscribe(alice, unpositioned, 0);
+    channel.subscribe(bob, unpositioned, 0);
+    expect(presence(channel.hub.subscribers)).toEqual({ clients: [alice.info, bob.info] });
+    channel.unsubscribe(alice);
+    expect(presence(channel.hub.subscribers)).toEqual({ clients: [bob.info] });
     expect([...sql.rows("SELECT name FROM sqlite_master")]).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { recover, recoverNewest } from "../../../src/channel/recovery.ts";
-import type { Channel, JoinWish } from "../../../src/channel/channel.ts";
+import type { Channel, SubscribeOptions } from "../../../src/channel/channel.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
@@ -115,8 +115,8 @@ describe("joining with a position", () => {
             missed.every((each) => each.offset > gone);
           const joined = join(channel, { ...positioned, since: asked, orFail });
           const expected = recovered
-            ? { outcome: "joined", position, recovered, publications: missed }
-            : { outcome: "joined", position, recovered, publications: [] };
+            ? { outcome: "subscribed", position, recovered, publications: missed }
+            : { outcome: "subscribed", position, recovered, publications: [] };
           expect(joined).toEqual(
             orFail && !recovered ? { outcome: "unrecoverable-position" } : expected,
           );
@@ -133,7 +133,7 @@ describe("joining with a position", () => {
     expect(join(channel, { ...wish, orFail: true }).outcome).toBe("unrecoverable-position");
     expect(channel.hub.size).toBe(0);
     expect(join(channel, { ...wish, orFail: false })).toEqual({
-      outcome: "joined",
+      outcome: "subscribed",
       position: positionOf(channel),
       recovered: false,
       publications: [],
@@ -164,7 +164,7 @@ describe("joining with a position", () => {
   });
 
   it("[R5] gives no position where none is kept", () => {
-    const plain = { outcome: "joined", recovered: false, publications: [] };
+    const plain = { outcome: "subscribed", recovered: false, publications: [] };
     const since = { offset: 0, epoch: "" };
     const unkept = opened(withHistory, 300);
     publishNumbers(unkept, 1, 3);
@@ -180,7 +180,7 @@ describe("joining where only the newest publication matters", () => {
     const channel = opened(withHistory, 300);
     publishNumbers(channel, 1, 3);
     const position = positionOf(channel);
-    const joined = { outcome: "joined", position, recovered: true };
+    const joined = { outcome: "subscribed", position, recovered: true };
     const newest = { ...joined, publications: publications(3) };
     expect(join(channel, wanting("", 0))).toEqual(newest);
     expect(join(channel, wanting("other", 3))).toEqual(newest);
@@ -190,7 +190,7 @@ describe("joining where only the newest publication matters", () => {
 
   it("[R5] recovers nothing when nothing was published, or nothing can be read any more", () => {
     const channel = opened({ historySize: 5, historyTtlMs: 1_000 }, 300);
-    const missing = { outcome: "joined", recovered: false, publications: [] };
+    const missing = { outcome: "subscribed", recovered: false, publications: [] };
     expect(join(channel, wanting("", 0))).toMatchObject(missing);
     publishNumbers(channel, 1, 3);
     expect(join(channel, wanting("", 0), 999)).toMatchObject({ recovered: true });
@@ -223,12 +223,12 @@ function opened(options: Partial<ChannelOptions>, recoveryMaxPublicationLimit: n
 }
 
 /** Was at a position, and wants the newest publication unless it has it. */
-function wanting(epoch: string, offset: number, orFail = false): JoinWish {
+function wanting(epoch: string, offset: number, orFail = false): SubscribeOptions {
   return { positioned: true, since: { epoch, offset }, mode: "cache", orFail };
 }
 
-function join(channel: Channel, wish: JoinWish, nowMs = 0) {
-  return channel.join(new RecordingRecipient("reader"), wish, nowMs);
+function join(channel: Channel, wish: SubscribeOptions, nowMs = 0) {
+  return channel.subscribe(new RecordingRecipient("reader"), wish, nowMs);
 }
 
 function all(published: number): Publication[] {

@@ -1,7 +1,7 @@
 import { Relay } from "../../../src/channel/relay.ts";
 import type { Delivery } from "../../../src/channel/follower-progress.ts";
 import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
-import { Registry } from "../../../src/channel/gateway-registry.ts";
+import { GatewayRegistry } from "../../../src/channel/gateway-registry.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import type { Sql } from "../../../src/sql.ts";
 import { publishing } from "../../contract/open-channel.ts";
@@ -15,7 +15,7 @@ export function openRelay(
   sql: Sql = new NodeSql(),
   { instance = 1, hasHistory = true }: { instance?: number; hasHistory?: boolean } = {},
 ): Relay {
-  const registry = new Registry(sql, checkIntervalMs);
+  const registry = new GatewayRegistry(sql, checkIntervalMs);
   return new Relay({ channel: "room", instance, registry, hasHistory });
 }
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import type { BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import type { RelayBatchReply, RelayEntry } from "../../../src/contract/relay-batch.ts";
 import type { Delivery } from "../../../src/channel/follower-progress.ts";
 import type { Relay } from "../../../src/channel/relay.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -83,7 +83,7 @@ interface Flight {
   readonly delivery: Delivery;
   /** Its gateway followed anew since the call began, so what the call claims to know of it is out of date. */
   outdated?: true;
-  answer?: BatchAnswer;
+  answer?: RelayBatchReply;
 }
 
 /** One channel, three gateways, and a network between them that does its worst. */

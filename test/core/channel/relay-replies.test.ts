@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import { answerQuestions } from "../../../src/channel/relay-replies.ts";
-import type { Answer, Question } from "../../../src/contract/relay-request.ts";
+import { replyToRequests } from "../../../src/channel/relay-replies.ts";
+import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
 import {
   openChannel,
   type Opening,
@@ -164,7 +164,7 @@ describe("publishing", () => {
     const channel = opened();
     const reader = new RecordingRecipient("reader");
     channel.hub.add(reader);
-    const publish = (data: string): Question => ({ method: "publish", data: json(data), info });
+    const publish = (data: string): RelayRequest => ({ method: "publish", data: json(data), info });
     expect(answer(channel, [{ method: "follow" }, publish("1"), publish("2")])).toMatchObject([
       { outcome: "following", sequence: 0 },
       { outcome: "published", instance: 7, sequence: 1 },
@@ -186,14 +186,14 @@ describe("a channel whose sockets are too far behind", () => {
     const hearing = new RecordingRecipient("hearing", { hearsJoinLeave: true });
     channel.hub.add(hearing);
     publishNumbers(channel, 1, 1);
-    const questions: Question[] = [
+    const questions: RelayRequest[] = [
       { method: "follow" },
       { method: "publish", data: json("2"), info },
       { method: "announce", entries: [{ type: "leave", info }] },
       { method: "publish", data: json("3"), info },
       recover(0),
     ];
-    const answers = answerQuestions(channel, "eu/1", questions, 0, true);
+    const answers = replyToRequests(channel, "eu/1", questions, 0, true);
     expect(answers).toMatchObject([
       { outcome: "following" },
       error(errorCodes.tooManyRequests),
@@ -240,8 +240,8 @@ describe("reading the history", () => {
   it("[B1] stays within what one answer may be, all reads together", () => {
     const channel = opened();
     publishText(channel, 1_000_000);
-    const read: Question = { method: "history", query, bytesMax };
-    const newest: Question = { method: "newest" };
+    const read: RelayRequest = { method: "history", query, bytesMax };
+    const newest: RelayRequest = { method: "newest" };
     const answers = answer(channel, [
       ...Array.from({ length: 9 }, (_, index) => (index % 2 === 0 ? read : recover(0))),
       newest,
@@ -288,7 +288,7 @@ describe("announcing", () => {
 
 it("[V1] answers 100 to a question of a newer release, and goes on", () => {
   // What another release sends isn't in our types.
-  const newer: Question[] = JSON.parse('[{"method":"newer"},{"method":"follow"}]');
+  const newer: RelayRequest[] = JSON.parse('[{"method":"newer"},{"method":"follow"}]');
   expect(answer(opened(), newer)).toMatchObject([
     error(errorCodes.internal),
     { outcome: "following" },
@@ -305,7 +305,7 @@ it("[I4] answers 111 when the channel can take no more keys", () => {
     const request = publishing(0, { idempotencyKey: `filler ${index}`, skipHistory: true });
     channel.publish(request, undefined, 0);
   }
-  const publish: Question = { method: "publish", data: json("1"), info };
+  const publish: RelayRequest = { method: "publish", data: json("1"), info };
   expect(ask(channel, publish)).toEqual([error(errorCodes.tooManyRequests)]);
 });
 
@@ -314,19 +314,23 @@ function opened(opening: Opening = {}): Channel {
   return openChannel(new NodeSql(), { ...usual, ...opening });
 }
 
-function answer(channel: Channel, questions: readonly Question[], nowMs = 0): readonly Answer[] {
-  return answerQuestions(channel, "eu/1", questions, nowMs);
+function answer(
+  channel: Channel,
+  questions: readonly RelayRequest[],
+  nowMs = 0,
+): readonly RelayReply[] {
+  return replyToRequests(channel, "eu/1", questions, nowMs);
 }
 
-function ask(channel: Channel, question: Question, nowMs = 0): readonly Answer[] {
+function ask(channel: Channel, question: RelayRequest, nowMs = 0): readonly RelayReply[] {
   return answer(channel, [question], nowMs);
 }
 
-function recover(offset: number): Question {
+function recover(offset: number): RelayRequest {
   return { method: "recover", since: at(offset) };
 }
 
-function whole(offset: number): Question {
+function whole(offset: number): RelayRequest {
   return { method: "recover", since: at(offset), whole: true };
 }
 
@@ -337,7 +341,7 @@ function page(channel: Channel, offset: number): readonly number[] {
   return recovered.publications.map((each) => each.offset);
 }
 
-function outcomes(...answers: readonly (readonly Answer[])[]): string[] {
+function outcomes(...answers: readonly (readonly RelayReply[])[]): string[] {
   return answers.flat().map(({ outcome }) => outcome);
 }
 

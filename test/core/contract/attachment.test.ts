@@ -13,7 +13,7 @@ import {
   writeSession,
 } from "../../../src/contract/attachment.ts";
 import type {
-  KeptPosition,
+  StoredCursor,
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../../../src/contract/session-snapshot.ts";
@@ -46,7 +46,7 @@ function sessionWith(count: number, more: Partial<SessionSnapshot> = {}): Sessio
   return { ...identity, subscriptions, ...more };
 }
 
-const position: KeptPosition = {
+const position: StoredCursor = {
   epoch: "abcdefgh",
   offset: 2 ** 40,
   instance: startMs,

@@ -1,10 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { type Gateway, gatewayName, parseGatewayName } from "../../../src/contract/object-names.ts";
+import {
+  type GatewayAddress,
+  gatewayName,
+  parseGatewayName,
+} from "../../../src/contract/object-names.ts";
 
 describe("a gateway's name", () => {
-  it.each<[string, Gateway]>([
+  it.each<[string, GatewayAddress]>([
     ["eu/0", { kind: "pool", region: "eu", index: 0 }],
     ["any/999", { kind: "pool", region: "any", index: 999 }],
     ["channel/news/0", { kind: "channel", channel: "news", index: 0 }],
@@ -22,14 +26,14 @@ describe("a gateway's name", () => {
     const index = fc.nat(limits.poolObjectsMax - 1);
     fc.assert(
       fc.property(channel, index, (name, place) => {
-        const gateway: Gateway = { kind: "channel", channel: name, index: place };
+        const gateway: GatewayAddress = { kind: "channel", channel: name, index: place };
         expect(parseGatewayName(gatewayName(gateway))).toStrictEqual(gateway);
       }),
     );
   });
 
   it("[G4] is within the 1,024 bytes up to which the platform tells an object its name", () => {
-    const longest: Gateway = {
+    const longest: GatewayAddress = {
       kind: "channel",
       channel: "x".repeat(1_000),
       index: limits.relayGatewaysMax - 1,

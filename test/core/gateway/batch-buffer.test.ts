@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { BatchBuffer } from "../../../src/gateway/batch-order.ts";
-import type { Batch } from "../../../src/contract/relay-batch.ts";
+import type { RelayBatch } from "../../../src/contract/relay-batch.ts";
 import { json } from "../api/channel-config.ts";
 import { at, entry } from "./followed-channel.ts";
 
@@ -48,6 +48,6 @@ function full(): BatchBuffer {
   return buffer;
 }
 
-function batch(batched: Partial<Batch>): Batch {
+function batch(batched: Partial<RelayBatch>): RelayBatch {
   return { v: 1, channel: "news", instance: 1, first: 1, entries: [], certain: true, ...batched };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import type { Answer, Question } from "../../../src/contract/relay-request.ts";
-import { Upstream } from "../../../src/gateway/channel-client.ts";
+import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
+import { ChannelClient } from "../../../src/gateway/channel-client.ts";
 import { json } from "../api/channel-config.ts";
 import { ScriptedPort } from "./scripted-port.ts";
 
@@ -35,7 +35,7 @@ describe("upstream", () => {
   it("[B1] answers 111 at once when as many questions wait as may", () => {
     const asking = new Asking();
     asking.ask("follow");
-    for (let count = 0; count < limits.questionsWaitingMax; count++) asking.ask("history");
+    for (let count = 0; count < limits.requestsWaitingMax; count++) asking.ask("history");
     asking.ask("publish 1");
     expect(asking.heard).toEqual(["publish 1 111"]);
   });
@@ -43,7 +43,7 @@ describe("upstream", () => {
   it("[B1] answers 111 at once when the waiting questions hold as many bytes as they may", () => {
     const asking = new Asking();
     asking.ask("follow");
-    const large = `publish "${"x".repeat(limits.questionsWaitingBytesMax / 8)}"`;
+    const large = `publish "${"x".repeat(limits.requestsWaitingBytesMax / 8)}"`;
     for (let count = 0; count < 8; count++) asking.ask(large);
     expect(asking.heard).toEqual([`${large} 111`]);
     asking.port.answer(following);
@@ -54,10 +54,10 @@ describe("upstream", () => {
   it("[B1] asks no more in one call than may be, and a larger question alone", () => {
     const asking = new Asking();
     asking.ask("follow");
-    for (let count = 0; count <= limits.questionsPerCallMax; count++) asking.ask("newest");
-    asking.ask(`publish "${"x".repeat(limits.questionsPerCallBytesMax)}"`, "history");
+    for (let count = 0; count <= limits.requestsPerCallMax; count++) asking.ask("newest");
+    asking.ask(`publish "${"x".repeat(limits.requestsPerCallBytesMax)}"`, "history");
     asking.port.answer(following);
-    expect(asking.port.questions).toHaveLength(limits.questionsPerCallMax);
+    expect(asking.port.questions).toHaveLength(limits.requestsPerCallMax);
     asking.port.answer();
     expect(asking.port.calls.at(-1)).toBe("newest");
     asking.port.answer();
@@ -159,7 +159,7 @@ describe("upstream", () => {
   it("[O5] has room for joins and leaves where it has none for questions, and not without end", () => {
     const asking = new Asking();
     asking.ask("follow");
-    for (let count = 0; count < limits.questionsWaitingMax; count++) asking.ask("history");
+    for (let count = 0; count < limits.requestsWaitingMax; count++) asking.ask("history");
     for (let count = 0; count < 40_000; count++) asking.ask("announce");
     expect(asking.heard).toEqual([]);
     asking.ask("history");
@@ -195,7 +195,7 @@ class Asking {
   emptied = 0;
   #nowMs = 1_000;
   onAnswer: ((label: string) => void) | undefined;
-  readonly upstream = new Upstream("news", this.port, () => {
+  readonly upstream = new ChannelClient("news", this.port, () => {
     this.emptied++;
   });
 
@@ -220,8 +220,8 @@ class Asking {
   ask(...labels: readonly string[]): void {
     this.upstream.ask(
       labels.map((label) => ({
-        question: question(label),
-        answered: (answer) => {
+        request: question(label),
+        done: (answer) => {
           const { outcome } = answer;
           this.heard.push(`${label} ${outcome === "error" ? answer.error.code : outcome}`);
           this.onAnswer?.(label);
@@ -231,7 +231,7 @@ class Asking {
   }
 }
 
-function question(label: string): Question {
+function question(label: string): RelayRequest {
   const [method = "", data = ""] = label.split(" ");
   switch (method) {
     case "recover":
@@ -250,13 +250,13 @@ function question(label: string): Question {
   }
 }
 
-const following: Answer = { outcome: "following", instance: 1, sequence: 0 };
-const history: Answer = {
+const following: RelayReply = { outcome: "following", instance: 1, sequence: 0 };
+const history: RelayReply = {
   outcome: "history",
   publications: [],
   position: { offset: 0, epoch: "e" },
 };
 
-function published(sequence: number): Answer {
+function published(sequence: number): RelayReply {
   return { outcome: "published", instance: 1, sequence };
 }

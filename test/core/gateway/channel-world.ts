@@ -1,7 +1,11 @@
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
-import type { Batch, BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
-import type { Answer, Answers, Question } from "../../../src/contract/relay-request.ts";
-import type { UpstreamPort } from "../../../src/gateway/channel-client.ts";
+import type { RelayBatch, RelayBatchReply, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import type {
+  RelayReply,
+  RelayReplies,
+  RelayRequest,
+} from "../../../src/contract/relay-request.ts";
+import type { ChannelClientPort } from "../../../src/gateway/channel-client.ts";
 import { json } from "../api/channel-config.ts";
 
 /** How many publications the history keeps. */
@@ -15,7 +19,7 @@ const logSize = 8;
  * A channel's object, and the network to one gateway, which loses, delays, repeats and overtakes. The object keeps the
  * contract of `Batch` and `Question`, in as few lines as it takes.
  */
-export class ChannelWorld implements UpstreamPort {
+export class ChannelWorld implements ChannelClientPort {
   instance = 1;
   epoch = "e1";
   top = 0;
@@ -31,10 +35,12 @@ export class ChannelWorld implements UpstreamPort {
   #certain = false;
   #owed = false;
   #followedMeanwhile = false;
-  #inFlight: Batch | undefined;
-  #late: Batch[] = [];
-  #call: { questions: readonly Question[]; answered: (answers?: Answers) => void } | undefined;
-  #carriedOut: readonly Answer[] | undefined;
+  #inFlight: RelayBatch | undefined;
+  #late: RelayBatch[] = [];
+  #call:
+    | { questions: readonly RelayRequest[]; answered: (answers?: RelayReplies) => void }
+    | undefined;
+  #carriedOut: readonly RelayReply[] | undefined;
 
   constructor(hasHistory: boolean) {
     this.#hasHistory = hasHistory;
@@ -42,8 +48,8 @@ export class ChannelWorld implements UpstreamPort {
 
   call(
     _channel: string,
-    questions: readonly Question[],
-    answered: (answers: Answers | undefined) => void,
+    questions: readonly RelayRequest[],
+    answered: (answers: RelayReplies | undefined) => void,
   ): void {
     if (this.#call !== undefined) throw new Error("two calls are under way");
     this.#call = { questions, answered };
@@ -106,7 +112,11 @@ export class ChannelWorld implements UpstreamPort {
   }
 
   /** Calls the gateway: it may hear it, and the channel may hear its answer. */
-  deliver(take: (batch: Batch) => BatchAnswer, heard: boolean, answerHeard: boolean): void {
+  deliver(
+    take: (batch: RelayBatch) => RelayBatchReply,
+    heard: boolean,
+    answerHeard: boolean,
+  ): void {
     const batch = this.#begin();
     if (batch === undefined) return;
     const answer = heard ? take(batch) : undefined;
@@ -122,7 +132,7 @@ export class ChannelWorld implements UpstreamPort {
   }
 
   /** The gateway hears a delayed call. */
-  deliverLate(take: (batch: Batch) => BatchAnswer, which: number): void {
+  deliverLate(take: (batch: RelayBatch) => RelayBatchReply, which: number): void {
     const [batch] = this.#late.splice(which % Math.max(1, this.#late.length), 1);
     if (batch !== undefined) take(batch);
   }
@@ -153,7 +163,7 @@ export class ChannelWorld implements UpstreamPort {
     call.answered(fails ? undefined : { outcome: "answers", answers });
   }
 
-  #begin(): Batch | undefined {
+  #begin(): RelayBatch | undefined {
     if (!this.owes || this.#inFlight !== undefined) return undefined;
     const oldest = this.#entries.length - logSize + 1;
     if (this.#next < oldest) {
@@ -176,7 +186,7 @@ export class ChannelWorld implements UpstreamPort {
     return this.#inFlight;
   }
 
-  #ended(answer: BatchAnswer | undefined): void {
+  #ended(answer: RelayBatchReply | undefined): void {
     const batch = this.#inFlight;
     this.#inFlight = undefined;
     if (batch === undefined || batch.instance !== this.instance) return;
@@ -189,7 +199,7 @@ export class ChannelWorld implements UpstreamPort {
     } else if (!this.#followedMeanwhile) this.#certain = false;
   }
 
-  #answer(question: Question): Answer {
+  #answer(question: RelayRequest): RelayReply {
     const position: StreamPosition = { offset: this.top, epoch: this.epoch };
     switch (question.method) {
       case "follow": {

@@ -20,10 +20,10 @@ describe("where a gateway stands, across its sleep", () => {
     channel.join(cramped);
     channel.join(third);
     expect([listener.keeps, cramped.keeps, third.keeps]).toEqual([1, 0, 0]);
-    channel.follower.leave(listener.subscription);
+    channel.follower.unsubscribe(listener.subscription);
     expect([cramped.keeps, third.keeps]).toEqual([1, 1]);
     channel.takeStream(1, [6]);
-    channel.follower.leave(third.subscription);
+    channel.follower.unsubscribe(third.subscription);
     channel.takeStream(2, [7]);
     // It is asked again, for it may have room by now.
     expect([cramped.keeps, third.keeps]).toEqual([3, 2]);

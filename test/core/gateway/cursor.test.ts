@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isBeyond, keptOf, reachedBefore, reachedOf } from "../../../src/gateway/cursor.ts";
+import { isBeyond, storedCursor, cursorBefore, cursorOf } from "../../../src/gateway/cursor.ts";
 import { at, entry, said } from "./followed-channel.ts";
 
 describe("where a gateway stands", () => {
@@ -20,7 +20,7 @@ describe("where a gateway stands", () => {
   it("[L7] is the same after it was noted, with history and without", () => {
     for (const position of [{}, { position: at(5) }]) {
       const reached = { instance: 2, sequence: 5, ...position };
-      expect(reachedOf(keptOf(reached))).toEqual(reached);
+      expect(cursorOf(storedCursor(reached))).toEqual(reached);
     }
   });
 
@@ -28,12 +28,12 @@ describe("where a gateway stands", () => {
     const batch = { v: 1, channel: "news", instance: 2, first: 7, certain: true } as const;
     const sequence = 6;
     const before = { instance: 2, sequence };
-    expect(reachedBefore({ ...batch, entries: [said("1")] })).toEqual(before);
-    expect(reachedBefore({ ...batch, entries: [said("1"), entry(5)], top: at(9) })).toEqual({
+    expect(cursorBefore({ ...batch, entries: [said("1")] })).toEqual(before);
+    expect(cursorBefore({ ...batch, entries: [said("1"), entry(5)], top: at(9) })).toEqual({
       ...before,
       position: at(4),
     });
-    expect(reachedBefore({ ...batch, entries: [said("1")], top: at(9) })).toEqual({
+    expect(cursorBefore({ ...batch, entries: [said("1")], top: at(9) })).toEqual({
       ...before,
       position: at(9),
     });

@@ -1,11 +1,11 @@
-import type { JoinWish } from "../../../src/channel/channel.ts";
+import type { SubscribeOptions } from "../../../src/channel/channel.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Publication, StreamPosition } from "../../../src/protocol/publication.ts";
-import type { Batch, BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import type { RelayBatch, RelayBatchReply, RelayEntry } from "../../../src/contract/relay-batch.ts";
 import { Follower } from "../../../src/gateway/follower.ts";
-import { HeldSubscriptions } from "../../../src/gateway/memory.ts";
-import type { Answer } from "../../../src/contract/relay-request.ts";
-import { Upstream } from "../../../src/gateway/channel-client.ts";
+import { SubscriptionMemory } from "../../../src/gateway/memory.ts";
+import type { RelayReply } from "../../../src/contract/relay-request.ts";
+import { ChannelClient } from "../../../src/gateway/channel-client.ts";
 import { configured } from "../../support/configured.ts";
 import { json } from "../api/channel-config.ts";
 import { Listener } from "./recording-subscription.ts";
@@ -18,10 +18,10 @@ export class FollowedChannel {
   /** What {@link Follower.settle} said the last time. */
   settleInMs: number | undefined;
   changes = 0;
-  readonly held = new HeldSubscriptions();
+  readonly held = new SubscriptionMemory();
   follower: Follower;
   readonly #client: object;
-  readonly #upstream = new Upstream("news", this.port, () => undefined);
+  readonly #upstream = new ChannelClient("news", this.port, () => undefined);
 
   constructor(client: object = {}) {
     this.#client = client;
@@ -34,17 +34,21 @@ export class FollowedChannel {
     if (this.port.open > 0) this.port.answer(following(position, sequence));
   }
 
-  join(listener: Listener, wish: Partial<JoinWish> = {}): void {
+  join(listener: Listener, wish: Partial<SubscribeOptions> = {}): void {
     const { subscription, answered } = listener;
-    const full: JoinWish = { positioned: true, mode: "stream", orFail: false, ...wish };
-    listener.onLost = () => this.follower.leave(listener.subscription);
-    listener.onDisconnect = () => this.follower.leave(listener.subscription);
-    this.follower.join(subscription, full, this.nowMs, answered);
+    const full: SubscribeOptions = { positioned: true, mode: "stream", orFail: false, ...wish };
+    listener.onLost = () => this.follower.unsubscribe(listener.subscription);
+    listener.onDisconnect = () => this.follower.unsubscribe(listener.subscription);
+    this.follower.subscribe(subscription, full, this.nowMs, answered);
     this.settle();
   }
 
   /** @param sent of instance 1, in certainty, unless it says otherwise */
-  take(first: number, entries: readonly RelayEntry[], sent: Partial<Batch> = {}): BatchAnswer {
+  take(
+    first: number,
+    entries: readonly RelayEntry[],
+    sent: Partial<RelayBatch> = {},
+  ): RelayBatchReply {
     const batch = {
       v: 1,
       channel: "news",
@@ -60,7 +64,11 @@ export class FollowedChannel {
   }
 
   /** A batch of publications with history, up to the top, which is the last of them unless it says otherwise. */
-  takeStream(first: number, offsets: readonly number[], sent: Partial<Batch> = {}): BatchAnswer {
+  takeStream(
+    first: number,
+    offsets: readonly number[],
+    sent: Partial<RelayBatch> = {},
+  ): RelayBatchReply {
     const top = at(offsets.at(-1) ?? 0);
     return this.take(first, offsets.map(entry), { top, ...sent });
   }
@@ -92,7 +100,7 @@ export class FollowedChannel {
   #newFollower(): Follower {
     return new Follower("news", {
       client: configured({ client: this.#client }).client,
-      held: this.held,
+      memory: this.held,
       ask: (_, asked) => this.#upstream.ask(asked),
       changed: () => {
         this.changes++;
@@ -120,13 +128,13 @@ export function at(offset: number, epoch = "e"): StreamPosition {
 }
 
 /** What the channel's object answers to `follow`. */
-export function following(position?: StreamPosition, sequence = 0, instance = 1): Answer {
+export function following(position?: StreamPosition, sequence = 0, instance = 1): RelayReply {
   const stands = { outcome: "following", instance, sequence } as const;
   return position === undefined ? stands : { ...stands, position };
 }
 
 /** What it answers when publications are read: these, up to the top. */
-export function read(offsets: readonly number[], top: StreamPosition): Answer {
+export function read(offsets: readonly number[], top: StreamPosition): RelayReply {
   return { outcome: "recovered", publications: offsets.map(publication), position: top };
 }
 

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Gateway } from "../../../src/gateway/gateway.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
-import type { Batch, BatchAnswer } from "../../../src/contract/relay-batch.ts";
-import type { JoinAnswer } from "../../../src/session/ports.ts";
+import type { RelayBatch, RelayBatchReply } from "../../../src/contract/relay-batch.ts";
+import type { SubscribeReply } from "../../../src/session/ports.ts";
 import { configured } from "../../support/configured.ts";
 import { textOf } from "../../support/text-of.ts";
 import { ChannelWorld } from "./channel-world.ts";
@@ -139,7 +139,7 @@ class Client {
     const mode = how === "newest" ? "cache" : "stream";
     const wish = { positioned: true, mode, orFail: false, ...(since && { since }) } as const;
     const { gateway, nowMs } = this.#scene;
-    gateway.join(this.listener.subscription, wish, nowMs, (answer) =>
+    gateway.subscribe(this.listener.subscription, wish, nowMs, (answer) =>
       this.#answered(answer, how, since?.offset ?? 0),
     );
   }
@@ -148,7 +148,7 @@ class Client {
     if (!this.live && !this.asking) return;
     this.live = false;
     this.asking = false;
-    this.#scene.gateway.leave(this.listener.subscription);
+    this.#scene.gateway.unsubscribe(this.listener.subscription);
   }
 
   #since(how: How): StreamPosition | undefined {
@@ -165,7 +165,7 @@ class Client {
     }
   }
 
-  #answered(answer: JoinAnswer, how: How, since: number): void {
+  #answered(answer: SubscribeReply, how: How, since: number): void {
     if (!this.asking) this.complaints.push("answered though nobody asked");
     this.asking = false;
     if (answer.outcome === "failed") return;
@@ -195,7 +195,7 @@ class Client {
     listener.onHeard = (what) => this.#hear(what);
     listener.onLost = () => {
       this.live = false;
-      this.#scene.gateway.leave(listener.subscription);
+      this.#scene.gateway.unsubscribe(listener.subscription);
     };
     return listener;
   }
@@ -297,7 +297,7 @@ class Scene {
     throw new Error("it never gets quiet");
   }
 
-  readonly #take = (batch: Batch): BatchAnswer => this.gateway.take(batch, this.nowMs);
+  readonly #take = (batch: RelayBatch): RelayBatchReply => this.gateway.take(batch, this.nowMs);
 
   /** Only an object of which nobody wants anything sleeps. */
   #sleep(): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { answerQuestions } from "../../../src/channel/relay-replies.ts";
+import { replyToRequests } from "../../../src/channel/relay-replies.ts";
 import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
 import { openChannel, positionOf, publishing } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -51,7 +51,9 @@ describe("a channel without history", () => {
     expect(listener.answers).toEqual([]);
     channel.port.answer(following(undefined, 2));
     channel.settle();
-    expect(listener.answers).toEqual([{ outcome: "joined", recovered: false, publications: [] }]);
+    expect(listener.answers).toEqual([
+      { outcome: "subscribed", recovered: false, publications: [] },
+    ]);
     channel.take(2, [said("2"), said("3"), said("4")], { certain: false });
     expect(listener.heard).toEqual(["4"]);
   });
@@ -199,7 +201,7 @@ describe("a channel with history", () => {
   it("[L3] asks for no further page when nobody is left", () => {
     const { channel, listener } = subscribed(at(5));
     channel.takeStream(6, [11]);
-    channel.follower.leave(listener.subscription);
+    channel.follower.unsubscribe(listener.subscription);
     channel.port.answer(read([6, 7], at(10)));
     expect(channel.port.open).toBe(0);
   });
@@ -229,7 +231,7 @@ describe("a channel with history", () => {
         channel.take(number++, [{ type: "publication", publication }], { top: positionOf(asked) });
       }
       listener.behindBytes = 0;
-      channel.port.answer(...answerQuestions(asked, "eu/1", questions, 0));
+      channel.port.answer(...replyToRequests(asked, "eu/1", questions, 0));
       channel.settle();
     }
     expect(listener.disconnects).toEqual([]);
@@ -340,7 +342,7 @@ describe("a channel with history", () => {
 describe("a follower", () => {
   it("[L5] says that nobody wants the channel, and drops what was told", () => {
     const { channel, listener } = subscribed(at(5));
-    channel.follower.leave(listener.subscription);
+    channel.follower.unsubscribe(listener.subscription);
     expect(channel.takeStream(1, [6])).toEqual({ outcome: "left" });
     expect(channel.follower.idle).toBe(true);
     expect(listener.heard).toEqual([]);
@@ -387,7 +389,7 @@ describe("a follower", () => {
   it("says that something changed after whatever happened to it", () => {
     const { channel, listener } = subscribed(at(5));
     const { changes } = channel;
-    channel.follower.leave(listener.subscription);
+    channel.follower.unsubscribe(listener.subscription);
     expect(channel.changes).toBe(changes + 1);
   });
 });

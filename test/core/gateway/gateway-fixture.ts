@@ -1,7 +1,7 @@
 import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { Gateway } from "../../../src/gateway/gateway.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
-import type { BatchAnswer, RelayEntry } from "../../../src/contract/relay-batch.ts";
+import type { RelayBatchReply, RelayEntry } from "../../../src/contract/relay-batch.ts";
 import { configured } from "../../support/configured.ts";
 import { json } from "../api/channel-config.ts";
 import { type at, following } from "./followed-channel.ts";
@@ -36,7 +36,7 @@ export class Scene {
       orFail: false,
       ...(since && { since }),
     } as const;
-    this.gateway.join(listener.subscription, wish, this.nowMs, listener.answered);
+    this.gateway.subscribe(listener.subscription, wish, this.nowMs, listener.answered);
     return listener;
   }
 
@@ -64,7 +64,7 @@ export class Scene {
     entries: readonly RelayEntry[],
     top?: ReturnType<typeof at>,
     instance = 1,
-  ): BatchAnswer {
+  ): RelayBatchReply {
     const sent = { ...batch(channel, entries, 1), ...(top && { top }), instance };
     const answer = this.gateway.take(sent, this.nowMs);
     this.settle();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { Answer } from "../../../src/contract/relay-request.ts";
+import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { at, entry, following, publication, said } from "./followed-channel.ts";
 import { batch, Scene } from "./gateway-fixture.ts";
 
@@ -24,7 +24,7 @@ describe("gateway", () => {
   it("[L5] says that nobody wants a channel, and holds nothing of it", () => {
     const scene = new Scene();
     const listener = scene.listener("news");
-    scene.gateway.leave(listener.subscription);
+    scene.gateway.unsubscribe(listener.subscription);
     expect(scene.gateway.channelCount).toBe(0);
     expect(scene.port.calls).toEqual(["follow"]);
     expect(scene.take("news", [said("1")])).toEqual({ outcome: "left" });
@@ -33,7 +33,7 @@ describe("gateway", () => {
 
   it("[L5] follows anew whom it had left", () => {
     const scene = new Scene();
-    scene.gateway.leave(scene.listener("news").subscription);
+    scene.gateway.unsubscribe(scene.listener("news").subscription);
     const listener = scene.listener("news");
     expect(scene.port.calls).toEqual(["follow", "follow"]);
     scene.take("news", [said("1")]);
@@ -43,7 +43,7 @@ describe("gateway", () => {
   it("[G5] isn't confused by the answer for one who left and came again", () => {
     const scene = new Scene();
     const first = scene.join("news");
-    scene.gateway.leave(first.subscription);
+    scene.gateway.unsubscribe(first.subscription);
     const second = scene.join("news");
     scene.port.answer(following(undefined, 3));
     expect(second.answers).toEqual([]);
@@ -118,8 +118,8 @@ describe("gateway", () => {
       { method: "announce", entries: [{ type: "join", info }] },
     ]);
     scene.port.answer({ outcome: "announced" });
-    scene.gateway.leave(listener.subscription);
-    scene.gateway.leave(listener.subscription);
+    scene.gateway.unsubscribe(listener.subscription);
+    scene.gateway.unsubscribe(listener.subscription);
     expect(scene.port.questions).toEqual([
       { method: "announce", entries: [{ type: "leave", info }] },
     ]);
@@ -131,9 +131,9 @@ describe("gateway", () => {
     const scene = new Scene();
     const quiet = scene.listener("news");
     scene.gateway.announce(quiet.subscription);
-    scene.gateway.leave(quiet.subscription);
+    scene.gateway.unsubscribe(quiet.subscription);
     const never = scene.join("sport", { announced: true });
-    scene.gateway.leave(never.subscription);
+    scene.gateway.unsubscribe(never.subscription);
     expect(scene.port.calls).toEqual(["follow", "follow"]);
   });
 
@@ -141,7 +141,7 @@ describe("gateway", () => {
     const scene = new Scene();
     const slept = scene.listener("news", { announced: true }, at(5));
     scene.sleep(slept);
-    slept.onLost = () => scene.gateway.leave(slept.subscription);
+    slept.onLost = () => scene.gateway.unsubscribe(slept.subscription);
     scene.take("news", [entry(1)], at(1, "f"), 2);
     expect(slept.heard).toEqual(["lost"]);
     expect(scene.port.questions).toMatchObject([{ entries: [{ type: "leave" }] }]);
@@ -255,7 +255,7 @@ describe("gateway", () => {
     const listener = scene.listener("news", { announced: true });
     scene.gateway.announce(listener.subscription);
     scene.port.answer({ outcome: "announced" });
-    scene.gateway.leave(listener.subscription);
+    scene.gateway.unsubscribe(listener.subscription);
     scene.port.refuse();
     expect(scene.settle()).toBe(limits.overloadRetryMs);
     scene.nowMs += limits.overloadRetryMs;
@@ -276,6 +276,6 @@ describe("gateway", () => {
   });
 });
 
-function published(sequence: number): Answer {
+function published(sequence: number): RelayReply {
   return { outcome: "published", instance: 1, sequence };
 }

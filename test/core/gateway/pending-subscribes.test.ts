@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import type { Answer } from "../../../src/contract/relay-request.ts";
+import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { json } from "../api/channel-config.ts";
 import { at, entry, FollowedChannel, following, publication, read } from "./followed-channel.ts";
 import { answerOf, joinedAt, joining, recoveredAt, standing } from "./subscribing-client.ts";
@@ -68,8 +68,8 @@ describe("the first who joins", () => {
   it("[G5] isn't answered when it left while another was", () => {
     const { channel } = joining();
     const [second, third] = [new Listener("8"), new Listener("9")];
-    channel.follower.join(second.subscription, unpositioned, channel.nowMs, () => {
-      channel.follower.leave(third.subscription);
+    channel.follower.subscribe(second.subscription, unpositioned, channel.nowMs, () => {
+      channel.follower.unsubscribe(third.subscription);
     });
     channel.join(third);
     channel.port.answer(following(at(5)));
@@ -80,7 +80,7 @@ describe("the first who joins", () => {
 
   it("[G5] isn't answered after it left", () => {
     const { channel, listener } = joining();
-    channel.follower.leave(listener.subscription);
+    channel.follower.unsubscribe(listener.subscription);
     expect(channel.follower.idle).toBe(true);
     channel.port.answer(following(at(5)));
     channel.take(1, [entry(6)], { top: at(6) });
@@ -91,7 +91,9 @@ describe("the first who joins", () => {
     const { channel, listener } = joining({ since: at(3), orFail: true });
     const error = { code: 108, message: "not available", temporary: false };
     channel.port.answer(following(), { outcome: "error", error });
-    expect(listener.answers).toEqual([{ outcome: "joined", recovered: false, publications: [] }]);
+    expect(listener.answers).toEqual([
+      { outcome: "subscribed", recovered: false, publications: [] },
+    ]);
   });
 });
 
@@ -100,7 +102,9 @@ describe("who joins a channel that is followed", () => {
     const channel = standing();
     const listener = new Listener("7");
     channel.join(listener, { positioned: false });
-    expect(listener.answers).toEqual([{ outcome: "joined", recovered: false, publications: [] }]);
+    expect(listener.answers).toEqual([
+      { outcome: "subscribed", recovered: false, publications: [] },
+    ]);
   });
 
   it("[R3] recovers at once, with nothing, where the gateway stands", () => {
@@ -136,7 +140,7 @@ describe("who joins a channel that is followed", () => {
     for (const { answers } of threes) expect(answers).toEqual([recoveredAt(5, 4, 5)]);
     for (const { answers } of fours) expect(answers).toEqual([recoveredAt(5, 5)]);
     channel.takeStream(1, [6]);
-    channel.nowMs += limits.windowMs - 1;
+    channel.nowMs += limits.replayBufferMs - 1;
     expect(answerOf(channel, { since: at(3) })).toEqual(recoveredAt(6, 4, 5, 6));
     expect(channel.port.calls).toEqual(["follow", "recover", "recover"]);
     channel.nowMs += 1;
@@ -160,7 +164,7 @@ describe("who joins a channel that is followed", () => {
     const listener = new Listener("7");
     channel.join(listener, { since: at(3) });
     channel.takeStream(1, [6]);
-    channel.nowMs += 2 * limits.windowMs;
+    channel.nowMs += 2 * limits.replayBufferMs;
     channel.join(new Listener("8"), { since: at(2) });
     channel.port.answer(read([4, 5], at(5)));
     expect(listener.answers).toEqual([recoveredAt(6, 4, 5, 6)]);
@@ -190,7 +194,7 @@ describe("who joins a channel that is followed", () => {
     expect(listener.answers).toEqual([joinedAt(5)]);
   });
 
-  it.each<readonly [string, Answer]>([
+  it.each<readonly [string, RelayReply]>([
     ["what it missed is gone", { outcome: "unrecoverable", position: at(5) }],
     ["what was read has a hole", read([5], at(5))],
     ["what was read is of another stream", read([4, 5], at(5, "f"))],

@@ -34,7 +34,7 @@ describe("a publisher who subscribes to the channel", () => {
     first.channel.take(1, [], { instance: 2, top: at(5) });
     const second = subscribed(at(5));
     wait(second.channel, second.listener, 2, () => told.push("left"));
-    second.channel.follower.leave(second.listener.subscription);
+    second.channel.follower.unsubscribe(second.listener.subscription);
     const third = subscribed(at(5));
     wait(third.channel, third.listener, 2, () => told.push("lost"));
     third.channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
@@ -65,5 +65,5 @@ function wait(
   answer: () => void,
 ): void {
   const dueAtMs = channel.nowMs + 10_000;
-  channel.follower.awaitPublication({ subscription, instance: 1, sequence, dueAtMs, answer });
+  channel.follower.awaitPublication({ subscription, instance: 1, sequence, dueAtMs, done: answer });
 }

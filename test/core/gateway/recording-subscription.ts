@@ -3,8 +3,8 @@ import type { DisconnectCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { memberText } from "../../../src/protocol/json/text.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
-import type { JoinAnswer } from "../../../src/session/ports.ts";
-import type { KeptPosition, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
+import type { SubscribeReply } from "../../../src/session/ports.ts";
+import type { StoredCursor, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 
@@ -27,12 +27,12 @@ export class Listener {
   subscription: Subscription;
   /** A publication's data, `join` or `leave` and who, `lost`, in order. */
   readonly heard: string[] = [];
-  readonly answers: JoinAnswer[] = [];
+  readonly answers: SubscribeReply[] = [];
   readonly disconnects: DisconnectCode[] = [];
   flushes = 0;
   /** How often it was to note where the gateway stands. */
   keeps = 0;
-  kept: KeptPosition | undefined;
+  kept: StoredCursor | undefined;
   behindBytes = 0;
   /** What a session does besides. */
   onHeard: (what: string) => void = doNothing;
@@ -48,7 +48,7 @@ export class Listener {
   }
 
   /** The answer to its join. */
-  readonly answered = (answer: JoinAnswer): void => {
+  readonly answered = (answer: SubscribeReply): void => {
     this.answers.push(answer);
   };
 
@@ -57,7 +57,7 @@ export class Listener {
     this.subscription = this.#newSubscription(this.kept);
   }
 
-  #newSubscription(kept: KeptPosition | undefined): Subscription {
+  #newSubscription(kept: StoredCursor | undefined): Subscription {
     const { announced = false, hearsJoinLeave = false, present = true } = this.#traits;
     const granted: SubscriptionSnapshot = {
       channel: this.channel,
@@ -84,12 +84,12 @@ export class Listener {
         this.disconnects.push(code);
         this.onDisconnect();
       },
-      lost: () => {
+      insufficientState: () => {
         this.kept = undefined;
         this.#hear("lost");
         this.onLost();
       },
-      keep: (_channel: string, position: KeptPosition) => {
+      keep: (_channel: string, position: StoredCursor) => {
         this.keeps++;
         if (this.#traits.noRoom === true) return false;
         this.kept = position;

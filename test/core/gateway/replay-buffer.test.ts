@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { publicationBytes } from "../../../src/contract/relay-batch.ts";
-import { Window } from "../../../src/gateway/replay-buffer.ts";
+import { ReplayBuffer } from "../../../src/gateway/replay-buffer.ts";
 import { json } from "../api/channel-config.ts";
 
 describe("window", () => {
   it("holds nothing before it is opened", () => {
-    const window = new Window();
+    const window = new ReplayBuffer();
     window.append(publication(1));
     expect(window.since(0)).toBeUndefined();
     expect(window.last).toBeUndefined();
@@ -53,7 +53,7 @@ describe("window", () => {
 
   it("[B1] lets go of the oldest beyond its bytes, and keeps what is without a hole", () => {
     const bytes = publicationBytes(large(1));
-    const room = Math.floor(limits.windowBytesMax / bytes);
+    const room = Math.floor(limits.replayBufferBytesMax / bytes);
     const window = openedAt(0);
     for (let offset = 1; offset <= room + 2; offset++) window.append(large(offset));
     expect(window.bytes).toBe(room * bytes);
@@ -63,7 +63,7 @@ describe("window", () => {
 
   it("[B1] gives all that was read once, and keeps what there is room for", () => {
     const bytes = publicationBytes(large(1));
-    const room = Math.floor(limits.windowBytesMax / bytes);
+    const room = Math.floor(limits.replayBufferBytesMax / bytes);
     const read = Array.from({ length: room + 1 }, (_, index) => large(index + 1));
     const window = openedAt(room + 1);
     expect(window.merge(read)).toHaveLength(room + 1);
@@ -73,19 +73,19 @@ describe("window", () => {
   });
 
   it("ends some time after the read that opened it, whatever came meanwhile", () => {
-    const window = new Window();
+    const window = new ReplayBuffer();
     window.open(5, 1_000);
     window.open(5, 9_000);
     window.append(publication(6));
-    window.expire(1_000 + limits.windowMs - 1);
+    window.expire(1_000 + limits.replayBufferMs - 1);
     expect(offsets(window.since(5))).toEqual([6]);
-    window.expire(1_000 + limits.windowMs);
+    window.expire(1_000 + limits.replayBufferMs);
     expect(window.since(5)).toBeUndefined();
     expect(window.bytes).toBe(0);
   });
 
   it("ends when the clock was set back, rather than stay for longer", () => {
-    const window = new Window();
+    const window = new ReplayBuffer();
     window.open(5, 1_000_000);
     window.expire(999_999);
     expect(window.since(5)).toBeUndefined();
@@ -101,8 +101,8 @@ describe("window", () => {
   });
 });
 
-function openedAt(offset: number, ...then: readonly number[]): Window {
-  const window = new Window();
+function openedAt(offset: number, ...then: readonly number[]): ReplayBuffer {
+  const window = new ReplayBuffer();
   window.open(offset, 0);
   for (const each of then) window.append(publication(each));
   return window;

@@ -1,22 +1,26 @@
-import type { UpstreamPort } from "../../../src/gateway/channel-client.ts";
-import type { Answer, Answers, Question } from "../../../src/contract/relay-request.ts";
+import type { ChannelClientPort } from "../../../src/gateway/channel-client.ts";
+import type {
+  RelayReply,
+  RelayReplies,
+  RelayRequest,
+} from "../../../src/contract/relay-request.ts";
 
 interface Call {
   readonly channel: string;
-  readonly questions: readonly Question[];
-  readonly answered: (answers: Answers | undefined) => void;
+  readonly questions: readonly RelayRequest[];
+  readonly answered: (answers: RelayReplies | undefined) => void;
 }
 
 /** A channel's object that answers when, and what, a test says. */
-export class ScriptedPort implements UpstreamPort {
+export class ScriptedPort implements ChannelClientPort {
   /** Every call so far: the methods asked for. */
   readonly calls: string[] = [];
   readonly #open: Call[] = [];
 
   call(
     channel: string,
-    questions: readonly Question[],
-    answered: (answers: Answers | undefined) => void,
+    questions: readonly RelayRequest[],
+    answered: (answers: RelayReplies | undefined) => void,
   ): void {
     this.calls.push(questions.map(({ method }) => method).join(" "));
     this.#open.push({ channel, questions, answered });
@@ -28,12 +32,12 @@ export class ScriptedPort implements UpstreamPort {
   }
 
   /** What the oldest open call asks. */
-  get questions(): readonly Question[] {
+  get questions(): readonly RelayRequest[] {
     return this.#open[0]?.questions ?? [];
   }
 
   /** Answers the oldest open call. */
-  answer(...answers: readonly Answer[]): void {
+  answer(...answers: readonly RelayReply[]): void {
     this.#take().answered({ outcome: "answers", answers });
   }
 

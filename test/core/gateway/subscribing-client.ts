@@ -31,11 +31,11 @@ export function answerOf(
 
 /** It isn't recovered, and begins there. */
 export function joinedAt(offset: number): object {
-  return { outcome: "joined", position: at(offset), recovered: false, publications: [] };
+  return { outcome: "subscribed", position: at(offset), recovered: false, publications: [] };
 }
 
 /** It begins there, with what it missed. */
 export function recoveredAt(offset: number, ...offsets: readonly number[]): object {
   const publications = offsets.map(publication);
-  return { outcome: "joined", position: at(offset), recovered: true, publications };
+  return { outcome: "subscribed", position: at(offset), recovered: true, publications };
 }

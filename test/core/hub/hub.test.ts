@@ -219,7 +219,7 @@ describe("a user's only connection", () => {
       recipient.onReplaced = () => hub.remove(recipient);
       hub.add(recipient);
     }
-    hub.sole("42", "c9");
+    hub.makeExclusive("42", "c9");
     expect([first.replacements, second.replacements]).toEqual([["c9"], ["c9"]]);
     expect(listeners.map(({ replacements }) => replacements)).toEqual([[], []]);
     expect(hub.size).toBe(2);

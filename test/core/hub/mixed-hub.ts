@@ -3,7 +3,7 @@ import { type TagsFilter, tagsFilter } from "../../../src/hub/tags-filter.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";
-import { oneWayCodec } from "../../../src/protocol/json/unidirectional-codec.ts";
+import { unidirectionalCodec } from "../../../src/protocol/json/unidirectional-codec.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import { json } from "../api/channel-config.ts";
@@ -13,7 +13,12 @@ import { RecordingRecipient } from "./recording-subscriber.ts";
 /** How far behind a listener may be. */
 export const queueMaxBytes = 1_048_576;
 
-export const codecs: readonly Codec[] = [jsonCodec, protobufCodec, messagePackCodec, oneWayCodec];
+export const codecs: readonly Codec[] = [
+  jsonCodec,
+  protobufCodec,
+  messagePackCodec,
+  unidirectionalCodec,
+];
 
 /** A hub, and what its listeners' codecs had to do. */
 export function scene() {

@@ -1,4 +1,4 @@
-import type { Recipient } from "../../../src/hub/subscriber.ts";
+import type { Subscriber } from "../../../src/hub/subscriber.ts";
 import type { TagsFilter } from "../../../src/hub/tags-filter.ts";
 import type { Codec, Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
@@ -19,7 +19,7 @@ export interface RecipientTraits {
 }
 
 /** A subscriber that writes down what happens to it, in order. */
-export class RecordingRecipient implements Recipient {
+export class RecordingRecipient implements Subscriber {
   readonly info: ClientInfo;
   readonly present: boolean;
   readonly announced: boolean;

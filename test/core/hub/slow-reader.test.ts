@@ -52,7 +52,7 @@ describe("a slow reader", () => {
     expect(slow.disconnects).toHaveLength(1);
     expect(slow.frames).toEqual([]);
     for (const { heard } of [first, last]) expect(heard).toEqual(["1", "leave slow", "2"]);
-    expect(hub.recipients).toEqual([first, last]);
+    expect(hub.subscribers).toEqual([first, last]);
   });
 
   it.each([2, 5_000])("[F4] is cut once, also when it is one of %i", (size) => {
@@ -66,7 +66,7 @@ describe("a slow reader", () => {
       recipient.behindBytes = queueMaxBytes + 1;
     }
     publish(1);
-    expect(hub.recipients).toEqual([quick]);
+    expect(hub.subscribers).toEqual([quick]);
     expect(quick.heard).toEqual(["1", ...slow.map(({ info }) => `leave ${info.user}`)]);
     for (const { disconnects, frames } of slow) {
       expect(disconnects).toHaveLength(1);

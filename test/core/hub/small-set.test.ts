@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Roster } from "../../../src/hub/small-set.ts";
+import { SmallSet } from "../../../src/hub/small-set.ts";
 
 describe("a roster", () => {
   it("[F2] is what a set is, however many are on it, and lists them in the order in which they came", () => {
     const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(14)), { maxLength: 80 });
     fc.assert(
       fc.property(steps, (all) => {
-        const roster = new Roster<number>();
+        const roster = new SmallSet<number>();
         const model = new Set<number>();
         for (const [comes, member] of all) {
           if (comes) {
@@ -27,7 +27,7 @@ describe("a roster", () => {
   });
 
   it.each([1, 20])("[F2] doesn't touch a list of %i that somebody loops over", (count) => {
-    const roster = new Roster<number>();
+    const roster = new SmallSet<number>();
     for (let member = 0; member < count; member++) roster.add(member);
     const { list } = roster;
     roster.add(100);

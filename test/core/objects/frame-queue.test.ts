@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { FrameTurns } from "../../../workers/objects/frame-queue.ts";
+import { FrameQueue } from "../../../workers/objects/frame-queue.ts";
 
 describe("the frames of one socket", () => {
   it("[O6] are carried out one after the other, however long each takes", async () => {
@@ -50,7 +50,7 @@ interface Frame {
 /** Frames that end when the test says so. */
 class Scene {
   readonly log: string[] = [];
-  readonly #turns = new FrameTurns();
+  readonly #turns = new FrameQueue();
 
   frame(name: string, bytes = 1): Frame {
     const released = Promise.withResolvers<void>();

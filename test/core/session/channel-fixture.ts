@@ -1,9 +1,9 @@
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
-import { OwnChannel } from "../../../src/session/single-channel.ts";
+import { SingleChannel } from "../../../src/session/single-channel.ts";
 import type { Config } from "../../../src/config/config.ts";
-import type { SessionContext, Verdicts } from "../../../src/session/ports.ts";
+import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -61,7 +61,7 @@ export class Room {
   }
 
   /** A subscribed session of this user; what anybody heard so far is dropped. */
-  subscribed(user = "42", request = `{"channel":"room"}`, verdicts: Verdicts = {}): Peer {
+  subscribed(user = "42", request = `{"channel":"room"}`, verdicts: VerifiedTokens = {}): Peer {
     const peer = this.connected(user);
     this.say(peer, `{"id":2,"subscribe":${request}}`, verdicts);
     if (peer.saved.subscriptions.length === 0) throw new Error(`refused: ${peer.hears().join()}`);
@@ -75,12 +75,12 @@ export class Room {
   }
 
   /** Hands over a frame, and sends what it published if nothing is to be collected. */
-  say(peer: Peer, frame: string, verdicts: Verdicts = {}): void {
+  say(peer: Peer, frame: string, verdicts: VerifiedTokens = {}): void {
     peer.say(frame, verdicts, this.nowMs, () => this.channel.hub.settle(this.nowMs));
   }
 
   /** {@link say}, and what the same peer heard since it last was asked. */
-  ask(peer: Peer, frame: string, verdicts: Verdicts = {}): readonly string[] {
+  ask(peer: Peer, frame: string, verdicts: VerifiedTokens = {}): readonly string[] {
     this.say(peer, frame, verdicts);
     return peer.hears();
   }
@@ -98,7 +98,7 @@ export class Room {
     const due = this.peers.some((peer) => !peer.gone && peer.session.pingDueAtMs <= nowMs);
     for (const peer of this.peers) if (!peer.gone) peer.session.tick(due, nowMs);
     this.channel.hub.settle(nowMs);
-    this.channel.forgetWhatEnded(nowMs);
+    this.channel.deleteExpired(nowMs);
   }
 
   /** The peer's socket closes. */
@@ -119,7 +119,7 @@ export class Room {
     const { config, channel } = this;
     return {
       config,
-      channels: new OwnChannel(channel, config.channel, nobodyFollows),
+      channels: new SingleChannel(channel, config.channel, nobodyFollows),
       knownDeltas: new KnownDeltas(),
       version: "test",
       node: `channel:${channel.name}`,

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { type ReceivedCommand, WaitingCommands } from "../../../src/session/command-queue.ts";
+import { type ReceivedCommand, CommandQueue } from "../../../src/session/command-queue.ts";
 import { startMs } from "./channel-fixture.ts";
 
 function command(id: number): ReceivedCommand {
   return {
     command: { method: "rpc", id, request: { method: "" } },
-    verdicts: {},
+    tokens: {},
     nowMs: startMs,
     busy: false,
   };
 }
 
 /** So many commands, added one after the other; gives how many were taken. */
-function fill(waiting: WaitingCommands, key: string, count: number): number {
+function fill(waiting: CommandQueue, key: string, count: number): number {
   let taken = 0;
   for (let id = 1; id <= count; id++) if (waiting.add(key, command(id))) taken++;
   return taken;
@@ -21,7 +21,7 @@ function fill(waiting: WaitingCommands, key: string, count: number): number {
 
 describe("commands that wait", () => {
   it("[O6] wait for what is under way, and for nothing else", () => {
-    const waiting = new WaitingCommands();
+    const waiting = new CommandQueue();
     waiting.open("a");
     expect(waiting.isOpen("a")).toBe(true);
     expect(waiting.isOpen("b")).toBe(false);
@@ -30,7 +30,7 @@ describe("commands that wait", () => {
   });
 
   it("[O6] are given in the order in which they came, each key by itself", () => {
-    const waiting = new WaitingCommands();
+    const waiting = new CommandQueue();
     waiting.open("a");
     waiting.open("b");
     const [first, second, third] = [command(1), command(2), command(3)];
@@ -43,7 +43,7 @@ describe("commands that wait", () => {
   });
 
   it("[B1] are so many at most, all keys together, and who was let go makes room", () => {
-    const waiting = new WaitingCommands();
+    const waiting = new CommandQueue();
     waiting.open("a");
     waiting.open("b");
     expect(fill(waiting, "a", limits.commandsWaitingMax - 1)).toBe(limits.commandsWaitingMax - 1);
@@ -57,7 +57,7 @@ describe("commands that wait", () => {
   });
 
   it("[S4] are forgotten when they will never be carried out", () => {
-    const waiting = new WaitingCommands();
+    const waiting = new CommandQueue();
     waiting.open("a");
     fill(waiting, "a", 10);
     waiting.clear();

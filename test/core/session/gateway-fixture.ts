@@ -1,6 +1,6 @@
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import type { Config } from "../../../src/config/config.ts";
-import type { SessionContext, Verdicts } from "../../../src/session/ports.ts";
+import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
 import { Peer } from "./peer.ts";
@@ -72,12 +72,12 @@ export class Switchboard {
   }
 
   /** Hands over a frame. */
-  say(peer: Peer, frame: string, verdicts: Verdicts = {}): void {
+  say(peer: Peer, frame: string, verdicts: VerifiedTokens = {}): void {
     peer.say(frame, verdicts, this.nowMs, () => undefined);
   }
 
   /** {@link say}, and what the same peer heard since it last was asked. */
-  ask(peer: Peer, frame: string, verdicts: Verdicts = {}): readonly string[] {
+  ask(peer: Peer, frame: string, verdicts: VerifiedTokens = {}): readonly string[] {
     this.say(peer, frame, verdicts);
     return peer.hears();
   }

@@ -335,7 +335,7 @@ describe("a subscription of the client's that can't go on", () => {
   it("[L3] ends with 2500, and the connection and its other channels stay", () => {
     const board = new Switchboard();
     const peer = board.subscribed("a", "b");
-    board.channels.subscription("a").lost();
+    board.channels.subscription("a").insufficientState();
     expect(peer.hears()).toStrictEqual([lost]);
     expect(board.channels.takeCalls()).toStrictEqual(["leave a"]);
     expect(channelsOf(peer)).toStrictEqual(["b"]);
@@ -348,7 +348,7 @@ describe("a subscription of the client's that can't go on", () => {
     const board = new Switchboard();
     const peer = board.subscribed("a", "b");
     board.wake(peer);
-    board.channels.subscription("a").lost();
+    board.channels.subscription("a").insufficientState();
     expect(peer.hears()).toStrictEqual([lost]);
   });
 
@@ -361,7 +361,7 @@ describe("a subscription of the client's that can't go on", () => {
     expect(peer.saved.kept?.get("a")).toStrictEqual(position);
     board.wake(peer);
     expect(board.channels.subscription("a").kept).toStrictEqual(position);
-    board.channels.subscription("a").lost();
+    board.channels.subscription("a").insufficientState();
     expect([...(peer.saved.kept?.keys() ?? [])]).toStrictEqual(["b"]);
   });
 

@@ -1,5 +1,5 @@
 import type { ServerSubscription } from "../../../src/access/claims.ts";
-import type { Verdicts } from "../../../src/session/ports.ts";
+import type { VerifiedTokens } from "../../../src/session/ports.ts";
 import type { Peer } from "./peer.ts";
 import type { Switchboard } from "./gateway-fixture.ts";
 import { connectionToken } from "./verified-tokens.ts";
@@ -8,7 +8,7 @@ import { connectionToken } from "./verified-tokens.ts";
 export const connect = `{"id":1,"connect":{}}`;
 
 /** A token of user 42 that names these subscriptions. */
-export function naming(...subscriptions: readonly (string | ServerSubscription)[]): Verdicts {
+export function naming(...subscriptions: readonly (string | ServerSubscription)[]): VerifiedTokens {
   return connectionToken("42", {
     subscriptions: subscriptions.map((one) =>
       typeof one === "string" ? { channel: one, override: {} } : one,

@@ -7,7 +7,7 @@ import {
   writeSession,
   type WrittenSession,
 } from "../../../src/contract/attachment.ts";
-import type { Connection, SessionContext, Verdicts } from "../../../src/session/ports.ts";
+import type { Connection, SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
 import { Session } from "../../../src/session/session.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { textOf } from "../../support/text-of.ts";
@@ -58,7 +58,7 @@ export class Peer implements Connection {
   }
 
   /** Hands a frame to the session, command by command. All tokens in it come to the same verdicts. */
-  say(frame: string, verdicts: Verdicts, nowMs: number, afterEach: () => void): void {
+  say(frame: string, verdicts: VerifiedTokens, nowMs: number, afterEach: () => void): void {
     const { commands, malformed } = jsonCodec.decodeFrame(frame);
     if (malformed !== undefined) throw new Error(malformed);
     for (const command of commands) {

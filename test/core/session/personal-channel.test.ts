@@ -78,8 +78,8 @@ describe("a single connection of a user", () => {
     board.say(peer, connect, naming("a"));
     board.channels.joined("a");
     board.channels.joined("#42");
-    expect(board.channels.subscription("#42").sole).toBe(true);
-    expect(board.channels.subscription("a").sole).toBe(false);
+    expect(board.channels.subscription("#42").exclusive).toBe(true);
+    expect(board.channels.subscription("a").exclusive).toBe(false);
     expect(peer.saved.subscriptions).toMatchObject([{ channel: "a" }, { sole: true }]);
     expect(peer.saved.subscriptions[0]).not.toHaveProperty("sole");
   });
@@ -88,7 +88,7 @@ describe("a single connection of a user", () => {
     const board = new Switchboard(personal());
     open(board);
     board.channels.joined("#42");
-    expect(board.channels.subscription("#42").sole).toBe(false);
+    expect(board.channels.subscription("#42").exclusive).toBe(false);
   });
 
   it("[C10] closes the older one with 3504", () => {

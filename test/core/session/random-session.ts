@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
 import type {
-  KeptPosition,
+  StoredCursor,
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
@@ -66,7 +66,7 @@ const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
 );
 
 /** As a channel's object tells it: an epoch of ours, an instance's first millisecond, and counts. */
-const anyPosition: fc.Arbitrary<KeptPosition> = fc.record(
+const anyPosition: fc.Arbitrary<StoredCursor> = fc.record(
   {
     epoch: fc.oneof(fc.constant(""), fc.stringMatching(/^[a-zA-Z]{8}$/)),
     offset: fc.oneof(fc.nat(99), fc.maxSafeNat()),
@@ -78,7 +78,7 @@ const anyPosition: fc.Arbitrary<KeptPosition> = fc.record(
 
 interface Entry {
   readonly subscription: SubscriptionSnapshot;
-  readonly position?: KeptPosition;
+  readonly position?: StoredCursor;
 }
 
 const anyEntry: fc.Arbitrary<Entry> = fc.record(
@@ -97,7 +97,7 @@ export function anySnapshot(subscriptionsMax: number): fc.Arbitrary<SessionSnaps
 }
 
 function snapshotOf([identity, entries]: [SessionIdentity, readonly Entry[]]): SessionSnapshot {
-  const kept = new Map<string, KeptPosition>();
+  const kept = new Map<string, StoredCursor>();
   for (const { subscription, position } of entries) {
     if (position !== undefined) kept.set(subscription.channel, position);
   }

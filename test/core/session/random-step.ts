@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Verdicts } from "../../../src/session/ports.ts";
+import type { VerifiedTokens } from "../../../src/session/ports.ts";
 import { json } from "../api/channel-config.ts";
 import type { Peer } from "./peer.ts";
 import { type Room, startMs } from "./channel-fixture.ts";
@@ -25,7 +25,7 @@ export interface Step {
 
 interface Saying {
   readonly command: object;
-  readonly verdicts: Verdicts;
+  readonly verdicts: VerifiedTokens;
 }
 
 const socketCount = 3;
@@ -34,13 +34,13 @@ const anySocket = fc.nat(socketCount - 1);
 const anyUser = mostly(fc.constant("42"), fc.constantFrom("7", ""));
 const anyEnd = fc.constantFrom(0, 0, startMs / 1000 + 30, startMs / 1000 + 400);
 const anyInfo = fc.constantFrom({}, { info: json(`{"n":1.0}`) }, { info: json(`"zoë"`) });
-const noVerdicts = fc.constant<Verdicts>({});
+const noVerdicts = fc.constant<VerifiedTokens>({});
 
 const anyConnectVerdicts = mostly(
   fc
     .record({ user: anyUser, end: anyEnd, info: anyInfo })
     .map(({ user, end, info }) => connectionToken(user, { expireAtSeconds: end, ...info })),
-  fc.constantFrom<Verdicts>({}, expiredToken, invalidToken),
+  fc.constantFrom<VerifiedTokens>({}, expiredToken, invalidToken),
 );
 
 const anySubscribeVerdicts = fc.oneof(
@@ -53,7 +53,7 @@ const anySubscribeVerdicts = fc.oneof(
         subscriptionToken({ user, expireAtSeconds: end, override: { presence }, ...info }),
       ),
   },
-  { weight: 1, arbitrary: fc.constantFrom<Verdicts>(expiredToken, invalidToken) },
+  { weight: 1, arbitrary: fc.constantFrom<VerifiedTokens>(expiredToken, invalidToken) },
 );
 
 const anySubscribe = fc.record(
@@ -152,7 +152,7 @@ function said(
   weight: number,
   method: string,
   anyRequest: fc.Arbitrary<object>,
-  anyVerdicts: fc.Arbitrary<Verdicts> = noVerdicts,
+  anyVerdicts: fc.Arbitrary<VerifiedTokens> = noVerdicts,
 ): { weight: number; arbitrary: fc.Arbitrary<Saying> } {
   const arbitrary = fc
     .record({ request: anyRequest, verdicts: anyVerdicts })
@@ -164,7 +164,7 @@ function said(
 }
 
 /** A socket that hasn't connected yet connects first: another first command would only close it. */
-function say(room: Room, peer: Peer, { command, verdicts }: Saying, connect: Verdicts): void {
+function say(room: Room, peer: Peer, { command, verdicts }: Saying, connect: VerifiedTokens): void {
   if (peer.saved.phase === "new") room.say(peer, `{"id":4,"connect":{}}`, connect);
   room.say(peer, JSON.stringify({ id: 5, ...command }), verdicts);
 }

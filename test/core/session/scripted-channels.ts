@@ -1,6 +1,6 @@
 import type { HistoryQuery } from "../../../src/contract/channel-call.ts";
 import { type ResolvedChannel, resolveChannel } from "../../../src/channel/channel-name.ts";
-import type { JoinWish } from "../../../src/channel/channel.ts";
+import type { SubscribeOptions } from "../../../src/channel/channel.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
@@ -9,22 +9,22 @@ import type { Payload } from "../../../src/protocol/payload.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
 import type {
   Channels,
-  HistoryAnswer,
-  JoinAnswer,
-  PresenceAnswer,
-  PresenceStatsAnswer,
-  PublishAnswer,
+  HistoryReply,
+  SubscribeReply,
+  PresenceReply,
+  PresenceStatsReply,
+  PublishReply,
 } from "../../../src/session/ports.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
 
-type Joined = Extract<JoinAnswer, { readonly outcome: "joined" }>;
+type Joined = Extract<SubscribeReply, { readonly outcome: "subscribed" }>;
 
 interface Join {
   readonly subscription: Subscription;
-  readonly wish: JoinWish;
-  readonly answer: (outcome: JoinAnswer) => void;
+  readonly wish: SubscribeOptions;
+  readonly answer: (outcome: SubscribeReply) => void;
 }
 
 interface Question<Answer> {
@@ -32,11 +32,11 @@ interface Question<Answer> {
   readonly answer: (outcome: Answer) => void;
 }
 
-interface Publish extends Question<PublishAnswer> {
+interface Publish extends Question<PublishReply> {
   readonly info: ClientInfo;
 }
 
-interface History extends Question<HistoryAnswer> {
+interface History extends Question<HistoryReply> {
   readonly query: HistoryQuery;
 }
 
@@ -51,7 +51,7 @@ export class ScriptedChannels implements Channels {
   readonly #joins: Join[] = [];
   readonly #publishes: Publish[] = [];
   readonly #histories: History[] = [];
-  readonly #presences: Question<PresenceAnswer>[] = [];
+  readonly #presences: Question<PresenceReply>[] = [];
   readonly #subscribers = new Set<Subscription>();
   readonly #collecting = new Map<string, Message[]>();
   readonly #awaitingFlush = new Set<Subscription>();
@@ -96,7 +96,7 @@ export class ScriptedChannels implements Channels {
   }
 
   /** What the oldest join to a channel that isn't answered asks for. */
-  wish(channel: string): JoinWish {
+  wish(channel: string): SubscribeOptions {
     const join = this.#joins.find(({ subscription }) => subscription.channel === channel);
     if (join === undefined) throw new Error(`nobody joins ${channel}`);
     return join.wish;
@@ -106,7 +106,7 @@ export class ScriptedChannels implements Channels {
   joined(channel: string, more: Partial<Joined> = {}): void {
     const join = this.#takeJoin(channel);
     this.#subscribers.add(join.subscription);
-    join.answer({ outcome: "joined", recovered: false, publications: [], ...more });
+    join.answer({ outcome: "subscribed", recovered: false, publications: [], ...more });
   }
 
   refused(channel: string, error: ErrorCode): void {
@@ -160,11 +160,11 @@ export class ScriptedChannels implements Channels {
     return resolveChannel(name, this.#config);
   }
 
-  join(
+  subscribe(
     subscription: Subscription,
-    wish: JoinWish,
+    wish: SubscribeOptions,
     _nowMs: number,
-    answer: (outcome: JoinAnswer) => void,
+    answer: (outcome: SubscribeReply) => void,
   ): void {
     this.#note("join", subscription);
     this.#joins.push({ subscription, wish, answer });
@@ -185,7 +185,7 @@ export class ScriptedChannels implements Channels {
     }
   }
 
-  leave(subscription: Subscription): void {
+  unsubscribe(subscription: Subscription): void {
     this.#note("leave", subscription);
     const index = this.#joins.findIndex((join) => join.subscription === subscription);
     if (index >= 0) this.#joins.splice(index, 1);
@@ -199,7 +199,7 @@ export class ScriptedChannels implements Channels {
     info: ClientInfo,
     _subscription: Subscription | undefined,
     _nowMs: number,
-    answer: (outcome: PublishAnswer) => void,
+    answer: (outcome: PublishReply) => void,
   ): void {
     this.#calls.push(`publish ${channel} ${textOf(data)}`);
     this.#publishes.push({ channel, info, answer });
@@ -210,18 +210,18 @@ export class ScriptedChannels implements Channels {
     query: HistoryQuery,
     _bytesMax: number,
     _nowMs: number,
-    answer: (outcome: HistoryAnswer) => void,
+    answer: (outcome: HistoryReply) => void,
   ): void {
     this.#calls.push(`history ${channel}`);
     this.#histories.push({ channel, query, answer });
   }
 
-  presence(channel: string, answer: (outcome: PresenceAnswer) => void): void {
+  presence(channel: string, answer: (outcome: PresenceReply) => void): void {
     this.#calls.push(`presence ${channel}`);
     this.#presences.push({ channel, answer });
   }
 
-  presenceStats(_channel: string, answer: (outcome: PresenceStatsAnswer) => void): void {
+  presenceStats(_channel: string, answer: (outcome: PresenceStatsReply) => void): void {
     answer({ outcome: "presence-stats", result: { clientCount: 0, userCount: 0 } });
   }
 

@@ -211,7 +211,7 @@ describe("what a channel tells before the connect reply", () => {
     const peer = board.open();
     board.say(peer, connect, naming("a", "b"));
     board.channels.joined("a");
-    board.channels.subscription("a").lost();
+    board.channels.subscription("a").insufficientState();
     expect(peer.hears()).toStrictEqual(["close 3010 insufficient state"]);
     expect(board.channels.takeCalls()).toStrictEqual(["join a", "join b", "leave a", "leave b"]);
   });
@@ -312,7 +312,7 @@ describe("a stream that is lost", () => {
   it("[L3] closes 3010 when the server subscribed: the client must connect anew", () => {
     const board = new Switchboard();
     const peer = opened(board, "a", "b");
-    board.channels.subscription("b").lost();
+    board.channels.subscription("b").insufficientState();
     expect(peer.hears()).toStrictEqual(["close 3010 insufficient state"]);
     expect(board.channels.takeCalls()).toStrictEqual(["leave a", "leave b"]);
   });
@@ -321,7 +321,7 @@ describe("a stream that is lost", () => {
     const board = new Switchboard();
     const peer = opened(board, "a");
     board.wake(peer);
-    board.channels.subscription("a").lost();
+    board.channels.subscription("a").insufficientState();
     expect(peer.hears()).toStrictEqual(["close 3010 insufficient state"]);
   });
 
@@ -331,7 +331,7 @@ describe("a stream that is lost", () => {
     board.say(peer, `{"id":2,"subscribe":{"channel":"b"}}`);
     board.channels.joined("b");
     peer.hears();
-    board.channels.subscription("b").lost();
+    board.channels.subscription("b").insufficientState();
     expect(peer.hears()).toStrictEqual([
       `{"push":{"channel":"b","unsubscribe":{"code":2500,"reason":"insufficient state"}}}`,
     ]);

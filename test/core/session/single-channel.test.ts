@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
-import { type GatherPresence, OwnChannel } from "../../../src/session/single-channel.ts";
+import { type GatherPresence, SingleChannel } from "../../../src/session/single-channel.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { Connection } from "../../../src/session/ports.ts";
 import type { SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
-import { type Subscriber, Subscription } from "../../../src/session/subscription.ts";
+import { type SubscriptionOwner, Subscription } from "../../../src/session/subscription.ts";
 import {
   openChannel,
   positioned,
@@ -41,11 +41,11 @@ describe("joining", () => {
     const { subscription, frames } = subscriber();
     const since = { ...positionOf(channel), offset: 1 };
     const answers = answersOf((answer) => {
-      own.join(subscription, { ...positioned, since }, 0, answer);
+      own.subscribe(subscription, { ...positioned, since }, 0, answer);
     });
     const position = positionOf(channel);
     const publications = [{ data: "2", offset: 2 }];
-    expect(answers).toEqual([{ outcome: "joined", position, recovered: true, publications }]);
+    expect(answers).toEqual([{ outcome: "subscribed", position, recovered: true, publications }]);
     publishNumbers(channel, 3, 3);
     channel.hub.flush();
     expect(frames).toEqual(['{"push":{"channel":"room","pub":{"data":3,"offset":3}}}']);
@@ -56,7 +56,7 @@ describe("joining", () => {
     const since = { offset: 9, epoch: "" };
     const wish = { ...positioned, since, orFail: true };
     const { subscription } = subscriber();
-    const answers = answersOf((answer) => own.join(subscription, wish, 0, answer));
+    const answers = answersOf((answer) => own.subscribe(subscription, wish, 0, answer));
     expect(answers).toEqual([failed(errorCodes.unrecoverablePosition)]);
     expect(channel.hub.size).toBe(0);
   });
@@ -66,8 +66,8 @@ describe("joining", () => {
     const { subscription } = subscriber({ announced: true });
     const hearing = listening(channel, "hearing");
     own.restore(subscription);
-    expect(channel.hub.recipients).toContain(subscription);
-    own.leave(subscription);
+    expect(channel.hub.subscribers).toContain(subscription);
+    own.unsubscribe(subscription);
     expect(hearing.heard).toEqual(["leave 42"]);
   });
 });
@@ -78,11 +78,11 @@ describe("coming and going", () => {
     channel.relay.follow("eu/1", 0);
     const hearing = listening(channel, "hearing");
     const { subscription } = subscriber({ announced: true });
-    own.join(subscription, unpositioned, 0, nothing);
+    own.subscribe(subscription, unpositioned, 0, nothing);
     expect(hearing.frames).toEqual([]);
     own.announce(subscription);
-    own.leave(subscription);
-    own.leave(subscription);
+    own.unsubscribe(subscription);
+    own.unsubscribe(subscription);
     expect(hearing.heard).toEqual(["join 42", "leave 42"]);
     const [delivery] = channel.relay.deliveries(channel.top, 0);
     expect(delivery?.batch.entries.map(({ type }) => type)).toEqual(["join", "leave"]);
@@ -92,8 +92,8 @@ describe("coming and going", () => {
     const { own, channel } = opened();
     const hearing = listening(channel, "hearing");
     const { subscription } = subscriber({ announced: true, sole: true });
-    own.join(subscription, unpositioned, 0, nothing);
-    own.leave(subscription);
+    own.subscribe(subscription, unpositioned, 0, nothing);
+    own.unsubscribe(subscription);
     own.announce(subscription);
     expect([hearing.frames, channel.hub.size]).toEqual([[], 1]);
   });
@@ -102,9 +102,9 @@ describe("coming and going", () => {
     const { own, channel } = opened();
     const hearing = listening(channel, "hearing");
     const { subscription } = subscriber();
-    own.join(subscription, unpositioned, 0, nothing);
+    own.subscribe(subscription, unpositioned, 0, nothing);
     own.announce(subscription);
-    own.leave(subscription);
+    own.unsubscribe(subscription);
     expect(hearing.frames).toEqual([]);
   });
 
@@ -113,7 +113,7 @@ describe("coming and going", () => {
     channel.relay.follow("eu/1", 0);
     const older = listening(channel, "42");
     const { subscription } = subscriber({ sole: true });
-    own.join(subscription, unpositioned, 0, nothing);
+    own.subscribe(subscription, unpositioned, 0, nothing);
     expect(older.replacements).toEqual([]);
     own.announce(subscription);
     expect(older.replacements).toEqual(["c1"]);
@@ -128,7 +128,7 @@ describe("publishing", () => {
   it("[O4] has reached the hub before it is answered", () => {
     const { own, channel } = opened();
     const { subscription, frames, flushes } = subscriber();
-    own.join(subscription, unpositioned, 0, nothing);
+    own.subscribe(subscription, unpositioned, 0, nothing);
     expect(own.awaitFlush(subscription)).toBe(false);
     const answers = answersOf((answer) => {
       own.publish("room", json("1"), info, subscription, 0, answer);
@@ -237,7 +237,7 @@ it("[B1] answers 111 to who asks for presence while as many wait as may", () => 
 
 function opened({ options = withHistory, gather = neverAsked }: Setup = {}) {
   const channel = openChannel(new NodeSql(), { options });
-  return { channel, own: new OwnChannel(channel, configured().channel, gather) };
+  return { channel, own: new SingleChannel(channel, configured().channel, gather) };
 }
 
 interface Setup {
@@ -260,12 +260,12 @@ function subscriber(more: Partial<SubscriptionSnapshot> = {}) {
     backlogBytes: () => 0,
     lastHeardMs: () => undefined,
   };
-  const session: Subscriber = {
+  const session: SubscriptionOwner = {
     flushed: () => {
       flushes++;
     },
     disconnect: nothing,
-    lost: nothing,
+    insufficientState: nothing,
     keep: () => true,
     changed: nothing,
   };
@@ -284,7 +284,7 @@ function subscriber(more: Partial<SubscriptionSnapshot> = {}) {
 
 function listening(channel: Channel, user: string): RecordingRecipient {
   const recipient = new RecordingRecipient(user, { hearsJoinLeave: true });
-  channel.join(recipient, unpositioned, 0);
+  channel.subscribe(recipient, unpositioned, 0);
   return recipient;
 }
 

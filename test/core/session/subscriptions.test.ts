@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { KeptPosition, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
+import type { StoredCursor, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { Subscriptions } from "../../../src/session/subscriptions.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
@@ -7,7 +7,7 @@ import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 const nobody = {
   flushed: () => undefined,
   disconnect: () => undefined,
-  lost: () => undefined,
+  insufficientState: () => undefined,
   changed: () => undefined,
   keep: () => false,
 };
@@ -27,7 +27,7 @@ function grantedTo(channel: string, expireAtSeconds = 0): SubscriptionSnapshot {
 
 function subscriptionTo(
   channel: string,
-  { kept, expireAtSeconds }: { kept?: KeptPosition; expireAtSeconds?: number } = {},
+  { kept, expireAtSeconds }: { kept?: StoredCursor; expireAtSeconds?: number } = {},
 ): Subscription {
   const info = { user: "42", client: "c1" };
   return new Subscription(
@@ -50,7 +50,7 @@ function having(...names: readonly string[]): Subscriptions {
   return subscriptions;
 }
 
-const position: KeptPosition = { epoch: "e", offset: 1, instance: 2, sequence: 3 };
+const position: StoredCursor = { epoch: "e", offset: 1, instance: 2, sequence: 3 };
 
 describe("a session's subscriptions", () => {
   it("[G1] count as soon as they are asked for", () => {

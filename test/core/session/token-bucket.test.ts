@@ -1,20 +1,20 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Allowance } from "../../../src/session/rate-limit.ts";
+import { TokenBucket } from "../../../src/session/rate-limit.ts";
 import { startMs } from "./channel-fixture.ts";
 
 /** What comes of so many takes at one time. */
 function takes(
-  allowance: Allowance,
+  allowance: TokenBucket,
   count: number,
   nowMs: number,
-): ReturnType<Allowance["take"]>[] {
+): ReturnType<TokenBucket["take"]>[] {
   return Array.from({ length: count }, () => allowance.take(nowMs));
 }
 
 describe("an allowance", () => {
   it("[B7] grants the burst at once, refuses as many again, and then says that it goes on", () => {
-    const allowance = new Allowance({ burst: 3, perSecond: 2 });
+    const allowance = new TokenBucket({ burst: 3, perSecond: 2 });
     expect(takes(allowance, 7, startMs)).toStrictEqual([
       "granted",
       "granted",
@@ -27,7 +27,7 @@ describe("an allowance", () => {
   });
 
   it("[B7] grants again what time brings, and no more than the burst", () => {
-    const allowance = new Allowance({ burst: 3, perSecond: 2 });
+    const allowance = new TokenBucket({ burst: 3, perSecond: 2 });
     takes(allowance, 3, startMs);
     expect(takes(allowance, 2, startMs + 500)).toStrictEqual(["granted", "over"]);
     expect(takes(allowance, 1, startMs + 999)).toStrictEqual(["over"]);
@@ -40,7 +40,7 @@ describe("an allowance", () => {
   });
 
   it("[B7] takes what was refused for asked: whoever asks on and on is never granted anything", () => {
-    const allowance = new Allowance({ burst: 2, perSecond: 1 });
+    const allowance = new TokenBucket({ burst: 2, perSecond: 1 });
     takes(allowance, 2, startMs);
     const outcomes = Array.from({ length: 20 }, (_, index) =>
       allowance.take(startMs + (index + 1) * 500),
@@ -50,7 +50,7 @@ describe("an allowance", () => {
   });
 
   it("[B7] gives nothing for a clock that was set back, and isn't stuck after it", () => {
-    const allowance = new Allowance({ burst: 1, perSecond: 1 });
+    const allowance = new TokenBucket({ burst: 1, perSecond: 1 });
     expect(takes(allowance, 1, startMs)).toStrictEqual(["granted"]);
     expect(takes(allowance, 1, startMs - 3_600_000)).toStrictEqual(["over"]);
     expect(takes(allowance, 1, startMs - 3_600_000 + 2_000)).toStrictEqual(["granted"]);
@@ -64,7 +64,7 @@ describe("an allowance", () => {
         fc.integer({ min: 1, max: 20 }),
         anySteps,
         (burst, perSecond, steps) => {
-          const allowance = new Allowance({ burst, perSecond });
+          const allowance = new TokenBucket({ burst, perSecond });
           let nowMs = startMs;
           let granted = 0;
           for (const step of steps) {

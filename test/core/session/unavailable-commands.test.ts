@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
-import type { Verdicts } from "../../../src/session/ports.ts";
+import type { VerifiedTokens } from "../../../src/session/ports.ts";
 import { Room } from "./channel-fixture.ts";
 import { subscriptionToken } from "./verified-tokens.ts";
 
@@ -54,7 +54,7 @@ describe("a token that nobody can verify now", () => {
   const unavailable = {
     connection: { outcome: "unavailable" },
     subscription: { outcome: "unavailable" },
-  } as const satisfies Verdicts;
+  } as const satisfies VerifiedTokens;
   it("[A9] lets nobody in, and invites to come again", () => {
     const room = new Room({ client: { allow_anonymous_connect_without_token: true } });
     const peer = room.open({ claims: { user: "42", expireAtSeconds: 0 } });

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { ServerSubscription } from "../../../src/access/claims.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import { oneWayCodec } from "../../../src/protocol/json/unidirectional-codec.ts";
-import { oneWayDisconnect } from "../../../src/session/unidirectional.ts";
+import { unidirectionalCodec } from "../../../src/protocol/json/unidirectional-codec.ts";
+import { unidirectionalDisconnect } from "../../../src/session/unidirectional.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
-import type { Verdicts } from "../../../src/session/ports.ts";
+import type { VerifiedTokens } from "../../../src/session/ports.ts";
 import { json } from "../api/channel-config.ts";
 import { naming } from "./named-subscriptions.ts";
 import type { Peer } from "./peer.ts";
@@ -153,7 +153,7 @@ describe("who only listens, on a channel's own address", () => {
 });
 
 describe("a connect that fails, of somebody who can't be answered", () => {
-  it.each<[string, Verdicts, string]>([
+  it.each<[string, VerifiedTokens, string]>([
     ["an expired token", expiredToken, "close 3005 connection expired"],
     [
       "an end in the past",
@@ -178,7 +178,7 @@ describe("a connect that fails, of somebody who can't be answered", () => {
     ]);
     for (const error of Object.values(errorCodes)) {
       const code = expected.get(error) ?? disconnectCodes.internalServerError;
-      expect(oneWayDisconnect(error)).toBe(code);
+      expect(unidirectionalDisconnect(error)).toBe(code);
       const board = new Switchboard();
       const peer = listener(board, `{"subs":{"a":{},"b":{}}}`);
       board.channels.joined("a");
@@ -264,7 +264,7 @@ describe("who only listens, where channels are named", () => {
     const peer = listener(board, `{"subs":{"a":{}}}`);
     board.channels.joined("a");
     peer.hears();
-    board.channels.subscription("a").lost();
+    board.channels.subscription("a").insufficientState();
     expect(peer.hears()).toStrictEqual(["close 3010 insufficient state"]);
   });
 
@@ -308,13 +308,13 @@ function listener(board: Switchboard, frame: string, verdicts = user): Peer {
   return peer;
 }
 
-function say(peer: Peer, frame: string, verdicts: Verdicts): void {
-  const { commands, malformed } = oneWayCodec.decodeFrame(frame);
+function say(peer: Peer, frame: string, verdicts: VerifiedTokens): void {
+  const { commands, malformed } = unidirectionalCodec.decodeFrame(frame);
   if (malformed !== undefined) throw new Error(malformed);
   for (const command of commands) peer.session.receive(command, verdicts, startMs);
 }
 
-function ask(peer: Peer, frame: string, verdicts: Verdicts): readonly string[] {
+function ask(peer: Peer, frame: string, verdicts: VerifiedTokens): readonly string[] {
   say(peer, frame, verdicts);
   return peer.hears();
 }

@@ -1,14 +1,17 @@
 import type { ConnectionClaims, SubscriptionClaims } from "../../../src/access/claims.ts";
-import type { Verdicts } from "../../../src/session/ports.ts";
+import type { VerifiedTokens } from "../../../src/session/ports.ts";
 
 /** A good connection token of this user. */
-export function connectionToken(user: string, more: Partial<ConnectionClaims> = {}): Verdicts {
+export function connectionToken(
+  user: string,
+  more: Partial<ConnectionClaims> = {},
+): VerifiedTokens {
   const claims = { user, expireAtSeconds: 0, ...more };
   return { connection: { outcome: "verified", claims } };
 }
 
 /** A good subscription token for user 42 and channel `room`, but for what is said otherwise. */
-export function subscriptionToken(more: Partial<SubscriptionClaims> = {}): Verdicts {
+export function subscriptionToken(more: Partial<SubscriptionClaims> = {}): VerifiedTokens {
   const claims = {
     user: "42",
     channel: "room",
@@ -23,9 +26,9 @@ export function subscriptionToken(more: Partial<SubscriptionClaims> = {}): Verdi
 export const expiredToken = {
   connection: { outcome: "expired" },
   subscription: { outcome: "expired" },
-} as const satisfies Verdicts;
+} as const satisfies VerifiedTokens;
 
 export const invalidToken = {
   connection: { outcome: "invalid", reason: "the signature is wrong" },
   subscription: { outcome: "invalid", reason: "the signature is wrong" },
-} as const satisfies Verdicts;
+} as const satisfies VerifiedTokens;

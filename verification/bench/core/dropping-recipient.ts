@@ -1,9 +1,9 @@
-import type { Recipient } from "../../../src/hub/subscriber.ts";
+import type { Subscriber } from "../../../src/hub/subscriber.ts";
 import type { Message } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 
 /** A subscriber that takes every frame and does nothing with it: what is measured is what comes before the socket. */
-export class DroppingRecipient implements Recipient {
+export class DroppingRecipient implements Subscriber {
   readonly info = { user: "42", client: "c" };
   readonly present = true;
   readonly announced = false;

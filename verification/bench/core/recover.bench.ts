@@ -28,11 +28,11 @@ function recovering(channel: Channel, missed: number): () => void {
   const wish = { ...positioned, since: { epoch, offset: offset - missed } };
   const recipient = new DroppingRecipient();
   return () => {
-    const joined = channel.join(recipient, wish, 0);
-    if (joined.outcome !== "joined" || joined.publications.length !== missed) {
+    const joined = channel.subscribe(recipient, wish, 0);
+    if (joined.outcome !== "subscribed" || joined.publications.length !== missed) {
       throw new Error("It has not recovered all");
     }
-    channel.leave(recipient);
+    channel.unsubscribe(recipient);
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Batch } from "../../../src/contract/relay-batch.ts";
+import type { RelayBatch } from "../../../src/contract/relay-batch.ts";
 import { Follower } from "../../../src/gateway/follower.ts";
-import { HeldSubscriptions } from "../../../src/gateway/memory.ts";
+import { SubscriptionMemory } from "../../../src/gateway/memory.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { configured } from "../../../test/support/configured.ts";
@@ -18,7 +18,7 @@ const dropping = {
 const session = {
   flushed: () => undefined,
   disconnect: () => undefined,
-  lost: () => {
+  insufficientState: () => {
     throw new Error("Nothing is missing");
   },
   changed: () => undefined,
@@ -29,10 +29,10 @@ const session = {
 function followed(subscriberCount: number): Follower {
   const follower = new Follower("news", {
     client: configured().client,
-    held: new HeldSubscriptions(),
+    memory: new SubscriptionMemory(),
     ask: (_, asked) => {
       const position = { epoch: "e", offset: 0 };
-      for (const { answered } of asked) {
+      for (const { done: answered } of asked) {
         answered({ outcome: "following", instance: 1, sequence: 0, position });
       }
     },
@@ -44,7 +44,7 @@ function followed(subscriberCount: number): Follower {
   for (let count = 0; count < subscriberCount; count++) {
     const info = { user: "42", client: `${count}` };
     const subscription = new Subscription(info, granted, jsonCodec, dropping, session);
-    follower.join(subscription, wish, 0, () => undefined);
+    follower.subscribe(subscription, wish, 0, () => undefined);
   }
   return follower;
 }
@@ -61,7 +61,7 @@ function taking(follower: Follower, entryCount: number): () => void {
     });
     nowMs += 1_000;
     const top = { epoch: "e", offset };
-    const batch: Batch = {
+    const batch: RelayBatch = {
       v: 1,
       channel: "news",
       instance: 1,

@@ -1,7 +1,4 @@
-import worker, {
-  ChannelObject as Channel,
-  GatewayObject as Gateway,
-} from "./edge.js";
+import worker, { ChannelObject as Channel, GatewayObject as Gateway } from "./edge.js";
 
 /**
  * What is counted is the bundle, byte by byte. Around it everything is counted that it does with the platform: what it asks of

@@ -1,7 +1,4 @@
-import worker, {
-  ChannelObject as Channel,
-  GatewayObject as Gateway,
-} from "./edge.js";
+import worker, { ChannelObject as Channel, GatewayObject as Gateway } from "./edge.js";
 
 /**
  * What is proved is the bundle, byte by byte. Around it there are only ways to break it from outside that the platform has and

@@ -60,7 +60,7 @@ export const protections: readonly Protection[] = [
       "what is told while the missed publications of a subscriber are read is merged into them",
     rule: "R2",
     file: "src/gateway/pending-subscribes.ts",
-    code: "const missed = read && window.merge(read.publications);",
+    code: "const missed = read && buffer.merge(read.publications);",
     weakened: "const missed = read?.publications;",
     faults: "cut=30,reset=30,late-calls=60",
   },

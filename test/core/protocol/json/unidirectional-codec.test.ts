@@ -4,7 +4,7 @@ import { limits } from "../../../../src/limits.ts";
 import type { Message } from "../../../../src/protocol/codec.ts";
 import { codecNamed } from "../../../../src/protocol/codecs.ts";
 import { disconnectCodes, unsubscribeCodes } from "../../../../src/protocol/codes.ts";
-import { oneWayCodec } from "../../../../src/protocol/json/unidirectional-codec.ts";
+import { unidirectionalCodec } from "../../../../src/protocol/json/unidirectional-codec.ts";
 import { jsonText } from "../random-json-text.ts";
 import { valid } from "../valid-json-text.ts";
 
@@ -12,7 +12,7 @@ const nothingNamed = { token: "", name: "", subscriptions: new Map() };
 
 /** The request of the only command in a frame. */
 function requestOf(frame: Message): unknown {
-  const { commands, malformed } = oneWayCodec.decodeFrame(frame);
+  const { commands, malformed } = unidirectionalCodec.decodeFrame(frame);
   expect(malformed).toBeUndefined();
   const [command] = commands;
   expect(commands).toHaveLength(1);
@@ -57,7 +57,7 @@ describe("the frame of somebody who only listens", () => {
     `{"token":"\u0000"}`,
     `\uFEFF{}`,
   ])("[C11] can't get out of the connect: %s", (frame) => {
-    expect(oneWayCodec.decodeFrame(frame)).toStrictEqual({
+    expect(unidirectionalCodec.decodeFrame(frame)).toStrictEqual({
       commands: [],
       malformed: "the request is not valid JSON",
     });
@@ -72,7 +72,7 @@ describe("the frame of somebody who only listens", () => {
   it.each([`null`, `[]`, `"{}"`, `7`, `true`, `[{"token":"a"}]`])(
     "[C8] is malformed when it is no object: %s",
     (frame) => {
-      expect(oneWayCodec.decodeFrame(frame)).toStrictEqual({
+      expect(unidirectionalCodec.decodeFrame(frame)).toStrictEqual({
         commands: [],
         malformed: "the request is not an object",
       });
@@ -86,19 +86,19 @@ describe("the frame of somebody who only listens", () => {
       `{"subs":["secret"]}`,
       `{"subs":{"secret":{"offset":-1}}}`,
     ]) {
-      const { commands, malformed } = oneWayCodec.decodeFrame(frame);
+      const { commands, malformed } = unidirectionalCodec.decodeFrame(frame);
       expect(commands).toStrictEqual([]);
       expect(malformed).toMatch(/^connect\./);
       expect(malformed).not.toContain("secret");
     }
-    expect(oneWayCodec.decodeFrame(Uint8Array.of(0x7b, 0xff, 0x7d)).malformed).toBe(
+    expect(unidirectionalCodec.decodeFrame(Uint8Array.of(0x7b, 0xff, 0x7d)).malformed).toBe(
       "the frame is not valid UTF-8",
     );
   });
 
   it("[B1] names no more channels than anybody may have", () => {
     expect(requestOf(naming(limits.channelLimitMax))).toBeDefined();
-    expect(oneWayCodec.decodeFrame(naming(limits.channelLimitMax + 1)).malformed).toMatch(
+    expect(unidirectionalCodec.decodeFrame(naming(limits.channelLimitMax + 1)).malformed).toMatch(
       /^connect\.subs has over/,
     );
   });
@@ -123,7 +123,7 @@ describe("the frame of somebody who only listens", () => {
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-        const { commands, malformed } = oneWayCodec.decodeFrame(pieces.join(""));
+        const { commands, malformed } = unidirectionalCodec.decodeFrame(pieces.join(""));
         expect(commands).toHaveLength(malformed === undefined ? 1 : 0);
         for (const command of commands) expect(command.method).toBe("connect");
       }),
@@ -131,7 +131,7 @@ describe("the frame of somebody who only listens", () => {
     );
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (frame) => {
-        const { commands, malformed } = oneWayCodec.decodeFrame(frame);
+        const { commands, malformed } = unidirectionalCodec.decodeFrame(frame);
         expect(commands).toHaveLength(malformed === undefined ? 1 : 0);
       }),
     );
@@ -162,7 +162,7 @@ describe("what somebody hears who only listens", () => {
       subscriptions: new Map([["news", subscription]]),
     };
     for (const id of [1, 4_294_967_295]) {
-      expect(oneWayCodec.encodeReply({ id, method: "connect", result })).toBe(
+      expect(unidirectionalCodec.encodeReply({ id, method: "connect", result })).toBe(
         `{"connect":{"client":"c1","version":"9","expires":true,"ttl":60,"subs":{"news":{"recoverable":true,"epoch":"e","publications":[{"data":{"a":1.0},"offset":4}],"recovered":true,"offset":3,"positioned":true,"was_recovering":true}},"ping":25,"session":"s","time":5}}`,
       );
     }
@@ -171,36 +171,38 @@ describe("what somebody hears who only listens", () => {
   it("[W1] of a channel has no wrapper", () => {
     const info = { user: "42", client: "c" };
     const publication = { data: valid(`[1.0]`), offset: 2, info, tags: { a: "b" } };
-    expect(oneWayCodec.encodePush({ type: "publication", channel: `"x`, publication })).toBe(
+    expect(
+      unidirectionalCodec.encodePush({ type: "publication", channel: `"x`, publication }),
+    ).toBe(
       `{"channel":"\\"x","pub":{"data":[1.0],"info":{"user":"42","client":"c"},"offset":2,"tags":{"a":"b"}}}`,
     );
     const bytes = { data: Uint8Array.of(0, 255), offset: 0 };
-    expect(oneWayCodec.encodePush({ type: "publication", channel: "x", publication: bytes })).toBe(
-      `{"channel":"x","pub":{"data":"AP8="}}`,
-    );
+    expect(
+      unidirectionalCodec.encodePush({ type: "publication", channel: "x", publication: bytes }),
+    ).toBe(`{"channel":"x","pub":{"data":"AP8="}}`);
     for (const type of ["join", "leave"] as const) {
-      expect(oneWayCodec.encodePush({ type, channel: "x", info })).toBe(
+      expect(unidirectionalCodec.encodePush({ type, channel: "x", info })).toBe(
         `{"channel":"x","${type}":{"info":{"user":"42","client":"c"}}}`,
       );
     }
     const code = unsubscribeCodes.insufficientState;
-    expect(oneWayCodec.encodePush({ type: "unsubscribe", channel: "x", code })).toBe(
+    expect(unidirectionalCodec.encodePush({ type: "unsubscribe", channel: "x", code })).toBe(
       `{"channel":"x","unsubscribe":{"code":2500,"reason":"insufficient state"}}`,
     );
   });
 
   it("[W1] of the connection itself has none either", () => {
     const code = disconnectCodes.invalidToken;
-    expect(oneWayCodec.encodePush({ type: "disconnect", code })).toBe(
+    expect(unidirectionalCodec.encodePush({ type: "disconnect", code })).toBe(
       `{"disconnect":{"code":3500,"reason":"invalid token"}}`,
     );
-    expect(oneWayCodec.ping).toBe("{}");
-    expect(oneWayCodec.joinFrame([`{"a":1}`])).toBe(`{"a":1}`);
-    expect(oneWayCodec.joinFrame([`{"a":1}`, `{"b":2}`])).toBe(`{"a":1}\n{"b":2}`);
+    expect(unidirectionalCodec.ping).toBe("{}");
+    expect(unidirectionalCodec.joinFrame([`{"a":1}`])).toBe(`{"a":1}`);
+    expect(unidirectionalCodec.joinFrame([`{"a":1}`, `{"b":2}`])).toBe(`{"a":1}\n{"b":2}`);
   });
 
   it("[V1] is this codec by its name", () => {
-    expect(codecNamed("one_way")).toBe(oneWayCodec);
+    expect(codecNamed("one_way")).toBe(unidirectionalCodec);
     expect(codecNamed().name).toBe("json");
     for (const name of ["json", "protobuf", "msgpack"] as const) {
       expect(codecNamed(name).name).toBe(name);
