@@ -1,187 +1,350 @@
 /**
- * Every bound of Dormouse that an operator can't set, each with its unit and its reason. At each of them somebody is
- * told (rule B1); src/SPEC.md says who and how.
+ * Every bound of Dormouse that an operator can't set. The comment of each bound says what it bounds, in which unit if
+ * the name doesn't, why it has this value, and what happens at the limit. Rules are those of src/SPEC.md (rule B1).
  */
 export const limits = {
-  /** A client's frame. Centrifugo's own default; larger ones are closed with 1009, which SDKs know. */
+  /**
+   * One frame of a client. This is Centrifugo's default (docs/protocol.md 1.1). A larger frame closes the connection
+   * with 1009, which SDKs know (rule C8); a larger frame in an HTTP request is refused with status 413.
+   */
   frameBytesMax: 65_536,
-  /** Commands in one frame. A frame of 64 KiB holds no more of them, unless they are empty. */
+  /**
+   * Commands in one frame. A JSON frame of 64 KiB holds no more, unless its commands are empty. The rest of a frame
+   * with more commands is malformed (rule C8).
+   */
   frameCommandsMax: 4_096,
-  /** One publication's data. A SQLite row holds 2 MB; tags, info and key travel in the same row. */
+  /**
+   * Data of one publication. A SQLite row holds 2 MB, and tags, info and key are in the same row. A backend that
+   * publishes more is answered 107 (rule B2).
+   */
   publicationBytesMax: 1_048_576,
-  /** One publication's tags, as JSON text; they share the row with the data. */
+  /** Tags of one publication, as JSON text. They share the row with the data. More tags are answered 107 (rule B2). */
   tagsBytesMax: 16_384,
-  /** Kept for each keyed publication in memory while the object is awake. */
+  /**
+   * An idempotency key. Every key that an awake object has read or written is in its memory. A longer key is answered
+   * 107 (rule B2).
+   */
   idempotencyKeyBytesMax: 128,
-  /** Keys younger than 5 minutes that outlive their row; each takes memory and a row. */
+  /**
+   * Keys of one channel with rows of their own: those younger than 5 minutes that outlive the row of their publication.
+   * Each takes memory and a row. A publish that needs another such row is answered 111 (rule I4).
+   */
   idempotencyKeysMax: 50_000,
-  /** A keyed publish repeated within this time gets the first result, whatever the ring overwrote. Centrifugo's time. */
+  /**
+   * For how long a repeated key gets the first result, even if the publication's row is gone (rule I1). This is
+   * Centrifugo's time (docs/protocol.md 6.2).
+   */
   idempotencyMs: 300_000,
   /**
-   * Nothing per publication grows with it. But with a key in each publication the keys take up to 30 MB of the 128 MB that an
-   * awake object has; the first new key after a sleep has them all read, and another size has all rows written again, each
-   * in one go; and of publications larger than 100 KB fewer than this fill the 10 GB of an object.
+   * The largest `history_size`, in publications. A configuration with a larger one is refused (rule A8). The cost of a
+   * publication doesn't grow with the size (rule H11), but three other costs do. If each publication has a key, the
+   * keys take up to 30 MB of the 128 MB of an awake object. The first new key after hibernation reads all of them, and
+   * a changed size writes all rows again, each in one go. Of publications larger than 100 KB, fewer than this fill the
+   * 10 GB of an object.
    */
   historySizeMax: 100_000,
-  /** A version's epoch lies in every history row. */
+  /**
+   * The epoch of a publication's version. It is in every row of the history. A longer one is answered 107 (rule B2).
+   */
   versionEpochBytesMax: 128,
-  /** What an answer with recovered publications holds besides them: a token's `data` and a frame around all. */
+  /**
+   * Bytes of a reply with recovered publications that are kept free for everything else in it: the `data` of a token
+   * and the frame around all. Publications that don't fit beside these bytes aren't recovered (rule R4).
+   */
   answerRestBytes: 32_768,
   /**
-   * One answer of the HTTP API with publications: it is built in memory, of which an object has 128 MB. An answer to a
-   * client is at most `client.queue_max_size`, or sending it would be reason to cut the client as slow.
+   * One answer of the HTTP API, or of a channel object to a gateway, that carries publications. It is built in memory,
+   * of which an object has 128 MB. A reading command beyond it is answered 106. The reply to a client is bounded by
+   * `client.queue_max_size` instead, since a larger one would be a reason to cut the client as slow (rule F4).
    */
   answerBytesMax: 8_388_608,
-  /** A request to the HTTP API. One call to an object carries 32 MiB, and its JSON is parsed in memory. */
+  /**
+   * The body of a request to the HTTP API, the data in it for one channel, and the calls of one request that are in
+   * flight together. One call to an object carries 32 MiB, and its JSON is parsed in memory. A larger body is refused
+   * with status 413, more data for one channel with 107, and calls beyond it wait.
+   */
   requestBytesMax: 8_388_608,
-  /** Values in one MessagePack message or body. Built, the smallest of them take 80 bytes each. */
+  /**
+   * Values in one MessagePack message or body. Once they are built, the smallest of them take 80 bytes each. A message
+   * or a body with more values is malformed (rule W6).
+   */
   messagePackValuesMax: 500_000,
-  /** Channels in one broadcast or batch: each is a call to another object, and an invocation may make 1,000. */
+  /**
+   * Channels in one broadcast or batch. Each is a call to another object, and one invocation may make 1,000 calls. A
+   * request with more channels is answered 107.
+   */
   requestChannelsMax: 1_000,
-  /** Commands in one batch. */
+  /**
+   * Commands in one batch or legacy request, in which each channel of a broadcast counts as one. Each counts as at
+   * least 256 bytes in memory, 2.6 MB in all. A request with more commands is answered 107.
+   */
   requestCommandsMax: 10_000,
-  /** All sockets in one object, with those we closed but whose client never answered, as a multiple of the limit. */
+  /**
+   * All sockets of one object, as a multiple of `client.connection_limit`. They include those that the server has
+   * closed and whose client never answered, which still take memory. At the limit the object refuses new connections
+   * (rule B5).
+   */
   socketsPerConnection: 2,
-  /** Sockets in one object: the platform accepts 32,768, but memory is 128 MB. `client.connection_limit` sets less or more. */
+  /**
+   * Connections of one object, by default and at most. The platform accepts 32,768 sockets, but an object has 128 MB of
+   * memory. `client.connection_limit` sets another number. A full object refuses a connection with status 503, and the
+   * edge tries the next object (rules B5, G3 and G4).
+   */
   connectionsDefault: 5_000,
   connectionsMax: 32_000,
-  /** What a socket's attachment holds of its session. The platform takes 16,384 bytes. */
+  /**
+   * Bytes of a session in its socket's attachment. The platform takes 16,384. A larger session is stored in a row of
+   * its gateway (rule G2); on a channel object, which has no such rows, it is refused with 106 (rule B2).
+   */
   attachmentBytesMax: 16_000,
-  /** Of that, what the connection's claims may take; what names the user and is shown to others. */
+  /**
+   * Of these, the bytes of the connection's claims: the user's ID and what others are shown. Larger claims are refused
+   * with 106, or with status 413 at the upgrade (rule B2).
+   */
   sessionClaimsBytesMax: 8_192,
-  /** All of a connection's subscriptions as text, when they don't fit into the attachment. A SQLite row holds 2 MB. */
+  /**
+   * All subscriptions of a connection as text, if they don't fit into the attachment (rule G2). The largest SQLite row
+   * has 2 MB. A subscribe beyond it is answered 106.
+   */
   sessionRowBytesMax: 1_048_576,
-  /** All of an object's sockets together: bytes handed to the runtime that no peer has taken. Beyond, publishing is refused. */
+  /** The backlog of all connections of an object together. Beyond it the object is overloaded (rule B3). */
   backlogBytesMax: 67_108_864,
-  /** How long that may last before whoever is behind its share is cut: by then nobody healthy is behind. */
+  /**
+   * How long an object may be overloaded before it cuts the connections whose backlog exceeds their share: by then no
+   * healthy reader is behind (rule B3).
+   */
   overloadMsMax: 5_000,
-  /** Calls that wait for a commit, together: half of what the memory of an object leaves beside its sockets. */
+  /**
+   * Calls and publishes that wait for a commit, together. This is half of the memory that an object has beside its
+   * sockets. Further ones are refused with status 503 or 111 (rule B6).
+   */
   waitingBytesMax: 33_554_432,
-  /** On a runtime without `bufferedAmount`: bytes sent since the peer was last heard. */
+  /**
+   * Bytes sent to a client since it was last heard, on a runtime without `bufferedAmount`, where this stands for the
+   * backlog. A client beyond it counts as infinitely far behind and is cut (rule F4).
+   */
   unconfirmedBytesMax: 33_554_432,
-  /** Publications that wait for one frame, and their bytes: a frame must not grow with the burst. */
+  /**
+   * Publications in one frame, and their bytes: a frame must not grow with a burst. A full frame is sent at once (rule
+   * F3).
+   */
   batchPublicationsMax: 256,
   batchBytesMax: 65_536,
-  /** The body of a post to `/emulation`: a frame in a JSON string, where each character may be escaped. */
+  /**
+   * The body of a post to `/emulation`: a frame in a JSON string, in which each character may be escaped, and 4 KiB for
+   * the rest. A larger body is refused with status 413.
+   */
   emulationBytesMax: 135_168,
   /**
-   * How long after its request an HTTP stream ends, at the earliest, that never got as far as a connect, and at random up to
-   * twice as long: SDKs come back from that at once, and would do so hundreds of times a second (reference 4.6).
+   * The earliest time after its request at which an HTTP stream ends whose client was never connected; the actual time
+   * is random, up to twice as long (rule T5). SDKs reconnect at once after such an end, and would do so hundreds of
+   * times a second (docs/protocol.md 4.6).
    */
   refusedStreamDelayMs: 1_000,
-  /** What all HTTP streams of one isolate may hold together for their readers: it has 128 MB, of which requests take some. */
+  /**
+   * Bytes that all HTTP streams of one isolate hold together for their readers. An isolate has 128 MB, of which
+   * requests take some. Beyond it, a stream that holds more than its share is ended with 3008 (rule T3).
+   */
   streamsBytesMax: 33_554_432,
-  /** How long a stream that is over waits for its reader to take the rest: `client.queue_max_size` at 40 kB a second. */
+  /**
+   * How long a stream that has ended waits for its reader to take the rest. At 40 kB a second, a
+   * `client.queue_max_size` of 1 MiB takes 26 s. Then the rest is dropped.
+   */
   streamEndMs: 30_000,
-  /** How long the edge waits for an object before it answers 503. */
+  /**
+   * How long the edge and the objects wait for the answer of an object. Then the edge answers with status 503, and an
+   * object counts the call as failed (rule B4).
+   */
   objectAnswerMs: 10_000,
   /**
-   * A request's calls under way at a time. Should the platform let only 6 of them through at a time, the last of 32 still
-   * gets through within 4 s when each wakes a new object (0.6 s), and so within `objectAnswerMs`.
+   * Calls of one request that are in flight together. Should the platform let only 6 of them through at a time, the
+   * last of 32 calls still gets through within 4 s when each of them wakes a new object (0.6 s), and so within
+   * `objectAnswerMs`. Further calls wait (rule B4).
    */
   callsInFlightMax: 32,
   /**
    * How long a request to many channels may take: 1,000 new objects, 32 at a time, take 20 s. Backends wait for an
-   * answer about as long as this; one that comes later, nobody reads.
+   * answer about as long as this, and a later answer would reach no reader. Channels that haven't been called by then
+   * are answered 111 (rule B4).
    */
   requestAnswerMs: 30_000,
-  /** Entries a channel keeps for gateways that have not taken them, and their bytes: the slowest gateway may be so far behind. */
+  /**
+   * Entries, and their bytes, that a channel keeps for the gateways that haven't taken them: the slowest gateway may be
+   * this far behind. Beyond it the oldest entries are dropped, and that gateway reads the history instead (rules L2 and
+   * L3).
+   */
   relayLogEntriesMax: 16_384,
   relayLogBytesMax: 8_388_608,
-  /** Entries in one call to a gateway, and their bytes, unless one alone is larger. A call carries 32 MiB. */
+  /**
+   * Entries, and their bytes, in one call to a gateway; a single larger entry is sent alone. A call carries 32 MiB.
+   * Further entries are sent with the next call (rule L2).
+   */
   relayBatchEntriesMax: 2_048,
   relayBatchBytesMax: 1_048_576,
   /**
-   * How long after a commit the gateways are asked whether they have it. Below the ten seconds after which an idle object is
-   * thrown away: in quiet times it is due in the instance that set it, which knows that all is well and asks nobody.
+   * How long after a commit an alarm makes sure that the gateways have the publication (rule L4). The platform evicts
+   * an idle object after ten seconds. An alarm that is due before that comes, in quiet times, to the instance that set
+   * it, which knows that the gateways have the publication and calls none of them.
    */
   crashAlarmMs: 8_000,
-  /** How old the newest publication may be for that: the alarm is repeated for 2 minutes, should the object not wake. */
+  /**
+   * How old the newest publication may be for an alarm to tell the gateways the top (rule L4). The platform repeats an
+   * alarm for 2 minutes if the object doesn't wake.
+   */
   crashCheckMs: 150_000,
-  /** Gateways that follow one channel. Each is a call per batch, and an invocation may make 1,000. */
+  /**
+   * Gateways that follow one channel, and gateways to which a channel object spills. Each takes a call for each batch,
+   * and one invocation may make 1,000 calls. A subscribe through a further gateway is answered 111.
+   */
   relayGatewaysMax: 512,
-  /** What a gateway holds of one channel while it waits for an answer about it. Beyond, its subscribers are told (rule L3). */
+  /**
+   * What a gateway holds of one channel's entries while it waits for an answer about that channel. Beyond it only the
+   * fact is kept that more came: the gateway reads it from the history or tells its subscribers (rule L3).
+   */
   followerBufferBytesMax: 4_194_304,
   /**
-   * What a gateway's channels and subscriptions take in memory together, roughly: half of what an object has. With half of
-   * it, new clients go to another gateway.
+   * What the channels and subscriptions of a gateway take in memory together, roughly. This is half of what an object
+   * has. Beyond it a subscribe is answered 111; beyond half of it new connections go to another gateway (rule G7).
    */
   gatewayHeldBytesMax: 67_108_864,
-  /** Who waits in one object for the presence of one channel. Each is sent an answer as large as the channel. */
+  /**
+   * Requests of one object for the presence of one channel that wait for the request in flight. Each is sent an answer
+   * as large as the channel. A further request is answered 111.
+   */
   presenceWaitingMax: 1_024,
-  /** Publications a gateway keeps of one channel for clients that recover together, and for how long. */
+  /**
+   * The replay buffer of one channel on a gateway, and for how long it is kept: publications for clients that recover
+   * together. Beyond the bytes the oldest publications are dropped, and recovering them costs another read (rule L6).
+   */
   replayBufferBytesMax: 1_048_576,
   replayBufferMs: 10_000,
-  /** The same of all its channels together. Beyond, the oldest go, and who recovers from them costs another read. */
+  /** All replay buffers of a gateway. Beyond it the oldest are dropped, and recovering from them costs another read. */
   replayBudgetBytesMax: 16_777_216,
   /**
-   * Joins and leaves of one gateway's clients that wait to be told to one channel, and their bytes: nobody repeats them, so
-   * they have room of their own, for all sockets of an object that come and go at once.
+   * Joins and leaves of a gateway's clients that wait to be passed to one channel object, and their bytes. Nobody
+   * repeats them, so they have room of their own, for all connections of an object that come and go at once. Further
+   * ones are dropped without anybody being told (rule B1).
    */
   announcesWaitingMax: 65_536,
   announcesWaitingBytesMax: 16_777_216,
-  /** Questions of one gateway to one channel that wait for the call under way, and their bytes. */
+  /**
+   * Other relay requests of one gateway to one channel object that wait for the call in flight, and their bytes. A
+   * client that needs a further one is answered 111.
+   */
   requestsWaitingMax: 8_192,
   requestsWaitingBytesMax: 8_388_608,
   /**
-   * How long a gateway leaves an overloaded channel alone: twice as long each time, up to the longer one. A client that
-   * waits for its subscribe reply is answered after 4 tries, within the 5 s of SDKs; joins and leaves are given up after 12.
+   * How long a gateway doesn't call an overloaded channel object: at first the shorter time, then twice as long each
+   * time, up to the longer one; and how often it tries, for a subscribe and for a join or a leave. A client that waits
+   * for its subscribe reply is answered 111 after 4 tries, within the 5 s that SDKs wait. Joins and leaves are given up
+   * after 12.
    */
   overloadRetryMs: 500,
   overloadRetryMsMax: 2_000,
   overloadTriesMax: 4,
   announceTriesMax: 12,
-  /** Questions in one call, and their bytes, unless one alone is larger. */
+  /**
+   * Relay requests in one call, and their bytes; a single larger one is sent alone. Further ones are sent with the next
+   * call.
+   */
   requestsPerCallMax: 1_024,
   requestsPerCallBytesMax: 1_048_576,
-  /** How long presence waits for the gateways. Within the 5 s that SDKs wait for an answer. */
+  /**
+   * How long a channel object waits for the presence of its gateways, within the 5 s that SDKs wait for a reply.
+   * Without an answer of all gateways the result is `incomplete` (rule G6).
+   */
   presenceGatherMs: 3_000,
-  /** Subscriptions of one connection: Centrifugo's default, and the most that a session's row can be asked to hold. */
+  /**
+   * Subscriptions of one connection, by default and at most. The default is Centrifugo's (docs/protocol.md 5.7); the
+   * maximum is the most that the row of a session can be asked to hold. `client.channel_limit` sets the number. A
+   * further subscribe is answered 106, and a token that names more channels closes the connection with 3505 (rule G1).
+   */
   channelLimitDefault: 128,
   channelLimitMax: 1_024,
-  /** Frames of one connection that wait for its own earlier ones: while a key is fetched, or a commit takes its time. */
+  /**
+   * Frames of one connection that wait for its own earlier ones, while a key is fetched or a commit is under way (rule
+   * O6). A connection that sends more is closed with 3013.
+   */
   framesWaitingBytesMax: 262_144,
-  /** Commands of one connection that wait for its own earlier ones. */
+  /** Commands of one connection that wait for its own earlier ones (rule O6). Further commands are answered 111. */
   commandsWaitingMax: 4_096,
-  /** Commands of one connection a second, and how many at once: one frame of them and more. */
+  /**
+   * Commands of one connection in a second, and at once: more than one frame of them. Further commands are answered
+   * 111, and after as many refused ones as the burst the connection is closed with 3013 (rule B7).
+   */
   commandsPerSecond: 500,
   commandsBurst: 5_000,
-  /** Subscribe commands of one connection a second, and how many at once. Each may have to wake an object. */
+  /**
+   * Subscribe commands of one connection in a second, and at once. Each may have to wake an object. The limit is
+   * enforced as above (rule B7). The same rate holds for the tokens that a connection sends.
+   */
   subscribesPerSecond: 50,
   subscribesBurst: 1_024,
-  /** Different payloads that the subscribers of one channel have, of those that are sent patches: others get it in full. */
+  /**
+   * Different payloads of one channel's delta subscribers from which the deltas of one frame are made, for each codec.
+   * The subscribers that hold another payload get the publication in full (rule D5).
+   */
   deltaBasesMax: 8,
-  /** Patches that one object keeps for clients that recover together, with the payloads that they hold between them. */
+  /**
+   * Deltas that one object keeps for clients that recover together, with the payloads that these clients share. Beyond
+   * it all of them are dropped and made again when they are needed.
+   */
   knownDeltasBytesMax: 4_194_304,
-  /** A tags filter's conditions, and how deep they are nested: each is asked for each publication. */
+  /**
+   * Conditions of a tags filter, and how deep they are nested. Each is evaluated for each publication. A larger or
+   * deeper filter closes the connection with 3501 (rule D4).
+   */
   filterNodesMax: 64,
   filterDepthMax: 16,
-  /** Frames for those who filter, while publications go out: beyond, all of it is made anew for who wants it. */
+  /**
+   * Frames that are kept for subscribers with filters while publications are sent. Beyond it all of them are dropped
+   * and made again for each subscriber that needs one.
+   */
   selectedBytesMax: 8_388_608,
-  /** Objects in one pool, and how many of them are asked for one socket. */
+  /**
+   * Gateways in the pool of a region, and how many objects of a pool are tried for one connection. A search through a
+   * pool of 1,000 tries 14 at most. If none of them has room, the client gets status 503 (rule G3).
+   */
   poolObjectsMax: 1_000,
   poolAttemptsMax: 16,
-  /** How long the edge leaves a full object alone. */
+  /** How long the edge doesn't try an object that was full (rule G3). */
   poolFullMs: 5_000,
-  /** Pools of which the edge remembers what it learned: one a continent, and one for each channel that is spilling. */
+  /**
+   * Pools of which an isolate of the edge remembers what it learned: one for each continent, and one for each channel
+   * that spills to gateways. Beyond it the pool is forgotten of which nothing was learned for longest.
+   */
   poolsRememberedMax: 128,
-  /** A token at the upgrade or in a command. Tokens fit in a header of the platform. */
+  /**
+   * A token, at the upgrade or in a command. A token of this size fits in a header of the platform. A longer one is
+   * invalid (rule A2).
+   */
   tokenBytesMax: 16_384,
-  /** An RSA key that verifies tokens. Shorter ones can be broken, and RFC 7518 section 3.3 forbids them. */
+  /**
+   * Bits of an RSA key that verifies tokens. Shorter keys can be broken, and RFC 7518 section 3.3 forbids them. A
+   * shorter key isn't used, and its tokens are answered as if the key couldn't be fetched (rule A9).
+   */
   rsaKeyBitsMin: 2_048,
-  /** A JWKS, which is read into memory, and the keys in it. A provider of identities has a handful. */
+  /**
+   * A JWKS, which is read into memory, and the keys in it. An identity provider has a handful. Fetching a larger JWKS
+   * counts as failed (rule A9).
+   */
   keySetBytesMax: 262_144,
   keySetKeysMax: 100,
-  /** How long the keys of a JWKS are believed without asking again. Centrifugo's time. */
+  /** How long the keys of a JWKS are used without being fetched again (rule A9). This is Centrifugo's time. */
   keySetFreshMs: 3_600_000,
-  /** How long they are believed while nobody can be asked: a day's outage there isn't one here. */
+  /**
+   * How long keys are used while the JWKS can't be fetched, so that an outage of a day has no effect here (rule A9).
+   */
   keySetStaleMs: 86_400_000,
-  /** How long a JWKS isn't fetched again for keys it doesn't have: a stranger can make up as many as he likes. */
+  /**
+   * How long a JWKS isn't fetched again because of keys that it doesn't have: an attacker can invent any number of key
+   * IDs. Until then a token with an unknown key is answered 100 (rule A9).
+   */
   keySetRefetchMs: 30_000,
-  /** How long it isn't fetched again after that failed. */
+  /** How long a JWKS isn't fetched again after that failed (rule A9). */
   keySetRetryMs: 5_000,
-  /** One of the two attempts to fetch it. Centrifugo's time. */
+  /** How long one of the two attempts to fetch a JWKS may take (rule A9). This is Centrifugo's time. */
   keySetAttemptMs: 1_000,
-  /** How long one waits for what another is fetching: both attempts, and some. */
+  /** How long a request waits for the fetch of another request: both attempts, and a margin (rule A9). */
   keySetWaitMs: 2_500,
 } as const;
