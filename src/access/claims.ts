@@ -1,6 +1,6 @@
 import type { JsonText } from "../protocol/json/text.ts";
 
-/** What a connection token says of its bearer (reference 5.1), once its signature was found good. */
+/** What a connection token says of its bearer (docs/protocol.md 5.1), once its signature was found good. */
 export interface ConnectionClaims {
   /** User ID; "" for an anonymous token. */
   readonly user: string;
@@ -29,7 +29,7 @@ export interface ServerSubscription {
   readonly override: SubscriptionOverride;
 }
 
-/** What a subscription token says (reference 5.2). */
+/** What a subscription token says (docs/protocol.md 5.2). */
 export interface SubscriptionClaims {
   readonly user: string;
   readonly channel: string;

@@ -8,7 +8,7 @@ import {
   type JsonValue,
 } from "../protocol/wire-value.ts";
 
-/** How a token may be signed (reference 5.3): with a secret, or for a public key. */
+/** How a token may be signed (docs/protocol.md 5.3): with a secret, or for a public key. */
 export type TokenAlgorithm = SecretAlgorithm | PublicKeyAlgorithm;
 type SecretAlgorithm = (typeof secretAlgorithms)[number];
 type PublicKeyAlgorithm = (typeof algorithmsByKey)[KeyKind][number];

@@ -1,5 +1,5 @@
 /**
- * Whether a browser on this origin may connect (reference 4.4).
+ * Whether a browser on this origin may connect (docs/protocol.md 4.4).
  *
  * @param origin the Origin header; null when there is none, as from everything but a browser, which is always allowed
  * @param patterns globs: `*` stands for any run of characters, everything else for itself; case doesn't matter

@@ -18,7 +18,7 @@ import type {
 import { parseBase64, payloadText } from "../protocol/payload.ts";
 
 /**
- * Reads the payload of a connection token whose signature is already known to be good (reference 5.1).
+ * Reads the payload of a connection token whose signature is already known to be good (docs/protocol.md 5.1).
  *
  * @param payload the token's payload, UTF-8 JSON text
  * @param nowMs   milliseconds since 1970, against which `exp` and `nbf` are held
@@ -45,7 +45,7 @@ export function parseConnectionClaims(
   return { outcome: "verified", claims };
 }
 
-/** Reads the payload of a subscription token whose signature is already known to be good (reference 5.2). */
+/** Reads the payload of a subscription token whose signature is already known to be good (docs/protocol.md 5.2). */
 export function parseSubscriptionClaims(
   payload: string,
   rules: ClaimRules,
@@ -136,7 +136,7 @@ function invalid(reason: string): { readonly outcome: "invalid"; readonly reason
   return { outcome: "invalid", reason };
 }
 
-/** What an operator asks of every token's claims besides its signature (reference 5.1 and 5.3). */
+/** What an operator asks of every token's claims besides its signature (docs/protocol.md 5.1 and 5.3). */
 export interface ClaimRules {
   /** The claim that names the user: `sub`, unless another one is chosen. */
   readonly userIdClaim: string;
@@ -186,7 +186,7 @@ type ParsedServerSubscriptions =
 
 /**
  * Reads the claims `channels` and `subs` of a connection token: each channel once, and when `subs` names any, `channels`
- * counts for nothing (reference 5.1). How many they may be is not asked here: a connection with too many is told so by
+ * counts for nothing (docs/protocol.md 5.1). How many they may be is not asked here: a connection with too many is told so by
  * its own code (rule G1), and the token's length bounds them.
  *
  * @param text   the payload as its sender wrote it
@@ -257,7 +257,7 @@ function hasPayload(fields: JsonObject): boolean {
 }
 
 /**
- * Reads an `override`: an object of `{"value": boolean}` (reference 5.1).
+ * Reads an `override`: an object of `{"value": boolean}` (docs/protocol.md 5.1).
  *
  * @param given undefined and null for none
  * @returns undefined when it isn't one
@@ -299,7 +299,7 @@ const infoClaim: RawClaimNames = { plain: "info", base64: "b64info" };
 const dataClaim: RawClaimNames = { plain: "data", base64: "b64data" };
 
 /**
- * Reads such a claim of an object; the base64 form wins over the plain one (reference 5.1).
+ * Reads such a claim of an object; the base64 form wins over the plain one (docs/protocol.md 5.1).
  *
  * @param text   the object as its sender wrote it, valid JSON
  * @param fields the same object, parsed

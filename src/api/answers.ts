@@ -154,7 +154,7 @@ export function commandAnswers(
   });
 }
 
-/** A body, or an entry of `responses`: `{"result":…}` or `{"error":…}` (reference 6.1). */
+/** A body, or an entry of `responses`: `{"result":…}` or `{"error":…}` (docs/protocol.md 6.1). */
 export function encodeAnswer(answer: ApiAnswer): string {
   return "result" in answer
     ? `{"result":${answer.result}}`
@@ -195,7 +195,7 @@ export function headerDetail(detail: string): string {
   return detail.slice(0, 200).replaceAll(/[^ -~]/g, "?");
 }
 
-/** The statuses that errors get in transport mode (reference 6.1). */
+/** The statuses that errors get in transport mode (docs/protocol.md 6.1). */
 type ErrorStatus = 400 | 404 | 409 | 416 | 429 | 500;
 
 /** The HTTP status of an application error when the backend asks for transport mode. */

@@ -19,7 +19,7 @@ export type ParsedBatch =
   | Malformed;
 
 /**
- * Parses the body of `POST /api/batch` (reference 6.2), whole: one malformed command, or too many, and none is
+ * Parses the body of `POST /api/batch` (docs/protocol.md 6.2), whole: one malformed command, or too many, and none is
  * carried out.
  *
  * @param request the body, valid JSON

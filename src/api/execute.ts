@@ -32,7 +32,7 @@ export function executeAll(
 }
 
 /**
- * Carries out one command of the HTTP API on its channel (reference 6.2). A backend may do everything that the namespace
+ * Carries out one command of the HTTP API on its channel (docs/protocol.md 6.2). A backend may do everything that the namespace
  * has switched on: permissions are for clients.
  */
 export function execute(

@@ -18,7 +18,7 @@ export type ParsedLegacy =
   | Malformed;
 
 /**
- * Parses the body of `POST /api` (reference 6.1): commands as JSON, one a line. One malformed line, or one line too
+ * Parses the body of `POST /api` (docs/protocol.md 6.1): commands as JSON, one a line. One malformed line, or one line too
  * many, and none is carried out.
  *
  * @param body the body's text; empty lines in it mean nothing

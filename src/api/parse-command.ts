@@ -38,7 +38,7 @@ export const apiMethods = [
 ] as const satisfies readonly ApiMethod[];
 
 /**
- * Parses a method's parameters, wherever they stood (reference 6.2).
+ * Parses a method's parameters, wherever they stood (docs/protocol.md 6.2).
  *
  * @param params valid JSON, taken apart as text so that `data` stays as its sender wrote it (rule W2)
  */

@@ -25,7 +25,7 @@ import { parseBase64, type Payload, payloadLength, payloadOf } from "../protocol
 import type { Tags } from "../protocol/publication.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
-/** Parses a `publish` request (reference 6.2). */
+/** Parses a `publish` request (docs/protocol.md 6.2). */
 export function parsePublish(params: string, config: ChannelConfig): ParsedEntry {
   const parsed = parseShape(publishShape, params);
   if (parsed.outcome === "malformed") return parsed;
@@ -50,7 +50,7 @@ function publishEntry(
 const publishShape = shape(() => ({ channel: textField(), ...publicationFields() }));
 
 /**
- * Parses a `broadcast` request (reference 6.2). What is wrong with the publication or the list refuses the whole; what
+ * Parses a `broadcast` request (docs/protocol.md 6.2). What is wrong with the publication or the list refuses the whole; what
  * is wrong with one channel refuses only its entry.
  */
 export function parseBroadcast(params: string, config: ChannelConfig): ParsedCommand {
@@ -169,7 +169,7 @@ function parseVersion(params: string): bigint | Malformed {
     : version;
 }
 
-/** The call that publishes to one channel, unless its namespace doesn't take such data (reference 5.6). */
+/** The call that publishes to one channel, unless its namespace doesn't take such data (docs/protocol.md 5.6). */
 function publishCall(channel: string, request: PublicationRequest, options: ChannelOptions): Entry {
   return acceptsData(options, request.data)
     ? { outcome: "call", channel, command: { method: "publish", request } }

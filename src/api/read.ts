@@ -14,7 +14,7 @@ import {
   textField,
 } from "./shape.ts";
 
-/** Parses a `history` request (reference 6.2). */
+/** Parses a `history` request (docs/protocol.md 6.2). */
 export function parseHistory(params: string, config: ChannelConfig): ParsedEntry {
   const parsed = parseShape(historyShape, params);
   if (parsed.outcome === "malformed") return parsed;

@@ -69,7 +69,7 @@ function parsesAsObject(value: unknown): boolean {
 
 type CheckedChannel = { readonly outcome: "channel"; readonly options: ChannelOptions } | Refused;
 
-/** Finds a channel's options, or says why a backend can't use that name (reference 6.2): errors 107 and 102. */
+/** Finds a channel's options, or says why a backend can't use that name (docs/protocol.md 6.2): errors 107 and 102. */
 export function checkChannel(channel: string, config: ChannelConfig): CheckedChannel {
   if (channel === "") return refusedRequest("channel is required");
   // Text with half a surrogate pair is changed on its way to the object, and two channels would become one.

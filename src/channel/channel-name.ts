@@ -1,7 +1,7 @@
 import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
-/** What a channel's name says: which options apply and who is meant by it (reference 5.4). */
+/** What a channel's name says: which options apply and who is meant by it (docs/protocol.md 5.4). */
 export type ResolvedChannel =
   | {
       readonly outcome: "resolved";

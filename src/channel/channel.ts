@@ -60,7 +60,7 @@ export interface SubscribeOptions {
   readonly positioned: boolean;
   /** Where the subscriber was; absent when it recovers nothing. */
   readonly since?: StreamPosition;
-  /** stream: everything it missed. cache: the newest publication, unless it has that already (reference 2.4). */
+  /** stream: everything it missed. cache: the newest publication, unless it has that already (docs/protocol.md 2.4). */
   readonly mode: "stream" | "cache";
   /** Refuse instead of joining without what was missed. */
   readonly orFail: boolean;

@@ -209,7 +209,7 @@ export class History {
     return offset >= this.#first(stream) && offset <= stream.top;
   }
 
-  /** Deletes the publications; epoch, top offset and version stay (reference 2.1). */
+  /** Deletes the publications; epoch, top offset and version stay (docs/protocol.md 2.1). */
   remove(nowMs: number): void {
     const stream = this.#stream;
     if (stream === undefined) return;

@@ -8,7 +8,7 @@ export type Recovery =
   | { readonly outcome: "unrecoverable" };
 
 /**
- * Decides whether a subscriber that was away can be brought up to date (rules R1 to R5, reference 2.3).
+ * Decides whether a subscriber that was away can be brought up to date (rules R1 to R5, docs/protocol.md 2.3).
  * Pure: it sees positions and what was read, never storage. When in doubt it says unrecoverable: loading state anew
  * costs bandwidth, a silent hole costs trust.
  *
@@ -56,7 +56,7 @@ export function recoverPage(
 }
 
 /**
- * Decides the same where only the newest publication matters (reference 2.4): whoever has it already gets nothing, everybody
+ * Decides the same where only the newest publication matters (docs/protocol.md 2.4): whoever has it already gets nothing, everybody
  * else gets it, wherever they were and in whatever epoch.
  *
  * @param newest the newest publication; undefined when none can be read

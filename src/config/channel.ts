@@ -13,7 +13,7 @@ import { limits } from "../limits.ts";
 import { readPattern } from "./regex.ts";
 
 /**
- * Reads `channel`: what names mean, and what channels of each namespace may do (reference 5.4 and 5.6).
+ * Reads `channel`: what names mean, and what channels of each namespace may do (docs/protocol.md 5.4 and 5.6).
  *
  * @param section takes the problems
  */
@@ -74,7 +74,7 @@ interface InheritedOptions {
 }
 
 /**
- * Reads what channels of one namespace may do, and checks that its options go together (reference 5.6).
+ * Reads what channels of one namespace may do, and checks that its options go together (docs/protocol.md 5.6).
  *
  * @param section takes the problems
  */

@@ -6,7 +6,7 @@ import { readSubscriptionTokenSection, readTokenSection } from "./tokens.ts";
 import { unsupportedClientKeys } from "./unsupported.ts";
 
 /**
- * Reads `client`: how connections are let in and kept (reference 5.7).
+ * Reads `client`: how connections are let in and kept (docs/protocol.md 5.7).
  *
  * @param section takes the problems
  */
@@ -93,7 +93,7 @@ const cookieName = {
 };
 
 /**
- * Reads `client.subscribe_to_user_personal_channel`: the channel that the server subscribes each user to (reference 2.7).
+ * Reads `client.subscribe_to_user_personal_channel`: the channel that the server subscribes each user to (docs/protocol.md 2.7).
  *
  * @param section takes the problems
  */

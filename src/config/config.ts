@@ -10,7 +10,7 @@ export interface Config {
   readonly transports: TransportsConfig;
 }
 
-/** By what a client can connect beside the WebSocket, which is always there (reference 4). Everything is off unless set. */
+/** By what a client can connect beside the WebSocket, which is always there (docs/protocol.md 4). Everything is off unless set. */
 export interface TransportsConfig {
   readonly sse: boolean;
   readonly httpStream: boolean;
@@ -59,7 +59,7 @@ export interface ClientConfig {
   readonly subscriptionToken?: TokenConfig;
 }
 
-/** Which tokens are believed, but for the secrets that sign them, which are the Worker's (reference 5.1 and 5.3). */
+/** Which tokens are believed, but for the secrets that sign them, which are the Worker's (docs/protocol.md 5.1 and 5.3). */
 export interface TokenConfig extends ClaimRules {
   /** `rsa_public_key`, `ecdsa_public_key` and, ours, `eddsa_public_key`: those that there are. */
   readonly publicKeys: readonly PublicKey[];
@@ -69,7 +69,7 @@ export interface TokenConfig extends ClaimRules {
   readonly hmacPreviousSecretKeyValidUntilSeconds: number;
 }
 
-/** The channel that each user's connections are subscribed to by the server (reference 2.7). */
+/** The channel that each user's connections are subscribed to by the server (docs/protocol.md 2.7). */
 export interface PersonalChannelConfig {
   readonly enabled: boolean;
   /** Whose options it has; "" for those of channels without one. */
@@ -88,7 +88,7 @@ export interface ChannelConfig {
   readonly namespaces: ReadonlyMap<string, ChannelOptions>;
 }
 
-/** What channels of one namespace may do (reference 5.6). Everything is off unless set. */
+/** What channels of one namespace may do (docs/protocol.md 5.6). Everything is off unless set. */
 export interface ChannelOptions {
   readonly presence: boolean;
   readonly joinLeave: boolean;
@@ -120,11 +120,11 @@ export interface ChannelOptions {
   /** The part of the name after the namespace must match; absent: the name must be ASCII. */
   readonly channelRegex?: RegExp;
   readonly publicationDataFormat: "" | "json" | "json_object" | "binary";
-  /** Subscribers may ask for patches (reference 3.1). */
+  /** Subscribers may ask for patches (docs/protocol.md 3.1). */
   readonly allowDelta: boolean;
   /** Every publication may be a patch, not only those whose publisher says so. */
   readonly deltaPublish: boolean;
-  /** Subscribers may say by tags which publications they want (reference 3.2). */
+  /** Subscribers may say by tags which publications they want (docs/protocol.md 3.2). */
   readonly allowTagsFilter: boolean;
 }
 

@@ -21,7 +21,7 @@ export type ParsedConfig =
   | { readonly outcome: "bad"; readonly problems: readonly string[] };
 
 /**
- * Parses what the operator configured: Centrifugo's `config.json`, with its names and nesting (reference 5.6 to 8).
+ * Parses what the operator configured: Centrifugo's `config.json`, with its names and nesting (docs/protocol.md 8).
  *
  * A key that Dormouse doesn't have is refused, because to ignore it would be to promise what isn't kept. No value of a
  * key that may be a secret appears in a problem.
@@ -48,7 +48,7 @@ export function parseConfig(input: unknown): ParsedConfig {
 }
 
 /**
- * Reads `http_api`: how the backend's API answers (reference 6.1).
+ * Reads `http_api`: how the backend's API answers (docs/protocol.md 6.1).
  *
  * @param section takes the problems
  */
@@ -61,7 +61,7 @@ function readHttpApiSection(section: Section): HttpApiConfig {
 }
 
 /**
- * Reads `rpc`: which methods clients can call (reference 1.6).
+ * Reads `rpc`: which methods clients can call (docs/protocol.md 1.6).
  *
  * @param section takes the problems
  */
@@ -74,7 +74,7 @@ function readRpcSection(section: Section): RpcConfig {
 }
 
 /**
- * Reads the sections of the transports beside the WebSocket: which of them there are (reference 4).
+ * Reads the sections of the transports beside the WebSocket: which of them there are (docs/protocol.md 4).
  *
  * @param root the section of the whole configuration, in which each transport has one of its own
  */

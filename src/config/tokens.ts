@@ -6,7 +6,7 @@ import { readBoolean, readText, readWholeNumber } from "./fields.ts";
 import { unsupportedTokenKeys } from "./unsupported.ts";
 
 /**
- * Reads `client.token`: which tokens are believed (reference 5.1 and 5.3). The secrets among its keys are the Worker's.
+ * Reads `client.token`: which tokens are believed (docs/protocol.md 5.1 and 5.3). The secrets among its keys are the Worker's.
  *
  * @param section takes the problems
  */

@@ -60,7 +60,7 @@ const derivedPresence: UnsupportedKey = {
 
 const presenceTtl: AcceptedValue = { presence_ttl: ["60s", "1m", "1m0s"] };
 
-/** Top-level sections (reference 8). */
+/** Top-level sections (docs/protocol.md 8). */
 export const unsupportedTopLevelKeys: UnsupportedKeys = {
   http_server: notYet,
   log: { ...notYet, accepted: { level: ["info"] } },
@@ -103,7 +103,7 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
 /** Named by default, and of no effect until it is enabled. */
 const proxyName: UnsupportedKey = { ...notYet, accepted: ["default"] };
 
-/** `client.*` (reference 4.5, 5.3, 5.7 and 7). */
+/** `client.*` (docs/protocol.md 4.5, 5.3, 5.7 and 7). */
 export const unsupportedClientKeys: UnsupportedKeys = {
   proxy: notYet,
   insecure: notYet,
@@ -123,7 +123,7 @@ export const unsupportedClientKeys: UnsupportedKeys = {
 };
 
 /**
- * `client.token.*` and `client.subscription_token.*` (reference 5.3).
+ * `client.token.*` and `client.subscription_token.*` (docs/protocol.md 5.3).
  *
  * @param secrets what the names of the section's secrets begin with
  */
@@ -137,10 +137,10 @@ export function unsupportedTokenKeys(secrets: "TOKEN" | "SUBSCRIPTION_TOKEN"): U
   };
 }
 
-/** `channel.*` (reference 7). */
+/** `channel.*` (docs/protocol.md 7). */
 export const unsupportedChannelKeys: UnsupportedKeys = { proxy: notYet };
 
-/** `channel.without_namespace.*` and each of `channel.namespaces` (reference 5.6, with PRO's). */
+/** `channel.without_namespace.*` and each of `channel.namespaces` (docs/protocol.md 5.6, with PRO's). */
 export const unsupportedChannelOptions: UnsupportedKeys = {
   subscribe_proxy_enabled: notYet,
   subscribe_proxy_name: proxyName,
@@ -172,7 +172,7 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   shared_position_sync: notYet,
 };
 
-/** `rpc.*` (reference 7): without a proxy there is no method for any of it to be about. */
+/** `rpc.*` (docs/protocol.md 7): without a proxy there is no method for any of it to be about. */
 export const unsupportedRpcKeys: UnsupportedKeys = {
   proxy: notYet,
   without_namespace: { ...notYet, accepted: { proxy_name: ["default"] } },
@@ -180,13 +180,13 @@ export const unsupportedRpcKeys: UnsupportedKeys = {
   namespace_boundary: { ...notYet, accepted: [":"] },
 };
 
-/** `rpc.ping.*` (reference 1.6). */
+/** `rpc.ping.*` (docs/protocol.md 1.6). */
 export const unsupportedRpcPingKeys: UnsupportedKeys = {
   method: { ...notYet, accepted: ["ping"] },
 };
 
 /**
- * `sse.*`, `http_stream.*`, `uni_sse.*` and `uni_http_stream.*` (reference 4).
+ * `sse.*`, `http_stream.*`, `uni_sse.*` and `uni_http_stream.*` (docs/protocol.md 4).
  *
  * @param path where Centrifugo has the transport by default
  */
@@ -198,7 +198,7 @@ export function unsupportedStreamKeys(path: string): UnsupportedKeys {
   };
 }
 
-/** `uni_websocket.*` (reference 4.5). */
+/** `uni_websocket.*` (docs/protocol.md 4.5). */
 export const unsupportedUniWebsocketKeys: UnsupportedKeys = {
   handler_prefix: { ...notYet, accepted: ["/connection/uni_websocket"] },
   message_size_limit: { ...notYet, accepted: [65_536] },
@@ -214,7 +214,7 @@ export const unsupportedUniWebsocketKeys: UnsupportedKeys = {
   disable_closing_handshake: notYet,
 };
 
-/** `http_api.*` (reference 6.1). */
+/** `http_api.*` (docs/protocol.md 6.1). */
 export const unsupportedHttpApiKeys: UnsupportedKeys = {
   key: { refusal: "is a secret: set API_KEY instead" },
   insecure: notYet,

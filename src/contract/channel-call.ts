@@ -24,7 +24,7 @@ export interface PublicationRequest {
   /** The document version this publication brings; 0n for none. Full uint64 range, so never a number. */
   readonly version: bigint;
   readonly versionEpoch: string;
-  /** Subscribers who asked for patches may get one (reference 3.1). */
+  /** Subscribers who asked for patches may get one (docs/protocol.md 3.1). */
   readonly delta: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface Handover {
   readonly codec?: Exclude<CodecName, "json">;
   /**
    * The other end of the socket is the edge, which holds the client's HTTP stream: what the client has to say is posted
-   * (reference 4.3), and it is pinged by the edge. Absent: it is the client itself.
+   * (docs/protocol.md 4.3), and it is pinged by the edge. Absent: it is the client itself.
    */
   readonly emulated?: true;
   /** Who comes again and again, and stays for one answer: nobody is told of it. Absent: a client like any other. */

@@ -33,7 +33,7 @@ export function parseGatewayName(name: string): GatewayAddress {
 const channelPrefix = "channel/";
 const noGateway = "A gateway was reached by a name that the edge doesn't give";
 
-/** The object that a client's posts are for, as its `node` names it (reference 4.3). */
+/** The object that a client's posts are for, as its `node` names it (docs/protocol.md 4.3). */
 type NodeName =
   | { readonly kind: "channel"; readonly name: string }
   | { readonly kind: "gateway"; readonly name: string };

@@ -17,7 +17,7 @@ export interface SessionIdentity {
   readonly keepalive: "client" | "server";
   /** What its frames are; absent for JSON. */
   readonly codec?: Exclude<CodecName, "json">;
-  /** The secret by which what it posts is known to be its own (reference 4.3); absent on a WebSocket of its own. */
+  /** The secret by which what it posts is known to be its own (docs/protocol.md 4.3); absent on a WebSocket of its own. */
   readonly secret?: string;
   /** It stays for one answer, and comes again: it isn't present, and nobody hears of its coming and going. */
   readonly passing?: boolean;

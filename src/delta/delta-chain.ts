@@ -57,7 +57,7 @@ export function patchOrFull(publication: Publication, base: Payload, form: Delta
   return shorterOf(publication, deltaBytes(base, form), target, form);
 }
 
-/** A publication with its whole payload, as those see it to whom deltas were granted (reference 3.1). */
+/** A publication with its whole payload, as those see it to whom deltas were granted (docs/protocol.md 3.1). */
 export function fullForDelta(publication: Publication, form: DeltaForm): Publication {
   return form === "bytes"
     ? publication

@@ -20,7 +20,7 @@ const atSign = 0x40;
 const deltaBytesMin = 8;
 
 /**
- * A delta in fossil's format (reference 3.1), from which and from the base SDKs make the target again. Where both are UTF-8,
+ * A delta in fossil's format (docs/protocol.md 3.1), from which and from the base SDKs make the target again. Where both are UTF-8,
  * so is the delta. Time and memory are in proportion to both, whatever is in them.
  *
  * @param base at most 2^32 - 1 bytes, as the target
@@ -180,7 +180,7 @@ function worthwhile(match: Copy, target: Uint8Array): Copy | undefined {
   return copy.length > taken ? copy : undefined;
 }
 
-/** A number's digits in a delta, in base 64, the first one the most significant (reference 3.1). */
+/** A number's digits in a delta, in base 64, the first one the most significant (docs/protocol.md 3.1). */
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
 
 /** How many digits a number below 2^32 has; 0 has one. */

@@ -1,4 +1,4 @@
-/** How many bytes a match is found by: the block size of fossil itself (reference 3.1). */
+/** How many bytes a match is found by: the block size of fossil itself (docs/protocol.md 3.1). */
 export const blockBytes = 16;
 
 /** How many places of the base are compared for one of the target. Hostile data have thousands that look alike. */
@@ -123,7 +123,7 @@ export interface Copy {
 
 /**
  * A copy without the parts of characters at its ends, because a JSON client gets patches as text, in which half a character
- * can't stand (reference 3.1). In UTF-8 a copy of whole characters begins and ends between characters of the base as well, so
+ * can't stand (docs/protocol.md 3.1). In UTF-8 a copy of whole characters begins and ends between characters of the base as well, so
  * the target alone is looked at.
  */
 export function wholeCharacters(copy: Copy, target: Uint8Array): Copy {

@@ -106,7 +106,7 @@ function positionIn(
   if ((position === undefined) !== (top === undefined)) return "lost";
   if (position === undefined || top === undefined) return undefined;
   if (sameStream(position, top)) return { ...position, epoch: position.epoch || top.epoch };
-  // Before the first publication nothing was at stake, and the first one tells clients the epoch (reference 2.6).
+  // Before the first publication nothing was at stake, and the first one tells clients the epoch (docs/protocol.md 2.6).
   return position.offset === 0 ? { ...position, epoch: top.epoch } : "lost";
 }
 

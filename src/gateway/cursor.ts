@@ -41,7 +41,7 @@ export function cursorBefore({ instance, first, entries, top }: RelayBatch): Cur
   return { ...cursor, position: top };
 }
 
-/** Whether two positions are of one stream. An empty epoch isn't known yet, and isn't compared (reference 2.6). */
+/** Whether two positions are of one stream. An empty epoch isn't known yet, and isn't compared (docs/protocol.md 2.6). */
 export function sameStream(one: StreamPosition, other: StreamPosition): boolean {
   return one.epoch === other.epoch || one.epoch === "" || other.epoch === "";
 }

@@ -411,7 +411,7 @@ function asInHistory(publication: Publication): Publication {
   return rest;
 }
 
-/** A publication as it is told when it happens: the first one of a stream says the epoch (reference 2.6). */
+/** A publication as it is told when it happens: the first one of a stream says the epoch (docs/protocol.md 2.6). */
 function asLive(publication: Publication, epoch: string): Publication {
   return publication.offset === 1 ? { ...publication, epoch } : publication;
 }

@@ -7,7 +7,7 @@ import type { FrameSource } from "./frame-cache.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 /**
- * Publications that go out together, for those who get patches (reference 3.1). The first is made from what the subscriber has,
+ * Publications that go out together, for those who get patches (docs/protocol.md 3.1). The first is made from what the subscriber has,
  * the others from the one before: so listeners who have the same differ in nothing, and those who don't in the first alone.
  */
 export class DeltaFrames implements FrameSource {
@@ -68,7 +68,7 @@ export class DeltaFrames implements FrameSource {
   }
 }
 
-/** Who gets patches doesn't take the epoch from a publication (reference 2.6). */
+/** Who gets patches doesn't take the epoch from a publication (docs/protocol.md 2.6). */
 function withoutEpoch(publication: Publication): Publication {
   if (publication.epoch === undefined) return publication;
   const { epoch: _, ...rest } = publication;

@@ -2,7 +2,7 @@ import { limits } from "../limits.ts";
 import type { FilterNode } from "../protocol/command.ts";
 import type { Tags } from "../protocol/publication.ts";
 
-/** A tags filter that makes sense (reference 3.2). */
+/** A tags filter that makes sense (docs/protocol.md 3.2). */
 export interface TagsFilter {
   /** The same for equal filters: what one subscriber was found to want needn't be asked for the next. */
   readonly text: string;

@@ -9,7 +9,7 @@ import { limits } from "../limits.ts";
 export interface Codec {
   readonly name: CodecName;
   /**
-   * How a payload stands where a subscriber asked for deltas (reference 3.1): JSON has all of them as strings, full ones and
+   * How a payload stands where a subscriber asked for deltas (docs/protocol.md 3.1): JSON has all of them as strings, full ones and
    * patches; the binary formats have bytes as ever.
    */
   readonly deltaForm: "text" | "bytes";
@@ -23,7 +23,7 @@ export interface Codec {
 }
 
 /**
- * one_way: JSON for those who only listen (reference 4.5). Their first and only frame is what a connect command asks for, and
+ * one_way: JSON for those who only listen (docs/protocol.md 4.5). Their first and only frame is what a connect command asks for, and
  * they get pushes without a wrapper.
  */
 export type CodecName = "json" | "protobuf" | "msgpack" | "one_way";

@@ -1,7 +1,7 @@
 /**
  * Every number the protocol puts on the wire, once, with the words that go with it.
  * Clients act on the numbers alone: a close code in 3500…3999 or 4500…4999 strands a client for good, every
- * other one makes it come back. So never choose one of those for a fault of our own (reference 1.7 to 1.9).
+ * other one makes it come back. So never choose one of those for a fault of our own (docs/protocol.md 1.7 to 1.9).
  */
 
 /** What a command is answered with when it fails. `temporary` invites the client to try again. */

@@ -2,7 +2,7 @@ import type { Payload } from "./payload.ts";
 import type { StreamPosition } from "./publication.ts";
 
 /**
- * What a client may send (reference 1.2 and 1.3), with every absent field given its meaning of absence:
+ * What a client may send (docs/protocol.md 1.2 and 1.3), with every absent field given its meaning of absence:
  * "" for strings, 0 for numbers, false for flags. `id` is 0 only for `send`.
  */
 export type Command =
@@ -97,7 +97,7 @@ export interface SubRefreshRequest {
 export const flagErrorOnUnrecoverable = 2;
 
 /**
- * A tags filter as a client sends it (reference 3.2), with every absent field given its meaning of absence. A tree, no deeper
+ * A tags filter as a client sends it (docs/protocol.md 3.2), with every absent field given its meaning of absence. A tree, no deeper
  * and no larger than the limits say; whether it makes sense is for `hub/tags-filter.ts` to say.
  */
 export interface FilterNode {

@@ -2,7 +2,7 @@ import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "./codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "./publication.ts";
 import type { JsonText } from "./json/text.ts";
 
-/** An answer to one command; `id` is the command's own (reference 1.2). */
+/** An answer to one command; `id` is the command's own (docs/protocol.md 1.2). */
 export type Reply =
   | { readonly id: number; readonly error: ErrorCode }
   | { readonly id: number; readonly method: "connect"; readonly result: ConnectResult }
@@ -22,7 +22,7 @@ export type Push =
   | { readonly type: "join"; readonly channel: string; readonly info: ClientInfo }
   | { readonly type: "leave"; readonly channel: string; readonly info: ClientInfo }
   | { readonly type: "unsubscribe"; readonly channel: string; readonly code: UnsubscribeCode }
-  /** Where there is no close frame to say it (reference 1.4, item 12). */
+  /** Where there is no close frame to say it (docs/protocol.md 1.4, item 12). */
   | { readonly type: "disconnect"; readonly code: DisconnectCode };
 
 /** When a credential ends: whole seconds from now; 0 says that it never does. */
@@ -41,7 +41,7 @@ export interface ConnectResult extends Expiry {
   readonly timeMs?: number;
   /** Subscriptions the server made, by channel; absent when there are none. */
   readonly subscriptions?: ReadonlyMap<string, SubscribeResult>;
-  /** The secret by which what the client posts is known to be its own; absent on a WebSocket (reference 4.3). */
+  /** The secret by which what the client posts is known to be its own; absent on a WebSocket (docs/protocol.md 4.3). */
   readonly session?: string;
   /** Where it is to be posted to; absent where nothing can be. */
   readonly node?: string;
@@ -55,7 +55,7 @@ export interface SubscribeResult extends Expiry {
   readonly publications: readonly Publication[];
   /** Absent when the subscription has no position: then neither offset nor epoch is on the wire. */
   readonly position?: StreamPosition;
-  /** The publications, and those to come, are patches where that is shorter (reference 3.1). */
+  /** The publications, and those to come, are patches where that is shorter (docs/protocol.md 3.1). */
   readonly delta?: boolean;
   /** From the subscription token's `data`. */
   readonly data?: JsonText;

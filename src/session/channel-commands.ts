@@ -9,7 +9,7 @@ import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 import { clientInfo, type Subscription } from "./subscription.ts";
 
-/** What a client asks of a channel, whether it is subscribed to it or merely connected (reference 1.6). */
+/** What a client asks of a channel, whether it is subscribed to it or merely connected (docs/protocol.md 1.6). */
 export interface CommandContext {
   readonly id: number;
   readonly session: SessionIdentity;

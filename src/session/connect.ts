@@ -200,7 +200,7 @@ function connectAnswer(
     : { outcome: "failed", error: errorCodes.limitExceeded };
 }
 
-/** How what the client posts finds its way to it (reference 4.3). Who only listens has nothing to post. */
+/** How what the client posts finds its way to it (docs/protocol.md 4.3). Who only listens has nothing to post. */
 function emulation({ identity, context, unidirectional: oneWay }: SessionState): {
   readonly session?: string;
   readonly node?: string;
@@ -225,7 +225,7 @@ interface AcceptedConnect {
 }
 
 /**
- * Decides on a connect command (rules C1 to C5, reference 1.4 and 5.1).
+ * Decides on a connect command (rules C1 to C5, docs/protocol.md 1.4 and 5.1).
  *
  * @param verdict what became of the command's token; absent when it carried none
  */

@@ -29,7 +29,7 @@ export interface GrantCaller {
 }
 
 /**
- * Decides whether and how somebody may subscribe (rules A1 to A6, reference 1.6 and 5.5).
+ * Decides whether and how somebody may subscribe (rules A1 to A6, docs/protocol.md 1.6 and 5.5).
  *
  * @param verdict what became of the subscription token; absent when none came
  */

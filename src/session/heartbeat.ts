@@ -44,7 +44,7 @@ export function heartbeat(
 
 /** What a client's answer to a ping comes to. */
 export function pong(awaitingPong: boolean | undefined): Decision {
-  // An answer nobody asked for keeps a dead connection looking alive (reference 1.4, item 7).
+  // An answer nobody asked for keeps a dead connection looking alive (docs/protocol.md 1.4, item 7).
   if (awaitingPong !== true) return disconnectWith(disconnectCodes.badRequest);
   return { outcome: "silent", changes: { awaitingPong: false } };
 }

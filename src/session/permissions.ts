@@ -7,7 +7,7 @@ export interface Caller {
   readonly subscribed: boolean;
 }
 
-/** Without a subscription token: whether the channel is open to this user (reference 5.5, steps 2 to 7). */
+/** Without a subscription token: whether the channel is open to this user (docs/protocol.md 5.5, steps 2 to 7). */
 export function maySubscribe(channel: KnownChannel, user: string): boolean {
   if (channel.private) return false;
   // A user-limited channel is for those it names and for nobody else, whatever the namespace opens.

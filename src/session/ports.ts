@@ -122,7 +122,7 @@ export interface SessionContext {
   readonly version: string;
   /** Whether the server makes subscriptions of its own: not on a socket that was opened for one channel. */
   readonly serverSubscriptions: boolean;
-  /** By what name what clients post finds this object (reference 4.3). */
+  /** By what name what clients post finds this object (docs/protocol.md 4.3). */
   readonly node: string;
   /** The one channel that sockets here are opened for; absent where they are for any. */
   readonly channel?: string;

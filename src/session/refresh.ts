@@ -61,7 +61,7 @@ export function carryOutSubRefresh(
 const noChannels: ReadonlySet<string> = new Set();
 
 /**
- * Decides on a connection's new token (reference 1.4, item 10).
+ * Decides on a connection's new token (docs/protocol.md 1.4, item 10).
  *
  * @param verdict what became of the token; absent when the command carried none
  * @param channelsFor which channels the server subscribes a connection with these claims to
@@ -118,7 +118,7 @@ type SubRefreshed =
     }
   | Decision;
 
-/** Decides on a subscription's new token (reference 1.4, item 11). */
+/** Decides on a subscription's new token (docs/protocol.md 1.4, item 11). */
 function subRefresh(
   id: number,
   request: SubRefreshRequest,

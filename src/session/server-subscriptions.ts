@@ -14,7 +14,7 @@ export interface GrantedChannel {
 
 /**
  * Which subscriptions the server makes for a connection: those its token names, and the user's personal channel (rule C9,
- * reference 2.7).
+ * docs/protocol.md 2.7).
  *
  * @returns what the connect comes to instead, when one of them can't be
  */

@@ -182,7 +182,7 @@ export class Session implements SubscriptionOwner {
 
   insufficientState(channel: string): void {
     const granted = this.#state.subscriptions.list.find((one) => one.channel === channel);
-    // A subscription that the server made can only be made anew by connecting anew (reference 2.6).
+    // A subscription that the server made can only be made anew by connecting anew (docs/protocol.md 2.6).
     if (this.#state.connecting || granted?.serverSide === true) {
       this.disconnect(disconnectCodes.insufficientState);
     } else if (granted !== undefined) {

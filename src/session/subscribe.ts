@@ -158,7 +158,7 @@ export function subscribeOptions(
   };
 }
 
-/** The result of a subscribe that was granted and has begun (reference 2.2). */
+/** The result of a subscribe that was granted and has begun (docs/protocol.md 2.2). */
 export function subscribeResult(
   grant: Grant,
   request: Recovering,
@@ -194,8 +194,8 @@ function sinceOf(
 }
 
 /**
- * Recovered publications as the subscriber gets them: those that its filter lets through (reference 3.2), or the first in
- * full and the others as patches (reference 3.1). What comes next may be a patch of the last of them only if there is one.
+ * Recovered publications as the subscriber gets them: those that its filter lets through (docs/protocol.md 3.2), or the first in
+ * full and the others as patches (docs/protocol.md 3.1). What comes next may be a patch of the last of them only if there is one.
  */
 function recoveredPublications(
   subscription: Subscription,

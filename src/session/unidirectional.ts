@@ -14,7 +14,7 @@ import type { GrantedChannel } from "./server-subscriptions.ts";
 
 /**
  * Which channels somebody gets who only listens, besides those that the server gives it anyway: it can't subscribe later, so
- * its connect names them (reference 4.5), or its address does. What it may not have is left out; without the channel that
+ * its connect names them (docs/protocol.md 4.5), or its address does. What it may not have is left out; without the channel that
  * its address names it would listen to nothing, and is told so.
  *
  * @param given   the channels that it gets anyway
@@ -57,7 +57,7 @@ export function unseen({ known, grant }: GrantedChannel): GrantedChannel {
   return { known, grant: { ...grant, subscription: quiet } };
 }
 
-/** What an error comes to for somebody who can't be answered (reference 4.5). */
+/** What an error comes to for somebody who can't be answered (docs/protocol.md 4.5). */
 export function unidirectionalDisconnect(error: ErrorCode): DisconnectCode {
   // One that a channel's object gave to a gateway isn't the same object any more.
   switch (error.code) {

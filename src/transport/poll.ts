@@ -16,7 +16,7 @@ export type PollAnswer =
 type PollKind = "fresh" | "lost" | "position" | "nothing";
 
 /**
- * Reads what an object sends to a client that only listens (reference 4.5), until the poll has an answer. Publications are
+ * Reads what an object sends to a client that only listens (docs/protocol.md 4.5), until the poll has an answer. Publications are
  * passed on as they stand (rule W2).
  */
 export class PollReader {

@@ -1,7 +1,7 @@
 import { isJsonObject, jsonValue } from "../protocol/wire-value.ts";
 import { parseJsonText } from "../protocol/json/text.ts";
 
-/** What a client posts because its connection is a stream: a frame for a session on a node (reference 4.3). */
+/** What a client posts because its connection is a stream: a frame for a session on a node (docs/protocol.md 4.3). */
 export interface Post {
   readonly node: string;
   /** The session's secret. */

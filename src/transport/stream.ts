@@ -1,6 +1,6 @@
 import type { CodecName, Message } from "../protocol/codec.ts";
 
-/** How frames are written to a client's HTTP stream (reference part 4). */
+/** How frames are written to a client's HTTP stream (docs/protocol.md 4). */
 export interface StreamFormat {
   /** The response's Content-Type. */
   readonly contentType: string;
@@ -12,7 +12,7 @@ export interface StreamFormat {
   encode(frame: Message): Uint8Array;
 }
 
-/** Server-sent events: each reply is an event of its own (reference 4.1). */
+/** Server-sent events: each reply is an event of its own (docs/protocol.md 4.1). */
 export const eventFormat: StreamFormat = {
   // A comment.
   get filler() {
@@ -24,7 +24,7 @@ export const eventFormat: StreamFormat = {
   encode: (frame) => bytesOf(linesOf(frame).map((line) => `data: ${line}\n\n`)),
 };
 
-/** The stream of an HTTP response in a codec of the client's choice (reference 4.2). */
+/** The stream of an HTTP response in a codec of the client's choice (docs/protocol.md 4.2). */
 export function responseFormat(codec: CodecName): StreamFormat {
   return codec === "protobuf" ? framedFormat : lineFormat;
 }
@@ -51,7 +51,7 @@ const framedFormat: StreamFormat = {
   encode: (frame) => (typeof frame === "string" ? bytesOf([frame]) : frame),
 };
 
-/** Text frames divide what is in them by line breaks (reference 1.1), and have none inside. */
+/** Text frames divide what is in them by line breaks (docs/protocol.md 1.1), and have none inside. */
 function linesOf(frame: Message): readonly string[] {
   const text = typeof frame === "string" ? frame : new TextDecoder().decode(frame);
   return text.split("\n").filter((line) => line !== "");
@@ -63,7 +63,7 @@ function bytesOf(parts: readonly string[]): Uint8Array {
 
 /**
  * Whether the first frame of an object says that the client is connected: anything else is an error, after which nothing
- * more is coming. It reads no further than it must, and what our own codecs write (reference 1.2): the reply to connect
+ * more is coming. It reads no further than it must, and what our own codecs write (docs/protocol.md 1.2): the reply to connect
  * in JSON or Protobuf, or the push for those who only listen.
  */
 export function isConnected(frame: Message): boolean {

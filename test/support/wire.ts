@@ -71,7 +71,7 @@ const messagePack: Build = {
   ...binary,
 };
 
-/** What each build can be used over (reference 1.1, 4.1 and 4.2). */
+/** What each build can be used over (docs/protocol.md 1.1, 4.1 and 4.2). */
 const carried: readonly (readonly [Build, TransportName])[] = [
   [json, "websocket"],
   [protobuf, "websocket"],

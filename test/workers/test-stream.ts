@@ -85,7 +85,7 @@ export class TestStream {
   }
 }
 
-/** What a client posts to say something (reference 4.3). */
+/** What a client posts to say something (docs/protocol.md 4.3). */
 export function emulate(session: string, node: string, data: string): Promise<Response> {
   return exports.default.fetch(address("/emulation"), {
     method: "POST",

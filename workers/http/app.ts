@@ -55,7 +55,7 @@ export function createApp(): Hono<Served> {
   return app;
 }
 
-/** The ways in which a client reaches one endpoint (reference part 4). */
+/** The ways in which a client reaches one endpoint (docs/protocol.md 4). */
 function addTransports(app: Hono<Served>, path: string, endpoint: Endpoint): void {
   app.all(`${path}/websocket`, onlyUpgrade, webSocket(endpoint, "both_ways"));
   app.all(

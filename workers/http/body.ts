@@ -96,5 +96,5 @@ export function mediaTypeOf({ headers }: Request): string {
   return type.trim().toLowerCase();
 }
 
-/** The type of the protocol's own binary bodies, which are Protobuf (reference 4.2 and 4.3). */
+/** The type of the protocol's own binary bodies, which are Protobuf (docs/protocol.md 4.2 and 4.3). */
 export const binaryType = "application/octet-stream";

@@ -25,7 +25,7 @@ import {
 } from "./respond.ts";
 
 /**
- * `POST /emulation`: what a client has to say whose connection is a stream (reference 4.3). It goes to the object that the
+ * `POST /emulation`: what a client has to say whose connection is a stream (docs/protocol.md 4.3). It goes to the object that the
  * client was told, which alone knows the session; whether it does, nobody learns here (rule T4).
  */
 export async function emulation(context: Context<Served>): Promise<Response> {

@@ -31,7 +31,7 @@ export const configure: MiddlewareHandler<Served> = async (context, next) => {
 };
 
 /**
- * Lets only a request with the API key pass (reference 6.1). It may stand in any of three places, and one that has it
+ * Lets only a request with the API key pass (docs/protocol.md 6.1). It may stand in any of three places, and one that has it
  * is enough. Comes before everything else that is asked about a request: a stranger learns nothing of the API.
  */
 export const authenticate: MiddlewareHandler<Served> = async (context, next) => {
@@ -94,7 +94,7 @@ const settings: Record<Transport, string> = {
 };
 
 /**
- * Lets the pages of allowed origins use what browsers reach without a WebSocket, and no others (rule A6, reference 4.4).
+ * Lets the pages of allowed origins use what browsers reach without a WebSocket, and no others (rule A6, docs/protocol.md 4.4).
  * What is answered says so whatever the answer is: a page could not read the error otherwise.
  */
 export const crossOrigin: MiddlewareHandler<Served> = async (context, next) => {

@@ -100,7 +100,7 @@ function respondClosed(code: number): Response {
       return respondText(401, "token expired");
     case disconnectCodes.invalidToken.code:
       return respondText(401, "invalid token");
-    // What we sent is in order, so this says that nobody may come without a token (reference 1.4, item 3).
+    // What we sent is in order, so this says that nobody may come without a token (docs/protocol.md 1.4, item 3).
     case disconnectCodes.badRequest.code:
       return respondText(401, "token required");
     case disconnectCodes.permissionDenied.code:

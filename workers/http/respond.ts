@@ -18,7 +18,7 @@ import type { Context } from "hono";
 /** How errors are told: "" in a body with status 200, "transport" by the status. */
 export type ErrorMode = "" | "transport";
 
-/** The mode that a request asks for, or else the configured one (reference 6.1). */
+/** The mode that a request asks for, or else the configured one (docs/protocol.md 6.1). */
 export function errorModeOf(context: Context<Served>): ErrorMode {
   return context.req.header("X-Centrifugo-Error-Mode") === "transport"
     ? "transport"
@@ -113,7 +113,7 @@ export function respondTaken(): Response {
   return new Response(null, { status: 204 });
 }
 
-/** A client's stream (reference 4.1). Nobody on the way may keep it, or keep it back. */
+/** A client's stream (docs/protocol.md 4.1). Nobody on the way may keep it, or keep it back. */
 export function respondStream(stream: ReadableStream, contentType: string): Response {
   const headers = {
     "Content-Type": contentType,

@@ -47,13 +47,13 @@ type FirstFrame =
 
 /** A transport's stream, as far as requests for it differ. */
 export interface StreamKind {
-  /** Those who only listen say what they want in a ConnectRequest, if they want anything (reference 4.5). */
+  /** Those who only listen say what they want in a ConnectRequest, if they want anything (docs/protocol.md 4.5). */
   readonly oneWay: boolean;
   /** Server-sent events are text, and can be asked for with GET. */
   readonly events: boolean;
 }
 
-/** Reads it from `cf_connect` or the body (reference 4.1, 4.2, 4.5). */
+/** Reads it from `cf_connect` or the body (docs/protocol.md 4.1, 4.2, 4.5). */
 async function readFirstFrame(
   context: Context<Served>,
   { oneWay, events }: StreamKind,

@@ -33,7 +33,7 @@ type WebSocketCodec =
   | { readonly outcome: "refused"; readonly problem: string };
 
 /**
- * Clients ask by subprotocol or, in the SDKs' two spellings, by query, which then counts (reference 1.1). Of several
+ * Clients ask by subprotocol or, in the SDKs' two spellings, by query, which then counts (docs/protocol.md 1.1). Of several
  * subprotocols JSON comes first, as in Centrifugo.
  */
 function chooseCodec(context: Context<Served>): WebSocketCodec {

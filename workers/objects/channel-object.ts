@@ -169,7 +169,7 @@ export class ChannelObject extends DurableObject<Env> {
     return this.#sockets.accept(request);
   }
 
-  /** Takes a frame that a client posted whose own socket the edge holds (reference 4.3). */
+  /** Takes a frame that a client posted whose own socket the edge holds (docs/protocol.md 4.3). */
   post(session: string, frame: string | Uint8Array): Promise<void> {
     return this.#sockets.post(session, frame);
   }

@@ -291,7 +291,7 @@ export class ClientSockets {
   }
 
   #add(socket: WebSocket, snapshot: SessionSnapshot): Client {
-    // Who has no SDK reads each message as JSON (reference 4.5). What the edge holds, it divides itself.
+    // Who has no SDK reads each message as JSON (docs/protocol.md 4.5). What the edge holds, it divides itself.
     const oneByOne = snapshot.codec === "one_way" && snapshot.secret === undefined;
     const connection = new SocketConnection(socket, this.#host, oneByOne);
     const client = new Client(this.#setup.newSession(snapshot, connection), connection);

@@ -1,4 +1,4 @@
-/** Why a call to an object threw. The platform says so by flags on the error (reference/platform 2.1). */
+/** Why a call to an object threw. The platform says so by flags on the error (developers.cloudflare.com/durable-objects/best-practices/error-handling). */
 interface CallFailure {
   /** The object, or its whole account, has too much to do. Never to be repeated at once. */
   readonly overloaded: boolean;

@@ -6,7 +6,7 @@ export interface Region {
   readonly locationHint?: LocationHint;
 }
 
-/** Those of the platform's hints (reference/platform 2.6) that are of use here. */
+/** Those of the platform's hints (developers.cloudflare.com/durable-objects/reference/data-location) that are of use here. */
 type LocationHint = "weur" | "enam" | "sam" | "apac" | "afr" | "oc";
 
 /**

@@ -35,7 +35,7 @@ export class TokenVerifier {
   }
 
   /**
-   * Verifies a connection token's signature and reads its claims (reference 5.1).
+   * Verifies a connection token's signature and reads its claims (docs/protocol.md 5.1).
    *
    * @param nowMs milliseconds since 1970
    */
@@ -44,7 +44,7 @@ export class TokenVerifier {
     return verify(token, keys, nowMs, (payload) => parseConnectionClaims(payload, rules, nowMs));
   }
 
-  /** Verifies a subscription token's signature and reads its claims (reference 5.2). */
+  /** Verifies a subscription token's signature and reads its claims (docs/protocol.md 5.2). */
   subscription(token: string, nowMs: number): Promise<SubscriptionVerdict> {
     const { keys, rules } = this.#subscription;
     return verify(token, keys, nowMs, (payload) => parseSubscriptionClaims(payload, rules, nowMs));

@@ -23,7 +23,7 @@ import { type JsonValue, isWireObject, type WireValue } from "../wire-value.ts";
 import { memberText } from "./text.ts";
 import type { Payload } from "../payload.ts";
 
-/** Decodes a frame: one command a line, one line break allowed after the last (reference 1.1). */
+/** Decodes a frame: one command a line, one line break allowed after the last (docs/protocol.md 1.1). */
 export function decodeFrame(message: Message): DecodedFrame {
   const frame = frameText(message);
   if (frame === undefined) return malformedFrame("the frame is not valid UTF-8");
@@ -50,7 +50,7 @@ export function frameText(message: Message): string | undefined {
 }
 
 /**
- * Decodes one command (reference 1.2 and 1.3). Fields that we don't know are ignored, as are those that we know but
+ * Decodes one command (docs/protocol.md 1.2 and 1.3). Fields that we don't know are ignored, as are those that we know but
  * don't use: newer clients send them.
  */
 export function decodeCommand(line: string): DecodedCommand {
@@ -204,7 +204,7 @@ const int32Min = -0x8000_0000;
 const int32Max = 0x7fff_ffff;
 
 /**
- * Decodes a subscription's tags filter (reference 1.3, FilterNode), of JSON and of MessagePack alike; undefined when none
+ * Decodes a subscription's tags filter (docs/protocol.md 1.3, FilterNode), of JSON and of MessagePack alike; undefined when none
  * came along. A larger or deeper tree than `limits` allows is a complaint, and what is beyond isn't read.
  */
 export function decodeFilter(subscribe: JsonFields): FilterNode | undefined {

@@ -16,7 +16,7 @@ import { payloadJson } from "../payload.ts";
 
 /**
  * A reply as JSON on one line. Fields stand in the order of their numbers, and what is zero, false or empty is left
- * out but where the reference says "always" (1.3): SDKs read those without asking whether they are there.
+ * out but where docs/protocol.md 1.3 says "always": SDKs read those without asking whether they are there.
  */
 export function encodeReply(reply: Reply): string {
   if ("error" in reply) return `{"id":${reply.id},"error":${encodeError(reply.error)}}`;
@@ -101,7 +101,7 @@ function braced(fields: string): string {
 
 /**
  * Results that clients and the HTTP API are given alike, as JSON on one line. SDKs read these fields without asking
- * whether they are there, so all of them always are (reference 1.3). Only `incomplete`, which is ours, comes when it is
+ * whether they are there, so all of them always are (docs/protocol.md 1.3). Only `incomplete`, which is ours, comes when it is
  * true.
  */
 export function encodeHistory({ publications, position }: HistoryResult): JsonText {
@@ -140,7 +140,7 @@ function incompleteField(incomplete: boolean | undefined): string {
   return incomplete === true ? ',"incomplete":true' : "";
 }
 
-/** A push as JSON on one line (reference 1.2 and 1.3). */
+/** A push as JSON on one line (docs/protocol.md 1.2 and 1.3). */
 export function encodePush(push: Push): Message {
   return `{"push":${encodeBare(push)}}`;
 }
@@ -168,7 +168,7 @@ function encodeContent(push: Exclude<Push, { readonly type: "disconnect" }>): st
 }
 
 /**
- * A publication as JSON, fields in the order of their numbers (reference 1.3), payload spliced in untouched (rule W2).
+ * A publication as JSON, fields in the order of their numbers (docs/protocol.md 1.3), payload spliced in untouched (rule W2).
  * The text stands on one line. On the way of every publication, so it is written plainly.
  */
 export function encodePublication(publication: Publication): string {

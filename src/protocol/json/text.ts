@@ -55,7 +55,7 @@ function extentText(json: string, { start, end }: Extent): JsonText {
 }
 
 /**
- * Frames are divided by line breaks (reference 1.1). In valid JSON a raw one stands only between tokens, where it
+ * Frames are divided by line breaks (docs/protocol.md 1.1). In valid JSON a raw one stands only between tokens, where it
  * means nothing and beside a character that divides the tokens as well, so it can go.
  */
 function onOneLine(valid: string): JsonText {

@@ -5,7 +5,7 @@ import { parseJsonText } from "./text.ts";
 import type { Reply } from "../reply.ts";
 
 /**
- * JSON for those who only listen (reference 4.5): their first frame is what a connect command would ask for, and what they
+ * JSON for those who only listen (docs/protocol.md 4.5): their first frame is what a connect command would ask for, and what they
  * get are pushes without the wrapper that tells them from replies. The answer to the connect is such a push, too.
  */
 export const unidirectionalCodec: Codec = {

@@ -16,7 +16,7 @@ import type { ClientInfo, Publication } from "../publication.ts";
 
 /**
  * A reply as a map. It has the fields that the reply in JSON has, in the same order: what is zero, false or empty is left
- * out but where the reference says "always" (1.3).
+ * out but where docs/protocol.md 1.3 says "always".
  */
 export function encodeReply(reply: Reply): Message {
   const writer = new MessagePackWriter(256);
@@ -135,7 +135,7 @@ function writeFlag(writer: MessagePackWriter, map: OpenMap, name: string, flag: 
   writer.flag(true);
 }
 
-/** These results have all their fields always (reference 1.3). Only `incomplete`, which is ours, comes when it is true. */
+/** These results have all their fields always (docs/protocol.md 1.3). Only `incomplete`, which is ours, comes when it is true. */
 function writeHistory(writer: MessagePackWriter, { publications, position }: HistoryResult): void {
   const map = writer.openMap();
   writer.key(map, "publications");
@@ -178,7 +178,7 @@ function writeIncomplete(
   writer.flag(true);
 }
 
-/** A push as a map (reference 1.2 and 1.3). */
+/** A push as a map (docs/protocol.md 1.2 and 1.3). */
 export function encodePush(push: Push): Message {
   // A payload is written into room that was made for it; all else is small as a rule.
   const payloadUnits = push.type === "publication" ? push.publication.data.length : 0;
@@ -227,7 +227,7 @@ function writeCode(
 const restBytesExpected = 256;
 
 /**
- * Writes a publication as a map, fields in the order of their numbers (reference 1.3), payload bytes untouched (rule W2). On
+ * Writes a publication as a map, fields in the order of their numbers (docs/protocol.md 1.3), payload bytes untouched (rule W2). On
  * the way of every publication, so it is written plainly.
  */
 function writePublication(writer: MessagePackWriter, publication: Publication): void {

@@ -4,7 +4,7 @@ import { decodeFrame } from "./decode.ts";
 import { encodePush, encodeReply } from "./encode.ts";
 
 /**
- * The Protobuf wire format: messages of `client.proto`, each after its length (reference 1.1). Decoding and encoding never
+ * The Protobuf wire format: messages of `client.proto`, each after its length (docs/protocol.md 1.1). Decoding and encoding never
  * throw.
  */
 export const protobufCodec: Codec = {

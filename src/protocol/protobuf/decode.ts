@@ -22,7 +22,7 @@ import type {
 } from "../command.ts";
 import { payloadOf } from "../payload.ts";
 
-/** Decodes a frame: commands, each after its length (reference 1.1). */
+/** Decodes a frame: commands, each after its length (docs/protocol.md 1.1). */
 export function decodeFrame(message: Message): DecodedFrame {
   if (typeof message === "string") return malformedFrame("the frame is not binary");
   if (message.byteLength === 0) return malformedFrame("the frame is empty");
@@ -39,7 +39,7 @@ export function decodeFrame(message: Message): DecodedFrame {
 }
 
 /**
- * Decodes one command, without its length (reference 1.2 and 1.3), to what the JSON of the same command is decoded to. Fields
+ * Decodes one command, without its length (docs/protocol.md 1.2 and 1.3), to what the JSON of the same command is decoded to. Fields
  * that we don't know are ignored, as are those that we know but don't use: newer clients send them.
  */
 export function decodeCommand(bytes: Uint8Array): DecodedCommand {
@@ -169,7 +169,7 @@ const int32Min = -0x8000_0000;
 const int32Max = 0x7fff_ffff;
 
 /**
- * Decodes a subscription's tags filter (reference 1.3, FilterNode); undefined when none came along. A larger or deeper tree
+ * Decodes a subscription's tags filter (docs/protocol.md 1.3, FilterNode); undefined when none came along. A larger or deeper tree
  * than `limits` allows is a complaint, and what is beyond isn't read.
  */
 function decodeFilter(subscribe: ProtobufFields): FilterNode | undefined {

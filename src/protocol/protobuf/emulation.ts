@@ -1,6 +1,6 @@
 import { ProtobufFields } from "./fields.ts";
 
-/** What a client posts whose transport only listens (reference 1.2). */
+/** What a client posts whose transport only listens (docs/protocol.md 1.2). */
 export interface ProtobufEmulation {
   /** Where the connect reply said to post to. */
   readonly node: string;

@@ -5,7 +5,7 @@ import type { ConnectResult, Expiry, Reply, SubscribeResult, Push } from "../rep
 import { payloadBytes } from "../payload.ts";
 import type { ClientInfo, Publication } from "../publication.ts";
 
-/** A reply after its length, fields in the order of their numbers (reference 1.2 and 1.3). */
+/** A reply after its length, fields in the order of their numbers (docs/protocol.md 1.2 and 1.3). */
 export function encodeReply(reply: Reply): Message {
   const writer = new ProtobufWriter();
   writer.unsigned(1, reply.id);
@@ -122,7 +122,7 @@ const numbers = {
 /** Of our own field `incomplete`. */
 const incompleteNumber = 1000;
 
-/** A push as a Reply after its length (reference 1.2 and 1.3). */
+/** A push as a Reply after its length (docs/protocol.md 1.2 and 1.3). */
 export function encodePush(push: Push): Message {
   const writer = new ProtobufWriter();
   writer.begin(4);
@@ -161,7 +161,7 @@ function writeContent(writer: ProtobufWriter, push: Push): void {
 }
 
 /**
- * Writes a publication's fields, in the order of their numbers (reference 1.3), the payload byte for byte (rule W5). On the
+ * Writes a publication's fields, in the order of their numbers (docs/protocol.md 1.3), the payload byte for byte (rule W5). On the
  * way of every publication, so it is written plainly.
  */
 function writePublication(writer: ProtobufWriter, publication: Publication): void {

@@ -15,7 +15,7 @@ const nobody = { user: "", subscribed: false };
 const anonymousSubscriber = { user: "", subscribed: true };
 const everybody: readonly Caller[] = [user, subscriber, nobody, anonymousSubscriber];
 
-/** Reference 5.5, written out: which openings let in whom. */
+/** docs/protocol.md 5.5, written out: which openings let in whom. */
 const table: readonly (readonly [string, readonly Caller[]])[] = [
   ["", []],
   ["client", [user, subscriber]],
@@ -70,7 +70,7 @@ describe.each(actions)("%s", (action) => {
 });
 
 describe("a subscription without a token", () => {
-  /** Reference 5.5, steps 2, 4 and 7: the options, the kind of channel, and which users it is open to. */
+  /** docs/protocol.md 5.5, steps 2, 4 and 7: the options, the kind of channel, and which users it is open to. */
   const ordinary = { private: false };
   const limited = { private: false, users: ["42", "7"] };
   const limitedToNobody = { private: false, users: [""] };

@@ -34,12 +34,12 @@ export function socketOptions(hostHeader: string | undefined) {
   };
 }
 
-/** Whether SDKs don't come back after this close code (reference 1.8; 1009 is theirs too). */
+/** Whether SDKs don't come back after this close code (docs/protocol.md 1.8; 1009 is theirs too). */
 export function isTerminal(code: number): boolean {
   return code === 1009 || (code >= 3500 && code < 4000) || (code >= 4500 && code < 5000);
 }
 
-/** Whether SDKs ask again after this error (reference 1.7). */
+/** Whether SDKs ask again after this error (docs/protocol.md 1.7). */
 export function isTemporary(error: ErrorReply): boolean {
   return error.temporary === true || error.code === 100 || error.code === 111;
 }

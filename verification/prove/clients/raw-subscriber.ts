@@ -270,5 +270,5 @@ export class RawSubscriber implements Subscriber, LinkUser {
   }
 }
 
-/** The server tells somebody whom it subscribed that it lost a stream (reference 1.8). */
+/** The server tells somebody whom it subscribed that it lost a stream (docs/protocol.md 1.8). */
 const lostStream = 3010;
