@@ -24,83 +24,106 @@ import type {
 
 interface Row {
   readonly section: string;
-  /** What the row is about, as it stands there. */
+  /** The subject of the row: the first cell. */
   readonly what: string;
-  /** The names in it that stand in backticks. */
+  /** The names in the first cell that stand in backticks. */
   readonly names: readonly string[];
-  readonly status: string;
-  readonly tests: string;
+  readonly second: string;
 }
 
-/** The rows of all tables of a document whose headings are `## …`. */
+/** The rows of all tables of a document whose headings are `## …`, without the heads of the tables. */
 function rowsOf(document: string): readonly Row[] {
   const rows: Row[] = [];
   let section = "";
-  for (const line of readFileSync(document, "utf8").split("\n")) {
+  const lines = readFileSync(document, "utf8").split("\n");
+  for (const [index, line] of lines.entries()) {
     if (line.startsWith("## ")) section = line.slice(3);
-    const [, what = "", status = "", tests = ""] = line.split("|").map((cell) => cell.trim());
-    if (!line.startsWith("|") || what.startsWith("---")) continue;
+    const isHead = lines[index + 1]?.startsWith("| ---") === true;
+    if (!line.startsWith("|") || line.startsWith("| ---") || isHead) continue;
+    const [, what = "", second = ""] = line.split("|").map((cell) => cell.trim());
     const names = Array.from(what.matchAll(/`([^`]+)`/g), ([, name = ""]) => name);
-    rows.push({ section, what, names, status, tests });
+    rows.push({ section, what, names, second });
   }
   return rows;
 }
 
-const rows = rowsOf("docs/compatibility.md").filter(({ status }) => status !== "Dormouse");
+const featureTable = "docs/compatibility.md";
+const testIndex = "docs/compatibility-tests.md";
+const features = rowsOf(featureTable);
+const indexed = rowsOf(testIndex);
 
-function rowsIn(section: string): readonly Row[] {
-  return rows.filter((row) => row.section === section);
+function keyOf({ section, what }: Row): string {
+  return `${section}: ${what}`;
 }
 
-/** How Dormouse's side of the row that names something begins. Fails when no row, or more than one, does. */
+const testsByKey = new Map(indexed.map((row) => [keyOf(row), row.second]));
+
+function rowsIn(section: string): readonly Row[] {
+  return features.filter((row) => row.section === section);
+}
+
+/** The second cell of the feature row that names something. Fails when no row, or more than one, does. */
 function statusOf(section: string, name: string): string {
   const [found, another] = rowsIn(section).filter(({ names }) => names.includes(name));
   if (found === undefined) throw new Error(`no row of ${section} names ${name}`);
   if (another !== undefined) throw new Error(`two rows of ${section} name ${name}`);
-  return found.status;
+  return found.second;
 }
 
-describe("a row of docs/compatibility.md", () => {
-  it("[W1] has three cells", () => {
-    const lines = readFileSync("docs/compatibility.md", "utf8").split("\n");
+describe.each([featureTable, testIndex])("a row of %s", (document) => {
+  it("[W1] has two cells", () => {
+    const lines = readFileSync(document, "utf8").split("\n");
     const tables = lines.filter((line) => line.startsWith("|"));
-    expect(tables.filter((line) => line.split("|").length !== 5)).toStrictEqual([]);
+    expect(tables.filter((line) => line.split("|").length !== 4)).toStrictEqual([]);
+  });
+
+  it("[W1] has a first cell that no other row of its section has", () => {
+    const keys = rowsOf(document).map(keyOf);
+    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toStrictEqual([]);
+  });
+});
+
+describe("a row of docs/compatibility.md", () => {
+  it("[W1] has a row in docs/compatibility-tests.md, in the same order, and the reverse", () => {
+    expect(indexed.map(keyOf)).toStrictEqual(features.map(keyOf));
   });
 
   it("[W1] says in one of five words what Dormouse does", () => {
     const words = /^(yes|refused|ignored|not yet|never)\b/;
-    expect(rows.filter(({ status }) => !words.test(status))).toStrictEqual([]);
+    expect(features.filter(({ second }) => !words.test(second))).toStrictEqual([]);
   });
 
   it("[W1] says yes, or that something is refused, only with a test that shows it", () => {
-    const claims = rows.filter(({ status }) => /^(yes|refused)\b/.test(status));
-    expect(claims.filter(({ tests }) => citationsIn(tests).length === 0)).toStrictEqual([]);
+    const claims = features.filter(({ second }) => /^(yes|refused)\b/.test(second));
+    const unshown = claims.filter(
+      (row) => citationsIn(testsByKey.get(keyOf(row)) ?? "").length === 0,
+    );
+    expect(unshown).toStrictEqual([]);
   });
+});
 
+describe("a row of docs/compatibility-tests.md", () => {
   it("[W1] has nothing in its last cell but citations", () => {
-    const strange = rows.filter(({ tests }) => {
-      const written = citationsIn(tests).map(({ file, name }) => `\`${file}\` "${name}"`);
-      return tests !== (written.length === 0 ? "–" : written.join("; "));
+    const strange = indexed.filter(({ second }) => {
+      const written = citationsIn(second).map(({ file, name }) => `\`${file}\` "${name}"`);
+      return second !== (written.length === 0 ? "–" : written.join("; "));
     });
     expect(strange).toStrictEqual([]);
   });
 
   const cited = Map.groupBy(
-    rows.flatMap(({ tests }) => citationsIn(tests)),
+    indexed.flatMap(({ second }) => citationsIn(second)),
     ({ file }) => file,
   );
-  it.each([...cited.keys()])(
-    "[W1] cites tests that there are in %s, each by one name only",
-    (file) => {
-      expect(file).toMatch(/^test\//);
-      expect(existsSync(file)).toBe(true);
-      const titles = titlesIn(readFileSync(file, "utf8"));
-      for (const { name } of cited.get(file) ?? []) {
-        const meant = new Set(titles.filter((title) => title.includes(name)));
-        expect({ name, meant: [...meant] }).toStrictEqual({ name, meant: [expect.any(String)] });
-      }
-    },
-  );
+  it.each([...cited.keys()])("[W1] cites tests that exist in %s, each by one name only", (file) => {
+    expect(file).toMatch(/^test\//);
+    expect(existsSync(file)).toBe(true);
+    const titles = titlesIn(readFileSync(file, "utf8"));
+    for (const { name } of cited.get(file) ?? []) {
+      const meant = new Set(titles.filter((title) => title.includes(name)));
+      expect({ name, meant: [...meant] }).toStrictEqual({ name, meant: [expect.any(String)] });
+    }
+  });
 });
 
 interface Citation {
@@ -132,7 +155,7 @@ describe("the codes in docs/compatibility.md", () => {
   it.each(sections)(
     "[W1] are for %s with a yes exactly those that Dormouse has",
     (section, codes) => {
-      const had = rowsIn(section).filter(({ status }) => status.startsWith("yes"));
+      const had = rowsIn(section).filter(({ second }) => second.startsWith("yes"));
       expect(had.map(({ what }) => what)).toStrictEqual(codes);
     },
   );
