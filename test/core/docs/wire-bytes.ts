@@ -5,10 +5,10 @@ import { parseJsonText } from "../../../src/protocol/json/text.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { eventFormat, responseFormat } from "../../../src/transport/stream.ts";
 
-/** What a publication takes on the way to one subscriber, as the table in docs/transports.md says. */
+/** The bytes of a publication on its way to one subscriber, as the table in docs/transports.md. */
 export function wireBytesTable(): string {
   const rows = [
-    ["| What a subscriber reads | 128 bytes | 2 KiB | an edit of 2 KiB | the same as a delta |"],
+    ["| Transport and format | 128 bytes | 2 KiB | an edit of 2 KiB | the same as a delta |"],
     ["| --- | ---: | ---: | ---: | ---: |"],
     ...wires.map(({ name, codec, bytes }) => {
       const spoken = codecNamed(codec);
@@ -44,7 +44,7 @@ const wires: readonly Wire[] = [
   { name: "HTTP stream, Protobuf", codec: "protobuf", bytes: inResponse },
   { name: "SSE", codec: "json", bytes: (_, message) => eventFormat.encode(message).length },
   {
-    name: "one-way SSE",
+    name: "unidirectional SSE",
     codec: "one_way",
     bytes: (_, message) => eventFormat.encode(message).length,
   },
