@@ -1,11 +1,146 @@
-import { newestRow } from "./ring.ts";
-import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
-import { storedTables } from "./stored-tables.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import { encodeClientInfo } from "../protocol/json/encode.ts";
 import { memberText, trustedJsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
+import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
+import { newestRow, slotRuns } from "./ring.ts";
+import { storedTables } from "./stored-tables.ts";
+
+/**
+ * The two SQLite tables of a channel's history: `stream`, with one row, and `publication`, a ring of rows in which a
+ * publication lies at slot offset % size. This class owns all statements about the two tables. `History` decides what may
+ * be read, what has expired, and when the tables are deleted.
+ */
+export class HistoryTable {
+  readonly #sql: Sql;
+  #size: number;
+
+  /** @param size the ring's size as its rows were written; for new tables, the configured size */
+  constructor(sql: Sql, size: number) {
+    this.#sql = sql;
+    this.#size = size;
+  }
+
+  /** How many rows the ring has, whatever is configured. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Makes both tables, for a channel that has none. */
+  create(stream: Stream): void {
+    for (const statement of tables.create) this.#sql.run(statement);
+    this.#writeStream(stream);
+  }
+
+  /** Deletes both tables. */
+  drop(): void {
+    for (const statement of tables.drop) this.#sql.run(statement);
+  }
+
+  /** Writes the newest publication into its slot: one row written. `stream` is the stream with this publication. */
+  append(entry: HistoryEntry, stream: Stream): void {
+    this.#sql.run(
+      tables.upsertPublication,
+      ...insertValues(entry, stream, stream.top % this.#size),
+    );
+  }
+
+  /** Deletes all publications. `stream` is the stream without them. */
+  clear(stream: Stream): void {
+    this.#sql.run("DELETE FROM publication");
+    this.#writeStream(stream);
+  }
+
+  /**
+   * Moves the newest publications to a ring of another size, within SQLite: they need not fit in memory. Call it in a
+   * transaction. Reads the whole ring and writes a row for each publication kept, once for each change of the configuration.
+   *
+   * @returns the stream as it is then
+   */
+  resize(stream: Stream, size: number): Stream {
+    // What the smaller of the two rings lets go is gone for good: a larger one must not count on those rows.
+    const floor = Math.max(stream.floor, stream.top - Math.min(this.#size, size) + 1);
+    this.#sql.run("ALTER TABLE publication RENAME TO publication_before");
+    this.#sql.run(`CREATE TABLE publication (${publicationColumns})`);
+    this.#sql.run(
+      `INSERT INTO publication SELECT offset % ?, offset, time, ?, version, version_epoch, idempotency_key, delta,
+        tags, info, data FROM publication_before WHERE offset > ?`,
+      size,
+      floor,
+      stream.top - size,
+    );
+    this.#sql.run("DROP TABLE publication_before");
+    this.#sql.run("UPDATE stream SET size = ?", size);
+    this.#size = size;
+    return { ...stream, floor };
+  }
+
+  /** Reads the publications at these offsets. */
+  read({ first, last }: OffsetRange, reverse: boolean): Publication[] {
+    const query = reverse ? tables.readNewestFirst : tables.readOldestFirst;
+    const runs = slotRuns(first, last, this.#size);
+    return (reverse ? runs.toReversed() : runs).flatMap(({ low, high }) =>
+      this.#sql.rows(query, low, high, first, last).map(decodeStoredPublication),
+    );
+  }
+
+  /** How many bytes the publications at these offsets take, with their tags and infos. Reads none of them. */
+  bytes({ first, last }: OffsetRange): number {
+    return slotRuns(first, last, this.#size).reduce((sum, { low, high }) => {
+      const [measured] = this.#sql.rows(tables.measure, low, high, first, last);
+      return sum + Number(measured?.["bytes"] ?? 0);
+    }, 0);
+  }
+
+  /**
+   * The last offset of a page of publications: as many from `first` on as together take no more than `bytesMax`, and at
+   * least one. Measured stretch by stretch, or each page would cost a look at all that comes after it.
+   *
+   * @param eachBytes what one takes besides what is stored of it
+   */
+  pageEnd({ first, last }: OffsetRange, bytesMax: number, eachBytes: number): number {
+    let bytes = 0;
+    for (let from = first; from <= last; from += measuredAtOnce) {
+      const to = Math.min(last, from + measuredAtOnce - 1);
+      for (const { low, high } of slotRuns(from, to, this.#size)) {
+        for (const row of this.#sql.rows(tables.sizes, low, high, from, to)) {
+          const offset = Number(row["offset"]);
+          bytes += Number(row["bytes"]) + eachBytes;
+          if (bytes > bytesMax && offset > first) return offset - 1;
+        }
+      }
+    }
+    return last;
+  }
+
+  /** What the rows at these offsets say of their keys; oldest first, each row read once. */
+  keys({ first, last }: OffsetRange): readonly StoredKey[] {
+    return slotRuns(first, last, this.#size)
+      .flatMap(({ low, high }) => this.#sql.rows(tables.keys, low, high, first, last))
+      .map((row) => ({
+        offset: Number(row["offset"]),
+        timeMs: Number(row["time"]),
+        key: typeof row["idempotency_key"] === "string" ? row["idempotency_key"] : undefined,
+      }));
+  }
+
+  #writeStream(stream: Stream): void {
+    this.#sql.run(
+      tables.upsertStream,
+      this.#size,
+      stream.epoch,
+      stream.top,
+      stream.floor,
+      stream.timeMs,
+      stream.version.toString(),
+      stream.versionEpoch,
+    );
+  }
+}
+
+/** Of small publications a page holds thousands, of large ones a handful. */
+const measuredAtOnce = 256;
 
 /** What a stream is besides its publications. */
 export interface Stream {
@@ -19,6 +154,57 @@ export interface Stream {
   /** The newest version published; 0n when none was. */
   readonly version: bigint;
   readonly versionEpoch: string;
+}
+
+/** A publication on its way into the history: what was asked for, and who published it when that was a client. */
+export interface HistoryEntry extends Omit<PublicationRequest, "skipHistory"> {
+  readonly info?: ClientInfo;
+}
+
+/** Offsets, both included. */
+export interface OffsetRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What a row of the ring says of its key. */
+export interface StoredKey {
+  readonly offset: number;
+  /** When the publication came, ms since 1970; never less than that of an older one. */
+  readonly timeMs: number;
+  /** Undefined when it was published without one. */
+  readonly key: string | undefined;
+}
+
+/** What a former instance left. */
+export interface StoredStream {
+  readonly stream: Stream;
+  /** The size of the ring that its publications lie in, whatever is configured now. */
+  readonly size: number;
+}
+
+/**
+ * Reads what a former instance left; undefined when it left no stream. Whatever the history's size: the stream's own row,
+ * and those that {@link newestRow} reads.
+ */
+export function loadStream(sql: Sql): StoredStream | undefined {
+  if (!storedTables(sql).has("stream")) return undefined;
+  const meta = sql.rows(
+    "SELECT size, epoch, top AS offset, floor, time, version, version_epoch FROM stream",
+  )[0];
+  if (meta === undefined) return undefined;
+  const size = Number(meta["size"]);
+  // The stream's own row is newer than the ring only when the ring was emptied.
+  const source = newestRow(sql, size) ?? meta;
+  const stream: Stream = {
+    epoch: columnText(meta, "epoch"),
+    top: Number(source["offset"]),
+    floor: Number(source["floor"]),
+    timeMs: Number(source["time"]),
+    version: BigInt(columnText(source, "version")),
+    versionEpoch: columnText(source, "version_epoch"),
+  };
+  return { stream, size };
 }
 
 const publicationColumns = `
@@ -57,71 +243,8 @@ export const tables = {
     WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
 } as const;
 
-/** What a former instance left. */
-export interface StoredStream {
-  readonly stream: Stream;
-  /** The size of the ring that its publications lie in, whatever is configured now. */
-  readonly size: number;
-}
-
-/**
- * Reads what a former instance left; undefined when it left no stream. Whatever the history's size: the stream's own row,
- * and those that {@link newestRow} reads.
- */
-export function loadStream(sql: Sql): StoredStream | undefined {
-  if (!storedTables(sql).has("stream")) return undefined;
-  const meta = sql.rows(
-    "SELECT size, epoch, top AS offset, floor, time, version, version_epoch FROM stream",
-  )[0];
-  if (meta === undefined) return undefined;
-  const size = Number(meta["size"]);
-  // The stream's own row is newer than the ring only when the ring was emptied.
-  const source = newestRow(sql, size) ?? meta;
-  const stream: Stream = {
-    epoch: columnText(meta, "epoch"),
-    top: Number(source["offset"]),
-    floor: Number(source["floor"]),
-    timeMs: Number(source["time"]),
-    version: BigInt(columnText(source, "version")),
-    versionEpoch: columnText(source, "version_epoch"),
-  };
-  return { stream, size };
-}
-
-/**
- * Moves the newest publications to a ring of another size, within SQLite: they need not fit in memory. Call it in a
- * transaction. Reads the whole ring and writes a row for each publication kept, once for each change of the configuration.
- *
- * @returns the stream as it is then
- */
-export function resizeRing(sql: Sql, { stream, size: before }: StoredStream, size: number): Stream {
-  // What the smaller of the two rings lets go is gone for good: a larger one must not count on those rows.
-  const floor = Math.max(stream.floor, stream.top - Math.min(before, size) + 1);
-  sql.run("ALTER TABLE publication RENAME TO publication_before");
-  sql.run(`CREATE TABLE publication (${publicationColumns})`);
-  sql.run(
-    `INSERT INTO publication SELECT offset % ?, offset, time, ?, version, version_epoch, idempotency_key, delta,
-      tags, info, data FROM publication_before WHERE offset > ?`,
-    size,
-    floor,
-    stream.top - size,
-  );
-  sql.run("DROP TABLE publication_before");
-  sql.run("UPDATE stream SET size = ?", size);
-  return { ...stream, floor };
-}
-
-/** A publication on its way into the history: what was asked for, and who published it when that was a client. */
-export interface HistoryEntry extends Omit<PublicationRequest, "skipHistory"> {
-  readonly info?: ClientInfo;
-}
-
 /** The values of one row of the table `publication`, in its columns' order. */
-export function insertValues(
-  entry: HistoryEntry,
-  stream: Stream,
-  slot: number,
-): readonly SqlValue[] {
+function insertValues(entry: HistoryEntry, stream: Stream, slot: number): readonly SqlValue[] {
   return [
     slot,
     stream.top,
@@ -138,7 +261,7 @@ export function insertValues(
 }
 
 /** Turns a row written from {@link insertValues} into the publication it was. */
-export function decodeStoredPublication(row: SqlRow): Publication {
+function decodeStoredPublication(row: SqlRow): Publication {
   const info = row["info"];
   const tags = row["tags"];
   return {

@@ -1,15 +1,13 @@
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
-import {
-  decodeStoredPublication,
-  type HistoryEntry,
-  insertValues,
-  loadStream,
-  resizeRing,
-  type Stream,
-  tables,
-} from "./history-table.ts";
-import { slotRuns, type SlotRun } from "./ring.ts";
 import type { Sql } from "../sql.ts";
+import {
+  type HistoryEntry,
+  HistoryTable,
+  loadStream,
+  type OffsetRange,
+  type StoredKey,
+  type Stream,
+} from "./history-table.ts";
 
 export interface HistoryOptions {
   /** Publications kept; 0 switches history off. */
@@ -34,15 +32,6 @@ export type HistoryRead =
   /** Together they are more than the reader can take. */
   | { readonly outcome: "too-large" };
 
-/** What a row of the ring says of its key. */
-export interface StoredKey {
-  readonly offset: number;
-  /** When the publication came, ms since 1970; never less than that of an older one. */
-  readonly timeMs: number;
-  /** Undefined when it was published without one. */
-  readonly key: string | undefined;
-}
-
 /**
  * A channel's stream: its epoch, its top offset and the newest publications (rules H1 to H8).
  * The publications lie in a ring of rows, slot = offset % size, so that one publication costs exactly one row written:
@@ -54,9 +43,9 @@ export class History {
   readonly #sql: Sql;
   readonly #options: HistoryOptions;
   readonly #newEpoch: () => string;
+  /** Its ring has the configured size once {@link resize} was called. */
+  readonly #table: HistoryTable;
   #stream: Stream | undefined;
-  /** Of the ring as it is stored: what is configured, once {@link resize} was called. */
-  #size: number;
 
   /**
    * Reads where a former instance left the stream, and changes nothing.
@@ -69,7 +58,7 @@ export class History {
     this.#newEpoch = newEpoch;
     const stored = loadStream(sql);
     this.#stream = stored?.stream;
-    this.#size = stored?.size ?? options.size;
+    this.#table = new HistoryTable(sql, stored?.size ?? options.size);
   }
 
   get enabled(): boolean {
@@ -85,16 +74,15 @@ export class History {
   resize(release: (offset: number, epoch: string | undefined) => void): void {
     const stream = this.#stream;
     const { size } = this.#options;
-    if (stream === undefined || (this.enabled && size === this.#size)) return;
+    if (stream === undefined || (this.enabled && size === this.#table.size)) return;
     this.#sql.transaction(() => {
       if (!this.enabled) {
         release(Number.POSITIVE_INFINITY, undefined);
         this.forget();
         return;
       }
-      release(stream.top - Math.min(size, this.#size) + 1, stream.epoch);
-      this.#stream = resizeRing(this.#sql, { stream, size: this.#size }, size);
-      this.#size = size;
+      release(stream.top - Math.min(size, this.#table.size) + 1, stream.epoch);
+      this.#stream = this.#table.resize(stream, size);
     });
   }
 
@@ -123,7 +111,7 @@ export class History {
       version: bringsVersion ? entry.version : stream.version,
       versionEpoch: bringsVersion ? entry.versionEpoch : stream.versionEpoch,
     };
-    this.#sql.run(tables.upsertPublication, ...insertValues(entry, next, offset % this.#size));
+    this.#table.append(entry, next);
     this.#stream = next;
     return { offset, epoch: stream.epoch };
   }
@@ -134,11 +122,10 @@ export class History {
    * @param bytesMax how much they may be together, with their tags and infos: they are all in memory at once
    */
   read(range: HistoryRange, bytesMax: number, nowMs: number): HistoryRead {
-    const window = this.#window(this.#open(nowMs), range, nowMs);
-    if (window === undefined) return { outcome: "read", publications: [] };
-    const bytes = this.#runs(window).reduce((sum, run) => sum + this.#measure(run, window), 0);
-    if (bytes > bytesMax) return { outcome: "too-large" };
-    return { outcome: "read", publications: this.#rows(window, range.reverse) };
+    const offsets = this.#readable(this.#open(nowMs), range, nowMs);
+    if (offsets === undefined) return { outcome: "read", publications: [] };
+    if (this.#table.bytes(offsets) > bytesMax) return { outcome: "too-large" };
+    return { outcome: "read", publications: this.#table.read(offsets, range.reverse) };
   }
 
   /**
@@ -153,9 +140,10 @@ export class History {
     nowMs: number,
   ): readonly Publication[] {
     const range = { sinceOffset, limit: Number.MAX_SAFE_INTEGER, reverse: false };
-    const window = this.#window(this.#open(nowMs), range, nowMs);
-    if (window === undefined) return [];
-    return this.#rows({ ...window, last: this.#pageEnd(window, bytesMax, eachBytes) }, false);
+    const offsets = this.#readable(this.#open(nowMs), range, nowMs);
+    if (offsets === undefined) return [];
+    const last = this.#table.pageEnd(offsets, bytesMax, eachBytes);
+    return this.#table.read({ first: offsets.first, last }, false);
   }
 
   /**
@@ -165,19 +153,12 @@ export class History {
   get oldestRow(): number {
     return this.#stream === undefined
       ? Number.POSITIVE_INFINITY
-      : this.#stream.top - this.#size + 1;
+      : this.#stream.top - this.#table.size + 1;
   }
 
   /** What the rows at these offsets, both included, say of their keys; oldest first, each row read once. */
   keys(first: number, last: number): readonly StoredKey[] {
-    if (first > last) return [];
-    return slotRuns(first, last, this.#size)
-      .flatMap(({ low, high }) => this.#sql.rows(tables.keys, low, high, first, last))
-      .map((row) => ({
-        offset: Number(row["offset"]),
-        timeMs: Number(row["time"]),
-        key: typeof row["idempotency_key"] === "string" ? row["idempotency_key"] : undefined,
-      }));
+    return first > last ? [] : this.#table.keys({ first, last });
   }
 
   /** The stream's epoch; undefined when there is no stream. Never makes one. */
@@ -199,7 +180,7 @@ export class History {
   /** The publication at the top, whether or not it can still be read by others; undefined when its row is gone. */
   get newest(): Publication | undefined {
     const top = this.#stream?.top ?? 0;
-    return top === 0 ? undefined : this.#rows({ first: top, last: top }, false)[0];
+    return top === 0 ? undefined : this.#table.read({ first: top, last: top }, false)[0];
   }
 
   /** Whether the publication at this offset can still be read. */
@@ -214,8 +195,7 @@ export class History {
     const stream = this.#stream;
     if (stream === undefined) return;
     this.#stream = { ...stream, floor: stream.top + 1, timeMs: Math.max(stream.timeMs, nowMs) };
-    this.#sql.run("DELETE FROM publication");
-    this.#writeStream(this.#stream);
+    this.#table.clear(this.#stream);
   }
 
   /** When the epoch and the top offset may go, ms since 1970; undefined when there is no stream. */
@@ -226,7 +206,7 @@ export class History {
   /** Ends the stream: the next publication starts a new epoch. Only while nobody holds a position in it. */
   forget(): void {
     if (this.#stream === undefined) return;
-    for (const statement of tables.drop) this.#sql.run(statement);
+    this.#table.drop();
     this.#stream = undefined;
   }
 
@@ -240,23 +220,9 @@ export class History {
       version: 0n,
       versionEpoch: "",
     };
-    for (const statement of tables.create) this.#sql.run(statement);
-    this.#writeStream(stream);
+    this.#table.create(stream);
     this.#stream = stream;
     return stream;
-  }
-
-  #writeStream(stream: Stream): void {
-    this.#sql.run(
-      tables.upsertStream,
-      this.#size,
-      stream.epoch,
-      stream.top,
-      stream.floor,
-      stream.timeMs,
-      stream.version.toString(),
-      stream.versionEpoch,
-    );
   }
 
   /** All publications go together, a TTL after the newest one, as in Centrifugo's engines. */
@@ -265,10 +231,10 @@ export class History {
   }
 
   #first(stream: Stream): number {
-    return Math.max(stream.floor, stream.top - this.#size + 1);
+    return Math.max(stream.floor, stream.top - this.#table.size + 1);
   }
 
-  #window(stream: Stream, range: HistoryRange, nowMs: number): ReadableRange | undefined {
+  #readable(stream: Stream, range: HistoryRange, nowMs: number): OffsetRange | undefined {
     if (range.limit <= 0 || this.#expired(stream, nowMs)) return undefined;
     let first = this.#first(stream);
     let last = stream.top;
@@ -281,46 +247,4 @@ export class History {
     }
     return first > last ? undefined : { first, last };
   }
-
-  #measure({ low, high }: SlotRun, { first, last }: ReadableRange): number {
-    const [measured] = this.#sql.rows(tables.measure, low, high, first, last);
-    return Number(measured?.["bytes"] ?? 0);
-  }
-
-  /** The last offset that fits. Measured stretch by stretch, or each page would cost a look at all that comes after it. */
-  #pageEnd({ first, last }: ReadableRange, bytesMax: number, eachBytes: number): number {
-    let bytes = 0;
-    for (let from = first; from <= last; from += measuredAtOnce) {
-      const stretch = { first: from, last: Math.min(last, from + measuredAtOnce - 1) };
-      for (const { low, high } of this.#runs(stretch)) {
-        for (const row of this.#sql.rows(tables.sizes, low, high, stretch.first, stretch.last)) {
-          const offset = Number(row["offset"]);
-          bytes += Number(row["bytes"]) + eachBytes;
-          if (bytes > bytesMax && offset > first) return offset - 1;
-        }
-      }
-    }
-    return last;
-  }
-
-  #rows(window: ReadableRange, reverse: boolean): Publication[] {
-    const query = reverse ? tables.readNewestFirst : tables.readOldestFirst;
-    const runs = this.#runs(window);
-    return (reverse ? runs.toReversed() : runs).flatMap(({ low, high }) =>
-      this.#sql.rows(query, low, high, window.first, window.last).map(decodeStoredPublication),
-    );
-  }
-
-  #runs({ first, last }: ReadableRange): readonly SlotRun[] {
-    return slotRuns(first, last, this.#size);
-  }
-}
-
-/** Of small publications a page holds thousands, of large ones a handful. */
-const measuredAtOnce = 256;
-
-/** Offsets, both included. */
-interface ReadableRange {
-  readonly first: number;
-  readonly last: number;
 }

@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { History, StoredKey } from "./history.ts";
+import type { History } from "./history.ts";
+import type { StoredKey } from "./history-table.ts";
 import { columnText, type Sql } from "../sql.ts";
 import { storedTables } from "./stored-tables.ts";
 
