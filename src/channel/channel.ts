@@ -78,7 +78,7 @@ export class Channel {
   /** Who listens elsewhere. */
   readonly relay: Relay;
   readonly #recoveryLimit: number;
-  readonly #answerBytesMax: number;
+  readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
   readonly #sql: Sql;
   readonly #history: History;
@@ -92,7 +92,7 @@ export class Channel {
     this.hub = new Hub(name, client.queueMaxSizeBytes);
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent it again.
-    this.#answerBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
+    this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#pageBytesMax = client.queueMaxSizeBytes / 2;
     this.#sql = sql;
     const { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs } = options;
@@ -145,14 +145,14 @@ export class Channel {
   ): PublishOutcome {
     this.deleteExpired(nowMs);
     const key = request.idempotencyKey;
-    const keeps = this.#history.enabled && !request.skipHistory;
+    const withHistory = this.#history.enabled && !request.skipHistory;
     if (key !== "") {
       const first = this.#idempotency.find(key, this.#history.epoch ?? "", nowMs, (offset) =>
-        this.#history.retains(offset, nowMs),
+        this.#history.isReadable(offset, nowMs),
       );
       if (first !== undefined) return { outcome: "suppressed", ...first };
     }
-    if (!keeps) return this.#publishWithoutHistory(request, info, nowMs);
+    if (!withHistory) return this.#publishWithoutHistory(request, info, nowMs);
     if (request.version > 0n) {
       const { version, versionEpoch } = this.#history.version;
       if (request.versionEpoch === versionEpoch && request.version <= version) {
@@ -215,7 +215,7 @@ export class Channel {
     since: StreamPosition,
     mode: SubscribeOptions["mode"],
     nowMs: number,
-    bytesMax = this.#answerBytesMax,
+    bytesMax = this.#recoveryBytesMax,
   ): (Recovery & { readonly position: StreamPosition }) | undefined {
     const position = this.position(nowMs);
     if (position === undefined) return undefined;
@@ -224,7 +224,7 @@ export class Channel {
       mode === "cache"
         ? { limit: 1, reverse: true }
         : { limit, reverse: false, sinceOffset: since.offset };
-    const read = this.#history.read(range, Math.min(bytesMax, this.#answerBytesMax), nowMs);
+    const read = this.#history.read(range, Math.min(bytesMax, this.#recoveryBytesMax), nowMs);
     const found = read.outcome === "read" ? read.publications : undefined;
     const recovery =
       mode === "cache"
@@ -273,8 +273,8 @@ export class Channel {
 
   /** Ends somebody's subscription; the others hear of it after the call. */
   unsubscribe(subscriber: Subscriber): void {
-    const wasThere = this.hub.remove(subscriber);
-    if (wasThere && subscriber.announced) this.announce("leave", subscriber.info);
+    const wasSubscribed = this.hub.remove(subscriber);
+    if (wasSubscribed && subscriber.announced) this.announce("leave", subscriber.info);
   }
 
   /** Tells everybody who wants to know that somebody came or went. */
@@ -297,8 +297,8 @@ export class Channel {
     const keysEnd = this.#idempotency.endsAtMs;
     const historyEnd = this.#history.endsAtMs;
     const ended = historyEnd !== undefined && historyEnd <= nowMs;
-    const held = ended && (this.hub.size > 0 || this.relay.isHeld(historyEnd));
-    const historyDue = held ? undefined : historyEnd;
+    const followed = ended && (this.hub.size > 0 || this.relay.isFollowed(historyEnd));
+    const historyDue = followed ? undefined : historyEnd;
     if (keysEnd === undefined || historyDue === undefined) return keysEnd ?? historyDue;
     return Math.min(keysEnd, historyDue);
   }
@@ -323,7 +323,7 @@ export class Channel {
     const historyEnds = this.#history.endsAtMs;
     if (historyEnds === undefined || nowMs < historyEnds || this.hub.size > 0) return;
     if (this.relay.size > 0) {
-      this.relay.askWhoFollows(historyEnds);
+      this.relay.checkFollowers(historyEnds);
       return;
     }
     const epoch = this.#history.epoch ?? "";
@@ -361,7 +361,7 @@ export class Channel {
       position = this.#append(entry, nowMs);
     }
     if (request.idempotencyKey !== "") {
-      this.#idempotency.noteInRing(request.idempotencyKey, position.offset, nowMs);
+      this.#idempotency.addRingKey(request.idempotencyKey, position.offset, nowMs);
     }
     this.#collect(livePublication(request, info, position, this.options));
     return { outcome: "published", position };

@@ -14,11 +14,11 @@ export class FollowerProgress {
   /** It has taken everything before `next`, and nothing from there on. */
   certain: boolean;
   /** It registered, or took something, in this instance. */
-  heard: boolean;
+  confirmed: boolean;
   /** It is to be called even when there is nothing new: to tell it where the stream stands, or to see if it still follows. */
-  owed = false;
+  mustCall = false;
   /** It is being asked whether it still follows, and that is to be noted. */
-  asked = false;
+  checking = false;
   #inFlight: Delivery | undefined;
   #followedMeanwhile = false;
   #failures = 0;
@@ -29,13 +29,13 @@ export class FollowerProgress {
     this.gateway = gateway;
     this.next = next;
     this.certain = following;
-    this.heard = following;
+    this.confirmed = following;
   }
 
   /** It asked to follow, again: what came before it reads from the history, if it wants to. */
   follow(next: number): void {
     // Should this be an old question that came late, the gateway still waits for what it hasn't taken: it has to hear of it.
-    if (next > this.next) this.owed = true;
+    if (next > this.next) this.mustCall = true;
     this.next = next;
     this.certain = true;
     this.#failures = 0;
@@ -71,14 +71,14 @@ export class FollowerProgress {
 
   /** The gateway has everything before this number. */
   took(next: number): void {
-    this.heard = true;
-    this.asked = false;
+    this.confirmed = true;
+    this.checking = false;
     this.#failures = 0;
     this.certain = true;
     // What it followed from meanwhile may be further; then nobody knows whether it has what lies between.
     if (next < this.next) return;
     this.next = next;
-    this.owed = false;
+    this.mustCall = false;
   }
 
   /** The call came to nothing; the next one waits. */

@@ -184,7 +184,7 @@ export class History {
   }
 
   /** Whether the publication at this offset can still be read. */
-  retains(offset: number, nowMs: number): boolean {
+  isReadable(offset: number, nowMs: number): boolean {
     const stream = this.#stream;
     if (stream === undefined || this.#expired(stream, nowMs)) return false;
     return offset >= this.#first(stream) && offset <= stream.top;

@@ -71,26 +71,26 @@ export class Idempotency {
   /**
    * The first result of a publish with this key, while it is to be remembered.
    *
-   * @param retained tells whether the publication at an offset can still be read
+   * @param isReadable tells whether the publication at an offset can still be read
    */
   find(
     key: string,
     epoch: string,
     nowMs: number,
-    retained: (offset: number) => boolean,
+    isReadable: (offset: number) => boolean,
   ): FirstResult | undefined {
-    const spared = this.#retained.get(key);
-    if (spared !== undefined && isYoung(spared, nowMs)) {
-      return spared.offset === 0
+    const retained = this.#retained.get(key);
+    if (retained !== undefined && isYoung(retained, nowMs)) {
+      return retained.offset === 0
         ? {}
-        : { position: { offset: spared.offset, epoch: spared.epoch } };
+        : { position: { offset: retained.offset, epoch: retained.epoch } };
     }
     for (;;) {
       const inRing = this.#ring.get(key);
-      if (inRing !== undefined && (isYoung(inRing, nowMs) || retained(inRing.offset))) {
+      if (inRing !== undefined && (isYoung(inRing, nowMs) || isReadable(inRing.offset))) {
         return { position: { offset: inRing.offset, epoch } };
       }
-      if (!this.#unreadMayBeYoung(nowMs) && !this.#unreadIsRetained(retained)) return undefined;
+      if (!this.#unreadMayBeYoung(nowMs) && !this.#unreadIsReadable(isReadable)) return undefined;
       this.#readNewest();
     }
   }
@@ -111,7 +111,7 @@ export class Idempotency {
   }
 
   /** Notes a key that was written in the row at this offset. No row written. */
-  noteInRing(key: string, offset: number, timeMs: number): void {
+  addRingKey(key: string, offset: number, timeMs: number): void {
     this.#ring.set(key, { offset, timeMs });
     this.#ringKeyAt.set(offset, key);
   }
@@ -197,9 +197,9 @@ export class Idempotency {
     return first <= last && isYoung({ timeMs: newestMs }, nowMs);
   }
 
-  #unreadIsRetained(retained: (offset: number) => boolean): boolean {
+  #unreadIsReadable(isReadable: (offset: number) => boolean): boolean {
     const { first, last } = this.#unread;
-    return first <= last && retained(last);
+    return first <= last && isReadable(last);
   }
 
   /** Sees to it that the row at this offset is read, unless its key can't be young. The ring overwrites the oldest first. */
@@ -207,7 +207,7 @@ export class Idempotency {
     while (this.#unread.first <= offset && this.#unreadMayBeYoung(nowMs)) {
       const { first, last } = this.#unread;
       this.#unread.first = Math.min(last, first + rowsAtOnce - 1) + 1;
-      this.#note(this.#history.keys(first, this.#unread.first - 1));
+      this.#addKeys(this.#history.keys(first, this.#unread.first - 1));
     }
   }
 
@@ -215,16 +215,16 @@ export class Idempotency {
     const { first, last } = this.#unread;
     this.#unread.last = Math.max(first, last - rowsAtOnce + 1) - 1;
     const rows = this.#history.keys(this.#unread.last + 1, last);
-    this.#note(rows);
+    this.#addKeys(rows);
     this.#unread.newestMs = rows[0]?.timeMs ?? this.#unread.newestMs;
   }
 
   /** Of several rows with one key the newest counts, whichever is read first. */
-  #note(rows: readonly StoredKey[]): void {
+  #addKeys(rows: readonly StoredKey[]): void {
     for (const { key, offset, timeMs } of rows) {
       if (key === undefined) continue;
       const known = this.#ring.get(key);
-      if (known === undefined || known.offset < offset) this.noteInRing(key, offset, timeMs);
+      if (known === undefined || known.offset < offset) this.addRingKey(key, offset, timeMs);
     }
   }
 

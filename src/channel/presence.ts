@@ -17,7 +17,7 @@ export interface GatheredPresence {
  */
 export function presence(
   subscribers: readonly Subscriber[],
-  others: GatheredPresence = nobodyElse,
+  others: GatheredPresence = noOthers,
 ): PresenceResult {
   const clients = new Map(others.clients.map((info) => [info.client, info]));
   const here = subscribers.filter((subscriber) => subscriber.present).map(({ info }) => info);
@@ -37,4 +37,4 @@ export function presenceStats(
   return { clientCount: clients.length, userCount, ...rest };
 }
 
-const nobodyElse: GatheredPresence = { clients: [], complete: true };
+const noOthers: GatheredPresence = { clients: [], complete: true };

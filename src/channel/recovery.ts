@@ -12,28 +12,28 @@ export type Recovery =
  * Pure: it sees positions and what was read, never storage. When in doubt it says unrecoverable: loading state anew
  * costs bandwidth, a silent hole costs trust.
  *
- * @param asked  where the subscriber was; an empty epoch asks not to compare epochs
- * @param stream where the stream stands
- * @param missed the publications after `asked.offset`, oldest first, at most `limit`; undefined when they were too
+ * @param since  where the subscriber was; an empty epoch asks not to compare epochs
+ * @param top    where the stream stands
+ * @param missed the publications after `since.offset`, oldest first, at most `limit`; undefined when they were too
  *               large to be read at once
  * @param limit  so many missed publications are already too many
  */
 export function recover(
-  asked: StreamPosition,
-  stream: StreamPosition,
+  since: StreamPosition,
+  top: StreamPosition,
   missed: readonly Publication[] | undefined,
   limit: number,
 ): Recovery {
-  if (asked.epoch !== "" && asked.epoch !== stream.epoch) return { outcome: "unrecoverable" };
+  if (since.epoch !== "" && since.epoch !== top.epoch) return { outcome: "unrecoverable" };
   if (missed === undefined || missed.length >= limit) return { outcome: "unrecoverable" };
   const first = missed[0];
   const last = missed.at(-1);
   if (first === undefined || last === undefined) {
-    return asked.offset === stream.offset
+    return since.offset === top.offset
       ? { outcome: "recovered", publications: [] }
       : { outcome: "unrecoverable" };
   }
-  return first.offset === asked.offset + 1 && last.offset === stream.offset
+  return first.offset === since.offset + 1 && last.offset === top.offset
     ? { outcome: "recovered", publications: missed }
     : { outcome: "unrecoverable" };
 }
@@ -41,16 +41,16 @@ export function recover(
 /**
  * Decides the same for a gateway that reads what it missed page by page.
  *
- * @param page the oldest publications after `asked.offset`, oldest first; none only when there are none
+ * @param page the oldest publications after `since.offset`, oldest first; none only when there are none
  */
 export function recoverPage(
-  asked: StreamPosition,
-  stream: StreamPosition,
+  since: StreamPosition,
+  top: StreamPosition,
   page: readonly Publication[],
 ): Recovery {
-  if (asked.epoch !== "" && asked.epoch !== stream.epoch) return { outcome: "unrecoverable" };
-  const next = page[0]?.offset ?? stream.offset + 1;
-  return next === asked.offset + 1
+  if (since.epoch !== "" && since.epoch !== top.epoch) return { outcome: "unrecoverable" };
+  const next = page[0]?.offset ?? top.offset + 1;
+  return next === since.offset + 1
     ? { outcome: "recovered", publications: page }
     : { outcome: "unrecoverable" };
 }
@@ -62,11 +62,11 @@ export function recoverPage(
  * @param newest the newest publication; undefined when none can be read
  */
 export function recoverNewest(
-  asked: StreamPosition,
-  stream: StreamPosition,
+  since: StreamPosition,
+  top: StreamPosition,
   newest: Publication | undefined,
 ): Recovery {
-  if (newest?.offset !== stream.offset) return { outcome: "unrecoverable" };
-  const has = asked.offset === stream.offset && asked.epoch === stream.epoch;
+  if (newest?.offset !== top.offset) return { outcome: "unrecoverable" };
+  const has = since.offset === top.offset && since.epoch === top.epoch;
   return { outcome: "recovered", publications: has ? [] : [newest] };
 }

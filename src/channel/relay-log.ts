@@ -10,7 +10,7 @@ interface LoggedEntry {
 }
 
 /** What goes into one batch. */
-export interface Cut {
+export interface LogSlice {
   readonly entries: readonly RelayEntry[];
   /** Whether nothing comes after them. */
   readonly whole: boolean;
@@ -49,7 +49,7 @@ export class RelayLog {
   }
 
   /** Numbers an entry that nobody will ask for. Only while nobody waits for an earlier one. */
-  pass(): void {
+  skip(): void {
     this.dropBefore(++this.#last + 1);
   }
 
@@ -59,7 +59,7 @@ export class RelayLog {
   }
 
   /** As many entries from this number on as one call carries. A single one that is larger goes alone. */
-  cut(from: number): Cut {
+  slice(from: number): LogSlice {
     const entries: RelayEntry[] = [];
     let bytes = 0;
     let top: StreamPosition | undefined;

@@ -23,15 +23,15 @@ export function replyToRequests(
 ): readonly RelayReply[] {
   let roomBytes: number = limits.answerBytesMax;
   return requests.map((request) => {
-    const answer =
+    const reply =
       publishRefused && request.method === "publish"
         ? failed(errorCodes.tooManyRequests)
         : replyTo(channel, gateway, request, roomBytes, nowMs);
-    if ("publications" in answer) {
-      const bytes = answer.publications.reduce((sum, each) => sum + publicationBytes(each), 0);
+    if ("publications" in reply) {
+      const bytes = reply.publications.reduce((sum, each) => sum + publicationBytes(each), 0);
       roomBytes = Math.max(0, roomBytes - bytes);
     }
-    return answer;
+    return reply;
   });
 }
 
@@ -50,7 +50,7 @@ function replyTo(
         ? (channel.recoverPage(request.since, nowMs, roomBytes) ?? failed(errorCodes.notAvailable))
         : recover(channel, request.since, "stream", roomBytes, nowMs);
     case "newest":
-      return recover(channel, nowhere, "cache", roomBytes, nowMs);
+      return recover(channel, noPosition, "cache", roomBytes, nowMs);
     case "publish": {
       const outcome = channel.publish(clientPublication(request.data), request.info, nowMs);
       if (outcome.outcome === "too-many-keys") return failed(errorCodes.tooManyRequests);
@@ -110,4 +110,4 @@ function failed(error: ErrorCode): RelayReply {
 }
 
 /** Where nobody is who has the newest publication. */
-const nowhere: StreamPosition = { offset: 0, epoch: "" };
+const noPosition: StreamPosition = { offset: 0, epoch: "" };

@@ -8,7 +8,7 @@ import {
   slowWaitMaxMs,
 } from "./follower-progress.ts";
 import type { GatewayRegistry } from "./gateway-registry.ts";
-import { type Cut, RelayLog } from "./relay-log.ts";
+import { type LogSlice, RelayLog } from "./relay-log.ts";
 
 export interface RelaySetup {
   readonly channel: string;
@@ -67,7 +67,7 @@ export class Relay {
    * @param top where the stream stands after it; undefined on a channel without history
    */
   add(entry: RelayEntry, top: StreamPosition | undefined): void {
-    if (this.#followers.size === 0) this.#log.pass();
+    if (this.#followers.size === 0) this.#log.skip();
     else this.#log.append(entry, top);
   }
 
@@ -94,28 +94,32 @@ export class Relay {
   deliveries(top: StreamPosition | undefined, nowMs: number): readonly Delivery[] {
     const deliveries: Delivery[] = [];
     // Most gateways are equally far and get the same entries.
-    const cuts = new Map<number, Cut>();
+    const slices = new Map<number, LogSlice>();
     for (const progress of this.#followers.values()) {
-      if (this.#registry.checkDueAtMs(progress.gateway) <= nowMs) ask(progress);
-      if (progress.calling || !this.#wants(progress) || progress.waitsUntilMs(nowMs) !== undefined)
+      if (this.#registry.checkDueAtMs(progress.gateway) <= nowMs) requestCheck(progress);
+      if (
+        progress.calling ||
+        !this.#needsCall(progress) ||
+        progress.waitsUntilMs(nowMs) !== undefined
+      )
         continue;
       progress.skipTo(this.#log.first);
-      const cut = cuts.get(progress.next) ?? this.#log.cut(progress.next);
-      cuts.set(progress.next, cut);
-      deliveries.push(this.#begin(progress, cut, top));
+      const slice = slices.get(progress.next) ?? this.#log.slice(progress.next);
+      slices.set(progress.next, slice);
+      deliveries.push(this.#begin(progress, slice, top));
     }
     return deliveries;
   }
 
   /** What came of a call. A second answer to it is ignored. */
-  answered(delivery: Delivery, answer: RelayBatchReply | "failed", nowMs: number): void {
+  answered(delivery: Delivery, reply: RelayBatchReply | "failed", nowMs: number): void {
     const { gateway, batch } = delivery;
     const progress = this.#followers.get(gateway);
     const ended = progress?.end(delivery);
     if (progress === undefined || ended === undefined) return;
-    switch (answer === "failed" ? answer : answer.outcome) {
+    switch (reply === "failed" ? reply : reply.outcome) {
       case "taken":
-        if (progress.asked) this.#registry.found(gateway, nowMs);
+        if (progress.checking) this.#registry.found(gateway, nowMs);
         progress.took(batch.first + batch.entries.length);
         this.#trim();
         return;
@@ -153,17 +157,18 @@ export class Relay {
    * gateways had it, so those that were not heard since are told where the stream stands.
    */
   checkAfterWaking(): void {
-    for (const progress of this.#followers.values()) if (!progress.heard) progress.owed = true;
+    for (const progress of this.#followers.values())
+      if (!progress.confirmed) progress.mustCall = true;
   }
 
   /** Asks the gateways that were not heard since then whether they still follow, so that those that don't say so. */
-  askWhoFollows(sinceMs: number): void {
+  checkFollowers(sinceMs: number): void {
     for (const progress of this.#followers.values())
-      if (this.#isUnknown(progress, sinceMs)) ask(progress);
+      if (this.#isUnknown(progress, sinceMs)) requestCheck(progress);
   }
 
   /** Whether some gateway follows the channel, or is being asked whether it still does, since then. */
-  isHeld(sinceMs: number): boolean {
+  isFollowed(sinceMs: number): boolean {
     const followers = [...this.#followers.values()];
     return (
       followers.length > 0 && !followers.some((progress) => this.#isUnknown(progress, sinceMs))
@@ -171,17 +176,17 @@ export class Relay {
   }
 
   #isUnknown(progress: FollowerProgress, sinceMs: number): boolean {
-    return !progress.asked && this.#registry.isUnknownSince(progress.gateway, sinceMs);
+    return !progress.checking && this.#registry.isUnknownSince(progress.gateway, sinceMs);
   }
 
-  #wants(progress: FollowerProgress): boolean {
-    return progress.owed || progress.next <= this.sequence;
+  #needsCall(progress: FollowerProgress): boolean {
+    return progress.mustCall || progress.next <= this.sequence;
   }
 
-  #begin(progress: FollowerProgress, cut: Cut, top: StreamPosition | undefined): Delivery {
-    const { entries } = cut;
+  #begin(progress: FollowerProgress, slice: LogSlice, top: StreamPosition | undefined): Delivery {
+    const { entries } = slice;
     // When more entries follow, the stream has gone on since the last of these.
-    const reached = cut.whole ? top : cut.top;
+    const batchTop = slice.whole ? top : slice.top;
     const delivery: Delivery = {
       gateway: progress.gateway,
       batch: {
@@ -191,7 +196,7 @@ export class Relay {
         first: progress.next,
         entries,
         certain: progress.certain,
-        ...(reached === undefined ? {} : { top: reached }),
+        ...(batchTop === undefined ? {} : { top: batchTop }),
       },
     };
     progress.begin(delivery);
@@ -202,12 +207,12 @@ export class Relay {
     progress.failed(nowMs);
     // From here on the waits are longer than an idle object lives, so what is owed must be noted where it survives.
     if (!this.#hasHistory || progress.failures !== quickRetries + 1) return;
-    progress.asked = true;
+    progress.checking = true;
     this.#registry.retryLater(progress.gateway, nowMs + slowWaitMaxMs);
   }
 
   #dueAtMs(progress: FollowerProgress, nowMs: number): number {
-    if (!progress.calling && !this.#wants(progress))
+    if (!progress.calling && !this.#needsCall(progress))
       return this.#registry.checkDueAtMs(progress.gateway);
     const waitsUntilMs = progress.calling ? undefined : progress.waitsUntilMs(nowMs);
     if (waitsUntilMs !== undefined) return waitsUntilMs;
@@ -222,7 +227,7 @@ export class Relay {
   }
 }
 
-function ask(progress: FollowerProgress): void {
-  progress.owed = true;
-  progress.asked = true;
+function requestCheck(progress: FollowerProgress): void {
+  progress.mustCall = true;
+  progress.checking = true;
 }

@@ -177,20 +177,20 @@ describe("asking whether a gateway still follows", () => {
   it("[H6] happens once for each that wasn't heard of since then", () => {
     const relay = following();
     relay.follow("late", 5_000);
-    expect([relay.isHeld(0), relay.isHeld(5_000)]).toEqual([true, false]);
-    relay.askWhoFollows(5_000);
-    expect(relay.isHeld(5_000)).toBe(true);
+    expect([relay.isFollowed(0), relay.isFollowed(5_000)]).toEqual([true, false]);
+    relay.checkFollowers(5_000);
+    expect(relay.isFollowed(5_000)).toBe(true);
     const asked = onlyDelivery(relay, 6_000);
     expect(asked.gateway).toBe("a");
     relay.answered(asked, taken, 6_000);
-    relay.askWhoFollows(5_000);
+    relay.checkFollowers(5_000);
     expect(relay.deliveries(at(0), 6_000)).toEqual([]);
-    expect([relay.isHeld(5_000), relay.isHeld(5_001), relay.isHeld(6_000)]).toEqual([
+    expect([relay.isFollowed(5_000), relay.isFollowed(5_001), relay.isFollowed(6_000)]).toEqual([
       true,
       false,
       false,
     ]);
-    expect(openRelay().isHeld(0)).toBe(false);
+    expect(openRelay().isFollowed(0)).toBe(false);
   });
 });
 

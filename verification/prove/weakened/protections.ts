@@ -69,8 +69,8 @@ export const protections: readonly Protection[] = [
     meaning: "who missed more than is kept is told so, instead of being given what is left",
     rule: "R2",
     file: "src/channel/recovery.ts",
-    code: "return first.offset === asked.offset + 1 && last.offset === stream.offset",
-    weakened: "return last.offset === stream.offset",
+    code: "return first.offset === since.offset + 1 && last.offset === top.offset",
+    weakened: "return last.offset === top.offset",
   },
 ];
 
