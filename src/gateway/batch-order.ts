@@ -16,7 +16,7 @@ type SortedBatch =
       readonly skipped: boolean;
     }
   /** Something is missing and can't be had, or nobody knows whether it is. */
-  | { readonly outcome: "lost" };
+  | { readonly outcome: "insufficient-state" };
 
 /**
  * Finds what is new in a batch (rule L1). The numbers tell what was taken already. What is missing in a stream the offsets
@@ -28,15 +28,15 @@ export function sortBatch(batch: RelayBatch, cursor: Cursor): SortedBatch {
   const isNewer = instance > cursor.instance;
   const before = isNewer ? 0 : cursor.sequence;
   const last = first + entries.length - 1;
-  const isTold = !isNewer && (entries.length > 0 ? last <= before : last < before);
+  const isKnown = !isNewer && (entries.length > 0 ? last <= before : last < before);
   // Repeated or overtaken, unless it tells of more: should a clock have been set back, two instances began at the same time.
-  if (isTold && !isAhead(top, cursor.position)) return nothingNew(cursor);
+  if (isKnown && !isAhead(top, cursor.position)) return nothingNew(cursor);
   // One without entries that ends where we are says where the stream stands now.
   const position = positionIn(cursor.position, top);
-  if (position === "lost") return { outcome: "lost" };
+  if (position === "insufficient-state") return insufficientState;
   const skipped = isNewer || first > before + 1;
   if (position === undefined) {
-    if (first > before + 1) return { outcome: "lost" };
+    if (first > before + 1) return insufficientState;
     const fresh = entries.slice(before + 1 - first);
     return { outcome: "sorted", cursor: { instance, sequence: last }, entries: fresh, skipped };
   }
@@ -101,13 +101,13 @@ function sortEntries(
 function positionIn(
   position: StreamPosition | undefined,
   top: StreamPosition | undefined,
-): StreamPosition | undefined | "lost" {
+): StreamPosition | undefined | "insufficient-state" {
   // History was switched on or off. What was published around then nobody can know to be complete.
-  if ((position === undefined) !== (top === undefined)) return "lost";
+  if ((position === undefined) !== (top === undefined)) return "insufficient-state";
   if (position === undefined || top === undefined) return undefined;
   if (sameStream(position, top)) return { ...position, epoch: position.epoch || top.epoch };
   // Before the first publication nothing was at stake, and the first one tells clients the epoch (docs/protocol.md 2.6).
-  return position.offset === 0 ? { ...position, epoch: top.epoch } : "lost";
+  return position.offset === 0 ? { ...position, epoch: top.epoch } : "insufficient-state";
 }
 
 function isAhead(top: StreamPosition | undefined, position: StreamPosition | undefined): boolean {
@@ -118,6 +118,8 @@ function isAhead(top: StreamPosition | undefined, position: StreamPosition | und
 function isInStream(entry: RelayEntry): entry is RelayEntry & { readonly type: "publication" } {
   return entry.type === "publication" && entry.publication.offset > 0;
 }
+
+const insufficientState: SortedBatch = { outcome: "insufficient-state" };
 
 function nothingNew(cursor: Cursor): SortedBatch {
   return { outcome: "sorted", cursor, entries: [], skipped: false };

@@ -18,14 +18,14 @@ export interface ChannelClientPort {
   call(
     channel: string,
     requests: readonly RelayRequest[],
-    done: (answers: RelayReplies | undefined) => void,
+    done: (replies: RelayReplies | undefined) => void,
   ): void;
 }
 
 /** A question, and who waits for the answer. */
 export interface PendingRequest {
   readonly request: RelayRequest;
-  readonly done: (answer: RelayReply) => void;
+  readonly done: (reply: RelayReply) => void;
 }
 
 /**
@@ -36,44 +36,44 @@ export interface PendingRequest {
 export class ChannelClient {
   readonly #channel: string;
   readonly #port: ChannelClientPort;
-  readonly #emptied: () => void;
-  readonly #paused: () => void;
-  readonly #waiting = new RequestQueue();
-  readonly #pause = new Backoff();
+  readonly #onIdle: () => void;
+  readonly #onBackoff: () => void;
+  readonly #queue = new RequestQueue();
+  readonly #backoff = new Backoff();
   /** From a call out until its last answer was given: what an answer makes somebody ask shares the next call, too. */
-  #underWay = false;
+  #inFlight = false;
 
   /**
-   * @param emptied called whenever nothing is asked any more
-   * @param paused  called whenever {@link settle} has to be called, now and when it says
+   * @param onIdle    called whenever nothing is asked any more
+   * @param onBackoff called whenever {@link settle} has to be called, now and when it says
    */
   constructor(
     channel: string,
     port: ChannelClientPort,
-    emptied: () => void,
-    paused: () => void = () => undefined,
+    onIdle: () => void,
+    onBackoff: () => void = () => undefined,
   ) {
     this.#channel = channel;
     this.#port = port;
-    this.#emptied = emptied;
-    this.#paused = paused;
+    this.#onIdle = onIdle;
+    this.#onBackoff = onBackoff;
   }
 
   /** Whether nothing is asked. */
   get idle(): boolean {
-    return !this.#underWay && this.#waiting.size === 0;
+    return !this.#inFlight && this.#queue.size === 0;
   }
 
   /** Asks several questions in one go, or refuses those for which there is no room any more. */
-  ask(all: readonly PendingRequest[]): void {
+  ask(requests: readonly PendingRequest[]): void {
     const refused: PendingRequest[] = [];
-    for (const asked of all) {
-      const { request } = asked;
+    for (const pending of requests) {
+      const { request } = pending;
       const bytes = relayRequestBytes(request);
-      const waiting = { ...asked, bytes, attempts: attemptsOf(request), tries: triesOf(request) };
-      if (!this.#waiting.add(waiting)) refused.push(asked);
+      const queued = { ...pending, bytes, attempts: attemptsOf(request), tries: triesOf(request) };
+      if (!this.#queue.add(queued)) refused.push(pending);
     }
-    for (const { done: answered } of refused) answered(failure(errorCodes.tooManyRequests));
+    for (const { done } of refused) done(failure(errorCodes.tooManyRequests));
     this.#send();
   }
 
@@ -83,85 +83,85 @@ export class ChannelClient {
    * @returns in how many ms this must be called again; undefined when there is nothing to wait for
    */
   settle(nowMs: number): number | undefined {
-    if (this.#pause.over(nowMs)) this.#send();
-    return this.#pause.leftMs(nowMs);
+    if (this.#backoff.endIfElapsed(nowMs)) this.#send();
+    return this.#backoff.leftMs(nowMs);
   }
 
   #send(): void {
-    if (this.#underWay || this.#pause.lasts || this.#waiting.size === 0) return;
-    this.#underWay = true;
-    const sent = this.#waiting.nextCall();
+    if (this.#inFlight || this.#backoff.active || this.#queue.size === 0) return;
+    this.#inFlight = true;
+    const sent = this.#queue.nextCall();
     // A port that answers at once and again later must not answer for the next call.
-    let answered = false;
+    let isDone = false;
     this.#port.call(
       this.#channel,
-      sent.filter(({ settled }) => settled === undefined).map(({ request }) => request),
-      (answers) => {
-        if (answered) return;
-        answered = true;
-        this.#answered(sent, answers);
+      sent.filter(({ givenUp }) => givenUp === undefined).map(({ request }) => request),
+      (replies) => {
+        if (isDone) return;
+        isDone = true;
+        this.#replied(sent, replies);
       },
     );
   }
 
-  #answered(sent: readonly QueuedRequest[], answers: RelayReplies | undefined): void {
+  #replied(sent: readonly QueuedRequest[], replies: RelayReplies | undefined): void {
     try {
-      if (answers === undefined) this.#putBack(sent.map(failedOnce));
-      else if (answers.outcome === "overloaded") this.#overloaded(sent);
+      if (replies === undefined) this.#putBack(sent.map(failedOnce));
+      else if (replies.outcome === "overloaded") this.#overloaded(sent);
       else {
-        this.#pause.end();
-        answerAll(sent, answers.answers);
+        this.#backoff.reset();
+        giveReplies(sent, replies.answers);
       }
     } finally {
-      this.#underWay = false;
+      this.#inFlight = false;
     }
     this.#send();
-    if (this.idle) this.#emptied();
+    if (this.idle) this.#onIdle();
   }
 
   /** Nothing of it was done. */
   #overloaded(sent: readonly QueuedRequest[]): void {
-    this.#pause.begin();
+    this.#backoff.begin();
     this.#putBack(sent.map(refusedOnce));
     // What waits was asked meanwhile, and comes with the next call.
-    if (this.#waiting.size === 0) this.#pause.skip();
-    else this.#paused();
+    if (this.#queue.size === 0) this.#backoff.cancel();
+    else this.#onBackoff();
   }
 
   /** These are asked again, before everything else; what was given up is told only after what was asked earlier. */
   #putBack(sent: readonly QueuedRequest[]): void {
     // For the answer to a join or a leave nobody waits.
     const first = sent.findIndex(
-      ({ settled, request }) => settled === undefined && request.method !== "announce",
+      ({ givenUp, request }) => givenUp === undefined && request.method !== "announce",
     );
     const before = first < 0 ? sent : sent.slice(0, first);
-    const kept = before.filter(({ settled }) => settled === undefined);
+    const kept = before.filter(({ givenUp }) => givenUp === undefined);
     // They wait again before any answer is given: that may ask something new, which comes after them.
-    this.#waiting.putBack([...kept, ...sent.slice(before.length)]);
-    for (const { settled, done: answered } of before) if (settled !== undefined) answered(settled);
+    this.#queue.putBack([...kept, ...sent.slice(before.length)]);
+    for (const { givenUp, done } of before) if (givenUp !== undefined) done(givenUp);
   }
 }
 
 /** Nobody knows what became of it: what does no harm when it is done twice is asked again. */
-function failedOnce(waiting: QueuedRequest): QueuedRequest {
-  const attempts = waiting.attempts - 1;
-  if (waiting.settled !== undefined || attempts > 0) return { ...waiting, attempts };
-  return { ...waiting, attempts, settled: failure(errorCodes.internal) };
+function failedOnce(queued: QueuedRequest): QueuedRequest {
+  const attempts = queued.attempts - 1;
+  if (queued.givenUp !== undefined || attempts > 0) return { ...queued, attempts };
+  return { ...queued, attempts, givenUp: failure(errorCodes.internal) };
 }
 
 /** It was refused, and does no harm if it is asked again. */
-function refusedOnce(waiting: QueuedRequest): QueuedRequest {
-  const tries = waiting.tries - 1;
-  if (waiting.settled !== undefined || tries > 0) return { ...waiting, tries };
-  return { ...waiting, tries, settled: failure(errorCodes.tooManyRequests) };
+function refusedOnce(queued: QueuedRequest): QueuedRequest {
+  const tries = queued.tries - 1;
+  if (queued.givenUp !== undefined || tries > 0) return { ...queued, tries };
+  return { ...queued, tries, givenUp: failure(errorCodes.tooManyRequests) };
 }
 
-function answerAll(sent: readonly QueuedRequest[], answers: readonly RelayReply[]): void {
+function giveReplies(sent: readonly QueuedRequest[], replies: readonly RelayReply[]): void {
   let next = 0;
-  for (const { settled, done: answered } of sent) {
-    if (settled !== undefined) answered(settled);
+  for (const { givenUp, done } of sent) {
+    if (givenUp !== undefined) done(givenUp);
     // Fewer answers than questions: another release, or a fault. Nobody must wait for ever.
-    else answered(answers[next++] ?? failure(errorCodes.internal));
+    else done(replies[next++] ?? failure(errorCodes.internal));
   }
 }
 
@@ -202,14 +202,14 @@ function triesOf({ method }: RelayRequest): number {
 /** A question that was asked, and may be asked again. */
 interface QueuedRequest {
   readonly request: RelayRequest;
-  readonly done: (answer: RelayReply) => void;
+  readonly done: (reply: RelayReply) => void;
   readonly bytes: number;
   /** How often it may still be sent without anybody knowing what became of it. */
   readonly attempts: number;
   /** How often it may still be refused by an overloaded channel. */
   readonly tries: number;
   /** It was given up, and is answered so in its turn. */
-  readonly settled?: RelayReply;
+  readonly givenUp?: RelayReply;
 }
 
 /**
@@ -226,42 +226,42 @@ class RequestQueue {
   }
 
   /** @returns false when there is no room for it */
-  add(waiting: QueuedRequest): boolean {
-    const announces = waiting.request.method === "announce";
-    const { count, bytes } = this.#roomOf(waiting);
+  add(queued: QueuedRequest): boolean {
+    const announces = queued.request.method === "announce";
+    const { count, bytes } = this.#roomOf(queued);
     const countMax = announces ? limits.announcesWaitingMax : limits.requestsWaitingMax;
     const bytesMax = announces ? limits.announcesWaitingBytesMax : limits.requestsWaitingBytesMax;
-    if (count >= countMax || bytes + waiting.bytes > bytesMax) return false;
-    this.#all.push(waiting);
-    this.#count(waiting, 1);
+    if (count >= countMax || bytes + queued.bytes > bytesMax) return false;
+    this.#all.push(queued);
+    this.#count(queued, 1);
     return true;
   }
 
   /** Puts questions that had been taken before all others, whether or not there is room. */
   putBack(taken: readonly QueuedRequest[]): void {
     this.#all = [...taken, ...this.#all];
-    for (const waiting of taken) this.#count(waiting, 1);
+    for (const queued of taken) this.#count(queued, 1);
   }
 
   /** Takes as many of the first ones as one call may have. */
   nextCall(): readonly QueuedRequest[] {
     let count = 0;
     let bytes = 0;
-    for (const waiting of this.#all) {
-      bytes += waiting.bytes;
+    for (const queued of this.#all) {
+      bytes += queued.bytes;
       if (count >= limits.requestsPerCallMax) break;
       if (count > 0 && bytes > limits.requestsPerCallBytesMax) break;
       count++;
     }
     const next = this.#all.splice(0, count);
-    for (const waiting of next) this.#count(waiting, -1);
+    for (const queued of next) this.#count(queued, -1);
     return next;
   }
 
-  #count(waiting: QueuedRequest, sign: 1 | -1): void {
-    const room = this.#roomOf(waiting);
+  #count(queued: QueuedRequest, sign: 1 | -1): void {
+    const room = this.#roomOf(queued);
     room.count += sign;
-    room.bytes += sign * waiting.bytes;
+    room.bytes += sign * queued.bytes;
   }
 
   #roomOf({ request }: QueuedRequest): { count: number; bytes: number } {
@@ -278,7 +278,7 @@ class Backoff {
   /** In a row. */
   #count = 0;
 
-  get lasts(): boolean {
+  get active(): boolean {
     return this.#ms !== undefined;
   }
 
@@ -289,18 +289,18 @@ class Backoff {
   }
 
   /** Nobody has anything to wait for. */
-  skip(): void {
+  cancel(): void {
     this.#ms = undefined;
   }
 
   /** The channel isn't overloaded any more. */
-  end(): void {
+  reset(): void {
     this.#ms = undefined;
     this.#count = 0;
   }
 
   /** @returns whether it has ended just now */
-  over(nowMs: number): boolean {
+  endIfElapsed(nowMs: number): boolean {
     const leftMs = this.leftMs(nowMs);
     if (leftMs === undefined || leftMs > 0) return false;
     this.#ms = undefined;

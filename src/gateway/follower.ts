@@ -99,7 +99,7 @@ export class Follower {
     this.#run(() => {
       this.expireReplayBuffer(nowMs);
       this.#pending ??= this.#newPending();
-      this.#pending.add({ subscription, options, nowMs, answer: answered });
+      this.#pending.add({ subscription, options, nowMs, done: answered });
     });
   }
 
@@ -233,7 +233,7 @@ export class Follower {
     }
     if (this.#cursor === undefined) return;
     const sorted = sortBatch(batch, this.#cursor);
-    if (sorted.outcome === "lost") {
+    if (sorted.outcome === "insufficient-state") {
       this.#insufficientState();
       return;
     }
@@ -258,7 +258,7 @@ export class Follower {
     const { position } = cursor;
     this.#cursor = cursor;
     if (position === undefined) return;
-    this.#pending?.settleAhead(position);
+    this.#pending?.keepPrefetched(position);
   }
 
   #follow(joins: PendingSubscribes): void {
@@ -271,7 +271,7 @@ export class Follower {
         request: { method: "follow" },
         done: (answer) => this.#run(() => this.#followed(answer)),
       },
-      ...joins.askAhead(),
+      ...joins.prefetch(),
     ]);
   }
 

@@ -15,7 +15,7 @@ import { limits } from "../limits.ts";
  */
 export class Pools {
   readonly #objectsMax: number;
-  readonly #pools = new Map<string, Memory>();
+  readonly #pools = new Map<string, PoolMemory>();
 
   /** @param objectsMax how long a pool may get */
   constructor(objectsMax: number = limits.poolObjectsMax) {
@@ -29,7 +29,7 @@ export class Pools {
    * @param nowMs ms since 1970, whole
    */
   candidates(pool: string, nowMs: number): readonly number[] {
-    const memory = this.#pools.get(pool) ?? nothing;
+    const memory = this.#pools.get(pool) ?? nothingKnown;
     const lowest = notFull(memory, 0, this.#objectsMax, nowMs, 0);
     if (lowest === undefined) return [];
     const candidates: (number | undefined)[] = [];
@@ -63,7 +63,7 @@ export class Pools {
     rooms.add(index);
   }
 
-  #remember(pool: string): Memory {
+  #remember(pool: string): PoolMemory {
     const memory = this.#pools.get(pool) ?? { fullUntilMs: new Map(), rooms: new Set() };
     // A map keeps the order of insertion, so its first entry is the one of which nothing was learned for longest.
     this.#pools.delete(pool);
@@ -77,14 +77,14 @@ export class Pools {
 }
 
 /** Of one pool; no index is in both. Neither grows beyond the number of the pool's objects. */
-interface Memory {
+interface PoolMemory {
   /** Objects without room, and when they are worth asking again. */
   readonly fullUntilMs: Map<number, number>;
   /** Objects that took a client when they were last asked, however long ago. */
   readonly rooms: Set<number>;
 }
 
-const nothing: Memory = { fullUntilMs: new Map(), rooms: new Set() };
+const nothingKnown: PoolMemory = { fullUntilMs: new Map(), rooms: new Set() };
 
 /** The first four objects are asked one by one: most pools are no longer, and are then filled without a gap. */
 function stretchWidth(stretch: number): number {
@@ -92,7 +92,7 @@ function stretchWidth(stretch: number): number {
 }
 
 /** The lowest index in `from … end - 1` where there was room. */
-function lowestRoom({ rooms }: Memory, from: number, end: number): number | undefined {
+function lowestRoom({ rooms }: PoolMemory, from: number, end: number): number | undefined {
   let lowest: number | undefined;
   for (const index of rooms) {
     if (index >= from && index < (lowest ?? end)) lowest = index;
@@ -106,7 +106,7 @@ function lowestRoom({ rooms }: Memory, from: number, end: number): number | unde
  * @param chance a whole number that says where to begin; from the end it goes on at the beginning
  */
 function notFull(
-  { fullUntilMs }: Memory,
+  { fullUntilMs }: PoolMemory,
   from: number,
   end: number,
   nowMs: number,

@@ -83,12 +83,12 @@ export class ReplayBuffer {
     if (first === undefined) return this.#publications;
     // One missing in what was read would be one missing here.
     if (first.offset + before.length - 1 !== start) return undefined;
-    const joined = [...before, ...this.#publications];
+    const merged = [...before, ...this.#publications];
     this.#start = first.offset - 1;
-    this.#publications = [...joined];
+    this.#publications = [...merged];
     this.#bytes += before.reduce((sum, publication) => sum + publicationBytes(publication), 0);
     this.#trim();
-    return joined;
+    return merged;
   }
 
   /** Everything after an offset; undefined when the window doesn't reach back that far, or not up to it. */
@@ -116,7 +116,7 @@ export class ReplayBudget {
   /** The oldest first. */
   readonly #bytes = new Map<Follower, number>();
   #totalBytes = 0;
-  #lookAtMs = 0;
+  #nextCheckMs = 0;
 
   /** Something happened to a follower: its window may hold more now, or less. */
   note(follower: Follower): void {
@@ -136,8 +136,8 @@ export class ReplayBudget {
 
   /** Lets go of what is old, also where nothing happens any more. Looks at most once in the time that a window lives. */
   expire(nowMs: number): void {
-    if (nowMs < this.#lookAtMs && nowMs >= this.#lookAtMs - limits.replayBufferMs) return;
-    this.#lookAtMs = nowMs + limits.replayBufferMs;
+    if (nowMs < this.#nextCheckMs && nowMs >= this.#nextCheckMs - limits.replayBufferMs) return;
+    this.#nextCheckMs = nowMs + limits.replayBufferMs;
     for (const follower of this.#bytes.keys()) {
       follower.expireReplayBuffer(nowMs);
       this.#count(follower);
