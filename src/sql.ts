@@ -1,24 +1,26 @@
 /**
- * The storage a channel needs: a synchronous SQLite. One object's database holds one channel, so no query names it.
- * Implemented over a Durable Object's `sql` and, in tests and simulations, over `node:sqlite`.
+ * The port to storage: a synchronous SQLite database. The database of a channel object holds one channel, so no query
+ * names the channel. A Durable Object's `sql` implements it and, in tests and simulations, `node:sqlite`.
  */
 export interface Sql {
-  /** Runs a query and gives all its rows: one left half read would keep its table from being changed. */
+  /**
+   * Runs a query and returns all its rows: a result that is read only in part would keep its table from being changed.
+   */
   rows(query: string, ...values: readonly SqlValue[]): readonly SqlRow[];
   /** Runs a statement that changes something. */
   run(statement: string, ...values: readonly SqlValue[]): void;
-  /** All of `work` or, when it throws, nothing of it. */
+  /** Carries out all changes of `work` or, if it throws, none of them. */
   transaction<Result>(work: () => Result): Result;
 }
 
 export type SqlValue = string | number | Uint8Array | null;
-/** Bytes are read as what the platform has for them. */
+/** Bytes are read as the platform's own type for them. */
 export type SqlRow = Readonly<Record<string, string | number | Uint8Array | ArrayBuffer | null>>;
 
 /**
- * The text in a row's column.
+ * The text in a column of a row.
  *
- * @throws where there is something else: then it isn't a column of texts, or the query doesn't ask for it
+ * @throws if the value isn't text: the column holds something else, or the query doesn't select it
  */
 export function columnText(row: SqlRow | undefined, column: string): string {
   const value = row?.[column];

@@ -1,14 +1,14 @@
 import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
-/** What a channel's name says: which options apply and who is meant by it (docs/protocol.md 5.4). */
+/** The outcome of resolving a channel name: the options that apply, and who may subscribe (docs/protocol.md 5.4). */
 export type ResolvedChannel =
   | {
       readonly outcome: "resolved";
       readonly options: ChannelOptions;
-      /** The name begins with the private prefix: only a subscription token opens it. */
+      /** The name begins with the private prefix: clients need a subscription token (rule A5). */
       readonly private: boolean;
-      /** The users it is limited to; absent when it is not user-limited. */
+      /** The users that the channel is limited to; absent if it isn't user-limited (rule A5). */
       readonly users?: readonly string[];
     }
   | { readonly outcome: "unknown-namespace" }
@@ -54,7 +54,7 @@ function limitedTo(name: string, config: ChannelConfig): readonly string[] | und
   return config.userSeparator === "" ? [list] : list.split(config.userSeparator);
 }
 
-/** Printable or not, one byte each: Centrifugo's test for a name that needs no regular expression. */
+/** Centrifugo's test for a name in a namespace without `channel_regex`: ASCII characters only, printable or not. */
 function isAscii(name: string): boolean {
   for (let index = 0; index < name.length; index++) {
     if (name.charCodeAt(index) > 127) return false;

@@ -14,24 +14,24 @@ import type { Sql } from "../sql.ts";
 import type { HistoryEntry } from "./history-table.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 
-/** What a channel is made of; the ports are the platform's, the rest is configuration. */
+/** The ports and the configuration of a channel. */
 export interface ChannelSetup {
   readonly name: string;
   readonly options: ChannelOptions;
   readonly client: ClientConfig;
   readonly sql: Sql;
   readonly newEpoch: () => string;
-  /** When this instance of the channel's object began, ms since 1970. */
+  /** When this instance of the channel object began, ms since 1970. */
   readonly instance: number;
   readonly nowMs: number;
 }
 
 export type PublishOutcome =
-  /** Accepted; the position is absent when it went without history. */
+  /** The publication was accepted; the position is absent if it went without history. */
   | { readonly outcome: "published"; readonly position?: StreamPosition }
-  /** Its idempotency key was published before, or its version isn't newer: nothing was done. */
+  /** Nothing was done: the idempotency key was published before (rule I1), or the version isn't newer (rule H9). */
   | { readonly outcome: "suppressed"; readonly position?: StreamPosition }
-  /** Nothing was done; the same publish may succeed a little later. */
+  /** Nothing was done; the same publish may succeed a little later (rule I4). */
   | { readonly outcome: "too-many-keys" };
 
 export type HistoryOutcome =
@@ -47,35 +47,53 @@ export type HistoryOutcome =
 export type SubscribeOutcome =
   | {
       readonly outcome: "subscribed";
-      /** Absent when the subscription has no position to keep. */
+      /** Absent if the subscription keeps no position. */
       readonly position?: StreamPosition;
       readonly recovered: boolean;
       readonly publications: readonly Publication[];
     }
   | { readonly outcome: "unrecoverable-position" };
 
-/** How a subscriber wants to take up the stream. */
+/** How a subscription begins. */
 export interface SubscribeOptions {
-  /** Whether the subscription keeps a position at all. */
+  /** Whether the subscription keeps a position. */
   readonly positioned: boolean;
-  /** Where the subscriber was; absent when it recovers nothing. */
+  /** The position up to which the subscriber has everything; absent if it recovers nothing. */
   readonly since?: StreamPosition;
-  /** stream: everything it missed. cache: the newest publication, unless it has that already (docs/protocol.md 2.4). */
+  /**
+   * stream: recover every publication after `since`. cache: recover the newest publication, unless the subscriber is at
+   * the top (docs/protocol.md 2.4).
+   */
   readonly mode: "stream" | "cache";
-  /** Refuse instead of joining without what was missed. */
+  /**
+   * Whether to refuse a subscribe that can't recover, instead of beginning without the missed publications (rule R5).
+   */
   readonly orFail: boolean;
 }
 
 /**
- * One channel: its order, its history and who listens (rules O1 to O4). Everything here is synchronous, so that
- * assigning an offset, writing the row and sending the frames is one stretch that nothing can come between.
+ * One channel: the aggregate that puts its publications in order and collects them (rules O1 to O3). A publish assigns
+ * the offset, writes the row and hands the publication to the hub and to the relay, in one synchronous stretch that
+ * nothing can come between. A publication takes three steps, of which this class takes the first:
+ *
+ * - collect: {@link publish} writes, `hub` collects the frame for the subscribers here, and `relay` numbers the entry.
+ * - commit: the platform makes the writes durable (workers/objects/commit-queue.ts), for all jobs that share the
+ *   commit.
+ * - settle: `hub.settle` sends the frame, and `relay.deliveries` says which gateways to call.
+ *
+ * Only full frames, joins and leaves are handed to the sockets before the commit; the platform holds them back until
+ * the writes are durable (rule O2).
+ *
+ * Each part owns one part of the truth: {@link History} the epoch, the offsets and the stored publications,
+ * {@link Idempotency} the keys, {@link GatewayRegistry} the list of gateways, `hub` the subscribers here, and `relay`
+ * the entries and how far each gateway is with them. This class keeps no state of its own; it keeps the parts in step.
  */
 export class Channel {
   readonly name: string;
   readonly options: ChannelOptions;
-  /** Who listens here. */
+  /** The subscribers with sockets of this object. */
   readonly hub: Hub;
-  /** Who listens elsewhere. */
+  /** The gateways that follow the channel for subscribers elsewhere. */
   readonly relay: Relay;
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
@@ -91,17 +109,18 @@ export class Channel {
     this.options = options;
     this.hub = new Hub(name, client.queueMaxSizeBytes);
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
-    // A subscriber that was sent more at once would be cut as slow, come back, and be sent it again.
+    // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#pageBytesMax = client.queueMaxSizeBytes / 2;
     this.#sql = sql;
     const { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs } = options;
     this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch);
     this.#idempotency = new Idempotency(sql, this.#history, nowMs);
-    // Keys of rows that go are spared first.
+    // Young keys of the rows that are deleted are retained first.
     this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
     this.#registry = new GatewayRegistry(sql, Math.max(metaTtlMs, checkIntervalMinMs));
-    // With a clock that was set back an instance could look older than the one before it, and gateways wouldn't believe it.
+    // After a clock was set back, this instance could seem older than the one before it, and gateways would drop its
+    // entries.
     const beforeMs = Math.max(this.#history.newestMs ?? 0, this.#registry.newestMs);
     this.relay = new Relay({
       channel: name,
@@ -115,29 +134,37 @@ export class Channel {
     return this.#history.enabled;
   }
 
-  /** Where the stream stands; undefined when there is none. Never makes one. */
+  /** The position of the newest publication; undefined without a stream. Never makes a stream. */
   get top(): StreamPosition | undefined {
     return this.#history.top;
   }
 
-  /** What stands there, shown or not; undefined when nothing does. */
+  /** The publication at the top, whether or not it may still be read; undefined if its row was deleted. */
   get newest(): Publication | undefined {
     return this.#history.newest;
   }
 
-  /** When the newest publication with history came, or the history was removed, ms since 1970; undefined without a stream. */
+  /**
+   * When the newest publication with history came, or the stream was made or emptied, ms since 1970; undefined without
+   * a stream.
+   */
   get newestMs(): number | undefined {
     return this.#history.newestMs;
   }
 
-  /** Where the stream stands; one that isn't there is made. Undefined on a channel without history. */
+  /** The top; a channel with history that has no stream gets one. Undefined on a channel without history. */
   position(nowMs: number): StreamPosition | undefined {
     if (!this.#history.enabled) return undefined;
     this.deleteExpired(nowMs);
     return this.#history.position(nowMs);
   }
 
-  /** Publishes, and collects the frame; {@link Hub.settle} sends it, in the same stretch or a little later. */
+  /**
+   * Publishes: assigns the offset, writes the row, and collects the publication for the subscribers here and on
+   * gateways.
+   *
+   * @param info the client that publishes; undefined for a backend
+   */
   publish(
     request: PublicationRequest,
     info: ClientInfo | undefined,
@@ -163,9 +190,10 @@ export class Channel {
   }
 
   /**
-   * Reads the history; `limit` 0 asks for the position alone, a negative one for everything.
+   * Reads the history.
    *
-   * @param bytesMax how large an answer the asker can take
+   * @param query    `limit` 0 asks for the position alone, a negative one for all publications
+   * @param bytesMax the largest answer that the caller can take
    */
   history(
     query: { readonly since?: StreamPosition; readonly limit: number; readonly reverse: boolean },
@@ -190,7 +218,7 @@ export class Channel {
     return { outcome: "history", publications: read.publications, position };
   }
 
-  /** Deletes the publications and keeps the position. */
+  /** Deletes the publications and keeps the position (rule H10). */
   removeHistory(nowMs: number): "removed" | "not-available" {
     if (!this.#history.enabled) return "not-available";
     this.deleteExpired(nowMs);
@@ -205,10 +233,10 @@ export class Channel {
   }
 
   /**
-   * What somebody missed who was at a position (rules R1 to R5).
+   * Recovers the publications that a subscriber at a position has missed (rules R1 to R4).
    *
-   * @param mode     as a {@link SubscribeOptions} has it
-   * @param bytesMax how much the asker can take, if that is less than a client can
+   * @param mode     as in {@link SubscribeOptions}
+   * @param bytesMax the most that the caller can take, if that is less than a client can
    * @returns undefined on a channel without history
    */
   recover(
@@ -234,10 +262,10 @@ export class Channel {
   }
 
   /**
-   * What a gateway missed that was at a position: the oldest of it, so much that it can pass it on at once without its
-   * readers being cut as slow, and at least one publication (rule L3).
+   * Recovers publications that a gateway at a position has missed: the oldest ones, as many as the gateway can pass on
+   * at once without its subscribers being cut as slow, and at least one (rule L3).
    *
-   * @param bytesMax how much of it there may be, if that is less
+   * @param bytesMax the most that the caller can take, if that is less
    * @returns undefined on a channel without history
    */
   recoverPage(
@@ -253,7 +281,7 @@ export class Channel {
     return { ...recoverPage(since, position, page), position };
   }
 
-  /** Makes somebody a subscriber. Every publication from the position on reaches it, and none before. */
+  /** Adds a subscriber. It receives every publication after the position of the outcome, and none before (rule O3). */
   subscribe(subscriber: Subscriber, options: SubscribeOptions, nowMs: number): SubscribeOutcome {
     const position = options.positioned ? this.position(nowMs) : undefined;
     if (position === undefined) {
@@ -271,27 +299,30 @@ export class Channel {
       : { outcome: "subscribed", position, recovered: false, publications: [] };
   }
 
-  /** Ends somebody's subscription; the others hear of it after the call. */
+  /** Removes a subscriber, and announces its leave if its join was announced (rule O5). */
   unsubscribe(subscriber: Subscriber): void {
     const wasSubscribed = this.hub.remove(subscriber);
     if (wasSubscribed && subscriber.announced) this.announce("leave", subscriber.info);
   }
 
-  /** Tells everybody who wants to know that somebody came or went. */
+  /** Tells the subscribers, here and on gateways, that a client came or went. */
   announce(type: "join" | "leave", info: ClientInfo): void {
     this.hub.announce(type, info);
     this.relay.add({ type, info }, this.top);
   }
 
-  /** Of this user's connections on the channel this one wants to be the only one, wherever the others are (rule C10). */
+  /**
+   * Closes the user's other connections to the channel, here and on gateways: only that of `client` stays (rule C10).
+   */
   makeExclusive(user: string, client: string): void {
     this.hub.makeExclusive(user, client);
     this.relay.add({ type: "sole", user, client }, this.top);
   }
 
   /**
-   * When {@link deleteExpired} is worth a call, ms since 1970; undefined when there is nothing to wait for. A stream that
-   * has ended but still has listeners, here or on gateways, waits for the last of them, which is no matter of time.
+   * When to call {@link deleteExpired}, ms since 1970; undefined if there is nothing to wait for. A stream that has
+   * ended but still has subscribers, here or on gateways, isn't waited for: it can be deleted once the last of them has
+   * left.
    */
   cleanupDueAtMs(nowMs: number): number | undefined {
     const keysEnd = this.#idempotency.endsAtMs;
@@ -303,7 +334,7 @@ export class Channel {
     return Math.min(keysEnd, historyDue);
   }
 
-  /** Whether nothing at all is stored. */
+  /** Whether nothing is stored for the channel. */
   get storesNothing(): boolean {
     const { endsAtMs } = this.#history;
     return (
@@ -314,8 +345,9 @@ export class Channel {
   }
 
   /**
-   * Deletes what has ended. A stream goes only while nobody listens: a listener holds a position in it (rule H6). A gateway
-   * may have no listener any more, and says so when it is asked; then the stream goes with the next call of this.
+   * Deletes keys and streams that have ended. A stream stays while it has subscribers, because they hold positions in
+   * it (rule H6). A gateway may have no subscriber any more, and says so when it is checked; a later call then deletes
+   * the stream.
    */
   deleteExpired(nowMs: number): void {
     const keysEnd = this.#idempotency.endsAtMs;
@@ -372,20 +404,23 @@ export class Channel {
     this.relay.add({ type: "publication", publication }, this.top);
   }
 
-  /** Takes the place of the oldest row, whose key may have to be spared. */
+  /** Overwrites the oldest row, whose key may have to be retained. */
   #append(entry: HistoryEntry, nowMs: number): StreamPosition {
     this.#idempotency.release(this.#history.oldestRow, this.#history.epoch, nowMs);
     return this.#history.append(entry, nowMs);
   }
 }
 
-/** What a push takes besides the publication and the channel's name. */
+/** The bytes of a push besides the publication and the channel's name. */
 const pushBytes = 64;
 
-/** However short-lived a namespace's streams are: asking a gateway wakes two objects and costs a row. */
+/**
+ * A check wakes two objects and costs a row, so gateways aren't checked more often, however soon the namespace's
+ * streams end.
+ */
 const checkIntervalMinMs = 600_000;
 
-/** What a history that can't be read is answered with, to clients and backends alike. */
+/** The error for a history that can't be read, to clients and backends alike. */
 export function historyError(outcome: Exclude<HistoryOutcome["outcome"], "history">): ErrorCode {
   switch (outcome) {
     case "not-available":

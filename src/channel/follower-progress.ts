@@ -1,30 +1,36 @@
 import type { RelayBatch } from "../contract/relay-batch.ts";
 
-/** One call to a gateway. It is told apart by being itself: hand the same object to {@link Relay.answered}. */
+/** One call to a gateway. {@link Relay.answered} tells deliveries apart by identity: pass it the same object. */
 export interface Delivery {
   readonly gateway: string;
   readonly batch: RelayBatch;
 }
 
-/** How far one gateway is, and when it may be called. One call is under way at a time (rule L2). */
+/**
+ * How far one gateway is, from the channel's side: the next entry, the call in flight, and the wait after failed calls.
+ * One call is in flight at a time (rule L2). The relay decides when to call the gateway, and with which entries.
+ */
 export class FollowerProgress {
   readonly gateway: string;
-  /** The first entry that the gateway is not known to have taken. */
+  /** The number of the first entry that the gateway isn't known to have taken. */
   next: number;
-  /** It has taken everything before `next`, and nothing from there on. */
+  /** Whether the gateway is known to have taken every entry before `next`, and none from there on. */
   certain: boolean;
-  /** It registered, or took something, in this instance. */
+  /** Whether the gateway has registered or taken a batch in this instance. */
   confirmed: boolean;
-  /** It is to be called even when there is nothing new: to tell it where the stream stands, or to see if it still follows. */
+  /** Whether to call the gateway even without new entries: to tell it the top, or to check whether it still follows. */
   mustCall = false;
-  /** It is being asked whether it still follows, and that is to be noted. */
+  /** Whether the gateway is being checked: if it still follows the channel, that is to be noted in the registry. */
   checking = false;
   #inFlight: Delivery | undefined;
   #followedMeanwhile = false;
   #failures = 0;
   #failedAtMs = 0;
 
-  /** @param following it follows from now on; otherwise a former instance knew it, and how far it came nobody knows */
+  /**
+   * @param following whether the gateway follows from now on; otherwise a former instance registered it, and how far it
+   *                  came is unknown
+   */
   constructor(gateway: string, next: number, following: boolean) {
     this.gateway = gateway;
     this.next = next;
@@ -32,9 +38,12 @@ export class FollowerProgress {
     this.confirmed = following;
   }
 
-  /** It asked to follow, again: what came before it reads from the history, if it wants to. */
+  /**
+   * The gateway has sent `follow`, perhaps again. It reads entries before `next` from the history, if it needs them.
+   */
   follow(next: number): void {
-    // Should this be an old question that came late, the gateway still waits for what it hasn't taken: it has to hear of it.
+    // An old `follow` may come late. Then the gateway still waits for the entries that it hasn't taken, and must be
+    // told of them.
     if (next > this.next) this.mustCall = true;
     this.next = next;
     this.certain = true;
@@ -42,13 +51,14 @@ export class FollowerProgress {
     this.#followedMeanwhile = true;
   }
 
-  /** Entries before this number are gone without the gateway having taken them. */
+  /** Entries before this number were dropped although the gateway hasn't taken them. */
   skipTo(first: number): void {
     if (this.next >= first) return;
     this.next = first;
     this.certain = false;
   }
 
+  /** Whether a call is in flight. */
   get calling(): boolean {
     return this.#inFlight !== undefined;
   }
@@ -61,7 +71,7 @@ export class FollowerProgress {
   /**
    * A call has ended.
    *
-   * @returns undefined for one that isn't under way; otherwise whether the gateway asked to follow while it was
+   * @returns undefined for a call that isn't in flight; otherwise whether the gateway has sent `follow` since it began
    */
   end(delivery: Delivery): { readonly followedMeanwhile: boolean } | undefined {
     if (this.#inFlight !== delivery) return undefined;
@@ -69,32 +79,33 @@ export class FollowerProgress {
     return { followedMeanwhile: this.#followedMeanwhile };
   }
 
-  /** The gateway has everything before this number. */
+  /** The gateway has every entry before this number. */
   took(next: number): void {
     this.confirmed = true;
     this.checking = false;
     this.#failures = 0;
     this.certain = true;
-    // What it followed from meanwhile may be further; then nobody knows whether it has what lies between.
+    // A `follow` during the call may have set `next` further. Then it is unknown whether the gateway has the entries
+    // between.
     if (next < this.next) return;
     this.next = next;
     this.mustCall = false;
   }
 
-  /** The call came to nothing; the next one waits. */
+  /** The call failed, and the next one waits. */
   failed(nowMs: number): void {
     this.#failures++;
     this.#failedAtMs = nowMs;
   }
 
-  /** How often calls have failed since the last one that didn't. */
+  /** How many calls have failed in a row. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Until when not to call it, ms since 1970; undefined when it may be called. */
+  /** The time until which the gateway isn't called, ms since 1970; undefined if it may be called now. */
   waitsUntilMs(nowMs: number): number | undefined {
-    // A clock that was set back must not make it wait longer.
+    // A clock that was set back must not make the wait longer.
     if (this.#failures === 0 || nowMs < this.#failedAtMs) return undefined;
     const untilMs = this.#failedAtMs + waitMs(this.#failures);
     return untilMs <= nowMs ? undefined : untilMs;
@@ -107,10 +118,12 @@ function waitMs(failures: number): number {
     : Math.min(slowWaitMs * 2 ** (failures - quickRetries - 1), slowWaitMaxMs);
 }
 
-/** From 100 ms to 3.2 s, 6.3 s in all: a deploy or a move takes no longer, and nobody should notice it. */
+/**
+ * From 100 ms to 3.2 s, 6.3 s in all: a deploy or a move of an object takes no longer, and clients shouldn't notice it.
+ */
 export const quickRetries = 6;
 const quickWaitMs = 100;
-/** Then the fault isn't passing: each try wakes two objects and costs an alarm, so they get rare. */
+/** After that the fault isn't transient. Each retry wakes two objects and costs an alarm, so retries become rare. */
 const slowWaitMs = 8_000;
-/** Rare enough to cost nothing, and often enough that a gateway that is back isn't long without its channel. */
+/** The longest wait: retries cost next to nothing, and a gateway that is back isn't without the channel for long. */
 export const slowWaitMaxMs = 600_000;

@@ -2,22 +2,23 @@ import { columnText, type Sql } from "../sql.ts";
 import { storedTables } from "./stored-tables.ts";
 
 interface Row {
-  /** When the gateway registered, or was last found to be there. */
+  /** When the gateway registered or was last found to follow the channel, ms since 1970. */
   readonly timeMs: number;
-  /** When to ask a gateway that couldn't be reached; undefined for one that could. */
+  /** When to check a gateway that couldn't be reached, ms since 1970; undefined for a gateway that could. */
   readonly retryAtMs: number | undefined;
 }
 
 /**
- * Which gateways follow a channel (rule L5). It is read once, when the object wakes; from then on a row is written when one
- * registers and when one is forgotten, and rarely in between: when a gateway was asked whether it is still there.
+ * The gateways that follow a channel, in the table `gateway` (rule L5). The table is read once, when the object wakes.
+ * From then on a row is written when a gateway registers, when it is forgotten and, rarely, in between: when a check
+ * found that it still follows, or when it couldn't be reached. The relay decides when to check a gateway.
  */
 export class GatewayRegistry {
   readonly #sql: Sql;
   readonly #checkIntervalMs: number;
   readonly #rows = new Map<string, Row>();
 
-  /** @param checkIntervalMs how long a gateway is believed to follow the channel without being asked */
+  /** @param checkIntervalMs for how long a gateway is believed to follow the channel without a check, ms */
   constructor(sql: Sql, checkIntervalMs: number) {
     this.#sql = sql;
     this.#checkIntervalMs = checkIntervalMs;
@@ -40,15 +41,16 @@ export class GatewayRegistry {
     return [...this.#rows.keys()];
   }
 
-  /** When a gateway last registered or was found to be there, ms since 1970; -Infinity when there is none. */
+  /** When a gateway last registered or was found to follow the channel, ms since 1970; -Infinity without gateways. */
   get newestMs(): number {
     return Math.max(...[...this.#rows.values()].map(({ timeMs }) => timeMs));
   }
 
-  /** Registers a gateway: one row written, or none for one that is registered. */
+  /** Registers a gateway: one row written, or none for a gateway that is registered already. */
   add(gateway: string, nowMs: number): void {
     if (this.#rows.has(gateway)) return;
-    // Only the first one may find no table. It may also find an empty one, for a table that was made once can stay.
+    // Only the first gateway may find no table. It may also find an empty table, because a table stays when its rows
+    // are deleted.
     if (this.#rows.size === 0) this.#sql.run(createTable);
     this.#write(gateway, { timeMs: nowMs, retryAtMs: undefined });
   }
@@ -58,24 +60,24 @@ export class GatewayRegistry {
     if (this.#rows.delete(gateway)) this.#sql.run("DELETE FROM gateway WHERE name = ?", gateway);
   }
 
-  /** Notes that a gateway is still there: one row written. */
+  /** Notes that a gateway still follows the channel: one row written. */
   found(gateway: string, nowMs: number): void {
     this.#write(gateway, { timeMs: nowMs, retryAtMs: undefined });
   }
 
-  /** Notes when to ask a gateway that can't be reached and has missed something: one row written. */
+  /** Notes when to check a gateway that can't be reached and has missed entries: one row written. */
   retryLater(gateway: string, retryAtMs: number): void {
     this.#write(gateway, { timeMs: this.#rows.get(gateway)?.timeMs ?? 0, retryAtMs });
   }
 
-  /** When a gateway is to be asked whether it is still there, ms since 1970. */
+  /** When to check whether a gateway still follows the channel, ms since 1970; Infinity if it isn't registered. */
   checkDueAtMs(gateway: string): number {
     const row = this.#rows.get(gateway);
     if (row === undefined) return Number.POSITIVE_INFINITY;
     return row.retryAtMs ?? row.timeMs + this.#checkIntervalMs;
   }
 
-  /** Whether nobody knows of a gateway that it was there at that time, and asking it now may tell. */
+  /** Whether a gateway hasn't been found to follow the channel since that time, although it can be reached. */
   isUnknownSince(gateway: string, timeMs: number): boolean {
     const row = this.#rows.get(gateway);
     return row !== undefined && row.retryAtMs === undefined && row.timeMs < timeMs;
@@ -87,7 +89,7 @@ export class GatewayRegistry {
   }
 }
 
-/** Without a rowid the name is the table's only index, and a row costs one written. */
+/** Without a rowid, the name is the table's only index, and a row costs one row written. */
 const createTable = `CREATE TABLE IF NOT EXISTS gateway (name TEXT PRIMARY KEY, time INTEGER NOT NULL, retry INTEGER)
   WITHOUT ROWID`;
 const upsert = `INSERT INTO gateway VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET

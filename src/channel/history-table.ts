@@ -9,25 +9,25 @@ import { storedTables } from "./stored-tables.ts";
 
 /**
  * The two SQLite tables of a channel's history: `stream`, with one row, and `publication`, a ring of rows in which a
- * publication lies at slot offset % size. This class owns all statements about the two tables. `History` decides what may
- * be read, what has expired, and when the tables are deleted.
+ * publication lies at slot offset % size. This class owns all statements about them. `History` decides what may be
+ * read, what has expired, and when the tables are made and deleted.
  */
 export class HistoryTable {
   readonly #sql: Sql;
   #size: number;
 
-  /** @param size the ring's size as its rows were written; for new tables, the configured size */
+  /** @param size the size of the ring when its rows were written; for new tables, the configured size */
   constructor(sql: Sql, size: number) {
     this.#sql = sql;
     this.#size = size;
   }
 
-  /** How many rows the ring has, whatever is configured. */
+  /** How many rows the ring has room for, whatever is configured. */
   get size(): number {
     return this.#size;
   }
 
-  /** Makes both tables, for a channel that has none. */
+  /** Makes both tables, on a channel that has none. */
   create(stream: Stream): void {
     for (const statement of tables.create) this.#sql.run(statement);
     this.#writeStream(stream);
@@ -38,7 +38,7 @@ export class HistoryTable {
     for (const statement of tables.drop) this.#sql.run(statement);
   }
 
-  /** Writes the newest publication into its slot: one row written. `stream` is the stream with this publication. */
+  /** Writes the newest publication into its slot: one row written. `stream` is the stream with that publication. */
   append(entry: HistoryEntry, stream: Stream): void {
     this.#sql.run(
       tables.upsertPublication,
@@ -53,13 +53,14 @@ export class HistoryTable {
   }
 
   /**
-   * Moves the newest publications to a ring of another size, within SQLite: they need not fit in memory. Call it in a
-   * transaction. Reads the whole ring and writes a row for each publication kept, once for each change of the configuration.
+   * Moves the newest publications to a ring of another size. SQLite copies them, so they need not fit in memory. Call
+   * this in a transaction. It reads the whole ring and writes a row for each publication that is kept, once for each
+   * change of the configuration (rule H7).
    *
-   * @returns the stream as it is then
+   * @returns the stream after the move
    */
   resize(stream: Stream, size: number): Stream {
-    // What the smaller of the two rings lets go is gone for good: a larger one must not count on those rows.
+    // The smaller of the two rings drops rows for good: a larger ring must not count on those rows.
     const floor = Math.max(stream.floor, stream.top - Math.min(this.#size, size) + 1);
     this.#sql.run("ALTER TABLE publication RENAME TO publication_before");
     this.#sql.run(`CREATE TABLE publication (${publicationColumns})`);
@@ -85,7 +86,7 @@ export class HistoryTable {
     );
   }
 
-  /** How many bytes the publications at these offsets take, with their tags and infos. Reads none of them. */
+  /** The bytes that the publications at these offsets take, with their tags and infos. Reads none of them. */
   bytes({ first, last }: OffsetRange): number {
     return slotRuns(first, last, this.#size).reduce((sum, { low, high }) => {
       const [measured] = this.#sql.rows(tables.measure, low, high, first, last);
@@ -94,10 +95,11 @@ export class HistoryTable {
   }
 
   /**
-   * The last offset of a page of publications: as many from `first` on as together take no more than `bytesMax`, and at
-   * least one. Measured stretch by stretch, or each page would cost a look at all that comes after it.
+   * The last offset of a page that begins at `first`: it has as many publications as together take no more than
+   * `bytesMax`, and at least one. The rows are measured in portions, or each page would cost a look at all rows after
+   * it.
    *
-   * @param eachBytes what one takes besides what is stored of it
+   * @param eachBytes the bytes that each publication takes besides its stored bytes
    */
   pageEnd({ first, last }: OffsetRange, bytesMax: number, eachBytes: number): number {
     let bytes = 0;
@@ -114,7 +116,7 @@ export class HistoryTable {
     return last;
   }
 
-  /** What the rows at these offsets say of their keys; oldest first, each row read once. */
+  /** The idempotency keys of the rows at these offsets: oldest first, each row read once. */
   keys({ first, last }: OffsetRange): readonly StoredKey[] {
     return slotRuns(first, last, this.#size)
       .flatMap(({ low, high }) => this.#sql.rows(tables.keys, low, high, first, last))
@@ -139,53 +141,55 @@ export class HistoryTable {
   }
 }
 
-/** Of small publications a page holds thousands, of large ones a handful. */
+/** A page holds thousands of small publications, or a handful of large ones. */
 const measuredAtOnce = 256;
 
-/** What a stream is besides its publications. */
+/** A stream without its publications (docs/protocol.md 2.1). */
 export interface Stream {
   readonly epoch: string;
   /** Offset of the newest publication; 0 before the first. */
   readonly top: number;
-  /** The oldest offset that may be shown; older rows may still lie in the ring. */
+  /** The oldest offset that may be read; rows of older publications may still lie in the ring. */
   readonly floor: number;
-  /** When the newest publication came, or the stream was made; ms since 1970. */
+  /** When the newest publication came, or the stream was made or emptied, if that was later; ms since 1970. */
   readonly timeMs: number;
-  /** The newest version published; 0n when none was. */
+  /** The newest version published; 0n if there was none. */
   readonly version: bigint;
   readonly versionEpoch: string;
 }
 
-/** A publication on its way into the history: what was asked for, and who published it when that was a client. */
+/** A publication to be stored: what was requested, and the info of the client that published it, if a client did. */
 export interface HistoryEntry extends Omit<PublicationRequest, "skipHistory"> {
   readonly info?: ClientInfo;
 }
 
-/** Offsets, both included. */
+/** Consecutive offsets, both ends included. */
 export interface OffsetRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** What a row of the ring says of its key. */
+/** The idempotency key of a row of the ring. */
 export interface StoredKey {
   readonly offset: number;
-  /** When the publication came, ms since 1970; never less than that of an older one. */
+  /** When the publication came, ms since 1970; never less than the time of an older publication. */
   readonly timeMs: number;
-  /** Undefined when it was published without one. */
+  /** Undefined if the publication has no key. */
   readonly key: string | undefined;
 }
 
-/** What a former instance left. */
+/** A stream as a former instance stored it. */
 export interface StoredStream {
   readonly stream: Stream;
-  /** The size of the ring that its publications lie in, whatever is configured now. */
+  /** The size of the ring in which its publications lie, whatever is configured now. */
   readonly size: number;
 }
 
 /**
- * Reads what a former instance left; undefined when it left no stream. Whatever the history's size: the stream's own row,
- * and those that {@link newestRow} reads.
+ * Reads the stream that a former instance stored. Whatever the size of the history, this reads the row of `stream` and
+ * the rows that {@link newestRow} reads.
+ *
+ * @returns undefined if no stream is stored
  */
 export function loadStream(sql: Sql): StoredStream | undefined {
   if (!storedTables(sql).has("stream")) return undefined;
@@ -194,7 +198,7 @@ export function loadStream(sql: Sql): StoredStream | undefined {
   )[0];
   if (meta === undefined) return undefined;
   const size = Number(meta["size"]);
-  // The stream's own row is newer than the ring only when the ring was emptied.
+  // The row of `stream` is newer than the ring only if the ring was emptied.
   const source = newestRow(sql, size) ?? meta;
   const stream: Stream = {
     epoch: columnText(meta, "epoch"),
@@ -212,7 +216,9 @@ const publicationColumns = `
   version TEXT NOT NULL, version_epoch TEXT NOT NULL, idempotency_key TEXT, delta INTEGER NOT NULL,
   tags TEXT, info TEXT, data TEXT NOT NULL`;
 
-/** Every statement about the stream's two tables. The bulky columns come last: a scan that needs none of them skips them. */
+/**
+ * The statements about the two tables. The bulky columns come last, because a scan that needs none of them skips them.
+ */
 export const tables = {
   create: [
     `CREATE TABLE stream (id INTEGER PRIMARY KEY CHECK (id = 1), layout INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -232,18 +238,18 @@ export const tables = {
     WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
   readNewestFirst: `SELECT offset, tags, info, data FROM publication
     WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot DESC`,
-  /** How many bytes the rows would bring, without reading what makes them large. */
+  /** The bytes of all rows together, without reading the bulky columns. */
   measure: `SELECT sum(octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64) AS bytes
     FROM publication WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ?`,
-  /** The same of each. */
+  /** The bytes of each row. */
   sizes: `SELECT offset, octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64 AS bytes
     FROM publication WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
-  /** What the rows say of their keys, without what makes them large. */
+  /** The keys of the rows, without reading the bulky columns. */
   keys: `SELECT offset, time, idempotency_key FROM publication
     WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
 } as const;
 
-/** The values of one row of the table `publication`, in its columns' order. */
+/** The values of one row of the table `publication`, in the order of its columns. */
 function insertValues(entry: HistoryEntry, stream: Stream, slot: number): readonly SqlValue[] {
   return [
     slot,
@@ -260,7 +266,7 @@ function insertValues(entry: HistoryEntry, stream: Stream, slot: number): readon
   ];
 }
 
-/** Turns a row written from {@link insertValues} into the publication it was. */
+/** Turns a row that was written from {@link insertValues} into the publication. */
 function decodeStoredPublication(row: SqlRow): Publication {
   const info = row["info"];
   const tags = row["tags"];
@@ -272,7 +278,7 @@ function decodeStoredPublication(row: SqlRow): Publication {
   };
 }
 
-/** Text in this column was checked before it was written. */
+/** Text in this column was checked before it was written, so it isn't checked again. */
 function storedPayload(value: SqlRow[string] | undefined): Payload {
   if (value instanceof Uint8Array) return value;
   return value instanceof ArrayBuffer ? new Uint8Array(value) : trustedJsonText(String(value));

@@ -10,45 +10,46 @@ import {
 } from "./history-table.ts";
 
 export interface HistoryOptions {
-  /** Publications kept; 0 switches history off. */
+  /** The number of publications that are kept; 0 switches the history off. */
   readonly size: number;
-  /** After this much silence the publications are gone; 0 switches history off. */
+  /** How long after the newest publication all publications expire, ms (rule H4); 0 switches the history off. */
   readonly ttlMs: number;
-  /** After this much silence the epoch and the top offset are gone too. */
+  /** How long after the newest publication the epoch and the top offset may be deleted, too, ms (rule H6). */
   readonly metaTtlMs: number;
 }
 
-/** Which publications are wanted; offsets are exclusive in both directions. */
+/** A request for publications. `sinceOffset` is exclusive in both directions (rule H2). */
 export interface HistoryRange {
-  /** Absent: from the beginning, or from the end when reversed. */
+  /** Absent: from the oldest publication on, or from the newest one if reversed. */
   readonly sinceOffset?: number;
-  /** At most so many. */
+  /** The largest number of publications to read. */
   readonly limit: number;
   readonly reverse: boolean;
 }
 
 export type HistoryRead =
   | { readonly outcome: "read"; readonly publications: Publication[] }
-  /** Together they are more than the reader can take. */
+  /** The publications together are larger than the reader can take. */
   | { readonly outcome: "too-large" };
 
 /**
- * A channel's stream: its epoch, its top offset and the newest publications (rules H1 to H8).
- * The publications lie in a ring of rows, slot = offset % size, so that one publication costs exactly one row written:
- * the row that comes in is the row that goes out. What must outlive a row (the oldest offset still visible, the newest
- * version) is written again in each row, so that the newest one tells everything. It is found by its key when an object wakes, so that neither that nor a publication costs more
- * the longer the history is.
+ * A channel's stream: its epoch, its top offset and its newest publications (rules H1 to H11, docs/protocol.md 2.1).
+ * The publications lie in a ring of rows, slot = offset % size, so that a publication costs exactly one row written:
+ * the new row takes the place of the oldest one. Everything that must outlive a row (the oldest offset that may be
+ * read, the newest version) is written again in each row, so that the newest row holds the whole state of the stream. A
+ * waking object finds that row by its key, so that neither waking nor publishing costs more if the history is longer.
+ * {@link HistoryTable} owns the rows, and `Channel` decides when the stream may be deleted.
  */
 export class History {
   readonly #sql: Sql;
   readonly #options: HistoryOptions;
   readonly #newEpoch: () => string;
-  /** Its ring has the configured size once {@link resize} was called. */
+  /** Its ring has the configured size once {@link resize} has been called. */
   readonly #table: HistoryTable;
   #stream: Stream | undefined;
 
   /**
-   * Reads where a former instance left the stream, and changes nothing.
+   * Reads the stream that a former instance stored, and changes nothing.
    *
    * @param newEpoch gives a fresh random epoch: letters, never "_", which SDKs take for "matches nothing"
    */
@@ -66,10 +67,10 @@ export class History {
   }
 
   /**
-   * Brings what a former instance left to today's configuration (rules H7 and H8).
+   * Adapts the stored stream to the configuration (rules H7 and H8).
    *
-   * @param release is told before which offset the rows are about to go, Infinity when all do; and the stream's epoch,
-   *                undefined when the stream goes too
+   * @param release called before rows are deleted, with the oldest offset that stays (Infinity if none does) and the
+   *                epoch of the stream (undefined if the stream is deleted, too)
    */
   resize(release: (offset: number, epoch: string | undefined) => void): void {
     const stream = this.#stream;
@@ -86,18 +87,18 @@ export class History {
     });
   }
 
-  /** Where the stream stands; a channel without a stream gets one, with a new epoch, at offset 0. */
+  /** The top of the stream. A channel without a stream gets one, with a new epoch, at offset 0. */
   position(nowMs: number): StreamPosition {
     const { epoch, top } = this.#open(nowMs);
     return { epoch, offset: top };
   }
 
-  /** The newest version published so far; 0n when none was. */
+  /** The newest version published so far; 0n if there was none. */
   get version(): { readonly version: bigint; readonly versionEpoch: string } {
     return this.#stream ?? { version: 0n, versionEpoch: "" };
   }
 
-  /** Puts a publication at the next offset. One row written. */
+  /** Stores a publication at the next offset: one row written (rule H1). */
   append(entry: HistoryEntry, nowMs: number): StreamPosition {
     const stream = this.#open(nowMs);
     const floor = this.#expired(stream, nowMs) ? stream.top + 1 : stream.floor;
@@ -119,7 +120,7 @@ export class History {
   /**
    * Reads publications, oldest first unless reversed.
    *
-   * @param bytesMax how much they may be together, with their tags and infos: they are all in memory at once
+   * @param bytesMax the largest size of all of them together, with their tags and infos: they are in memory at once
    */
   read(range: HistoryRange, bytesMax: number, nowMs: number): HistoryRead {
     const offsets = this.#readable(this.#open(nowMs), range, nowMs);
@@ -129,9 +130,9 @@ export class History {
   }
 
   /**
-   * Reads the oldest publications after an offset: as many as together take no more than that, and at least one.
+   * Reads the oldest publications after an offset: as many as together take no more than `bytesMax`, and at least one.
    *
-   * @param eachBytes what one takes besides what is stored of it
+   * @param eachBytes the bytes that each publication takes besides its stored bytes
    */
   readPage(
     sinceOffset: number,
@@ -147,8 +148,8 @@ export class History {
   }
 
   /**
-   * The oldest offset whose row is in the ring, shown or not: the one that the next publication overwrites once the ring
-   * is full. Infinity when there is no stream.
+   * The oldest offset whose row is in the ring, whether or not it may be read. Once the ring is full, the next
+   * publication overwrites this row. Infinity without a stream.
    */
   get oldestRow(): number {
     return this.#stream === undefined
@@ -156,28 +157,28 @@ export class History {
       : this.#stream.top - this.#table.size + 1;
   }
 
-  /** What the rows at these offsets, both included, say of their keys; oldest first, each row read once. */
+  /** The idempotency keys of the rows at these offsets, both included: oldest first, each row read once. */
   keys(first: number, last: number): readonly StoredKey[] {
     return first > last ? [] : this.#table.keys({ first, last });
   }
 
-  /** The stream's epoch; undefined when there is no stream. Never makes one. */
+  /** The epoch of the stream; undefined without a stream. Never makes a stream. */
   get epoch(): string | undefined {
     return this.#stream?.epoch;
   }
 
-  /** Where the stream stands; undefined when there is no stream. Never makes one. */
+  /** The top of the stream; undefined without a stream. Never makes a stream. */
   get top(): StreamPosition | undefined {
     const stream = this.#stream;
     return stream === undefined ? undefined : { epoch: stream.epoch, offset: stream.top };
   }
 
-  /** When the newest publication came, or the stream was made or emptied, ms since 1970; undefined when there is none. */
+  /** When the newest publication came, or the stream was made or emptied, ms since 1970; undefined without a stream. */
   get newestMs(): number | undefined {
     return this.#stream?.timeMs;
   }
 
-  /** The publication at the top, whether or not it can still be read by others; undefined when its row is gone. */
+  /** The publication at the top, whether or not it may still be read; undefined if its row was deleted. */
   get newest(): Publication | undefined {
     const top = this.#stream?.top ?? 0;
     return top === 0 ? undefined : this.#table.read({ first: top, last: top }, false)[0];
@@ -190,7 +191,7 @@ export class History {
     return offset >= this.#first(stream) && offset <= stream.top;
   }
 
-  /** Deletes the publications; epoch, top offset and version stay (docs/protocol.md 2.1). */
+  /** Deletes the publications. The epoch, the top offset and the version stay (rules H5 and H10). */
   remove(nowMs: number): void {
     const stream = this.#stream;
     if (stream === undefined) return;
@@ -198,12 +199,15 @@ export class History {
     this.#table.clear(this.#stream);
   }
 
-  /** When the epoch and the top offset may go, ms since 1970; undefined when there is no stream. */
+  /** When the epoch and the top offset may be deleted, ms since 1970 (rule H6); undefined without a stream. */
   get endsAtMs(): number | undefined {
     return this.#stream === undefined ? undefined : this.#stream.timeMs + this.#options.metaTtlMs;
   }
 
-  /** Ends the stream: the next publication starts a new epoch. Only while nobody holds a position in it. */
+  /**
+   * Deletes the stream: the next publication starts a new epoch. Call this only while no subscriber holds a position in
+   * it.
+   */
   forget(): void {
     if (this.#stream === undefined) return;
     this.#table.drop();
@@ -225,7 +229,7 @@ export class History {
     return stream;
   }
 
-  /** All publications go together, a TTL after the newest one, as in Centrifugo's engines. */
+  /** All publications expire together, `ttlMs` after the newest one (rule H4), as in Centrifugo's engines. */
   #expired(stream: Stream, nowMs: number): boolean {
     return nowMs >= stream.timeMs + this.#options.ttlMs;
   }

@@ -5,7 +5,7 @@ import type { StoredKey } from "./history-table.ts";
 import { columnText, type Sql } from "../sql.ts";
 import { storedTables } from "./stored-tables.ts";
 
-/** What the first publish with a key came to; no position for a publication without history. */
+/** The result of the first publish with a key; without a position if the publication went without history. */
 export interface FirstResult {
   readonly position?: StreamPosition;
 }
@@ -15,29 +15,34 @@ interface RingKey {
   readonly timeMs: number;
 }
 
+/** A key with a row of its own. */
 interface RetainedKey extends RingKey {
   readonly slot: number;
   readonly epoch: string;
 }
 
-/** Rows of the ring that a former instance wrote and this one hasn't looked at: the offsets between, both included. */
+/**
+ * Rows of the ring that a former instance wrote and this one hasn't read: those at the offsets from `first` to `last`.
+ */
 interface UnreadRows {
   first: number;
   last: number;
-  /** None of them is newer than this, ms since 1970. */
+  /** None of these rows is newer than this, ms since 1970. */
   newestMs: number;
 }
 
 /**
  * Remembers which idempotency keys were published (rules I1 to I4).
- * A key lives in its publication's own row and costs nothing more. Only a key younger than `limits.idempotencyMs` whose
- * row goes, or whose publication has none, is spared: it gets a row of its own, in a slot that an expired key left.
+ * A key is stored in the row of its publication and costs nothing more. Only a key younger than `limits.idempotencyMs`
+ * whose row is deleted or overwritten, or whose publication has no row, is retained: it gets a row of its own in the
+ * table `spared_key`, in a slot that an expired key left.
  *
- * A waking object reads no key of the ring, since most wake for something else. What it reads later, it reads once:
- * - The row that a publication overwrites, if its key may be young: a row for each publication at most, and none later than
- *   5 minutes after the newest publication before the sleep.
- * - A key that isn't known is looked for among the rest, from the newest on: without an index there is no other way to know
- *   that it is new. So the first new key after a sleep reads the publications that can be read or are young.
+ * A waking object reads no key of the ring, because most objects wake for something else. It reads each row later, and
+ * once:
+ * - The row that a publication overwrites, if its key may be young. This is at most a row for each publication, and
+ *   ends 5 minutes after the newest publication from before hibernation.
+ * - The other unread rows, from the newest on, if a key isn't known: without an index there is no other way to find out that
+ *   the key is new. So the first new key after hibernation reads the publications that can be read or are young.
  */
 export class Idempotency {
   readonly #sql: Sql;
@@ -46,7 +51,7 @@ export class Idempotency {
   readonly #ring = new Map<string, RingKey>();
   readonly #ringKeyAt = new Map<number, string>();
   readonly #unread: UnreadRows;
-  /** Keys with a row of their own, about oldest first. */
+  /** Keys with rows of their own, roughly oldest first. */
   readonly #retained = new Map<string, RetainedKey>();
   readonly #freeSlots: number[] = [];
   #slots = 0;
@@ -69,9 +74,11 @@ export class Idempotency {
   }
 
   /**
-   * The first result of a publish with this key, while it is to be remembered.
+   * Finds the first result of a publish with this key, as long as it must be remembered.
    *
-   * @param isReadable tells whether the publication at an offset can still be read
+   * @param epoch      the stream's epoch; "" without a stream
+   * @param isReadable whether the publication at an offset can still be read
+   * @returns undefined if the key is new
    */
   find(
     key: string,
@@ -95,14 +102,14 @@ export class Idempotency {
     }
   }
 
-  /** Whether one more key can get a row of its own. */
+  /** Whether one more key can get a row of its own (rule I4). */
   hasRoom(nowMs: number): boolean {
     if (this.#retained.size < limits.idempotencyKeysMax) return true;
     const oldest = this.#retained.values().next().value;
     return oldest !== undefined && !isYoung(oldest, nowMs);
   }
 
-  /** Whether the row at this offset holds a key that would have to be spared if the row went. */
+  /** Whether the row at this offset holds a key that must be retained if the row is overwritten. */
   holdsYoungKey(offset: number, nowMs: number): boolean {
     this.#readFor(offset, nowMs);
     const key = this.#ringKeyAt.get(offset);
@@ -110,16 +117,16 @@ export class Idempotency {
     return entry !== undefined && isYoung(entry, nowMs);
   }
 
-  /** Notes a key that was written in the row at this offset. No row written. */
+  /** Remembers a key that was written in the row at this offset. No row written. */
   addRingKey(key: string, offset: number, timeMs: number): void {
     this.#ring.set(key, { offset, timeMs });
     this.#ringKeyAt.set(offset, key);
   }
 
   /**
-   * The row at this offset goes: spares its key if it is young.
+   * The row at this offset is about to be overwritten or deleted: retains its key if that is young.
    *
-   * @param epoch the stream's epoch; undefined when the stream goes too, and with it the key's position
+   * @param epoch the stream's epoch; undefined if the stream is deleted, too, and with it the position of the key
    */
   release(offset: number, epoch: string | undefined, nowMs: number): void {
     this.#readFor(offset, nowMs);
@@ -131,10 +138,10 @@ export class Idempotency {
   }
 
   /**
-   * The rows before this offset are about to be deleted: spares their young keys. Keys beyond the room are the oldest, and
-   * dropped.
+   * The rows before this offset are about to be deleted: retains their young keys. If there is no room for all of them,
+   * the oldest keys are dropped (rule I4).
    *
-   * @param offset the oldest row that stays; Infinity when none does
+   * @param offset the oldest row that stays; Infinity if none does
    * @param epoch  as {@link release} takes it
    */
   releaseBelow(offset: number, epoch: string | undefined, nowMs: number): void {
@@ -147,7 +154,7 @@ export class Idempotency {
     }
   }
 
-  /** Gives a key a row of its own: one row written. Offset 0 for a publication without history. */
+  /** Gives a key a row of its own: one row written. The offset is 0 for a publication without history. */
   retain(key: string, position: StreamPosition, timeMs: number, nowMs: number): void {
     this.#dropExpired(nowMs);
     if (!this.#tableExists) this.#sql.run(createTable);
@@ -159,12 +166,12 @@ export class Idempotency {
     this.#newestRetainedMs = Math.max(this.#newestRetainedMs, timeMs);
   }
 
-  /** When the last spared key may go, ms since 1970; undefined when no row is held. */
+  /** When the last retained key expires, ms since 1970; undefined if no rows are kept. */
   get endsAtMs(): number | undefined {
     return this.#tableExists ? this.#newestRetainedMs + limits.idempotencyMs : undefined;
   }
 
-  /** Deletes the spared keys' rows; call it only when all have expired. */
+  /** Deletes the rows of the retained keys. Call this only when all of these keys have expired. */
   forget(): void {
     this.#retained.clear();
     this.#freeSlots.length = 0;
@@ -181,7 +188,11 @@ export class Idempotency {
     }
   }
 
-  /** Takes the key of a row out, unless the same key was published again since. */
+  /**
+   * Removes the key of a row from memory.
+   *
+   * @returns undefined if the row has no key, or if the same key was published again since
+   */
   #drop(offset: number): { readonly key: string; readonly timeMs: number } | undefined {
     const key = this.#ringKeyAt.get(offset);
     if (key === undefined) return undefined;
@@ -202,7 +213,10 @@ export class Idempotency {
     return first <= last && isReadable(last);
   }
 
-  /** Sees to it that the row at this offset is read, unless its key can't be young. The ring overwrites the oldest first. */
+  /**
+   * Makes sure that the row at this offset is read, unless its key can't be young. The ring overwrites the oldest row
+   * first.
+   */
   #readFor(offset: number, nowMs: number): void {
     while (this.#unread.first <= offset && this.#unreadMayBeYoung(nowMs)) {
       const { first, last } = this.#unread;
@@ -219,7 +233,7 @@ export class Idempotency {
     this.#unread.newestMs = rows[0]?.timeMs ?? this.#unread.newestMs;
   }
 
-  /** Of several rows with one key the newest counts, whichever is read first. */
+  /** If several rows have the same key, the newest row counts, whichever is read first. */
   #addKeys(rows: readonly StoredKey[]): void {
     for (const { key, offset, timeMs } of rows) {
       if (key === undefined) continue;
@@ -253,7 +267,7 @@ const createTable = `CREATE TABLE spared_key (slot INTEGER PRIMARY KEY, key TEXT
 const upsert = `INSERT INTO spared_key VALUES (?, ?, ?, ?, ?) ON CONFLICT (slot) DO UPDATE SET
   key = excluded.key, offset = excluded.offset, epoch = excluded.epoch, time = excluded.time`;
 
-/** Few enough that a page of them is nothing in memory, and many enough that a query is nothing beside its rows. */
+/** Few enough that these rows take little memory, and many enough that a query costs little beside its rows. */
 const rowsAtOnce = 512;
 
 function isYoung({ timeMs }: Pick<RingKey, "timeMs">, nowMs: number): boolean {

@@ -2,7 +2,7 @@ import type { Subscriber } from "../hub/subscriber.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
 
-/** Who is present elsewhere, as the gateways said. */
+/** The clients that are present on the gateways of a channel. */
 export interface GatheredPresence {
   readonly clients: readonly ClientInfo[];
   /** Whether all gateways have answered. */
@@ -10,10 +10,11 @@ export interface GatheredPresence {
 }
 
 /**
- * Who is present: derived from the open sockets each time it is asked, never stored (rule P1). Everybody is in it once,
- * though a client that moves may for a moment be known in two places.
+ * Lists the clients that are present. Presence is derived from the open connections each time it is requested, and
+ * never stored (rule P1). Each client is listed once, although a client that moves may be known in two places for a
+ * moment.
  *
- * @param others absent when no gateway follows the channel
+ * @param others the clients on gateways; absent if no gateway follows the channel
  */
 export function presence(
   subscribers: readonly Subscriber[],
@@ -21,13 +22,13 @@ export function presence(
 ): PresenceResult {
   const clients = new Map(others.clients.map((info) => [info.client, info]));
   const here = subscribers.filter((subscriber) => subscriber.present).map(({ info }) => info);
-  // What this object sees itself is newer than what it was told.
+  // This object's own view is newer than the answers of gateways.
   for (const info of here) clients.delete(info.client);
   const present = { clients: [...here, ...clients.values()] };
   return others.complete ? present : { ...present, incomplete: true };
 }
 
-/** How many clients are present, and how many different users they are; see {@link presence}. */
+/** Counts the clients that are present, and their different users; see {@link presence}. */
 export function presenceStats(
   subscribers: readonly Subscriber[],
   others?: GatheredPresence,

@@ -3,7 +3,7 @@ import { type Payload, payloadText } from "../protocol/payload.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 
-/** A client's publication carries data and nothing else. */
+/** The request for a client's publication, which has data and nothing else. */
 export function clientPublication(data: Payload): PublicationRequest {
   return {
     data,
@@ -15,7 +15,7 @@ export function clientPublication(data: Payload): PublicationRequest {
   };
 }
 
-/** Whether the namespace's `publication_data_format` takes this data. None at all it takes only where it asks for bytes. */
+/** Whether the namespace's `publication_data_format` accepts this data. Only the format `binary` accepts empty data. */
 export function acceptsData(options: ChannelOptions, data: Payload): boolean {
   switch (options.publicationDataFormat) {
     case "":
@@ -29,7 +29,12 @@ export function acceptsData(options: ChannelOptions, data: Payload): boolean {
   }
 }
 
-/** What subscribers get; the position is absent when it goes without history. */
+/**
+ * Makes the publication that subscribers receive. The one at offset 1 carries the epoch (docs/protocol.md 2.6).
+ *
+ * @param info     of the client that published it; undefined if a backend did
+ * @param position undefined if the publication goes without history
+ */
 export function livePublication(
   { data, tags, delta }: PublicationRequest,
   info: ClientInfo | undefined,

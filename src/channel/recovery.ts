@@ -2,21 +2,21 @@ import type { Publication, StreamPosition } from "../protocol/publication.ts";
 
 /** What a returning subscriber gets. */
 export type Recovery =
-  /** Everything since the position asked for; may be nothing. */
+  /** Every publication after the position; there may be none. */
   | { readonly outcome: "recovered"; readonly publications: readonly Publication[] }
-  /** Something since then is gone, or there is too much of it: the subscriber must load its state anew. */
+  /** A publication after the position is gone, or there are too many: the subscriber must load its state anew. */
   | { readonly outcome: "unrecoverable" };
 
 /**
- * Decides whether a subscriber that was away can be brought up to date (rules R1 to R5, docs/protocol.md 2.3).
- * Pure: it sees positions and what was read, never storage. When in doubt it says unrecoverable: loading state anew
+ * Decides whether a subscriber that was away can be brought up to date (rules R1 to R4, docs/protocol.md 2.3).
+ * Pure: it sees positions and publications, never storage. When in doubt it says unrecoverable: loading state anew
  * costs bandwidth, a silent hole costs trust.
  *
- * @param since  where the subscriber was; an empty epoch asks not to compare epochs
- * @param top    where the stream stands
- * @param missed the publications after `since.offset`, oldest first, at most `limit`; undefined when they were too
- *               large to be read at once
- * @param limit  so many missed publications are already too many
+ * @param since  the position up to which the subscriber has everything; an empty epoch isn't compared
+ * @param top    the position of the newest publication
+ * @param missed the publications after `since.offset`, oldest first, at most `limit`; undefined if they were too large
+ *               to be read at once
+ * @param limit  this many missed publications are already too many
  */
 export function recover(
   since: StreamPosition,
@@ -39,9 +39,9 @@ export function recover(
 }
 
 /**
- * Decides the same for a gateway that reads what it missed page by page.
+ * Decides the same for a gateway, which reads the publications that it missed page by page (rule L3).
  *
- * @param page the oldest publications after `since.offset`, oldest first; none only when there are none
+ * @param page the oldest publications after `since.offset`, oldest first; empty only if there are none
  */
 export function recoverPage(
   since: StreamPosition,
@@ -56,10 +56,10 @@ export function recoverPage(
 }
 
 /**
- * Decides the same where only the newest publication matters (docs/protocol.md 2.4): whoever has it already gets nothing, everybody
- * else gets it, wherever they were and in whatever epoch.
+ * Decides the same where only the newest publication matters (docs/protocol.md 2.4): a subscriber at the top gets
+ * nothing, and every other subscriber gets the newest publication, whatever its offset and epoch.
  *
- * @param newest the newest publication; undefined when none can be read
+ * @param newest the newest publication; undefined if it can't be read
  */
 export function recoverNewest(
   since: StreamPosition,

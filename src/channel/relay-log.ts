@@ -5,22 +5,23 @@ import { type RelayEntry, entryBytes } from "../contract/relay-batch.ts";
 interface LoggedEntry {
   readonly entry: RelayEntry;
   readonly bytes: number;
-  /** Where the stream stood after the entry. */
+  /** The top after the entry; undefined on a channel without history. */
   readonly top: StreamPosition | undefined;
 }
 
-/** What goes into one batch. */
+/** The entries for one batch. */
 export interface LogSlice {
   readonly entries: readonly RelayEntry[];
-  /** Whether nothing comes after them. */
+  /** Whether no entry comes after these. */
   readonly whole: boolean;
-  /** Where the stream stood after the last of them; absent on a channel without history, and when there are none. */
+  /** The top after the last of them; undefined on a channel without history, and if there are no entries. */
   readonly top: StreamPosition | undefined;
 }
 
 /**
- * The numbered entries of one instance, from the first that some gateway has not taken. Beyond its bounds the oldest ones
- * go (rule L2): whoever is so far behind reads the history instead.
+ * The numbered entries of one instance, from the first entry that some gateway hasn't taken. Beyond
+ * `limits.relayLogEntriesMax` or `limits.relayLogBytesMax` the oldest entries are dropped (rule L2): a gateway that is
+ * so far behind reads the history instead.
  */
 export class RelayLog {
   readonly #logged = new Map<number, LoggedEntry>();
@@ -28,7 +29,7 @@ export class RelayLog {
   #last = 0;
   #bytes = 0;
 
-  /** The number of the oldest entry that is still here, or of the next one. */
+  /** The number of the oldest entry that is kept, or of the next entry if none is. */
   get first(): number {
     return this.#first;
   }
@@ -38,7 +39,11 @@ export class RelayLog {
     return this.#last;
   }
 
-  /** @param top where the stream stands after the entry; undefined on a channel without history */
+  /**
+   * Numbers an entry and keeps it.
+   *
+   * @param top the top after the entry; undefined on a channel without history
+   */
   append(entry: RelayEntry, top: StreamPosition | undefined): void {
     const bytes = entryBytes(entry);
     this.#logged.set(++this.#last, { entry, bytes, top });
@@ -48,17 +53,17 @@ export class RelayLog {
     }
   }
 
-  /** Numbers an entry that nobody will ask for. Only while nobody waits for an earlier one. */
+  /** Numbers an entry that no gateway needs. Call this only while no gateway waits for an earlier entry. */
   skip(): void {
     this.dropBefore(++this.#last + 1);
   }
 
-  /** Drops the entries before this number: everybody has taken them. */
+  /** Drops the entries before this number: all gateways have taken them. */
   dropBefore(number: number): void {
     while (this.#first < number) this.#dropFirst();
   }
 
-  /** As many entries from this number on as one call carries. A single one that is larger goes alone. */
+  /** As many entries from this number on as one call carries. A single larger entry is sent alone. */
   slice(from: number): LogSlice {
     const entries: RelayEntry[] = [];
     let bytes = 0;

@@ -7,12 +7,13 @@ import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 
 /**
- * Answers what a gateway asks for its clients, in order. All publications together stay within `limits.answerBytesMax`: a
- * read that would go beyond is refused, but for a single publication that a gateway has missed.
+ * Carries out the requests of one call of a gateway, in order, and returns their replies in that order. All
+ * publications in the replies together stay within `limits.answerBytesMax`: a read beyond that is refused, unless it is
+ * a single publication that the gateway itself has missed.
  *
- * @param gateway        who asks
- * @param publishRefused the channel's sockets are too far behind to take publications (rule B3): a publish is answered 111.
- *                       Everything else is carried out, or leaves would be lost
+ * @param gateway        the name of the calling gateway
+ * @param publishRefused whether the channel object is overloaded (rule B3): then a publish is answered 111. Every other
+ *                       request is carried out, because a refused leave would be lost
  */
 export function replyToRequests(
   channel: Channel,
@@ -66,13 +67,13 @@ function replyTo(
       for (const entry of request.entries) announce(channel, entry);
       return { outcome: "announced" };
     default:
-      // A newer release may ask what this one doesn't know yet; it may ask again.
+      // A newer release may send a request that this release doesn't know yet, and may send it again (rule V1).
       return failed(errorCodes.internal);
   }
 }
 
 function follow(channel: Channel, gateway: string, nowMs: number): RelayReply {
-  // A stream that has ended goes first: once the gateway follows, it would stay.
+  // A stream that has ended is deleted first: once the gateway follows the channel, the stream would stay.
   channel.deleteExpired(nowMs);
   const following = channel.relay.follow(gateway, nowMs);
   if (following.outcome === "full") return failed(errorCodes.tooManyRequests);
@@ -101,7 +102,7 @@ function announce(channel: Channel, entry: RelayEntry): void {
       return;
     case "publication":
     case "removed":
-    // Only the channel itself knows of these.
+    // Only the channel itself makes these entries.
   }
 }
 
@@ -109,5 +110,5 @@ function failed(error: ErrorCode): RelayReply {
   return { outcome: "error", error };
 }
 
-/** Where nobody is who has the newest publication. */
+/** A position that is never the top, so that a request for the newest publication gets it in any case. */
 const noPosition: StreamPosition = { offset: 0, epoch: "" };

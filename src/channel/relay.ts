@@ -12,22 +12,24 @@ import { type LogSlice, RelayLog } from "./relay-log.ts";
 
 export interface RelaySetup {
   readonly channel: string;
-  /** When this instance of the channel's object began, ms since 1970: later than every earlier one. */
+  /** When this instance of the channel object began, ms since 1970: later than every earlier instance. */
   readonly instance: number;
   readonly registry: GatewayRegistry;
-  /** Without history nothing could be told after a crash, so nothing is done to be woken after one. */
+  /** Without history a gateway couldn't read entries after a crash, so no alarm is set to wake the object after one. */
   readonly hasHistory: boolean;
 }
 
 export type FollowOutcome =
-  /** Everything after `sequence` will be sent. */
+  /** Every entry after `sequence` will be sent to the gateway. */
   | { readonly outcome: "following"; readonly instance: number; readonly sequence: number }
-  /** As many gateways follow the channel as may. */
+  /** `limits.relayGatewaysMax` gateways follow the channel already. */
   | { readonly outcome: "full" };
 
 /**
- * The channel's side of the relay (rules L1 to L5): numbers what happens, and says which gateway is to be called with what.
- * Making the calls is the platform's part; what came of each goes to {@link answered}. Everything here is synchronous.
+ * The channel's side of the relay (rules L1 to L5): numbers the channel's entries, keeps them until all gateways have
+ * taken them, and says which gateway is to be called with which entries. The platform makes the calls and reports the
+ * result of each to {@link answered}. {@link GatewayRegistry} keeps the list of gateways durable. Everything here is
+ * synchronous.
  */
 export class Relay {
   readonly instance: number;
@@ -51,27 +53,30 @@ export class Relay {
     return this.#log.last;
   }
 
-  /** Who follows the channel. */
+  /** The names of the gateways that follow the channel. */
   get gateways(): readonly string[] {
     return [...this.#followers.keys()];
   }
 
-  /** How many follow the channel. */
+  /** How many gateways follow the channel. */
   get size(): number {
     return this.#followers.size;
   }
 
   /**
-   * Numbers what happened. It is kept until all gateways have it.
+   * Numbers an entry, and keeps it until all gateways have taken it.
    *
-   * @param top where the stream stands after it; undefined on a channel without history
+   * @param top the top after the entry; undefined on a channel without history
    */
   add(entry: RelayEntry, top: StreamPosition | undefined): void {
     if (this.#followers.size === 0) this.#log.skip();
     else this.#log.append(entry, top);
   }
 
-  /** Registers a gateway, durably. For one that is registered everything begins anew here, but no row is written. */
+  /**
+   * Registers a gateway, durably. To a gateway that is registered already, the entries from here on are sent as to a
+   * new one, and no row is written.
+   */
   follow(gateway: string, nowMs: number): FollowOutcome {
     const progress = this.#followers.get(gateway);
     const next = this.sequence + 1;
@@ -87,9 +92,10 @@ export class Relay {
   }
 
   /**
-   * The calls to make now. Each must be answered, once: until then its gateway gets no other.
+   * The calls to make now. Report the result of each to {@link answered}, once: until then its gateway gets no other
+   * call.
    *
-   * @param top where the stream stands; undefined on a channel without history
+   * @param top the channel's top; undefined on a channel without history
    */
   deliveries(top: StreamPosition | undefined, nowMs: number): readonly Delivery[] {
     const deliveries: Delivery[] = [];
@@ -111,7 +117,11 @@ export class Relay {
     return deliveries;
   }
 
-  /** What came of a call. A second answer to it is ignored. */
+  /**
+   * Takes the result of a call. A second result of the same delivery is ignored.
+   *
+   * @param reply "failed" if it is unknown whether the gateway took the batch
+   */
   answered(delivery: Delivery, reply: RelayBatchReply | "failed", nowMs: number): void {
     const { gateway, batch } = delivery;
     const progress = this.#followers.get(gateway);
@@ -124,7 +134,7 @@ export class Relay {
         this.#trim();
         return;
       case "left":
-        // It may have said so before somebody there wanted the channel again.
+        // The gateway may have said so before one of its clients subscribed again.
         if (ended.followedMeanwhile) return;
         this.#registry.remove(gateway);
         this.#followers.delete(gateway);
@@ -135,15 +145,16 @@ export class Relay {
         return;
       case "failed":
       default:
-        // It may have taken everything, or part of it. From where it followed meanwhile, it has taken nothing.
+        // The gateway may have taken the batch, or part of it. If it sent `follow` meanwhile, it has taken nothing from
+        // there on.
         if (!ended.followedMeanwhile) progress.certain = false;
         this.#failed(progress, nowMs);
     }
   }
 
   /**
-   * When {@link deliveries} is worth a call again, ms since 1970; undefined when there is nothing to wait for. While a
-   * gateway has not taken everything, this is soon, so that an alarm for then covers a crash before (rule L4).
+   * When to call {@link deliveries} again, ms since 1970; undefined if there is nothing to wait for. While a gateway
+   * hasn't taken every entry, this is soon, so that an alarm for that time covers a crash before it (rule L4).
    */
   dueAtMs(nowMs: number): number | undefined {
     let dueMs = Number.POSITIVE_INFINITY;
@@ -153,21 +164,27 @@ export class Relay {
   }
 
   /**
-   * To be called when an alarm wakes a fresh instance soon after a publication: a former one may have crashed before the
-   * gateways had it, so those that were not heard since are told where the stream stands.
+   * Call this when an alarm wakes a fresh instance soon after a publication. A former instance may have crashed before
+   * the gateways had that publication, so the gateways that this instance hasn't heard from are told the top (rule L4).
    */
   checkAfterWaking(): void {
     for (const progress of this.#followers.values())
       if (!progress.confirmed) progress.mustCall = true;
   }
 
-  /** Asks the gateways that were not heard since then whether they still follow, so that those that don't say so. */
+  /**
+   * Checks the gateways that haven't been found to follow the channel since that time, so that those that don't follow
+   * it say so.
+   */
   checkFollowers(sinceMs: number): void {
     for (const progress of this.#followers.values())
       if (this.#isUnknown(progress, sinceMs)) requestCheck(progress);
   }
 
-  /** Whether some gateway follows the channel, or is being asked whether it still does, since then. */
+  /**
+   * Whether gateways follow the channel, and each of them was found to since that time, is being checked, or can't be
+   * reached.
+   */
   isFollowed(sinceMs: number): boolean {
     const followers = [...this.#followers.values()];
     return (
@@ -185,7 +202,7 @@ export class Relay {
 
   #begin(progress: FollowerProgress, slice: LogSlice, top: StreamPosition | undefined): Delivery {
     const { entries } = slice;
-    // When more entries follow, the stream has gone on since the last of these.
+    // If more entries follow, the channel's top is further than the top after these.
     const batchTop = slice.whole ? top : slice.top;
     const delivery: Delivery = {
       gateway: progress.gateway,
@@ -205,7 +222,8 @@ export class Relay {
 
   #failed(progress: FollowerProgress, nowMs: number): void {
     progress.failed(nowMs);
-    // From here on the waits are longer than an idle object lives, so what is owed must be noted where it survives.
+    // From here on the waits are longer than an idle object lives, so the retry is noted in the registry, which
+    // survives.
     if (!this.#hasHistory || progress.failures !== quickRetries + 1) return;
     progress.checking = true;
     this.#registry.retryLater(progress.gateway, nowMs + slowWaitMaxMs);
@@ -219,7 +237,7 @@ export class Relay {
     return this.#hasHistory ? nowMs + limits.crashAlarmMs : Number.POSITIVE_INFINITY;
   }
 
-  /** Drops what the slowest gateway has taken. */
+  /** Drops the entries that even the slowest gateway has taken. */
   #trim(): void {
     let needed = this.sequence + 1;
     for (const { next } of this.#followers.values()) needed = Math.min(needed, next);

@@ -1,12 +1,12 @@
 import type { Sql, SqlRow } from "../sql.ts";
 
-/** Slots of the ring, both included. */
+/** Consecutive slots of the ring, both ends included. */
 export interface SlotRun {
   readonly low: number;
   readonly high: number;
 }
 
-/** Where consecutive offsets lie, oldest first: in one run of slots, or in two where the ring wraps. */
+/** The slots of consecutive offsets, oldest first: one run, or two where the ring wraps. */
 export function slotRuns(first: number, last: number, size: number): readonly SlotRun[] {
   const [low, high] = [first % size, last % size];
   if (low <= high) return [{ low, high }];
@@ -17,14 +17,15 @@ export function slotRuns(first: number, last: number, size: number): readonly Sl
 }
 
 /**
- * Finds the row of the newest publication, with what it tells of the stream, by its key alone: reading the ring would cost
- * a waking object as much as the history is long. The ring has no holes, since a publication takes the slot after the one
- * before it and only all rows go at once. So the slots from the lowest one up to the newest publication's hold the latest
- * round (their offsets are as often divisible by the size), and all others the round before. That is bisected: 2 rows
- * read and log2(size) at most, 19 of a ring of 100,000.
+ * Finds the row of the newest publication, which holds the state of the stream, by its key alone: reading the ring
+ * would cost a waking object as much as the history is long (rule H11). The ring has no holes, because a publication
+ * takes the slot after the one before it, and rows are deleted only all at once. So the slots from the lowest one up to
+ * that of the newest publication hold the latest round of the ring (offset / size, rounded down, is the same for all of
+ * them), and all other slots hold the round before. The search bisects the slots: it reads 2 rows and at most
+ * log2(size) more, 19 in all for a ring of 100,000.
  *
- * @param size the ring's size as its rows were written
- * @returns undefined when the ring is empty
+ * @param size the size of the ring when its rows were written
+ * @returns undefined if the ring is empty
  */
 export function newestRow(sql: Sql, size: number): SqlRow | undefined {
   const lowest = sql.rows(`${select} ORDER BY slot LIMIT 1`)[0];
@@ -46,7 +47,7 @@ export function newestRow(sql: Sql, size: number): SqlRow | undefined {
 
 const select = "SELECT slot, offset, time, floor, version, version_epoch FROM publication";
 
-/** How often the ring had been gone round when a row was written. */
+/** How many times the ring had been filled when a row was written. */
 function roundOf(row: SqlRow, size: number): number {
   return Math.floor(Number(row["offset"]) / size);
 }

@@ -1,23 +1,28 @@
 import { newestRow } from "./ring.ts";
 import type { Sql, SqlRow } from "../sql.ts";
 
-/** The tables a channel may have; each says in a column `time` when its rows were stored, ms since 1970. */
+/** The tables that a channel object may have. The column `time` of each says when a row was stored, ms since 1970. */
 export type StoredTable = "stream" | "publication" | "spared_key" | "gateway";
 
-/** Which of them there are. Asked when an object wakes: they are made only when there is something to store. */
+/**
+ * The tables that exist. A waking object asks for them, because a table is made only when there is something to store.
+ */
 export function storedTables(sql: Sql): ReadonlySet<StoredTable> {
   const rows = sql.rows("SELECT name FROM sqlite_master WHERE type = 'table'");
   const found = new Set(rows.map((row) => row["name"]));
   return new Set(all.filter((table) => found.has(table)));
 }
 
-/** When something was last stored, ms since 1970; 0 when nothing is. For storage whose options nobody knows any more. */
+/**
+ * When something was last stored, ms since 1970; 0 if nothing is stored. This is for the storage of a channel whose
+ * namespace has left the configuration, so that its options are unknown (rule H6).
+ */
 export function storedAtMs(sql: Sql): number {
   const times = [...storedTables(sql)].map((table) => Number(newestTime(sql, table) ?? 0));
   return Math.max(0, ...times);
 }
 
-/** Of the publications it is the newest one's; the other tables are small beside them. */
+/** The ring of publications may be large, so only its newest row is read. The other tables are small beside it. */
 function newestTime(sql: Sql, table: StoredTable): SqlRow[string] | undefined {
   if (table !== "publication") {
     return sql.rows(`SELECT max(time) AS time FROM ${table}`)[0]?.["time"];
