@@ -1,5 +1,6 @@
 import type {
   ServerSubscription,
+  SubscriptionClaims,
   SubscriptionOverride,
   SubscriptionVerdict,
 } from "../access/claims.ts";
@@ -22,8 +23,8 @@ export interface Grant {
   readonly data?: JsonText;
 }
 
-/** Who asks. */
-export interface GrantCaller {
+/** The user and the client that a subscription is for. */
+export interface Requester {
   readonly user: string;
   readonly client: string;
 }
@@ -36,7 +37,7 @@ export interface GrantCaller {
 export function grantSubscription(
   request: SubscribeRequest,
   channel: KnownChannel,
-  requester: GrantCaller,
+  requester: Requester,
   verdict: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Grant | Decision {
@@ -55,22 +56,31 @@ export function grantSubscription(
     case "unavailable":
       return failWith(errorCodes.internal);
     case "verified": {
-      const { user, client, channel: name } = verdict.claims;
-      const bound = client === "" || client === requester.client;
-      if (user !== requester.user || name !== request.channel || !bound) {
+      const { claims } = verdict;
+      if (!isBoundTo(claims, request.channel, requester)) {
         return disconnectWith(disconnectCodes.invalidToken);
       }
-      if (hasEnded(verdict.claims.expireAtSeconds, nowMs)) return failWith(errorCodes.expired);
-      return grantedAsAsked(request, channel, requester, verdict.claims);
+      if (hasEnded(claims.expireAtSeconds, nowMs)) return failWith(errorCodes.expired);
+      return grantedAsAsked(request, channel, requester, claims);
     }
   }
+}
+
+/** Whether a subscription token is for this channel and this user, and for this client if it names one (rule A4). */
+export function isBoundTo(
+  claims: SubscriptionClaims,
+  channel: string,
+  { user, client }: Requester,
+): boolean {
+  const isForClient = claims.client === "" || claims.client === client;
+  return claims.user === user && claims.channel === channel && isForClient;
 }
 
 /** A filter is part of what is asked for: without it the client would be sent what it said it doesn't want (rule D4). */
 function grantedAsAsked(
   request: SubscribeRequest,
   channel: KnownChannel,
-  requester: GrantCaller,
+  requester: Requester,
   terms: Terms,
 ): Grant | Decision {
   const { filter } = request;
@@ -87,7 +97,7 @@ function makesSense(filter: FilterNode): boolean {
 export function grantServerSubscription(
   subscription: ServerSubscription,
   channel: KnownChannel,
-  requester: GrantCaller,
+  requester: Requester,
   { recoverable } = { recoverable: false },
 ): Grant {
   const wishes = { channel: subscription.channel, ...noWishes, recoverable };
@@ -115,7 +125,7 @@ type Wishes = Pick<
 function granted(
   request: Wishes,
   { options }: KnownChannel,
-  requester: GrantCaller,
+  requester: Requester,
   { expireAtSeconds, info, data, override }: Terms,
 ): Grant {
   // Whoever is granted the subscription asks as a subscriber for what goes with it.

@@ -7,6 +7,7 @@ import {
 import { errorCodes, disconnectCodes } from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
 import { type Decision, failWith, disconnectWith } from "./decision.ts";
+import { isBoundTo } from "./grant.ts";
 import { serverChannels } from "./server-subscriptions.ts";
 import type { SessionState } from "./session-state.ts";
 import { clientInfo } from "./subscription.ts";
@@ -138,9 +139,9 @@ function subRefresh(
     case "invalid":
       return disconnectWith(disconnectCodes.invalidToken);
     case "verified": {
-      const { user, client, channel, expireAtSeconds, info } = verdict.claims;
-      const bound = client === "" || client === snapshot.client;
-      if (user !== snapshot.claims?.user || channel !== request.channel || !bound) {
+      const { expireAtSeconds, info } = verdict.claims;
+      const requester = { user: snapshot.claims?.user ?? "", client: snapshot.client };
+      if (!isBoundTo(verdict.claims, request.channel, requester)) {
         return disconnectWith(disconnectCodes.invalidToken);
       }
       if (hasEnded(expireAtSeconds, nowMs)) {

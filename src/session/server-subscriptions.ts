@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import { type GrantCaller, type Grant, grantServerSubscription } from "./grant.ts";
+import { type Requester, type Grant, grantServerSubscription } from "./grant.ts";
 
 /** A subscription that the server is about to make for a connection. */
 export interface GrantedChannel {
@@ -20,7 +20,7 @@ export interface GrantedChannel {
  */
 export function grantServerSubscriptions(
   claims: ConnectionClaims,
-  requester: GrantCaller,
+  requester: Requester,
   config: Config,
   channels: Channels,
 ): { readonly outcome: "granted"; readonly granted: readonly GrantedChannel[] } | Decision {

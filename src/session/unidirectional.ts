@@ -9,7 +9,7 @@ import {
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
-import { type GrantCaller, grantServerSubscription } from "./grant.ts";
+import { type Requester, grantServerSubscription } from "./grant.ts";
 import type { GrantedChannel } from "./server-subscriptions.ts";
 
 /**
@@ -23,7 +23,7 @@ import type { GrantedChannel } from "./server-subscriptions.ts";
 export function grantUnidirectionalSubscriptions(
   request: ConnectRequest,
   claims: ConnectionClaims,
-  requester: GrantCaller,
+  requester: Requester,
   given: readonly GrantedChannel[],
   address: string | undefined,
   channels: Channels,
