@@ -4,7 +4,7 @@ import { isCodecName } from "../protocol/codecs.ts";
 import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type {
-  StoredCursor,
+  Cursor,
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
@@ -39,9 +39,12 @@ export interface WrittenSession {
 
 /** Writes a session down. That it fits was asked before: {@link fitsAttachment} for whatever may grow. */
 export function writeSession(snapshot: SessionSnapshot): WrittenSession {
-  const { subscriptions, kept: _, ...identity } = snapshot;
-  const positions = keptTuples(snapshot);
-  const attachment: Attachment = { v: isForBoth(snapshot) ? 1 : 2, ...identity, ...positions };
+  const { subscriptions, cursors: _, ...identity } = snapshot;
+  const attachment: Attachment = {
+    v: isForBoth(snapshot) ? 1 : 2,
+    ...identity,
+    ...keptTuples(snapshot),
+  };
   const { claims } = identity;
   if (claims?.subscriptions !== undefined && !fitsAttachment(claims)) {
     const { subscriptions: wanted, ...rest } = claims;
@@ -79,12 +82,12 @@ export function parseAttachment(
   if (wanted === true && text !== undefined) return withWanted(identity, text);
   const one = subscription === undefined ? [] : [subscription];
   const subscriptions = text === undefined ? one : unpack(text);
-  const positions = new Map<string, StoredCursor>();
-  for (const [place, epoch, offset, instance, sequence] of kept ?? []) {
-    const channel = subscriptions[place]?.channel;
-    if (channel !== undefined) positions.set(channel, { epoch, offset, instance, sequence });
+  const cursors = new Map<string, Cursor>();
+  for (const tuple of kept ?? []) {
+    const channel = subscriptions[tuple[0]]?.channel;
+    if (channel !== undefined) cursors.set(channel, cursorOf(tuple));
   }
-  return { ...identity, subscriptions, ...(positions.size === 0 ? {} : { kept: positions }) };
+  return { ...identity, subscriptions, ...(cursors.size === 0 ? {} : { cursors }) };
 }
 
 /** A session that has yet to connect, with the subscriptions that its token asks the server for. */
@@ -134,18 +137,24 @@ function isForBoth({ codec, secret, subscriptions }: SessionSnapshot): boolean {
 }
 
 /** Positions are a help, not a need: should claims have grown so that they don't fit, they are left out (rule L7). */
-function keptTuples({ claims, subscriptions, kept }: SessionSnapshot): {
+function keptTuples({ claims, subscriptions, cursors }: SessionSnapshot): {
   readonly kept?: readonly KeptTuple[];
 } {
-  if (kept === undefined || kept.size === 0 || !fitsKept(claims, kept.size)) return {};
+  if (cursors === undefined || cursors.size === 0 || !fitsKept(claims, cursors.size)) return {};
   const tuples: KeptTuple[] = [];
   for (const [place, { channel }] of subscriptions.entries()) {
-    const position = kept.get(channel);
-    if (position === undefined) continue;
-    const { epoch, offset, instance, sequence } = position;
-    tuples.push([place, epoch, offset, instance, sequence]);
+    const cursor = cursors.get(channel);
+    if (cursor === undefined) continue;
+    const { instance, sequence, position } = cursor;
+    tuples.push([place, position?.epoch ?? "", position?.offset ?? 0, instance, sequence]);
   }
   return { kept: tuples };
+}
+
+function cursorOf([, epoch, offset, instance, sequence]: KeptTuple): Cursor {
+  return epoch === ""
+    ? { instance, sequence }
+    : { instance, sequence, position: { epoch, offset } };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ConnectionClaims } from "../access/claims.ts";
 import type { CodecName } from "../protocol/codec.ts";
 import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
 
 /** Who a client is and where its connection stands. */
 export interface SessionIdentity {
@@ -33,7 +34,7 @@ export interface SessionSnapshot extends SessionIdentity {
   /** In the order in which they were made. */
   readonly subscriptions: readonly SubscriptionSnapshot[];
   /** On a gateway: how far it is with those channels for which this session has to remember it (rule L7). */
-  readonly kept?: ReadonlyMap<string, StoredCursor>;
+  readonly cursors?: ReadonlyMap<string, Cursor>;
 }
 
 /** A subscription as it was granted: namespace options and the token's override are already weighed in. */
@@ -60,12 +61,11 @@ export interface SubscriptionSnapshot {
   readonly filter?: FilterNode;
 }
 
-/** Up to where a gateway has passed a channel on to its subscribers. */
-export interface StoredCursor {
-  /** "" and 0 on a channel without history. */
-  readonly epoch: string;
-  readonly offset: number;
+/** How far a gateway is with a channel: its subscribers have everything up to here. How it is stored: `attachment.ts`. */
+export interface Cursor {
   /** The channel's instance, and the number of the last entry taken from it. */
   readonly instance: number;
   readonly sequence: number;
+  /** Absent on a channel without history. */
+  readonly position?: StreamPosition;
 }

@@ -1,6 +1,7 @@
 import type { StreamPosition } from "../protocol/publication.ts";
 import { type RelayBatch, type RelayEntry, entryBytes } from "../contract/relay-batch.ts";
-import { type Cursor, sameStream } from "./cursor.ts";
+import type { Cursor } from "../contract/session-snapshot.ts";
+import { sameStream } from "./cursor.ts";
 
 /** What a batch brings to a gateway. */
 type SortedBatch =

@@ -1,33 +1,13 @@
 import type { StreamPosition } from "../protocol/publication.ts";
-import type { StoredCursor } from "../contract/session-snapshot.ts";
+import type { Cursor } from "../contract/session-snapshot.ts";
 import type { RelayBatch } from "../contract/relay-batch.ts";
 import type { Subscription } from "../session/subscription.ts";
 
-/** How far a gateway is with a channel: everything up to here is with its subscribers. */
-export interface Cursor {
-  /** The channel's instance, and the number of the last entry taken from it. */
-  readonly instance: number;
-  readonly sequence: number;
-  /** Absent on a channel without history. */
-  readonly position?: StreamPosition;
-}
-
-/** How it is noted where it survives sleep. */
-export function storedCursor({ instance, sequence, position }: Cursor): StoredCursor {
-  const { epoch, offset } = position ?? { epoch: "", offset: 0 };
-  return { epoch, offset, instance, sequence };
-}
-
-/** The other way round. */
-export function cursorOf({ instance, sequence, epoch, offset }: StoredCursor): Cursor {
-  return { instance, sequence, ...(epoch === "" ? {} : { position: { epoch, offset } }) };
-}
-
-/** Whether what was kept is further than that. */
-export function isBeyond(kept: StoredCursor, cursor: Cursor): boolean {
-  if (kept.instance !== cursor.instance) return kept.instance > cursor.instance;
-  if (kept.sequence !== cursor.sequence) return kept.sequence > cursor.sequence;
-  return kept.offset > (cursor.position?.offset ?? 0);
+/** Whether one cursor is further than another. */
+export function isBeyond(one: Cursor, other: Cursor): boolean {
+  if (one.instance !== other.instance) return one.instance > other.instance;
+  if (one.sequence !== other.sequence) return one.sequence > other.sequence;
+  return (one.position?.offset ?? 0) > (other.position?.offset ?? 0);
 }
 
 /** Where a gateway stood that has taken everything before this batch, and nothing of it. */
@@ -83,10 +63,9 @@ export class CursorKeeper {
   /** Notes how far the gateway is, if that isn't noted yet. */
   keep(cursor: Cursor, subscriptions: Iterable<Subscription>): void {
     if (this.#written === cursor) return;
-    const kept = storedCursor(cursor);
-    if (this.#keeper === undefined || !this.#keptBy(this.#keeper, kept)) {
+    if (this.#keeper === undefined || !this.#keptBy(this.#keeper, cursor)) {
       const again = this.#askedFor === cursor ? [] : firstOf(askedAgain, this.#refused ?? []);
-      this.#keeper = this.#find(kept, subscriptions, again);
+      this.#keeper = this.#find(cursor, subscriptions, again);
       this.#askedFor = this.#refused === undefined ? undefined : cursor;
     }
     this.#written = this.#keeper === undefined ? undefined : cursor;
@@ -94,21 +73,21 @@ export class CursorKeeper {
 
   /** Asks everybody once, and then a few again for each batch: all of them may be thousands. */
   #find(
-    kept: StoredCursor,
+    cursor: Cursor,
     subscriptions: Iterable<Subscription>,
     again: readonly Subscription[],
   ): Subscription | undefined {
     for (const subscription of subscriptions) {
       if (this.#refused?.has(subscription) === true) continue;
-      if (this.#keptBy(subscription, kept)) return subscription;
+      if (this.#keptBy(subscription, cursor)) return subscription;
     }
-    return again.find((subscription) => this.#keptBy(subscription, kept));
+    return again.find((subscription) => this.#keptBy(subscription, cursor));
   }
 
-  #keptBy(subscription: Subscription, kept: StoredCursor): boolean {
+  #keptBy(subscription: Subscription, cursor: Cursor): boolean {
     // The last one that was asked comes last.
     this.#accept(subscription);
-    if (subscription.keep(kept)) return true;
+    if (subscription.keep(cursor)) return true;
     this.#refused ??= new Set();
     this.#refused.add(subscription);
     return false;

@@ -2,7 +2,8 @@ import type { ClientConfig } from "../config/config.ts";
 import { Hub } from "../hub/hub.ts";
 import type { Subscription } from "../session/subscription.ts";
 import type { RelayEntry } from "../contract/relay-batch.ts";
-import { CursorKeeper, isBeyond, type Cursor, cursorOf } from "./cursor.ts";
+import type { Cursor } from "../contract/session-snapshot.ts";
+import { CursorKeeper, isBeyond } from "./cursor.ts";
 
 /** A gateway's own subscribers to one channel: who they are, what they are sent, and what they note and wait for. */
 export class LocalSubscribers {
@@ -45,9 +46,8 @@ export class LocalSubscribers {
    */
   restore(subscription: Subscription, cursor: Cursor | undefined): Cursor | undefined {
     this.add(subscription);
-    const { kept } = subscription;
-    if (kept === undefined || (cursor !== undefined && !isBeyond(kept, cursor))) return cursor;
-    const noted = cursorOf(kept);
+    const noted = subscription.cursor;
+    if (noted === undefined || (cursor !== undefined && !isBeyond(noted, cursor))) return cursor;
     this.#keeper.restored(subscription, noted);
     return noted;
   }

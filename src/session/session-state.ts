@@ -7,7 +7,7 @@ import type { Connection, SessionContext } from "./ports.ts";
 import type { Changes } from "./decision.ts";
 import { Outbox } from "./outbox.ts";
 import type {
-  StoredCursor,
+  Cursor,
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
@@ -28,7 +28,7 @@ export class SessionState {
   readonly #outbox: Outbox;
 
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
-    const { subscriptions: _, kept: __, ...identity } = snapshot;
+    const { subscriptions: _, cursors: __, ...identity } = snapshot;
     this.identity = compact(identity);
     this.codec = codecNamed(identity.codec);
     this.context = context;
@@ -50,8 +50,8 @@ export class SessionState {
   }
 
   get snapshot(): SessionSnapshot {
-    const { list, kept } = this.subscriptions;
-    return { ...this.identity, subscriptions: list, ...(kept === undefined ? {} : { kept }) };
+    const { list, cursors } = this.subscriptions;
+    return { ...this.identity, subscriptions: list, ...(cursors === undefined ? {} : { cursors }) };
   }
 
   /** When the client was last heard; see {@link HeldConnection}. */
@@ -76,12 +76,12 @@ export class SessionState {
   }
 
   /** Notes how far the gateway is with a channel; false when there is no room for that. */
-  keep(channel: string, position: StoredCursor): boolean {
-    const { kept } = this.subscriptions;
-    const others = (kept?.size ?? 0) - (kept?.has(channel) === true ? 1 : 0);
+  keep(channel: string, cursor: Cursor): boolean {
+    const { cursors } = this.subscriptions;
+    const others = (cursors?.size ?? 0) - (cursors?.has(channel) === true ? 1 : 0);
     const fits = fitsKept(this.identity.claims, others + 1);
     // An older position must not be left behind: what came after it would be passed on again.
-    this.subscriptions.keep(channel, fits ? position : undefined);
+    this.subscriptions.keep(channel, fits ? cursor : undefined);
     if (!this.connecting) this.save();
     return fits;
   }
@@ -103,10 +103,10 @@ export class SessionState {
   newSubscription(
     granted: SubscriptionSnapshot,
     subscriber: SubscriptionOwner,
-    kept?: StoredCursor,
+    cursor?: Cursor,
   ): Subscription {
     const info = clientInfo(this.identity, granted);
-    return new Subscription(info, granted, this.codec, this.#connection, subscriber, kept);
+    return new Subscription(info, granted, this.codec, this.#connection, subscriber, cursor);
   }
 
   /**

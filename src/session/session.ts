@@ -25,7 +25,7 @@ import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
 import { unidirectionalDisconnect } from "./unidirectional.ts";
 import { SessionState } from "./session-state.ts";
 import type {
-  StoredCursor,
+  Cursor,
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
@@ -53,8 +53,8 @@ export class Session implements SubscriptionOwner {
     this.#state = new SessionState(snapshot, connection, context);
     if (snapshot.phase !== "connected") return;
     for (const granted of snapshot.subscriptions) {
-      const kept = snapshot.kept?.get(granted.channel);
-      const subscription = this.#state.newSubscription(granted, this, kept);
+      const cursor = snapshot.cursors?.get(granted.channel);
+      const subscription = this.#state.newSubscription(granted, this, cursor);
       subscription.restored();
       this.#state.subscriptions.add(subscription, true);
       context.channels.restore(subscription);
@@ -194,8 +194,8 @@ export class Session implements SubscriptionOwner {
     this.#state.changed(granted);
   }
 
-  keep(channel: string, position: StoredCursor): boolean {
-    return this.#state.keep(channel, position);
+  keep(channel: string, cursor: Cursor): boolean {
+    return this.#state.keep(channel, cursor);
   }
 
   #enter(received: ReceivedCommand): void {

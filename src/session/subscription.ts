@@ -6,7 +6,7 @@ import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import type { Connection } from "./ports.ts";
 import type {
-  StoredCursor,
+  Cursor,
   SessionIdentity,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
@@ -19,7 +19,7 @@ export interface SubscriptionOwner {
   /** Something of the stream is missing and can't be had: the client is told, and the subscription ends. */
   insufficientState(channel: string): void;
   /** Notes how far a gateway is with the channel, where it survives sleep; false when there is no room for that. */
-  keep(channel: string, position: StoredCursor): boolean;
+  keep(channel: string, cursor: Cursor): boolean;
   /** Something is different about a subscription, and has to survive sleep. */
   changed(granted: SubscriptionSnapshot): void;
 }
@@ -33,7 +33,7 @@ export class Subscription implements Subscriber {
   /** The client has been told, or is about to be, that it is subscribed. */
   begun = false;
   /** How far the gateway is with the channel, if it is this subscription that has to remember it across sleep. */
-  kept: StoredCursor | undefined;
+  cursor: Cursor | undefined;
   /** What it counts for in the gateway that holds it, as its texts were then; undefined where it doesn't count. */
   heldBytes: number | undefined;
   readonly codec: Codec;
@@ -52,13 +52,13 @@ export class Subscription implements Subscriber {
     codec: Codec,
     connection: Connection,
     session: SubscriptionOwner,
-    kept?: StoredCursor,
+    cursor?: Cursor,
   ) {
     this.info = info;
     this.granted = granted;
     this.codec = codec;
     this.filter = granted.filter === undefined ? undefined : tagsFilter(granted.filter);
-    this.kept = kept;
+    this.cursor = cursor;
     this.#replaceable = !this.exclusive;
     this.#connection = connection;
     this.#session = session;
@@ -156,8 +156,8 @@ export class Subscription implements Subscriber {
     this.#session.insufficientState(this.channel);
   }
 
-  keep(position: StoredCursor): boolean {
-    return this.#session.keep(this.channel, position);
+  keep(cursor: Cursor): boolean {
+    return this.#session.keep(this.channel, cursor);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { StoredCursor, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
+import type { Cursor, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 import type { Subscription } from "./subscription.ts";
 
 /**
@@ -45,14 +45,14 @@ export class Subscriptions {
   }
 
   /** How far the gateway is with those channels for which this session has to remember it; undefined when there is none. */
-  get kept(): ReadonlyMap<string, StoredCursor> | undefined {
-    let positions: Map<string, StoredCursor> | undefined;
-    for (const { channel, kept } of this.#all) {
-      if (kept === undefined) continue;
-      positions ??= new Map();
-      positions.set(channel, kept);
+  get cursors(): ReadonlyMap<string, Cursor> | undefined {
+    let cursors: Map<string, Cursor> | undefined;
+    for (const { channel, cursor } of this.#all) {
+      if (cursor === undefined) continue;
+      cursors ??= new Map();
+      cursors.set(channel, cursor);
     }
-    return positions;
+    return cursors;
   }
 
   /** When the first of them ends, in seconds since 1970; 0 for never. */
@@ -92,10 +92,10 @@ export class Subscriptions {
     this.#list = undefined;
   }
 
-  /** @param position undefined when what was noted isn't true any more */
-  keep(channel: string, position: StoredCursor | undefined): void {
+  /** @param cursor undefined when what was noted isn't true any more */
+  keep(channel: string, cursor: Cursor | undefined): void {
     const subscription = this.#find(channel);
-    if (subscription !== undefined) subscription.kept = position;
+    if (subscription !== undefined) subscription.cursor = cursor;
   }
 
   remove(channel: string): void {

@@ -13,7 +13,7 @@ import {
   writeSession,
 } from "../../../src/contract/attachment.ts";
 import type {
-  StoredCursor,
+  Cursor,
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../../../src/contract/session-snapshot.ts";
@@ -46,11 +46,10 @@ function sessionWith(count: number, more: Partial<SessionSnapshot> = {}): Sessio
   return { ...identity, subscriptions, ...more };
 }
 
-const position: StoredCursor = {
-  epoch: "abcdefgh",
-  offset: 2 ** 40,
+const cursor: Cursor = {
   instance: startMs,
   sequence: 2 ** 40,
+  position: { epoch: "abcdefgh", offset: 2 ** 40 },
 };
 
 /** Written down, carried as the platform does, and read. */
@@ -67,8 +66,8 @@ function bytesOf(attachment: Attachment): number {
 }
 
 /** Positions are let go where claims leave them no room, and for subscriptions that ended. */
-function withoutPositions(snapshot: SessionSnapshot): SessionSnapshot {
-  const { kept: _, ...rest } = snapshot;
+function withoutCursors(snapshot: SessionSnapshot): SessionSnapshot {
+  const { cursors: _, ...rest } = snapshot;
   return rest;
 }
 
@@ -81,8 +80,8 @@ describe("a session that was written down", () => {
         if (packed !== undefined) places.packed++;
         else if (stored === true) places.row++;
         else places.attachment++;
-        const fits = fitsKept(snapshot.claims, snapshot.kept?.size ?? 0);
-        expect(afterSleep(snapshot)).toStrictEqual(fits ? snapshot : withoutPositions(snapshot));
+        const fits = fitsKept(snapshot.claims, snapshot.cursors?.size ?? 0);
+        expect(afterSleep(snapshot)).toStrictEqual(fits ? snapshot : withoutCursors(snapshot));
       }),
       { seed: 20_261_121, numRuns: 400 },
     );
@@ -102,8 +101,8 @@ describe("a session that was written down", () => {
     "[G2] is read as it was with %i subscriptions, each with a position",
     (count) => {
       const channels = sessionWith(count).subscriptions.map(({ channel }) => channel);
-      const kept = new Map(channels.slice(0, 200).map((channel) => [channel, position]));
-      const snapshot = sessionWith(count, count === 0 ? {} : { kept });
+      const cursors = new Map(channels.slice(0, 200).map((channel) => [channel, cursor]));
+      const snapshot = sessionWith(count, count === 0 ? {} : { cursors });
       expect(afterSleep(snapshot)).toStrictEqual(snapshot);
       expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
     },
@@ -186,19 +185,32 @@ describe("a session that was written down", () => {
   it("[L7] loses its positions, and nothing else, when the claims leave them no room", () => {
     const claims = { user: "42", expireAtSeconds: 0, info: json(`"${"x".repeat(8_000)}"`) };
     const { subscriptions } = sessionWith(300);
-    const kept = new Map(subscriptions.map(({ channel }) => [channel, position]));
-    const snapshot = { ...identity, claims, subscriptions, kept };
+    const cursors = new Map(subscriptions.map(({ channel }) => [channel, cursor]));
+    const snapshot = { ...identity, claims, subscriptions, cursors };
     expect(fitsKept(claims, 300)).toBe(false);
     expect(afterSleep(snapshot)).toStrictEqual({ ...identity, claims, subscriptions });
   });
 
-  it("[L7] forgets the position of a channel that it isn't subscribed to any more", () => {
-    const kept = new Map([
-      ["news:1", position],
-      ["gone", position],
+  it("[V1] stores a cursor as place, epoch, offset, instance and sequence, with history and without", () => {
+    const cursors = new Map<string, Cursor>([
+      ["news:0", cursor],
+      ["news:1", { instance: 5, sequence: 7 }],
     ]);
-    const snapshot = sessionWith(2, { kept });
-    expect(afterSleep(snapshot)?.kept).toStrictEqual(new Map([["news:1", position]]));
+    const snapshot = sessionWith(2, { cursors });
+    expect(writeSession(snapshot).attachment.kept).toStrictEqual([
+      [0, "abcdefgh", 2 ** 40, startMs, 2 ** 40],
+      [1, "", 0, 5, 7],
+    ]);
+    expect(afterSleep(snapshot)?.cursors).toStrictEqual(cursors);
+  });
+
+  it("[L7] forgets the position of a channel that it isn't subscribed to any more", () => {
+    const cursors = new Map([
+      ["news:1", cursor],
+      ["gone", cursor],
+    ]);
+    const snapshot = sessionWith(2, { cursors });
+    expect(afterSleep(snapshot)?.cursors).toStrictEqual(new Map([["news:1", cursor]]));
   });
 });
 
@@ -257,7 +269,7 @@ describe("the largest session that is taken", () => {
       const withInfo = (text: string): SessionSnapshot => {
         const chanInfo = json(`"${text}"`);
         const room = subscribedTo("room", { chanInfo, serverSide: true, sole: true });
-        return { ...pinged, subscriptions: [room], kept: new Map([["room", position]]) };
+        return { ...pinged, subscriptions: [room], cursors: new Map([["room", cursor]]) };
       };
       const snapshot = withInfo(longest(character, (each) => fitsInside(withInfo(each))));
       const { attachment, row } = writeSession(snapshot);
@@ -275,8 +287,8 @@ describe("the largest session that is taken", () => {
         const subscriptions = Array.from({ length: count }, (_, index) =>
           subscribedTo(`${character}${index}`),
         );
-        const kept = new Map(subscriptions.map(({ channel }) => [channel, position]));
-        return { ...identity, subscriptions, kept };
+        const cursors = new Map(subscriptions.map(({ channel }) => [channel, cursor]));
+        return { ...identity, subscriptions, cursors };
       };
       let count = 2;
       while (fitsInside(many(count + 1))) count++;
@@ -300,8 +312,8 @@ describe("the largest session that is taken", () => {
     let count = 0;
     while (fitsKept(identity.claims, count + 1)) count++;
     const { subscriptions } = sessionWith(1_000);
-    const kept = new Map(subscriptions.slice(-count).map(({ channel }) => [channel, position]));
-    const snapshot = { ...identity, subscriptions, kept };
+    const cursors = new Map(subscriptions.slice(-count).map(({ channel }) => [channel, cursor]));
+    const snapshot = { ...identity, subscriptions, cursors };
     expect(count).toBeGreaterThan(200);
     expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
     expect(afterSleep(snapshot)).toStrictEqual(snapshot);

@@ -5,12 +5,12 @@ import { Listener } from "./recording-subscription.ts";
 describe("where a gateway stands, across its sleep", () => {
   it("[L7] notes how far it is in one attachment, after each batch", () => {
     const { channel, listener } = subscribed(at(5), {}, 3);
-    expect(listener.kept).toEqual({ epoch: "e", offset: 5, instance: 1, sequence: 3 });
+    expect(listener.cursor).toEqual({ instance: 1, sequence: 3, position: at(5) });
     const another = new Listener("7");
     channel.join(another);
     channel.takeStream(4, [6, 7]);
-    expect(listener.kept).toEqual({ epoch: "e", offset: 7, instance: 1, sequence: 5 });
-    expect(another.kept).toBeUndefined();
+    expect(listener.cursor).toEqual({ instance: 1, sequence: 5, position: at(7) });
+    expect(another.cursor).toBeUndefined();
   });
 
   it("[L7] notes it in another's attachment when the one that had it leaves, or has no room", () => {
@@ -27,10 +27,10 @@ describe("where a gateway stands, across its sleep", () => {
     channel.takeStream(2, [7]);
     // It is asked again, for it may have room by now.
     expect([cramped.keeps, third.keeps]).toEqual([3, 2]);
-    expect(third.kept).toEqual({ epoch: "e", offset: 6, instance: 1, sequence: 1 });
+    expect(third.cursor).toEqual({ instance: 1, sequence: 1, position: at(6) });
     const fourth = new Listener("9");
     channel.join(fourth);
-    expect(fourth.kept).toEqual({ epoch: "e", offset: 7, instance: 1, sequence: 2 });
+    expect(fourth.cursor).toEqual({ instance: 1, sequence: 2, position: at(7) });
   });
 
   it("[L7] notes it again where there is room again, without asking a crowd for each batch", () => {
@@ -44,7 +44,7 @@ describe("where a gateway stands, across its sleep", () => {
     expect(asked() - before).toBeLessThanOrEqual(10 * 4);
     traits.noRoom = false;
     channel.takeStream(11, [16]);
-    expect(crowd.filter(({ kept }) => kept?.offset === 16)).toHaveLength(1);
+    expect(crowd.filter(({ cursor }) => cursor?.position?.offset === 16)).toHaveLength(1);
   });
 
   it.each([0, 1])("[L7] goes on after sleep from what was noted last, order %i", (order) => {
@@ -52,7 +52,7 @@ describe("where a gateway stands, across its sleep", () => {
     channel.takeStream(1, [6]);
     const another = new Listener("7");
     channel.join(another);
-    another.kept = { epoch: "e", offset: 5, instance: 1, sequence: 0 };
+    another.cursor = { instance: 1, sequence: 0, position: at(5) };
     channel.sleep(...(order === 0 ? [another, listener] : [listener, another]));
     channel.takeStream(1, [6, 7], { certain: false });
     expect(listener.heard).toEqual(["6", "7"]);

@@ -187,7 +187,7 @@ describe("a channel with history", () => {
     channel.settle();
     channel.takeStream(7, [12]);
     expect(listener.heard).toEqual(["6", "7"]);
-    expect(listener.kept).toMatchObject({ offset: 7 });
+    expect(listener.cursor?.position).toMatchObject({ offset: 7 });
     expect(channel.port.questions).toEqual([{ method: "recover", since: at(7), whole: true }]);
     channel.port.answer(read([8, 9], at(12)));
     channel.port.answer(read([10, 11, 12], at(12)));
@@ -369,7 +369,7 @@ describe("a follower", () => {
     channel.port.answer(following(at(1, "f"), 1, 2));
     channel.takeStream(2, [2], { instance: 2, top: at(2, "f") });
     expect([listener.heard, again.heard]).toEqual([["lost"], ["2"]]);
-    expect(again.kept).toEqual({ epoch: "f", offset: 2, instance: 2, sequence: 2 });
+    expect(again.cursor).toEqual({ instance: 2, sequence: 2, position: at(2, "f") });
   });
 
   it("[O3] lets nobody begin in the middle of a batch", () => {

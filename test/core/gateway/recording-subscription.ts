@@ -4,7 +4,7 @@ import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { memberText } from "../../../src/protocol/json/text.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
 import type { SubscribeReply } from "../../../src/session/ports.ts";
-import type { StoredCursor, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
+import type { Cursor, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 
@@ -32,7 +32,7 @@ export class Listener {
   flushes = 0;
   /** How often it was to note where the gateway stands. */
   keeps = 0;
-  kept: StoredCursor | undefined;
+  cursor: Cursor | undefined;
   behindBytes = 0;
   /** What a session does besides. */
   onHeard: (what: string) => void = doNothing;
@@ -54,10 +54,10 @@ export class Listener {
 
   /** Its object slept: what it noted is all that is left. */
   wake(): void {
-    this.subscription = this.#newSubscription(this.kept);
+    this.subscription = this.#newSubscription(this.cursor);
   }
 
-  #newSubscription(kept: StoredCursor | undefined): Subscription {
+  #newSubscription(cursor: Cursor | undefined): Subscription {
     const { announced = false, hearsJoinLeave = false, present = true } = this.#traits;
     const granted: SubscriptionSnapshot = {
       channel: this.channel,
@@ -85,20 +85,20 @@ export class Listener {
         this.onDisconnect();
       },
       insufficientState: () => {
-        this.kept = undefined;
+        this.cursor = undefined;
         this.#hear("lost");
         this.onLost();
       },
-      keep: (_channel: string, position: StoredCursor) => {
+      keep: (_channel: string, noted: Cursor) => {
         this.keeps++;
         if (this.#traits.noRoom === true) return false;
-        this.kept = position;
+        this.cursor = noted;
         return true;
       },
       changed: () => undefined,
     };
     const info = { user: this.user, client: `client-of-${this.user}`, ...this.#traits.info };
-    return new Subscription(info, granted, jsonCodec, connection, session, kept);
+    return new Subscription(info, granted, jsonCodec, connection, session, cursor);
   }
 
   #hear(what: string): void {

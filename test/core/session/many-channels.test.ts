@@ -355,26 +355,26 @@ describe("a subscription of the client's that can't go on", () => {
   it("[L7] forgets the position that was noted with it", () => {
     const board = new Switchboard();
     const peer = board.subscribed("a", "b");
-    const position = { epoch: "e", offset: 3, instance: 5, sequence: 7 };
-    expect(board.channels.subscription("a").keep(position)).toBe(true);
-    expect(board.channels.subscription("b").keep({ ...position, offset: 4 })).toBe(true);
-    expect(peer.saved.kept?.get("a")).toStrictEqual(position);
+    const cursor = { instance: 5, sequence: 7, position: { epoch: "e", offset: 3 } };
+    expect(board.channels.subscription("a").keep(cursor)).toBe(true);
+    expect(board.channels.subscription("b").keep({ ...cursor, sequence: 8 })).toBe(true);
+    expect(peer.saved.cursors?.get("a")).toStrictEqual(cursor);
     board.wake(peer);
-    expect(board.channels.subscription("a").kept).toStrictEqual(position);
+    expect(board.channels.subscription("a").cursor).toStrictEqual(cursor);
     board.channels.subscription("a").insufficientState();
-    expect([...(peer.saved.kept?.keys() ?? [])]).toStrictEqual(["b"]);
+    expect([...(peer.saved.cursors?.keys() ?? [])]).toStrictEqual(["b"]);
   });
 
   it("[L7] isn't noted where there is no room for another, and is where it was noted before", () => {
     const board = new Switchboard({ client: { channel_limit: 1_024 } });
     const channels = Array.from({ length: 300 }, (_, index) => `news${index}`);
     const peer = board.subscribed(...channels);
-    const position = { epoch: "e", offset: 3, instance: 5, sequence: 7 };
-    const keep = (channel: string): boolean => board.channels.subscription(channel).keep(position);
+    const cursor = { instance: 5, sequence: 7, position: { epoch: "e", offset: 3 } };
+    const keep = (channel: string): boolean => board.channels.subscription(channel).keep(cursor);
     const refused = channels.findIndex((channel) => !keep(channel));
     expect(refused).toBeGreaterThan(200);
     expect(keep("news0")).toBe(true);
-    expect(peer.saved.kept?.size).toBe(refused);
+    expect(peer.saved.cursors?.size).toBe(refused);
     board.say(peer, unsubscribe(3, "news0"));
     expect(keep(`news${refused}`)).toBe(true);
     expect(keep(`news${refused + 1}`)).toBe(false);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { ConnectionClaims } from "../../../src/access/claims.ts";
 import type {
-  StoredCursor,
+  Cursor,
   SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
@@ -66,27 +66,32 @@ const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
 );
 
 /** As a channel's object tells it: an epoch of ours, an instance's first millisecond, and counts. */
-const anyPosition: fc.Arbitrary<StoredCursor> = fc.record(
+const anyCursor: fc.Arbitrary<Cursor> = fc.record(
   {
-    epoch: fc.oneof(fc.constant(""), fc.stringMatching(/^[a-zA-Z]{8}$/)),
-    offset: fc.oneof(fc.nat(99), fc.maxSafeNat()),
     instance: fc.integer({ min: 0, max: 2 ** 45 }),
     sequence: fc.oneof(fc.nat(99), fc.maxSafeNat()),
+    position: fc.record(
+      {
+        epoch: fc.stringMatching(/^[a-zA-Z]{8}$/),
+        offset: fc.oneof(fc.nat(99), fc.maxSafeNat()),
+      },
+      plain,
+    ),
   },
-  plain,
+  { ...plain, requiredKeys: ["instance", "sequence"] },
 );
 
 interface Entry {
   readonly subscription: SubscriptionSnapshot;
-  readonly position?: StoredCursor;
+  readonly cursor?: Cursor;
 }
 
 const anyEntry: fc.Arbitrary<Entry> = fc.record(
-  { subscription: anySubscription, position: anyPosition },
+  { subscription: anySubscription, cursor: anyCursor },
   { ...plain, requiredKeys: ["subscription"] },
 );
 
-/** A session with at most so many subscriptions, some of which have to remember a position. */
+/** A session with at most so many subscriptions, some of which have to remember a cursor. */
 export function anySnapshot(subscriptionsMax: number): fc.Arbitrary<SessionSnapshot> {
   const anyEntries = fc.uniqueArray(anyEntry, {
     maxLength: subscriptionsMax,
@@ -97,10 +102,10 @@ export function anySnapshot(subscriptionsMax: number): fc.Arbitrary<SessionSnaps
 }
 
 function snapshotOf([identity, entries]: [SessionIdentity, readonly Entry[]]): SessionSnapshot {
-  const kept = new Map<string, StoredCursor>();
-  for (const { subscription, position } of entries) {
-    if (position !== undefined) kept.set(subscription.channel, position);
+  const cursors = new Map<string, Cursor>();
+  for (const { subscription, cursor } of entries) {
+    if (cursor !== undefined) cursors.set(subscription.channel, cursor);
   }
   const subscriptions = entries.map(({ subscription }) => subscription);
-  return { ...identity, subscriptions, ...(kept.size === 0 ? {} : { kept }) };
+  return { ...identity, subscriptions, ...(cursors.size === 0 ? {} : { cursors }) };
 }

@@ -199,11 +199,11 @@ describe("what a channel tells before the connect reply", () => {
     const peer = board.open();
     board.say(peer, connect, naming("a", "b"));
     board.channels.joined("a");
-    const position = { epoch: "e", offset: 3, instance: 5, sequence: 7 };
-    expect(board.channels.subscription("a").keep(position)).toBe(true);
+    const cursor = { instance: 5, sequence: 7, position: { epoch: "e", offset: 3 } };
+    expect(board.channels.subscription("a").keep(cursor)).toBe(true);
     expect(peer.saved).toMatchObject({ phase: "new", subscriptions: [] });
     board.channels.joined("b");
-    expect(peer.saved.kept).toStrictEqual(new Map([["a", position]]));
+    expect(peer.saved.cursors).toStrictEqual(new Map([["a", cursor]]));
   });
 
   it("[L3] may be that it lost the stream: the connection closes 3010, and leaves everything", () => {

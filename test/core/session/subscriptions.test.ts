@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StoredCursor, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
+import type { Cursor, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { Subscriptions } from "../../../src/session/subscriptions.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
@@ -27,7 +27,7 @@ function grantedTo(channel: string, expireAtSeconds = 0): SubscriptionSnapshot {
 
 function subscriptionTo(
   channel: string,
-  { kept, expireAtSeconds }: { kept?: StoredCursor; expireAtSeconds?: number } = {},
+  { cursor, expireAtSeconds }: { cursor?: Cursor; expireAtSeconds?: number } = {},
 ): Subscription {
   const info = { user: "42", client: "c1" };
   return new Subscription(
@@ -36,7 +36,7 @@ function subscriptionTo(
     jsonCodec,
     nowhere,
     nobody,
-    kept,
+    cursor,
   );
 }
 
@@ -50,7 +50,7 @@ function having(...names: readonly string[]): Subscriptions {
   return subscriptions;
 }
 
-const position: StoredCursor = { epoch: "e", offset: 1, instance: 2, sequence: 3 };
+const cursor: Cursor = { instance: 2, sequence: 3, position: { epoch: "e", offset: 1 } };
 
 describe("a session's subscriptions", () => {
   it("[G1] count as soon as they are asked for", () => {
@@ -74,7 +74,7 @@ describe("a session's subscriptions", () => {
   it("[S1] are the same list until something changes, when they are many", () => {
     const many = having(...Array.from({ length: 100 }, (_, index) => `news${index}`));
     const { list } = many;
-    many.keep("news7", position);
+    many.keep("news7", cursor);
     expect(many.list).toBe(list);
     many.remove("news7");
     expect(many.list).toHaveLength(99);
@@ -111,14 +111,14 @@ describe("a session's subscriptions", () => {
 
   it("[L7] keep the positions they slept with, and lose them with the subscription", () => {
     const subscriptions = new Subscriptions();
-    subscriptions.add(subscriptionTo("a", { kept: position }), true);
+    subscriptions.add(subscriptionTo("a", { cursor }), true);
     subscriptions.add(subscriptionTo("b"), true);
-    subscriptions.keep("b", { ...position, offset: 9 });
-    expect([...(subscriptions.kept?.keys() ?? [])]).toStrictEqual(["a", "b"]);
+    subscriptions.keep("b", { ...cursor, sequence: 9 });
+    expect([...(subscriptions.cursors?.keys() ?? [])]).toStrictEqual(["a", "b"]);
     subscriptions.remove("a");
-    expect([...(subscriptions.kept ?? [])]).toStrictEqual([["b", { ...position, offset: 9 }]]);
+    expect([...(subscriptions.cursors ?? [])]).toStrictEqual([["b", { ...cursor, sequence: 9 }]]);
     subscriptions.clear();
-    expect(subscriptions.kept).toBeUndefined();
+    expect(subscriptions.cursors).toBeUndefined();
     expect(subscriptions.all).toStrictEqual([]);
   });
 });
