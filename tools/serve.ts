@@ -5,16 +5,14 @@
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { checkConfiguration } from "./configuration-problems.ts";
-import { listeningProblem } from "./listening-problem.ts";
-import { whenParentEnds } from "./parent.ts";
+import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { productionBundle } from "./production-bundle.ts";
 import { parseServeOptions, type ServeOptions } from "./serve-options.ts";
-import { knownToEverybody, type ServedSecrets, servedSecrets } from "./served-secrets.ts";
+import { knownToEverybody, type ServedSecrets, servedSecrets } from "./secrets.ts";
 import { noteProcess, takeStateFolder } from "./state-folder.ts";
 import { bracketed } from "./workerd-config.ts";
 import { type Ending, Workerd, type WorkerdSetup } from "./workerd.ts";
 import { configurationFile, wranglerConfigOf } from "./wrangler-config.ts";
-import { streamProbeMs } from "./stream-probe.ts";
 
 /** How long requests that are under way may take when the server is to end; sockets would stay for ever. */
 const drainMs = 2_000;

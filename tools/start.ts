@@ -2,19 +2,18 @@
  * `npm start`: the real server on this machine, for development. Everything after `--` goes to `wrangler dev`, for
  * example `npm start -- --port 9000 --var 'config:{"client":{…}}'`.
  */
-import { streamProbeMs } from "./stream-probe.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants, copyFileSync, existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { SignJWT } from "jose";
 import { optionValue, targetOf, withoutOption } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
-import { whenParentEnds } from "./parent.ts";
+import { streamProbeMs, whenParentEnds } from "./local-server.ts";
+import { secretsFileOf } from "./secrets.ts";
 import { takesToken } from "./takes-token.ts";
-import { configurationFile } from "./wrangler-config.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
 /** Pages served by a development server may connect; a deployed Worker allows what its configuration names. */
@@ -63,11 +62,7 @@ async function start(options: readonly string[]): Promise<number> {
 
 /** Where wrangler finds the secrets: a file for the environment, or else one for all, made from the example if missing. */
 function secretsFile(options: readonly string[]): string {
-  const target = targetOf(options);
-  const file = join(dirname(configurationFile(target)), ".dev.vars");
-  const environment = target.environment ?? process.env["CLOUDFLARE_ENV"] ?? "";
-  const own = `${file}.${environment}`;
-  if (environment !== "" && existsSync(own)) return own;
+  const file = secretsFileOf(targetOf(options));
   try {
     copyFileSync(join(root, ".dev.vars.example"), file, constants.COPYFILE_EXCL);
   } catch (error) {

@@ -4,6 +4,11 @@ import { type Entry, type ApiCommand, entriesOf, methodOf } from "./command.ts";
 import type { ChannelCall } from "./calls.ts";
 import type { ChannelAnswer, ChannelCommand } from "../contract/channel-call.ts";
 
+/** What the backend is told about one command: a result, as JSON text, or an error and a word about it for people. */
+export type ApiAnswer =
+  | { readonly result: string }
+  | { readonly error: ErrorCode; readonly detail?: string };
+
 /** What became of one call to a channel's object. */
 export type CallOutcome =
   | { readonly outcome: "answers"; readonly answers: readonly ChannelAnswer[] }
@@ -26,7 +31,7 @@ export interface Retry {
  * Collects the answers of a request's calls and puts them into the order of its entries. It keeps no more text than
  * one answer may have (`limits.answerBytesMax`): a reading command that would go beyond gets error 106 instead.
  */
-export class AnswerSheet {
+export class CollectedAnswers {
   readonly #answers: ApiAnswer[];
   #room = limits.answerBytesMax;
   #heard = false;
@@ -41,19 +46,19 @@ export class AnswerSheet {
   }
 
   /** Enters what became of one call. */
-  enter({ commands, places }: ChannelCall, outcome: CallOutcome): void {
+  add({ commands, entryIndexes }: ChannelCall, outcome: CallOutcome): void {
     if (outcome.outcome === "timeout") this.#nothingDone = false;
     const seconds = retrySecondsOf(outcome);
     if (seconds === undefined) this.#heard = true;
     else this.#retrySeconds = Math.max(seconds, this.#retrySeconds ?? 0);
-    for (const [index, place] of places.entries()) {
+    for (const [index, entryIndex] of entryIndexes.entries()) {
       const answer = outcomeAnswer(outcome, index);
-      this.#answers[place] = this.#hasRoom(commands[index], answer) ? answer : tooMuch;
+      this.#answers[entryIndex] = this.#hasRoom(commands[index], answer) ? answer : tooMuch;
     }
   }
 
   /** An answer for every entry, in order. */
-  answers(): readonly ApiAnswer[] {
+  inOrder(): readonly ApiAnswer[] {
     return this.#answers;
   }
 
@@ -126,11 +131,6 @@ const tooMuch: { readonly error: ErrorCode; readonly detail: string } = {
   error: errorCodes.limitExceeded,
   detail: `the answers are together over ${limits.answerBytesMax} characters`,
 };
-
-/** What the backend is told about one command: a result, as JSON text, or an error and a word about it for people. */
-export type ApiAnswer =
-  | { readonly result: string }
-  | { readonly error: ErrorCode; readonly detail?: string };
 
 /** The answer to a command from the answers to its entries: a broadcast lists them in its result. */
 export function commandAnswer(command: ApiCommand, answers: readonly ApiAnswer[]): ApiAnswer {

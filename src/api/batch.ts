@@ -10,7 +10,7 @@ import {
   malformedAt,
 } from "./command.ts";
 import { tooManyCommands } from "./calls.ts";
-import { apiMethods, missingMethods, parseCommand } from "./parse-command.ts";
+import { apiMethods, missingMethods, parseCommand } from "./methods.ts";
 import { flagField, parseShape, shape } from "./shape.ts";
 
 export type ParsedBatch =

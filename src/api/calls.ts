@@ -1,14 +1,13 @@
 import { limits } from "../limits.ts";
-import type { Entry, Refused } from "./command.ts";
+import { type Entry, type Refused, refusedRequest } from "./command.ts";
 import { type ChannelCommand, commandBytes } from "../contract/channel-call.ts";
-import { refusedRequest } from "./shape.ts";
 
 /** Everything that one request asks of one channel, in the request's order. It goes in one RPC. */
 export interface ChannelCall {
   readonly channel: string;
   readonly commands: readonly ChannelCommand[];
   /** For each command the index of its entry, which is where its answer goes. */
-  readonly places: readonly number[];
+  readonly entryIndexes: readonly number[];
 }
 
 type CallPlan = { readonly outcome: "plan"; readonly calls: readonly ChannelCall[] } | Refused;
@@ -19,13 +18,16 @@ type CallPlan = { readonly outcome: "plan"; readonly calls: readonly ChannelCall
  */
 export function planCalls(entries: readonly Entry[]): CallPlan {
   if (entries.length > limits.requestCommandsMax) return tooManyCommands;
-  const calls = new Map<string, { commands: ChannelCommand[]; places: number[]; bytes: number }>();
-  for (const [place, entry] of entries.entries()) {
+  const calls = new Map<
+    string,
+    { commands: ChannelCommand[]; entryIndexes: number[]; bytes: number }
+  >();
+  for (const [index, entry] of entries.entries()) {
     if (entry.outcome === "refused") continue;
-    const call = calls.get(entry.channel) ?? { commands: [], places: [], bytes: 0 };
+    const call = calls.get(entry.channel) ?? { commands: [], entryIndexes: [], bytes: 0 };
     calls.set(entry.channel, call);
     call.commands.push(entry.command);
-    call.places.push(place);
+    call.entryIndexes.push(index);
     call.bytes += commandBytes(entry.command);
     // One RPC carries 32 MiB, and a character takes at most two bytes in it.
     if (call.bytes > limits.requestBytesMax) {
@@ -35,10 +37,10 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
   if (calls.size > limits.requestChannelsMax) {
     return refusedRequest(`the request names more than ${limits.requestChannelsMax} channels`);
   }
-  const planned = [...calls].map(([channel, { commands, places }]) => ({
+  const planned = [...calls].map(([channel, { commands, entryIndexes }]) => ({
     channel,
     commands,
-    places,
+    entryIndexes,
   }));
   return { outcome: "plan", calls: planned };
 }
@@ -56,8 +58,8 @@ export const tooManyCommands: Refused = refusedRequest(
 export class CallQueue {
   readonly #calls: readonly ChannelCall[];
   #begun = 0;
-  #underWay = 0;
-  #bytesUnderWay = 0;
+  #inFlight = 0;
+  #bytesInFlight = 0;
 
   constructor(calls: readonly ChannelCall[]) {
     this.#calls = calls;
@@ -70,24 +72,24 @@ export class CallQueue {
       if (!this.#hasRoom(call)) break;
       beginning.push(call);
       this.#begun++;
-      this.#underWay++;
-      this.#bytesUnderWay += callBytes(call);
+      this.#inFlight++;
+      this.#bytesInFlight += callBytes(call);
     }
     return beginning;
   }
 
   /** Makes room again. To be told of each call that was begun, once. */
   ended(call: ChannelCall): void {
-    this.#underWay--;
-    this.#bytesUnderWay -= callBytes(call);
+    this.#inFlight--;
+    this.#bytesInFlight -= callBytes(call);
   }
 
   /** One that is too large for any company goes alone. */
   #hasRoom(call: ChannelCall): boolean {
-    if (this.#underWay === 0) return true;
+    if (this.#inFlight === 0) return true;
     return (
-      this.#underWay < limits.callsInFlightMax &&
-      this.#bytesUnderWay + callBytes(call) <= limits.requestBytesMax
+      this.#inFlight < limits.callsInFlightMax &&
+      this.#bytesInFlight + callBytes(call) <= limits.requestBytesMax
     );
   }
 }

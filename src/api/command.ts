@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../protocol/codes.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ChannelCommand } from "../contract/channel-call.ts";
 
 /** The methods that ask one thing of one channel. */
@@ -39,6 +39,11 @@ export type ParsedEntry = Entry | Malformed;
 export type ParsedCommand =
   | { readonly outcome: "command"; readonly command: ApiCommand }
   | Malformed;
+
+/** Error 107, with what is wrong. */
+export function refusedRequest(detail: string): Refused {
+  return { outcome: "refused", error: errorCodes.badRequest, detail };
+}
 
 /** Puts the place where it happened, such as `commands[3]`, before what is wrong. */
 export function malformedAt(place: string, { detail }: Malformed): Malformed {

@@ -3,7 +3,7 @@ import { limits } from "../limits.ts";
 import { memberText, parseJsonText } from "../protocol/json/text.ts";
 import { type ApiCommand, type Malformed, type Refused, malformedAt } from "./command.ts";
 import { tooManyCommands } from "./calls.ts";
-import { apiMethods, parseCommand } from "./parse-command.ts";
+import { apiMethods, parseCommand } from "./methods.ts";
 import { objectField, parseShape, shape, textField, uint32Field } from "./shape.ts";
 
 /** One line of the legacy form; the answer carries its id. */

@@ -6,13 +6,13 @@ import {
   singleCommand,
   type Malformed,
   type Refused,
+  refusedRequest,
 } from "./command.ts";
 import {
   checkChannel,
   parseShape,
   shape,
   textField,
-  refusedRequest,
   textListField,
   flagField,
   objectField,

@@ -1,9 +1,8 @@
 import * as v from "valibot";
 import type { ChannelConfig } from "../config/config.ts";
-import type { Entry, ParsedEntry } from "./command.ts";
+import { type Entry, type ParsedEntry, refusedRequest } from "./command.ts";
 import {
   checkChannel,
-  refusedRequest,
   flagField,
   int32Field,
   objectOf,

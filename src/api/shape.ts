@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Malformed, Refused } from "./command.ts";
+import { type Malformed, type Refused, refusedRequest } from "./command.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
 import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -85,9 +85,4 @@ export function checkChannel(channel: string, config: ChannelConfig): CheckedCha
   }
   const detail = "the channel's namespace is not configured";
   return { outcome: "refused", error: errorCodes.unknownChannel, detail };
-}
-
-/** Error 107, with what is wrong. */
-export function refusedRequest(detail: string): Refused {
-  return { outcome: "refused", error: errorCodes.badRequest, detail };
 }

@@ -4,7 +4,6 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../protocol/wire-value.ts";
-import { typeName } from "./config-document.ts";
 import { isOff, type UnsupportedKeys } from "./unsupported.ts";
 
 /**
@@ -112,6 +111,13 @@ export class Section {
   #below(name: string, values: JsonObject): Section {
     return new Section(this.pathOf(name), values, this.#problems);
   }
+}
+
+/** The type of a value in words, with its article: "a string". Never the value. */
+export function typeName(value: JsonValue): string {
+  if (value === null) return "null";
+  if (isJsonArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 function title(value: JsonValue, titleKey: string): string {

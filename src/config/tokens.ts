@@ -22,7 +22,7 @@ export function readSubscriptionTokenSection(section: Section): TokenConfig | un
   const config = readTokens(section);
   section.refuseOthers(unsupportedTokenKeys("SUBSCRIPTION_TOKEN"));
   if (enabled) return config;
-  if (section.isSound("enabled") && asksForSomething(config)) {
+  if (section.isSound("enabled") && hasEffect(config)) {
     section.problem("enabled", "is needed for the keys beside it to count");
   }
   return undefined;
@@ -107,7 +107,7 @@ function readEndpoint(section: Section): string | undefined {
   return undefined;
 }
 
-function asksForSomething(config: TokenConfig): boolean {
+function hasEffect(config: TokenConfig): boolean {
   const { publicKeys, hmacPreviousSecretKeyValidUntilSeconds, userIdClaim, ...others } = config;
   return (
     publicKeys.length > 0 ||

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { TestBackend } from "./test-backend.ts";
 import { testSecrets } from "./test-tokens.ts";
-import { streamProbeMs } from "../../tools/stream-probe.ts";
+import { streamProbeMs } from "../../tools/local-server.ts";
 
 /** How a server differs from what wrangler.toml makes of it. */
 export interface TestServerOptions {

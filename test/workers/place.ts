@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { handoverRequest } from "../../workers/http/place.ts";
+import { handoverRequest } from "../../workers/http/placement.ts";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
 import type { GatewayObject } from "../../workers/objects/gateway-object.ts";
 import { gatewayName } from "../../src/contract/object-names.ts";

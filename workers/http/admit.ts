@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { originAllowed } from "../../src/access/origin.ts";
-import type { Served } from "./middleware.ts";
+import type { AppEnv } from "./middleware.ts";
 import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
 import { getCookie } from "hono/cookie";
 
@@ -12,7 +12,7 @@ type Admission =
   | { readonly outcome: "refused"; readonly response: Response };
 
 /** Refuses a foreign origin and a bad token, before any object is touched (rules A3 and A6). */
-export async function admit(context: Context<Served>): Promise<Admission> {
+export async function admit(context: Context<AppEnv>): Promise<Admission> {
   const { client } = context.var.configured.config;
   if (!originAllowed(context.req.raw.headers.get("Origin"), client.allowedOrigins)) {
     return refused(respondText(403, "Forbidden"));
@@ -43,7 +43,7 @@ type UpgradeToken =
   | { readonly outcome: "refused"; readonly problem: string };
 
 /** Finds and verifies the token of an upgrade, so that a stranger costs no object anything. */
-async function checkUpgradeToken(context: Context<Served>): Promise<UpgradeToken> {
+async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken> {
   const { config, verifier } = context.var.configured;
   const token = offeredToken(context, config.client.tokenCookie);
   if (token === "") {
@@ -64,7 +64,7 @@ async function checkUpgradeToken(context: Context<Served>): Promise<UpgradeToken
 }
 
 /** The first place that has one counts: header, cookie, query. "" for none. */
-function offeredToken(context: Context<Served>, cookie: string): string {
+function offeredToken(context: Context<AppEnv>, cookie: string): string {
   const header = /^bearer +(.+)$/i.exec(context.req.header("Authorization") ?? "")?.[1] ?? "";
   if (header !== "") return header;
   const fromCookie = cookie === "" ? "" : (getCookie(context, cookie) ?? "");

@@ -1,8 +1,8 @@
 import type { Context, Handler } from "hono";
 import { parsePublish, parseBroadcast } from "../../src/api/publish.ts";
-import type { Served } from "./middleware.ts";
+import type { AppEnv } from "./middleware.ts";
 import { type SingleMethod, entriesOf, type Entry, type Malformed } from "../../src/api/command.ts";
-import { parseEntry } from "../../src/api/parse-command.ts";
+import { parseEntry } from "../../src/api/methods.ts";
 import {
   commandAnswer,
   encodeAnswer,
@@ -24,13 +24,13 @@ import { parseLegacy } from "../../src/api/legacy.ts";
 import { readBody, respondUnread } from "./body.ts";
 
 /** `POST /api/publish`: one publication for one channel. */
-export function publish(context: Context<Served>): Promise<Response> {
+export function publish(context: Context<AppEnv>): Promise<Response> {
   const { request, configured } = context.var;
   return answerEntry(context, parsePublish(request, configured.config.channel), "publish");
 }
 
 /** `POST /api/<method>` for each method that asks one channel something: history, presence and their like. */
-export function singleChannel(method: Exclude<SingleMethod, "publish">): Handler<Served> {
+export function singleChannel(method: Exclude<SingleMethod, "publish">): Handler<AppEnv> {
   return (context) => {
     const { request, configured } = context.var;
     return answerEntry(context, parseEntry(method, request, configured.config.channel), method);
@@ -38,24 +38,24 @@ export function singleChannel(method: Exclude<SingleMethod, "publish">): Handler
 }
 
 /** `POST /api/broadcast`: one publication for many channels. */
-export async function broadcast(context: Context<Served>): Promise<Response> {
+export async function broadcast(context: Context<AppEnv>): Promise<Response> {
   const parsed = parseBroadcast(context.var.request, context.var.configured.config.channel);
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
   const entries = entriesOf(parsed.command);
   const called = await callChannels(context.env.CHANNELS, entries, "broadcast");
   if (called.outcome === "refused") return respondAnswer(called, mode);
-  const { sheet } = called;
-  const retry = sheet.retry();
+  const { collected } = called;
+  const retry = collected.retry();
   if (retry?.nothingDone === true) return respondAnswer(overloadedAnswer, mode, retry.seconds);
-  const answer = commandAnswer(parsed.command, sheet.answers());
+  const answer = commandAnswer(parsed.command, collected.inOrder());
   return retry === undefined
     ? respondAnswer(answer, mode)
     : respondAnswers(encodeAnswer(answer), retry);
 }
 
 /** `POST /api/batch`: many commands, each answered in its place. */
-export async function batch(context: Context<Served>): Promise<Response> {
+export async function batch(context: Context<AppEnv>): Promise<Response> {
   const parsed = parseBatch(context.var.request, context.var.configured.config.channel);
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
@@ -63,14 +63,14 @@ export async function batch(context: Context<Served>): Promise<Response> {
   const entries = parsed.commands.flatMap(entriesOf);
   const called = await callChannels(context.env.CHANNELS, entries, "batch");
   if (called.outcome === "refused") return respondAnswer(called, mode);
-  const { sheet } = called;
-  const retry = sheet.retry();
+  const { collected } = called;
+  const retry = collected.retry();
   if (retry?.nothingDone === true) return respondAnswer(overloadedAnswer, mode, retry.seconds);
-  return respondAnswers(encodeReplies(parsed.commands, sheet.answers()), retry);
+  return respondAnswers(encodeReplies(parsed.commands, collected.inOrder()), retry);
 }
 
 /** `POST /api`: commands and answers as lines of JSON. Its errors are in the lines, in every mode. */
-export async function legacy(context: Context<Served>): Promise<Response> {
+export async function legacy(context: Context<AppEnv>): Promise<Response> {
   const body = await readBody(context.req.raw);
   if (body.outcome !== "text") return respondUnread(body);
   const parsed = parseLegacy(body.text, context.var.configured.config.channel);
@@ -80,9 +80,9 @@ export async function legacy(context: Context<Served>): Promise<Response> {
   const entries = commands.flatMap(entriesOf);
   const called = await callChannels(context.env.CHANNELS, entries, "legacy");
   if (called.outcome === "refused") return respondAnswer(called, "");
-  const answers = commandAnswers(commands, called.sheet.answers());
+  const answers = commandAnswers(commands, called.collected.inOrder());
   const ids = parsed.lines.map((line) => line.id);
-  return respondAnswers(encodeLines(ids, answers), called.sheet.retry());
+  return respondAnswers(encodeLines(ids, answers), called.collected.retry());
 }
 
 /**
@@ -92,7 +92,7 @@ export async function legacy(context: Context<Served>): Promise<Response> {
  * @param method of the request, for the log
  */
 async function answerEntry(
-  context: Context<Served>,
+  context: Context<AppEnv>,
   entry: Entry | Malformed,
   method: string,
 ): Promise<Response> {

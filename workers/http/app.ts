@@ -2,7 +2,7 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { parseCallFailure } from "../platform/object-call.ts";
 import {
   authenticate,
-  type Served,
+  type AppEnv,
   configure,
   crossOrigin,
   keepaliveScript,
@@ -21,8 +21,8 @@ import { respondHealthy, respondInternalError, respondNotFound } from "./respond
 import { webSocket } from "./websocket.ts";
 
 /** The edge's route table. */
-export function createApp(): Hono<Served> {
-  const app = new Hono<Served>();
+export function createApp(): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
   app.use(configure);
   const onlyPost = onlyMethods("POST");
 
@@ -56,24 +56,24 @@ export function createApp(): Hono<Served> {
 }
 
 /** The ways in which a client reaches one endpoint (docs/protocol.md 4). */
-function addTransports(app: Hono<Served>, path: string, endpoint: Endpoint): void {
-  app.all(`${path}/websocket`, onlyUpgrade, webSocket(endpoint, "both_ways"));
+function addTransports(app: Hono<AppEnv>, path: string, endpoint: Endpoint): void {
+  app.all(`${path}/websocket`, onlyUpgrade, webSocket(endpoint, "bidirectional"));
   app.all(
     `${path}/uni_websocket`,
     opened("uniWebsocket"),
     onlyUpgrade,
-    webSocket(endpoint, "one_way"),
+    webSocket(endpoint, "unidirectional"),
   );
   const onlyPost = onlyMethods("POST");
   const getOrPost = onlyMethods("GET", "POST");
   const add = (
     name: string,
     transport: Transport,
-    methods: MiddlewareHandler<Served>,
+    methods: MiddlewareHandler<AppEnv>,
     kind: StreamKind,
   ) => app.all(`${path}/${name}`, crossOrigin, opened(transport), methods, stream(endpoint, kind));
-  add("sse", "sse", getOrPost, { oneWay: false, events: true });
-  add("http_stream", "httpStream", onlyPost, { oneWay: false, events: false });
-  add("uni_sse", "uniSse", getOrPost, { oneWay: true, events: true });
-  add("uni_http_stream", "uniHttpStream", onlyPost, { oneWay: true, events: false });
+  add("sse", "sse", getOrPost, { unidirectional: false, events: true });
+  add("http_stream", "httpStream", onlyPost, { unidirectional: false, events: false });
+  add("uni_sse", "uniSse", getOrPost, { unidirectional: true, events: true });
+  add("uni_http_stream", "uniHttpStream", onlyPost, { unidirectional: true, events: false });
 }

@@ -3,7 +3,7 @@ import { messagePackToJson } from "../../src/api/messagepack.ts";
 import { limits } from "../../src/limits.ts";
 import { parseJsonText } from "../../src/protocol/json/text.ts";
 import { utf8Text } from "../../src/protocol/bytes.ts";
-import type { Served } from "./middleware.ts";
+import type { AppEnv } from "./middleware.ts";
 import { respondMalformed, respondTooLarge } from "./respond.ts";
 import { boundedBytes } from "../platform/bounded-bytes.ts";
 
@@ -16,7 +16,7 @@ type RequestBody =
  * Reads a body that is one JSON text, or says the same in MessagePack, and leaves the text to the handler as `request`; 400
  * or 413 when it is neither.
  */
-export const jsonBody: MiddlewareHandler<Served> = async (context, next) => {
+export const jsonBody: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (isMessagePack(context.req.raw)) {
     const bytes = await requestBytes(context.req.raw, limits.requestBytesMax);
     if (bytes === undefined) return respondTooLarge();

@@ -1,4 +1,4 @@
-import { AnswerSheet, type CallOutcome } from "../../src/api/answers.ts";
+import { CollectedAnswers, type CallOutcome } from "../../src/api/answers.ts";
 import type { Entry, Refused } from "../../src/api/command.ts";
 import { type ChannelCall, planCalls, CallQueue } from "../../src/api/calls.ts";
 import type { ChannelCommand } from "../../src/contract/channel-call.ts";
@@ -7,7 +7,7 @@ import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/ob
 import type { Env } from "../platform/env.ts";
 
 /** What a request's calls came to, or why none was made. */
-export type Called = { readonly outcome: "called"; readonly sheet: AnswerSheet } | Refused;
+export type Called = { readonly outcome: "called"; readonly collected: CollectedAnswers } | Refused;
 
 /**
  * Makes a request's calls, as many at a time as its queue lets through. Each may take `limits.objectAnswerMs` from its
@@ -25,7 +25,7 @@ export async function callChannels(
 ): Promise<Called> {
   const plan = planCalls(entries);
   if (plan.outcome === "refused") return plan;
-  const sheet = new AnswerSheet(entries);
+  const collected = new CollectedAnswers(entries);
   const queue = new CallQueue(plan.calls);
   const endsAtMs = Date.now() + limits.requestAnswerMs;
   // A function of its own, so that nobody holds a call's answers while the next ones are waited for.
@@ -35,7 +35,7 @@ export async function callChannels(
       waitMs > 0
         ? await callChannel(channels, call.channel, call.commands, method, waitMs)
         : notBegun;
-    sheet.enter(call, outcome);
+    collected.add(call, outcome);
     queue.ended(call);
   };
   const proceed = async (): Promise<void> => {
@@ -47,7 +47,7 @@ export async function callChannels(
     );
   };
   await proceed();
-  return { outcome: "called", sheet };
+  return { outcome: "called", collected };
 }
 
 /**

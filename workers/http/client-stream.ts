@@ -2,7 +2,7 @@ import { limits } from "../../src/limits.ts";
 import type { Codec } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { isConnected, type StreamFormat } from "../../src/transport/stream.ts";
-import { StreamRoom, ByteQueue } from "./stream-buffer.ts";
+import { ByteQueue, StreamBudget } from "./stream-buffer.ts";
 
 /** What lies on both sides of a client's stream. */
 interface ClientStreamSetup {
@@ -39,7 +39,7 @@ export class ClientStream {
   constructor(setup: ClientStreamSetup) {
     this.#setup = setup;
     const { socket, first, format, pingIntervalMs, probeIntervalMs } = setup;
-    room.enter(this.#body);
+    budget.register(this.#body);
     if (format.opening !== "") this.#body.write(new TextEncoder().encode(format.opening));
     socket.addEventListener("message", ({ data }) => this.#take(data));
     socket.addEventListener("close", ({ code, reason }) => this.#close({ code, reason }));
@@ -113,8 +113,8 @@ export class ClientStream {
   #mayWait(bytes: number): boolean {
     const { waitingBytes } = this.#body;
     if (waitingBytes >= this.#setup.queueMaxBytes) return false;
-    room.took(bytes);
-    return waitingBytes + bytes <= room.shareBytes;
+    budget.added(bytes);
+    return waitingBytes + bytes <= budget.shareBytes;
   }
 
   /** The client is pinged as everywhere; the object only hears of it from the runtime (rules K3 and T2). */
@@ -164,7 +164,7 @@ export class ClientStream {
 }
 
 /** Of this isolate's streams, whoever they are for. */
-const room = new StreamRoom();
+const budget = new StreamBudget();
 
 /** A normal end, an object that goes away, no code and no close at all (RFC 6455, section 7.4.1). */
 function isWordless(code: number): boolean {

@@ -4,7 +4,7 @@ import type { ChannelConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { decodeEmulation } from "../../src/protocol/protobuf/emulation.ts";
 import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";
-import { type Post, parsePost } from "../../src/transport/post.ts";
+import { type EmulationRequest, parseEmulationRequest } from "../../src/transport/emulation.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
 import {
@@ -13,7 +13,7 @@ import {
   parseNodeName,
 } from "../../src/contract/object-names.ts";
 import { isRegion } from "../platform/region.ts";
-import type { Served } from "./middleware.ts";
+import type { AppEnv } from "./middleware.ts";
 import { binaryType, mediaTypeOf, requestBytes } from "./body.ts";
 import {
   respondBusy,
@@ -28,12 +28,12 @@ import {
  * `POST /emulation`: what a client has to say whose connection is a stream (docs/protocol.md 4.3). It goes to the object that the
  * client was told, which alone knows the session; whether it does, nobody learns here (rule T4).
  */
-export async function emulation(context: Context<Served>): Promise<Response> {
+export async function emulation(context: Context<AppEnv>): Promise<Response> {
   const request = context.req.raw;
   const body = await requestBytes(request, limits.emulationBytesMax);
   if (body === undefined) return respondTooLarge();
   const isBinary = mediaTypeOf(request) === binaryType;
-  const post = isBinary ? decodeEmulation(body) : parsePost(utf8Text(body) ?? "");
+  const post = isBinary ? decodeEmulation(body) : parseEmulationRequest(utf8Text(body) ?? "");
   if (post === undefined) return respondMalformed("the body is no emulation request");
   if (frameLength(post) > limits.frameBytesMax) return respondTooLarge();
   const object = objectOf(post.node, context.env, context.var.configured.config.channel);
@@ -50,7 +50,7 @@ export async function emulation(context: Context<Served>): Promise<Response> {
   }
 }
 
-function frameLength({ data }: Post): number {
+function frameLength({ data }: EmulationRequest): number {
   return typeof data === "string" ? utf8Length(data) : data.byteLength;
 }
 

@@ -3,11 +3,19 @@ import { Pools } from "../../src/gateway/pool.ts";
 import { limits } from "../../src/limits.ts";
 import type { Env } from "../platform/env.ts";
 import { gatewayName } from "../../src/contract/object-names.ts";
-import type { Pool } from "./place.ts";
+import type { Pool } from "./placement.ts";
 import { respondMalformed } from "./respond.ts";
 import { parseRegion } from "../platform/region.ts";
 import type { Context } from "hono";
-import type { Served } from "./middleware.ts";
+import type { AppEnv } from "./middleware.ts";
+
+/** Where a request's connection may go, by its path alone. Touches no object. */
+export type Endpoint = (context: Context<AppEnv>) => Destination;
+
+type Destination =
+  /** `channel` is the only one there is for it (rule C6); absent where there are many. */
+  | { readonly outcome: "pool"; readonly pool: Pool; readonly channel?: string }
+  | { readonly outcome: "refused"; readonly response: Response };
 
 /**
  * `/channel/<name>/…`: the object of one channel or, when that is full, a gateway that serves this channel alone (rule G4).
@@ -42,16 +50,12 @@ function channelOf(request: Request): string | undefined {
  * gateways couldn't do without it.
  */
 function poolOf(channel: string, pools: Pools, { CHANNELS, GATEWAYS }: Env): Pool {
-  const objectAt = (place: number) => {
-    if (place === 0) return { object: CHANNELS.getByName(channel), avoidWhenBroken: false };
-    const name = gatewayName({ kind: "channel", channel, index: place - 1 });
+  const objectAt = (index: number) => {
+    if (index === 0) return { object: CHANNELS.getByName(channel), avoidWhenBroken: false };
+    const name = gatewayName({ kind: "channel", channel, index: index - 1 });
     return { object: GATEWAYS.getByName(name), avoidWhenBroken: true };
   };
   return { pools, name: channel, objectAt };
-}
-
-function malformed(detail: string) {
-  return { outcome: "refused", response: respondMalformed(detail) } as const;
 }
 
 /** `/connection/…`, which every client opens by default: a gateway of the client's region, for many channels. */
@@ -68,10 +72,6 @@ export function regionEndpoint(): Endpoint {
   };
 }
 
-/** Where a request's connection may go, by its path alone. Touches no object. */
-export type Endpoint = (context: Context<Served>) => Destination;
-
-type Destination =
-  /** `channel` is the only one there is for it (rule C6); absent where there are many. */
-  | { readonly outcome: "pool"; readonly pool: Pool; readonly channel?: string }
-  | { readonly outcome: "refused"; readonly response: Response };
+function malformed(detail: string) {
+  return { outcome: "refused", response: respondMalformed(detail) } as const;
+}

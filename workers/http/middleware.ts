@@ -14,7 +14,7 @@ import type { TransportsConfig } from "../../src/config/config.ts";
 import { originAllowed } from "../../src/access/origin.ts";
 
 /** What handlers find in their context: the bindings, the settings, and the body where {@link jsonBody} read it. */
-export interface Served {
+export interface AppEnv {
   Bindings: Env;
   Variables: { configured: Configured; request: JsonText };
 }
@@ -23,7 +23,7 @@ export interface Served {
  * Comes before everything else: a Worker that lacks a setting answers nothing but what it lacks, so that the operator
  * learns of it at the first request of any kind.
  */
-export const configure: MiddlewareHandler<Served> = async (context, next) => {
+export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
   const configuration = configurationOf(context.env);
   if (configuration.outcome === "unconfigured") return respondUnconfigured(configuration.problems);
   context.set("configured", configuration);
@@ -34,7 +34,7 @@ export const configure: MiddlewareHandler<Served> = async (context, next) => {
  * Lets only a request with the API key pass (docs/protocol.md 6.1). It may stand in any of three places, and one that has it
  * is enough. Comes before everything else that is asked about a request: a stranger learns nothing of the API.
  */
-export const authenticate: MiddlewareHandler<Served> = async (context, next) => {
+export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => {
   const expected = await expectedDigest(context.var.configured);
   for (const offered of offeredKeys(context)) {
     // Digests have one length and say nothing of the key, so neither its length nor its beginning shows in the time.
@@ -54,7 +54,7 @@ async function expectedDigest(configured: Configured): Promise<ArrayBuffer> {
 
 const expectedDigests = new WeakMap<Configured, ArrayBuffer>();
 
-function offeredKeys(context: Context<Served>): readonly string[] {
+function offeredKeys(context: Context<AppEnv>): readonly string[] {
   const [scheme, key] = splitOnce(context.req.header("Authorization") ?? "");
   return [
     context.req.header("X-API-Key") ?? "",
@@ -76,7 +76,7 @@ function digest(key: string): Promise<ArrayBuffer> {
 export type Transport = keyof TransportsConfig;
 
 /** Answers 404 where the configuration opens none of these transports, and says what would (rule A1). */
-export function opened(...transports: readonly Transport[]): MiddlewareHandler<Served> {
+export function opened(...transports: readonly Transport[]): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
     const { config } = context.var.configured;
     if (transports.some((transport) => config.transports[transport])) return next();
@@ -97,7 +97,7 @@ const settings: Record<Transport, string> = {
  * Lets the pages of allowed origins use what browsers reach without a WebSocket, and no others (rule A6, docs/protocol.md 4.4).
  * What is answered says so whatever the answer is: a page could not read the error otherwise.
  */
-export const crossOrigin: MiddlewareHandler<Served> = async (context, next) => {
+export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { allowedOrigins } = context.var.configured.config.client;
   const origin = context.req.raw.headers.get("Origin");
   const allowed = originAllowed(origin, allowedOrigins);
@@ -111,7 +111,7 @@ export const crossOrigin: MiddlewareHandler<Served> = async (context, next) => {
 };
 
 /** GET needs no mention: a page may always ask for it. */
-function preflight(context: Context<Served>): Response {
+function preflight(context: Context<AppEnv>): Response {
   const requested = context.req.raw.headers.get("Access-Control-Request-Headers") ?? "";
   const headers = new Headers({
     "Access-Control-Allow-Methods": "POST, OPTIONS",
@@ -122,13 +122,13 @@ function preflight(context: Context<Served>): Response {
 }
 
 /** Answers 405 to every method but these. The method is the request's own: the router takes HEAD for GET. */
-export function onlyMethods(...allowed: readonly string[]): MiddlewareHandler<Served> {
+export function onlyMethods(...allowed: readonly string[]): MiddlewareHandler<AppEnv> {
   return async (context, next) =>
     allowed.includes(context.req.method) ? next() : respondMethodNotAllowed(allowed);
 }
 
 /** Answers 426 to everything but the handshake of a WebSocket. The router takes HEAD for GET, so the method is asked here. */
-export const onlyUpgrade: MiddlewareHandler<Served> = async (context, next) => {
+export const onlyUpgrade: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { method } = context.req;
   const upgrade = context.req.header("Upgrade") ?? "";
   return method === "GET" && upgrade.toLowerCase() === "websocket"
@@ -137,7 +137,7 @@ export const onlyUpgrade: MiddlewareHandler<Served> = async (context, next) => {
 };
 
 /** `GET /keepalive-websocket.js`: the client's half of client-driven keep-alive, importable from any origin. */
-export async function keepaliveScript(context: Context<Served>): Promise<Response> {
+export async function keepaliveScript(context: Context<AppEnv>): Promise<Response> {
   const { ASSETS: assets } = context.env;
   if (assets === undefined) return respondNotFound();
   const asset = await assets.fetch(context.req.raw);

@@ -9,9 +9,9 @@ import {
   parsePollRequest,
 } from "../../src/transport/poll.ts";
 import { admit } from "./admit.ts";
-import type { Served } from "./middleware.ts";
+import type { AppEnv } from "./middleware.ts";
 import type { Endpoint } from "./endpoints.ts";
-import { openSocket } from "./place.ts";
+import { openSocket } from "./placement.ts";
 import {
   busyRetrySeconds,
   respondBusy,
@@ -25,7 +25,7 @@ import {
  * `GET /channel/<name>/poll`: what is newer than a position, at once or when it comes (rule T9). For as long as it waits it is
  * a client that only listens, so that the object can sleep meanwhile.
  */
-export function poll(endpoint: Endpoint): Handler<Served> {
+export function poll(endpoint: Endpoint): Handler<AppEnv> {
   return async (context) => {
     const destination = endpoint(context);
     if (destination.outcome === "refused") return destination.response;
@@ -38,7 +38,7 @@ export function poll(endpoint: Endpoint): Handler<Served> {
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
     const { claims } = admission;
-    const opened = await openSocket(destination.pool, "one_way", claims, "passing");
+    const opened = await openSocket(destination.pool, "one_way", claims, "transient");
     if (opened.outcome === "refused") return opened.response;
     const { request } = parsed;
     const ending = await listen(opened.socket, new PollReader(channel, request), request.timeoutMs);
@@ -115,12 +115,12 @@ function respondClosed(code: number): Response {
  * everybody may have it who may have it without a token; anything else says how matters stand at the moment, or was for
  * one client's eyes.
  */
-function cacheControl(context: Context<Served>, { since }: PollRequest, ending: Ending): string {
+function cacheControl(context: Context<AppEnv>, { since }: PollRequest, ending: Ending): string {
   const { headers, url } = context.req.raw;
-  const stranger =
+  const anonymous =
     !headers.has("Authorization") &&
     !headers.has("Cookie") &&
     !new URL(url).searchParams.has("token");
   const lasting = ending.outcome === "answered" && ending.kind === "fresh" && since?.epoch !== "";
-  return stranger && lasting ? "public, max-age=60" : "private, no-store";
+  return anonymous && lasting ? "public, max-age=60" : "private, no-store";
 }

@@ -10,7 +10,7 @@ import {
   retrySecondsOf,
   errorStatus,
 } from "../../src/api/answers.ts";
-import type { Served } from "./middleware.ts";
+import type { AppEnv } from "./middleware.ts";
 import type { Context } from "hono";
 
 // Every response of the edge is made here, and its status chosen here.
@@ -19,7 +19,7 @@ import type { Context } from "hono";
 export type ErrorMode = "" | "transport";
 
 /** The mode that a request asks for, or else the configured one (docs/protocol.md 6.1). */
-export function errorModeOf(context: Context<Served>): ErrorMode {
+export function errorModeOf(context: Context<AppEnv>): ErrorMode {
   return context.req.header("X-Centrifugo-Error-Mode") === "transport"
     ? "transport"
     : context.var.configured.config.httpApi.errorMode;

@@ -57,7 +57,7 @@ export class ByteQueue {
 const blockBytes = 4_096;
 
 /** What holds bytes for a reader. */
-interface Holder {
+interface BufferedStream {
   readonly waitingBytes: number;
 }
 
@@ -66,20 +66,20 @@ interface Holder {
  * a request away without a word, so nothing here keeps a holder alive or relies on being told of its end. No stream may touch
  * another request's, so each asks for its own share when it gets something.
  */
-export class StreamRoom {
-  readonly #holders = new Set<WeakRef<Holder>>();
+export class StreamBudget {
+  readonly #streams = new Set<WeakRef<BufferedStream>>();
   /** At least what they hold: what was read since they were counted isn't taken off. */
   #bytes = 0;
-  #holding = 0;
-  #countedAnewAt = holdersMin;
+  #nonEmpty = 0;
+  #recountAt = recountMin;
 
-  enter(holder: Holder): void {
-    this.#holders.add(new WeakRef(holder));
-    if (this.#holders.size >= this.#countedAnewAt) this.#count();
+  register(stream: BufferedStream): void {
+    this.#streams.add(new WeakRef(stream));
+    if (this.#streams.size >= this.#recountAt) this.#count();
   }
 
   /** One of them holds so many bytes more. */
-  took(bytes: number): void {
+  added(bytes: number): void {
     this.#bytes += bytes;
   }
 
@@ -88,24 +88,24 @@ export class StreamRoom {
     if (this.#bytes <= limits.streamsBytesMax) return Number.POSITIVE_INFINITY;
     this.#count();
     if (this.#bytes <= limits.streamsBytesMax) return Number.POSITIVE_INFINITY;
-    return limits.streamsBytesMax / this.#holding;
+    return limits.streamsBytesMax / this.#nonEmpty;
   }
 
   /** Also forgets those that are gone. */
   #count(): void {
     this.#bytes = 0;
-    this.#holding = 0;
-    for (const reference of this.#holders) {
+    this.#nonEmpty = 0;
+    for (const reference of this.#streams) {
       const bytes = reference.deref()?.waitingBytes;
-      if (bytes === undefined) this.#holders.delete(reference);
+      if (bytes === undefined) this.#streams.delete(reference);
       else if (bytes > 0) {
         this.#bytes += bytes;
-        this.#holding++;
+        this.#nonEmpty++;
       }
     }
-    this.#countedAnewAt = Math.max(holdersMin, this.#holders.size * 2);
+    this.#recountAt = Math.max(recountMin, this.#streams.size * 2);
   }
 }
 
 /** So few aren't worth counting to forget some. */
-const holdersMin = 64;
+const recountMin = 64;

@@ -3,9 +3,9 @@ import { codecNamed } from "../../src/protocol/codecs.ts";
 import { eventFormat, responseFormat } from "../../src/transport/stream.ts";
 import { admit } from "./admit.ts";
 import { ClientStream } from "./client-stream.ts";
-import type { Served } from "./middleware.ts";
+import type { AppEnv } from "./middleware.ts";
 import type { Endpoint } from "./endpoints.ts";
-import { openSocket } from "./place.ts";
+import { openSocket } from "./placement.ts";
 import { respondStream, respondMalformed, respondTooLarge } from "./respond.ts";
 import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
@@ -13,7 +13,7 @@ import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";
 import { binaryType, mediaTypeOf, requestBytes } from "./body.ts";
 
 /** `…/sse`, `…/http_stream` and their one-way likes: the client listens to the response, and posts what it has to say. */
-export function stream(endpoint: Endpoint, kind: StreamKind): Handler<Served> {
+export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
   return async (context) => {
     const startedAtMs = Date.now();
     const destination = endpoint(context);
@@ -48,20 +48,20 @@ type FirstFrame =
 /** A transport's stream, as far as requests for it differ. */
 export interface StreamKind {
   /** Those who only listen say what they want in a ConnectRequest, if they want anything (docs/protocol.md 4.5). */
-  readonly oneWay: boolean;
+  readonly unidirectional: boolean;
   /** Server-sent events are text, and can be asked for with GET. */
   readonly events: boolean;
 }
 
 /** Reads it from `cf_connect` or the body (docs/protocol.md 4.1, 4.2, 4.5). */
 async function readFirstFrame(
-  context: Context<Served>,
-  { oneWay, events }: StreamKind,
+  context: Context<AppEnv>,
+  { unidirectional, events }: StreamKind,
 ): Promise<FirstFrame> {
-  const codec = oneWay ? "one_way" : "json";
+  const codec = unidirectional ? "one_way" : "json";
   const request = context.req.raw;
   if (request.method === "GET") {
-    const frame = context.req.query("cf_connect") || (oneWay ? "{}" : "");
+    const frame = context.req.query("cf_connect") || (unidirectional ? "{}" : "");
     if (utf8Length(frame) > limits.frameBytesMax) return refused(respondTooLarge());
     if (frame === "") return refused(respondMalformed("cf_connect is missing"));
     return { outcome: "frame", frame, codec };
@@ -69,10 +69,10 @@ async function readFirstFrame(
   const posted = await requestBytes(request, limits.frameBytesMax);
   if (posted === undefined) return refused(respondTooLarge());
   if (posted.byteLength === 0) {
-    if (oneWay) return { outcome: "frame", frame: "{}", codec };
+    if (unidirectional) return { outcome: "frame", frame: "{}", codec };
     return refused(respondMalformed("the body is empty: it must be a frame with a connect"));
   }
-  if (!oneWay && !events && mediaTypeOf(request) === binaryType) {
+  if (!unidirectional && !events && mediaTypeOf(request) === binaryType) {
     return { outcome: "frame", frame: posted, codec: "protobuf" };
   }
   const frame = utf8Text(posted);

@@ -1,19 +1,22 @@
 import type { Handler, Context } from "hono";
 import { admit } from "./admit.ts";
-import type { Served } from "./middleware.ts";
+import type { AppEnv } from "./middleware.ts";
 import type { Endpoint } from "./endpoints.ts";
-import { findRoom, handoverRequest } from "./place.ts";
+import { placeSocket, handoverRequest } from "./placement.ts";
 import { respondText } from "./respond.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 
 /** `GET …/websocket` and `…/uni_websocket`: hands the client's own socket over to an object. */
-export function webSocket(endpoint: Endpoint, direction: "both_ways" | "one_way"): Handler<Served> {
+export function webSocket(
+  endpoint: Endpoint,
+  direction: "bidirectional" | "unidirectional",
+): Handler<AppEnv> {
   return async (context) => {
     const destination = endpoint(context);
     if (destination.outcome === "refused") return destination.response;
     const chosen = chooseCodec(context);
     if (chosen.outcome === "refused") return respondText(400, chosen.problem);
-    const codec = direction === "one_way" ? direction : chosen.codec;
+    const codec = direction === "unidirectional" ? "one_way" : chosen.codec;
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
     const { claims } = admission;
@@ -23,7 +26,7 @@ export function webSocket(endpoint: Endpoint, direction: "both_ways" | "one_way"
       ...(codec !== "json" && { codec }),
       ...(claims !== undefined && { claims }),
     });
-    return findRoom(destination.pool, handover);
+    return placeSocket(destination.pool, handover);
   };
 }
 
@@ -36,7 +39,7 @@ type WebSocketCodec =
  * Clients ask by subprotocol or, in the SDKs' two spellings, by query, which then counts (docs/protocol.md 1.1). Of several
  * subprotocols JSON comes first, as in Centrifugo.
  */
-function chooseCodec(context: Context<Served>): WebSocketCodec {
+function chooseCodec(context: Context<AppEnv>): WebSocketCodec {
   // Objects can neither send a ping frame nor be told to: the client would take its dead connection for a good one.
   if (context.req.query("cf_ws_frame_ping_pong") === "true") {
     return { outcome: "refused", problem: noPingFrames };

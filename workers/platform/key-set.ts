@@ -22,7 +22,7 @@ import { boundedBytes } from "./bounded-bytes.ts";
 export class KeySet implements TokenKeys {
   readonly #fetch: () => Promise<ParsedKeySet>;
   #known: KnownKeys = { keys: [], fetchedAtMs: Number.NEGATIVE_INFINITY };
-  #underWay: FetchUnderWay | undefined;
+  #inFlight: FetchInFlight | undefined;
   #attemptedAtMs = Number.NEGATIVE_INFINITY;
 
   /** @param fetch fetches the JWKS; it is called as seldom as the limits say, and never throws */
@@ -41,9 +41,9 @@ export class KeySet implements TokenKeys {
     let fetched = false;
     // A second time only if the request that fetched has gone.
     for (let round = 0; round < 2 && !fetched && this.#asksForFetch(kid, nowMs); round++) {
-      fetched = await (this.#underWay === undefined ? this.#fetchAt(nowMs) : this.#awaitOther());
+      fetched = await (this.#inFlight === undefined ? this.#fetchAt(nowMs) : this.#awaitInFlight());
     }
-    const keys = this.#believed(kid, nowMs);
+    const keys = this.#currentKeys(kid, nowMs);
     // Without having looked just now nobody can say that there is no such key: it may be a new one.
     if (keys.length === 0)
       return fetched ? { outcome: "unknown", reason: "the key is unknown" } : unavailable;
@@ -53,7 +53,7 @@ export class KeySet implements TokenKeys {
     return key === undefined ? unavailable : { outcome: "found", keys: [key] };
   }
 
-  #believed(kid: string, nowMs: number): readonly KnownKey[] {
+  #currentKeys(kid: string, nowMs: number): readonly KnownKey[] {
     const { keys, fetchedAtMs } = this.#known;
     if (nowMs - fetchedAtMs >= limits.keySetStaleMs) return [];
     return keys.filter((key) => key.kid === kid);
@@ -61,15 +61,15 @@ export class KeySet implements TokenKeys {
 
   #asksForFetch(kid: string, nowMs: number): boolean {
     const isFresh = nowMs - this.#known.fetchedAtMs < limits.keySetFreshMs;
-    if (isFresh && this.#believed(kid, nowMs).length > 0) return false;
+    if (isFresh && this.#currentKeys(kid, nowMs).length > 0) return false;
     const pauseMs = isFresh ? limits.keySetRefetchMs : limits.keySetRetryMs;
-    return this.#underWay !== undefined || nowMs - this.#attemptedAtMs >= pauseMs;
+    return this.#inFlight !== undefined || nowMs - this.#attemptedAtMs >= pauseMs;
   }
 
   /** Fetches for everybody, and gives whether that succeeded. */
   async #fetchAt(nowMs: number): Promise<boolean> {
-    const underWay: FetchUnderWay = { waiting: [] };
-    this.#underWay = underWay;
+    const inFlight: FetchInFlight = { waiting: [] };
+    this.#inFlight = inFlight;
     this.#attemptedAtMs = nowMs;
     const fetched = await this.#fetchUsable();
     if (fetched.outcome === "keys") {
@@ -77,8 +77,8 @@ export class KeySet implements TokenKeys {
     } else {
       console.error(`the keys of tokens can't be fetched: ${fetched.reason}`);
     }
-    if (this.#underWay === underWay) this.#underWay = undefined;
-    for (const wake of underWay.waiting) wake(fetched.outcome === "keys");
+    if (this.#inFlight === inFlight) this.#inFlight = undefined;
+    for (const wake of inFlight.waiting) wake(fetched.outcome === "keys");
     return fetched.outcome === "keys";
   }
 
@@ -96,17 +96,17 @@ export class KeySet implements TokenKeys {
   }
 
   /** Waits for what another one fetches, and gives whether that succeeded. */
-  async #awaitOther(): Promise<boolean> {
-    const underWay = this.#underWay;
-    if (underWay === undefined) return false;
+  async #awaitInFlight(): Promise<boolean> {
+    const inFlight = this.#inFlight;
+    if (inFlight === undefined) return false;
     const { promise, resolve } = Promise.withResolvers<boolean | "overdue">();
-    underWay.waiting.push(resolve);
+    inFlight.waiting.push(resolve);
     const timer = setTimeout(() => resolve("overdue"), limits.keySetWaitMs);
     const fetched = await promise;
     clearTimeout(timer);
     if (fetched !== "overdue") return fetched;
-    if (this.#underWay === underWay) {
-      this.#underWay = undefined;
+    if (this.#inFlight === inFlight) {
+      this.#inFlight = undefined;
       this.#attemptedAtMs = Number.NEGATIVE_INFINITY;
     }
     return false;
@@ -128,7 +128,7 @@ interface KnownKey {
   readonly usable: UsableKey;
 }
 
-interface FetchUnderWay {
+interface FetchInFlight {
   /** Wake those who wait, and tell them whether the fetch succeeded. */
   readonly waiting: ((fetched: boolean) => void)[];
 }

@@ -22,16 +22,16 @@ export interface VerifierSecrets {
 
 /** The one place where tokens are believed, used by the edge and by the objects alike. It keeps the keys it fetches. */
 export class TokenVerifier {
-  readonly #connection: Believed;
-  readonly #subscription: Believed;
+  readonly #connection: TokenPolicy;
+  readonly #subscription: TokenPolicy;
 
   constructor(client: Pick<ClientConfig, "token" | "subscriptionToken">, secrets: VerifierSecrets) {
     const { token, subscriptionToken } = client;
-    this.#connection = believed(token, secrets.token);
+    this.#connection = policyOf(token, secrets.token);
     this.#subscription =
       subscriptionToken === undefined
         ? this.#connection
-        : believed(subscriptionToken, secrets.subscriptionToken);
+        : policyOf(subscriptionToken, secrets.subscriptionToken);
   }
 
   /**
@@ -51,12 +51,12 @@ export class TokenVerifier {
   }
 }
 
-interface Believed {
+interface TokenPolicy {
   readonly keys: TokenKeys;
   readonly rules: TokenConfig;
 }
 
-function believed(rules: TokenConfig, secrets: TokenSecrets): Believed {
+function policyOf(rules: TokenConfig, secrets: TokenSecrets): TokenPolicy {
   const { jwksPublicEndpoint: url } = rules;
   const keys =
     url === undefined ? new StaticKeys(rules, secrets) : new KeySet(() => fetchKeySet(url));

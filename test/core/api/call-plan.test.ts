@@ -43,9 +43,9 @@ describe("planning a request's calls", () => {
         {
           channel: "b",
           commands: [{ method: "presence" }, { method: "history_remove" }, { method: "presence" }],
-          places: [0, 3, 4],
+          entryIndexes: [0, 3, 4],
         },
-        { channel: "a", commands: [{ method: "presence_stats" }], places: [1] },
+        { channel: "a", commands: [{ method: "presence_stats" }], entryIndexes: [1] },
       ],
     });
   });

@@ -5,7 +5,7 @@ import { limits } from "../../../src/limits.ts";
 import { json } from "./channel-config.ts";
 
 function callTo(channel: string, command: ChannelCommand): ChannelCall {
-  return { channel, commands: [command], places: [0] };
+  return { channel, commands: [command], entryIndexes: [0] };
 }
 
 function publication(characters: number): ChannelCommand {

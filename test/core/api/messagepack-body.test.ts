@@ -3,7 +3,7 @@ import { encode } from "@msgpack/msgpack";
 import { describe, expect, it } from "vitest";
 import { messagePackToJson } from "../../../src/api/messagepack.ts";
 import { parseBatch } from "../../../src/api/batch.ts";
-import { parseCommand } from "../../../src/api/parse-command.ts";
+import { parseCommand } from "../../../src/api/methods.ts";
 import { limits } from "../../../src/limits.ts";
 import { depthMax } from "../../../src/protocol/messagepack/scan.ts";
 import { fromHex } from "../protocol/messagepack/hex.ts";

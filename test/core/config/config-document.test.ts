@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseConfigDocument } from "../../../src/config/config-document.ts";
+import { parseConfigDocument } from "../../../src/config/parse-config.ts";
 
 const cyclic: Record<string, unknown> = {};
 cyclic["self"] = cyclic;

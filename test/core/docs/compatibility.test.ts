@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { apiMethods, missingMethods } from "../../../src/api/parse-command.ts";
+import { apiMethods, missingMethods } from "../../../src/api/methods.ts";
 import { publicationFields } from "../../../src/api/publish.ts";
 import {
   unsupportedChannelKeys,

@@ -1,4 +1,4 @@
-import { listeningProblem } from "../../../tools/listening-problem.ts";
+import { listeningProblem } from "../../../tools/local-server.ts";
 
 /**
  * A port of this machine that nobody listens on, below those that the operating system gives to outgoing connections: a bench

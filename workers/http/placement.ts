@@ -11,39 +11,6 @@ import {
   handoverHeader,
 } from "../../src/contract/handover.ts";
 
-/** A socket between the edge and an object, or the response to the client when nobody takes it. */
-type OpenedSocket =
-  | { readonly outcome: "opened"; readonly socket: WebSocket }
-  | { readonly outcome: "refused"; readonly response: Response };
-
-/**
- * Opens a socket to an object for a client that has none of its own (rule T1). The object lets it sleep like any other: what
- * keeps awake for the client is this request. Its messages wait until `accept`.
- */
-export async function openSocket(
-  pool: Pool,
-  codec: CodecName,
-  claims: ConnectionClaims | undefined,
-  stay: "lasting" | "passing" = "lasting",
-): Promise<OpenedSocket> {
-  const handover = handoverRequest(
-    { headers: new Headers({ Upgrade: "websocket" }) },
-    {
-      v: 1,
-      keepalive: "client",
-      emulated: true,
-      ...(codec !== "json" && { codec }),
-      ...(stay === "passing" && { passing: true }),
-      ...(claims !== undefined && { claims }),
-    },
-  );
-  const response = await findRoom(pool, handover);
-  const { webSocket } = response;
-  if (webSocket === null) return { outcome: "refused", response };
-  webSocket.binaryType = "arraybuffer";
-  return { outcome: "opened", socket: webSocket };
-}
-
 /** Objects of which any may take a client's socket. */
 export interface Pool {
   /** What is known of it, under its name. */
@@ -54,7 +21,7 @@ export interface Pool {
 }
 
 interface PoolObject {
-  readonly object: SocketTaker;
+  readonly object: ObjectStub;
   /** Whether others are to be asked instead for a while when it fails, and not only when it is full. */
   readonly avoidWhenBroken: boolean;
 }
@@ -63,7 +30,7 @@ interface PoolObject {
  * Asks one object of a pool after the other until one has room for the socket (rule G3). An object that fails or is silent
  * ends the search: the client comes again. All of it may take as long as one object may (rule B4).
  */
-export async function findRoom(pool: Pool, handover: Request): Promise<Response> {
+export async function placeSocket(pool: Pool, handover: Request): Promise<Response> {
   const { pools, name } = pool;
   const startedAtMs = Date.now();
   let nowMs = startedAtMs;
@@ -94,13 +61,46 @@ export async function findRoom(pool: Pool, handover: Request): Promise<Response>
   return respondBusy(busyRetrySeconds());
 }
 
+/** A socket between the edge and an object, or the response to the client when nobody takes it. */
+type OpenedSocket =
+  | { readonly outcome: "opened"; readonly socket: WebSocket }
+  | { readonly outcome: "refused"; readonly response: Response };
+
+/**
+ * Opens a socket to an object for a client that has none of its own (rule T1). The object lets it sleep like any other: what
+ * keeps awake for the client is this request. Its messages wait until `accept`.
+ */
+export async function openSocket(
+  pool: Pool,
+  codec: CodecName,
+  claims: ConnectionClaims | undefined,
+  stay: "lasting" | "transient" = "lasting",
+): Promise<OpenedSocket> {
+  const handover = handoverRequest(
+    { headers: new Headers({ Upgrade: "websocket" }) },
+    {
+      v: 1,
+      keepalive: "client",
+      emulated: true,
+      ...(codec !== "json" && { codec }),
+      ...(stay === "transient" && { passing: true }),
+      ...(claims !== undefined && { claims }),
+    },
+  );
+  const response = await placeSocket(pool, handover);
+  const { webSocket } = response;
+  if (webSocket === null) return { outcome: "refused", response };
+  webSocket.binaryType = "arraybuffer";
+  return { outcome: "opened", socket: webSocket };
+}
+
 /** What can be asked to take a socket: the stub of an object. */
-interface SocketTaker {
+interface ObjectStub {
   fetch(request: Request): Promise<Response>;
 }
 
 /** What became of a socket that one object was asked to take. */
-type HandedOver =
+type HandoverOutcome =
   /** It was taken, or refused for a reason that another object would have as well. */
   | { readonly outcome: "answered"; readonly response: Response }
   /** The object has no room, or too much to do. */
@@ -111,10 +111,10 @@ type HandedOver =
 
 /** Asks one object to take a socket, for at most so many ms. */
 async function handOver(
-  object: SocketTaker,
+  object: ObjectStub,
   handover: Request,
   waitMs: number,
-): Promise<HandedOver> {
+): Promise<HandoverOutcome> {
   try {
     const response = await inTime<Response | undefined>(object.fetch(handover), waitMs, undefined);
     if (response === undefined) return { outcome: "silent" };

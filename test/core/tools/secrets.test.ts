@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { knownToEverybody, servedSecrets } from "../../../tools/served-secrets.ts";
+import { knownToEverybody, servedSecrets } from "../../../tools/secrets.ts";
 import { WorkerFolder } from "../../support/worker-folder.ts";
 
 let worker: WorkerFolder;

@@ -2,7 +2,7 @@ import { isJsonObject, jsonValue } from "../protocol/wire-value.ts";
 import { parseJsonText } from "../protocol/json/text.ts";
 
 /** What a client posts because its connection is a stream: a frame for a session on a node (docs/protocol.md 4.3). */
-export interface Post {
+export interface EmulationRequest {
   readonly node: string;
   /** The session's secret. */
   readonly session: string;
@@ -11,7 +11,7 @@ export interface Post {
 }
 
 /** Reads the JSON form, in which the frame is a string; undefined when it is something else. */
-export function parsePost(text: string): Post | undefined {
+export function parseEmulationRequest(text: string): EmulationRequest | undefined {
   const json = parseJsonText(text);
   if (json === undefined) return undefined;
   const value = jsonValue(json);

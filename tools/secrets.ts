@@ -18,12 +18,17 @@ export interface ServedSecrets {
 export function servedSecrets(target: Target): ServedSecrets {
   const given = secretsIn(process.env);
   if (Object.keys(given).length > 0) return { secrets: given, source: "the environment" };
+  const file = secretsFileOf(target);
+  if (!existsSync(file)) return { secrets: {}, source: `the environment or from ${file}` };
+  return { secrets: secretsIn(parseEnv(readFileSync(file, "utf8"))), source: file };
+}
+
+/** The file with the secrets of an environment: its own one if there is one, or else the one for all. */
+export function secretsFileOf(target: Target): string {
   const file = join(dirname(configurationFile(target)), ".dev.vars");
   const environment = target.environment ?? process.env["CLOUDFLARE_ENV"] ?? "";
   const own = `${file}.${environment}`;
-  const found = environment !== "" && existsSync(own) ? own : file;
-  if (!existsSync(found)) return { secrets: {}, source: `the environment or from ${file}` };
-  return { secrets: secretsIn(parseEnv(readFileSync(found, "utf8"))), source: found };
+  return environment !== "" && existsSync(own) ? own : file;
 }
 
 /** The names of those whose value stands in the repository's example, and so is known to everybody. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AnswerSheet, outcomeAnswer } from "../../../src/api/answers.ts";
+import { CollectedAnswers, outcomeAnswer } from "../../../src/api/answers.ts";
 import type { Entry } from "../../../src/api/command.ts";
 import { planCalls } from "../../../src/api/calls.ts";
 import type { ChannelCommand } from "../../../src/contract/channel-call.ts";
@@ -11,7 +11,7 @@ function ask(channel: string, method: "presence" | "history_remove" = "presence"
   return { outcome: "call", channel, command: { method } };
 }
 
-/** A sheet for entries, and their calls by channel. */
+/** The collected answers to some entries, and the entries' calls by channel. */
 function open(entries: readonly Entry[]) {
   const plan = planCalls(entries);
   if (plan.outcome === "refused") throw new Error(plan.detail);
@@ -21,7 +21,7 @@ function open(entries: readonly Entry[]) {
     if (call === undefined) throw new Error(`no call to ${channel}`);
     return call;
   };
-  return { sheet: new AnswerSheet(entries), callTo };
+  return { collected: new CollectedAnswers(entries), callTo };
 }
 
 const results = (...texts: string[]) => ({
@@ -29,74 +29,74 @@ const results = (...texts: string[]) => ({
   answers: texts.map((text) => ({ result: json(text) })),
 });
 
-describe("an answer sheet", () => {
+describe("the collected answers of a request", () => {
   it("puts answers in the order of the request, in whatever order calls end", () => {
     const refused: Entry = { outcome: "refused", error: errorCodes.badRequest, detail: "why" };
-    const { sheet, callTo } = open([ask("a"), ask("b"), refused, ask("a")]);
-    sheet.enter(callTo("b"), results("2"));
-    sheet.enter(callTo("a"), {
+    const { collected, callTo } = open([ask("a"), ask("b"), refused, ask("a")]);
+    collected.add(callTo("b"), results("2"));
+    collected.add(callTo("a"), {
       outcome: "answers",
       answers: [{ result: json("1") }, { error: errorCodes.notAvailable }],
     });
-    expect(sheet.answers()).toMatchObject([
+    expect(collected.inOrder()).toMatchObject([
       { result: "1" },
       { result: "2" },
       { error: errorCodes.badRequest, detail: "why" },
       { error: errorCodes.notAvailable },
     ]);
-    expect(sheet.retry()).toBeUndefined();
+    expect(collected.retry()).toBeUndefined();
   });
 
   it("answers entries of a failed call one by one", () => {
-    const { sheet, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d")]);
-    sheet.enter(callTo("a"), results("1"));
-    sheet.enter(callTo("b"), { outcome: "overloaded", retryAfterSeconds: 3 });
-    sheet.enter(callTo("c"), { outcome: "timeout", retryAfterSeconds: 4 });
-    sheet.enter(callTo("d"), { outcome: "failed" });
-    expect(sheet.answers()).toMatchObject([
+    const { collected, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d")]);
+    collected.add(callTo("a"), results("1"));
+    collected.add(callTo("b"), { outcome: "overloaded", retryAfterSeconds: 3 });
+    collected.add(callTo("c"), { outcome: "timeout", retryAfterSeconds: 4 });
+    collected.add(callTo("d"), { outcome: "failed" });
+    expect(collected.inOrder()).toMatchObject([
       { result: "1" },
       { error: { code: 111 } },
       { error: { code: 100 } },
       { error: { code: 100 } },
     ]);
-    expect(sheet.retry()).toBeUndefined();
+    expect(collected.retry()).toBeUndefined();
   });
 
   it("[B4] says when to come again if no call was answered, and that nothing was done if that is known", () => {
-    const { sheet, callTo } = open([ask("a"), ask("b"), ask("c")]);
-    expect(sheet.retry()).toBeUndefined();
-    sheet.enter(callTo("a"), { outcome: "overloaded", retryAfterSeconds: 3 });
-    sheet.enter(callTo("b"), { outcome: "not-begun", retryAfterSeconds: 7 });
-    expect(sheet.retry()).toStrictEqual({ seconds: 7, nothingDone: true });
-    sheet.enter(callTo("c"), { outcome: "timeout", retryAfterSeconds: 5 });
-    expect(sheet.retry()).toStrictEqual({ seconds: 7, nothingDone: false });
+    const { collected, callTo } = open([ask("a"), ask("b"), ask("c")]);
+    expect(collected.retry()).toBeUndefined();
+    collected.add(callTo("a"), { outcome: "overloaded", retryAfterSeconds: 3 });
+    collected.add(callTo("b"), { outcome: "not-begun", retryAfterSeconds: 7 });
+    expect(collected.retry()).toStrictEqual({ seconds: 7, nothingDone: true });
+    collected.add(callTo("c"), { outcome: "timeout", retryAfterSeconds: 5 });
+    expect(collected.retry()).toStrictEqual({ seconds: 7, nothingDone: false });
   });
 
   it.each([{ outcome: "failed" } as const, results("1")])(
     "[B4] does not say to come again after a call with the outcome $outcome",
     (outcome) => {
-      const { sheet, callTo } = open([ask("a"), ask("b")]);
-      sheet.enter(callTo("a"), { outcome: "timeout", retryAfterSeconds: 5 });
-      sheet.enter(callTo("b"), outcome);
-      expect(sheet.retry()).toBeUndefined();
+      const { collected, callTo } = open([ask("a"), ask("b")]);
+      collected.add(callTo("a"), { outcome: "timeout", retryAfterSeconds: 5 });
+      collected.add(callTo("b"), outcome);
+      expect(collected.retry()).toBeUndefined();
     },
   );
 
   it("answers with an internal error what an object left out", () => {
-    const { sheet, callTo } = open([ask("a"), ask("a")]);
-    sheet.enter(callTo("a"), results("1"));
-    expect(sheet.answers()).toStrictEqual([{ result: "1" }, { error: errorCodes.internal }]);
+    const { collected, callTo } = open([ask("a"), ask("a")]);
+    collected.add(callTo("a"), results("1"));
+    expect(collected.inOrder()).toStrictEqual([{ result: "1" }, { error: errorCodes.internal }]);
   });
 
   it("keeps no more text of reading commands than one answer may have", () => {
     const large = JSON.stringify("x".repeat(limits.answerBytesMax / 2 - 2));
-    const { sheet, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d", "history_remove")]);
-    sheet.enter(callTo("a"), results(large));
-    sheet.enter(callTo("b"), results(large));
-    sheet.enter(callTo("c"), results("{}"));
-    sheet.enter(callTo("d"), results("{}"));
+    const { collected, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d", "history_remove")]);
+    collected.add(callTo("a"), results(large));
+    collected.add(callTo("b"), results(large));
+    collected.add(callTo("c"), results("{}"));
+    collected.add(callTo("d"), results("{}"));
     expect(
-      sheet.answers().map((answer) => ("result" in answer ? "kept" : answer.error.code)),
+      collected.inOrder().map((answer) => ("result" in answer ? "kept" : answer.error.code)),
     ).toStrictEqual(["kept", "kept", 106, "kept"]);
   });
 
@@ -112,10 +112,10 @@ describe("an answer sheet", () => {
         delta: false,
       },
     };
-    const { sheet, callTo } = open([ask("a"), { outcome: "call", channel: "b", command }]);
-    sheet.enter(callTo("a"), results(JSON.stringify("x".repeat(limits.answerBytesMax - 2))));
-    sheet.enter(callTo("b"), results(`{"offset":1}`));
-    expect(sheet.answers()[1]).toStrictEqual({ result: `{"offset":1}` });
+    const { collected, callTo } = open([ask("a"), { outcome: "call", channel: "b", command }]);
+    collected.add(callTo("a"), results(JSON.stringify("x".repeat(limits.answerBytesMax - 2))));
+    collected.add(callTo("b"), results(`{"offset":1}`));
+    expect(collected.inOrder()[1]).toStrictEqual({ result: `{"offset":1}` });
   });
 });
 
