@@ -3,14 +3,13 @@ import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
-import type { FrameSource } from "./frame-cache.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 /**
  * Publications that go out together, for those who get patches (docs/protocol.md 3.1). The first is made from what the subscriber has,
  * the others from the one before: so listeners who have the same differ in nothing, and those who don't in the first alone.
  */
-export class DeltaFrames implements FrameSource {
+export class DeltaFrames {
   readonly #publications: readonly Publication[];
   readonly #encode: (codec: Codec, publication: Publication) => Message;
   readonly #byCodec = new Map<Codec, CodecFrames>();

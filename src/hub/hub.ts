@@ -1,9 +1,8 @@
 import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
-import { BatchFrames } from "./batch-frames.ts";
+import { BatchFrames, FrameCache, type FrameSource } from "./batch-frames.ts";
 import { BatchWindow, immediateSubscribersMax } from "./batch-window.ts";
-import { FrameCache, type FrameSource } from "./frame-cache.ts";
 import type { Subscriber } from "./subscriber.ts";
 import { SmallSet } from "./small-set.ts";
 
