@@ -1,7 +1,15 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/support/closing-line-reporter.ts";
+import { instrumented } from "./test/support/instrumented.ts";
 import { testConfig, testSecrets } from "./test/workers/test-config.ts";
+
+const workerd = () =>
+  cloudflareTest({
+    wrangler: { configPath: "./wrangler.toml" },
+    // These win over .dev.vars and over [vars], so that the tests know what they test.
+    miniflare: { bindings: { ...testSecrets, config: testConfig } },
+  });
 
 export default defineConfig({
   test: {
@@ -16,25 +24,23 @@ export default defineConfig({
             "test/core/**/*.test.ts",
             "verification/**/*.test.ts",
             "test/contract/**/*.test.ts",
-            "test/*.test.ts",
           ],
           benchmark: { include: ["verification/bench/core/**/*.bench.ts"] },
           environment: "node",
         },
       },
       {
-        plugins: [
-          cloudflareTest({
-            wrangler: { configPath: "./wrangler.toml" },
-            // These win over .dev.vars and over [vars], so that the tests know what they test.
-            miniflare: { bindings: { ...testSecrets, config: testConfig } },
-          }),
-        ],
+        plugins: [workerd()],
         test: {
           name: "workers",
           include: ["test/workers/**/*.test.ts"],
           benchmark: { include: [] },
         },
+      },
+      {
+        // What runs for one publication, in which order. See src/README.md.
+        plugins: [instrumented(import.meta.dirname), workerd()],
+        test: { name: "journey", include: ["test/journey.test.ts"], benchmark: { include: [] } },
       },
       {
         test: {

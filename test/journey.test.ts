@@ -1,62 +1,203 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import readme from "../src/README.md?raw";
+import { callsUp, type Entered, filesOf, recordRun } from "./support/run-recorder.ts";
+import { publish } from "./workers/api-request.ts";
+import { newChannel } from "./workers/new-channel.ts";
+import { channelPlace, gatewayPlace, type Place } from "./workers/place.ts";
+import { relayTraffic } from "./workers/relay-traffic.ts";
+import { Setting } from "./workers/setting.ts";
+import type { TestSocket } from "./workers/test-socket.ts";
+import { awake } from "./workers/wakefulness.ts";
 
 /**
- * The table in src/README.md of a publication's journey is a claim about the code: that each stop is called by one above it, and that
- * none calls back up. Imports show both. Types don't count: they are gone when the code runs.
+ * The journey that src/README.md describes is a claim about the code, and these tests publish on workerd to see it: which
+ * functions run, in which order, and which calls go back up. The code is instrumented by `instrumented.ts`.
  */
-const readme = readFileSync("src/README.md", "utf8");
-const journey = readme.slice(readme.indexOf("## A publication's journey"));
-const stops = [...journey.matchAll(/`((?:src|workers)\/[^`]+\.ts)`/g)].map(([, file = ""]) => file);
+
+/** Files that a publication runs through to a client on the channel's own object. */
+const ownFiles: readonly string[] = [
+  "src/api/answers.ts",
+  "src/api/execute.ts",
+  "src/api/publish.ts",
+  "src/api/shape.ts",
+  "src/channel/channel-name.ts",
+  "src/channel/channel.ts",
+  "src/channel/history-table.ts",
+  "src/channel/history.ts",
+  "src/channel/idempotency.ts",
+  "src/channel/publication-request.ts",
+  "src/channel/relay-log.ts",
+  "src/channel/relay.ts",
+  "src/contract/channel-call.ts",
+  "src/hub/batch-frames.ts",
+  "src/hub/hub.ts",
+  "src/hub/small-set.ts",
+  "src/protocol/bytes.ts",
+  "src/protocol/json/codec.ts",
+  "src/protocol/json/encode.ts",
+  "src/protocol/json/scan.ts",
+  "src/protocol/json/text.ts",
+  "src/protocol/payload.ts",
+  "src/session/subscription.ts",
+  "workers/edge.ts",
+  "workers/http/api.ts",
+  "workers/http/body.ts",
+  "workers/http/calls.ts",
+  "workers/http/middleware.ts",
+  "workers/http/respond.ts",
+  "workers/objects/channel-object.ts",
+  "workers/objects/client-sockets.ts",
+  "workers/objects/commit-queue.ts",
+  "workers/platform/alarm-schedule.ts",
+  "workers/platform/configuration.ts",
+  "workers/platform/object-call.ts",
+  "workers/platform/object-sql.ts",
+  "workers/platform/socket-connection.ts",
+];
+
+/** Further files that it runs through when a gateway follows the channel. */
+const gatewayFiles: readonly string[] = [
+  "src/channel/follower-progress.ts",
+  "src/channel/gateway-registry.ts",
+  "src/contract/attachment.ts",
+  "src/contract/relay-batch.ts",
+  "src/gateway/batch-order.ts",
+  "src/gateway/cursor.ts",
+  "src/gateway/follower.ts",
+  "src/gateway/gateway.ts",
+  "src/gateway/local-subscribers.ts",
+  "src/gateway/replay-buffer.ts",
+  "src/hub/backlog.ts",
+  "src/session/session-state.ts",
+  "src/session/session.ts",
+  "src/session/subscriptions.ts",
+  "workers/objects/gateway-calls.ts",
+  "workers/objects/gateway-object.ts",
+  "workers/platform/session-rows.ts",
+];
+
+/** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */
+const subscribeFilesMax = { own: 42, gateway: 58 };
+
+/** The rows of the tables under a heading of src/README.md: of each cell the texts in code style. */
+function tableUnder(heading: string): readonly string[][][] {
+  const [, after = ""] = readme.split(`${heading}\n`);
+  const [section = ""] = after.split(/^#/m);
+  const rows = section.split("\n").filter((line) => line.startsWith("|") && line.includes("`"));
+  return rows.map((row) =>
+    row.split("|").map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = ""]) => text)),
+  );
+}
+
+/** The stops of a table, as `file function`. */
+function stopsUnder(heading: string): readonly string[] {
+  return tableUnder(heading).map((row) => (row[2] ?? []).join(" "));
+}
+
+const ownStops = stopsUnder("## A publication's journey");
+const gatewayStops = stopsUnder("### Through a gateway");
+const callStop = ownStops.findIndex((stop) => stop.startsWith("workers/objects/gateway-calls.ts"));
+const listedCallsUp = tableUnder("### Calls back up")
+  .flatMap((row) => (row[3] ?? []).map((name) => `${row[1]?.[0]} → ${row[2]?.[0]} ${name}`))
+  .toSorted();
+
+const floors = tableUnder("## Floors").map((row) => {
+  const folder = row[1]?.[0] ?? "";
+  return folder.startsWith("workers/") ? `${folder}/` : `src/${folder}`;
+});
+
+/** The floor of a file, 0 for the highest. */
+function floorOf(file: string): number {
+  if (file === "workers/edge.ts") return 0;
+  const floor = floors.findIndex((folder) => file.startsWith(folder));
+  return floor === -1 ? floors.length : floor;
+}
+
+/** In which order a run first entered these stops; stops that it didn't enter are missing. */
+function entriesOf(run: readonly Entered[], stops: readonly string[]): readonly string[] {
+  const entered = new Set(run.map(({ file, name }) => `${file} ${name}`));
+  return [...entered].filter((stop) => stops.includes(stop));
+}
+
+/** Opens a socket at a place, and subscribes. */
+function subscriber(place: Place, channel: string): Promise<TestSocket> {
+  return new Setting(place, awake).subscribe(channel, "ann");
+}
+
+/** Records one publication that each of the sockets gets. */
+async function recordPublication(
+  channel: string,
+  ...sockets: readonly TestSocket[]
+): Promise<readonly Entered[]> {
+  const carry = async (data: string): Promise<void> => {
+    await publish(channel, data, { idempotency_key: data });
+    for (const socket of sockets) expect(await socket.frame()).toContain(`"data":"${data}"`);
+    await relayTraffic.quiet();
+  };
+  // The first publication finds objects that have just woken, and is no journey like the others.
+  await carry("first");
+  vi.setSystemTime(Date.now() + 1_000);
+  return recordRun(() => carry("second"));
+}
 
 describe("a publication's journey", () => {
-  it("[W1] names the eighteen stops from the route table to the codec", () => {
-    expect(stops).toHaveLength(18);
-    expect(stops[0]).toBe("workers/http/app.ts");
-    expect(stops.at(-1)).toBe("src/protocol/codec.ts");
+  let own: readonly Entered[] = [];
+  let both: readonly Entered[] = [];
+
+  beforeAll(async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const alone = newChannel("");
+    own = await recordPublication(alone, await subscriber(channelPlace, alone));
+    const followed = newChannel("");
+    both = await recordPublication(
+      followed,
+      await subscriber(channelPlace, followed),
+      await subscriber(gatewayPlace(), followed),
+    );
+    vi.useRealTimers();
   });
 
-  it.each(stops)("[W1] %s is reached from a stop above it", (stop) => {
-    const above = stops.slice(0, stops.indexOf(stop));
-    // The call to an object goes through a binding, which only a type names.
-    const reached = above.some((file) => importsOf(file, "with-types").has(stop));
-    expect(above.length === 0 || reached || isBinding(stop)).toBe(true);
+  it("[O2] runs through the stops of the table, in their order", () => {
+    expect(ownStops.length).toBeGreaterThan(20);
+    expect(entriesOf(own, ownStops)).toEqual(ownStops.toSpliced(callStop, 1));
+    expect(entriesOf(both, ownStops)).toEqual(ownStops);
   });
 
-  it.each(stops)("[W1] %s calls nothing above it", (stop) => {
-    const above = new Set(stops.slice(0, stops.indexOf(stop)));
-    expect([...reachable(stop)].filter((file) => above.has(file))).toEqual([]);
+  it("[L1] goes on through the gateway's stops, in their order", () => {
+    const start = both.findIndex(({ file }) => file === "workers/objects/gateway-object.ts");
+    expect(gatewayStops.length).toBeGreaterThan(10);
+    expect(entriesOf(both.slice(start), gatewayStops)).toEqual(gatewayStops);
+  });
+
+  it("runs through no file that isn't listed here", () => {
+    const files = filesOf(own);
+    const added = filesOf(both).filter((file) => !files.includes(file));
+    expect(files.toSorted()).toEqual(ownFiles);
+    expect(added.toSorted()).toEqual(gatewayFiles);
+  });
+
+  it("calls back up only through the ports and callbacks of the table", () => {
+    expect(callsUp(both, floorOf)).toEqual(listedCallsUp);
   });
 });
 
-function isBinding(stop: string): boolean {
-  return importsOf("workers/platform/env.ts", "with-types").has(stop);
-}
-
-function reachable(start: string): Set<string> {
-  const seen = new Set<string>();
-  const waiting = [start];
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    for (const next of importsOf(file, "without-types")) {
-      if (seen.has(next)) continue;
-      seen.add(next);
-      waiting.push(next);
-    }
-  }
-  return seen;
-}
-
-function importsOf(file: string, mode: "with-types" | "without-types"): Set<string> {
-  const source = readFileSync(file, "utf8");
-  const imports = new Set<string>();
-  for (const [, type, path = ""] of source.matchAll(
-    /^(?:import|export)( type)?[^;]*?from "(\.[^"]+)";/gm,
-  )) {
-    if (type !== undefined && mode === "without-types") continue;
-    const target = join(dirname(file), path);
-    if (!existsSync(target)) throw new Error(`${file} imports ${target}, which isn't there`);
-    imports.add(target);
-  }
-  return imports;
-}
+describe("a subscribe with recovery", () => {
+  it.each([
+    ["on the channel's own object", channelPlace, subscribeFilesMax.own],
+    ["through a gateway", gatewayPlace(), subscribeFilesMax.gateway],
+  ] as const)("%s runs through few files", async (_, place, filesMax) => {
+    const channel = newChannel("");
+    await subscriber(place, channel);
+    const { epoch } = await publish(channel, "first");
+    await publish(channel, "second");
+    await relayTraffic.quiet();
+    const socket = await new Setting(place, awake).connect(channel, "ann");
+    const run = await recordRun(async () => {
+      const subscribe = { channel, recover: true, epoch, offset: 1 };
+      const reply = await socket.ask({ id: 2, subscribe });
+      expect(reply.subscribe).toMatchObject({ recovered: true });
+      await relayTraffic.quiet();
+    });
+    expect(filesOf(run).length).toBeLessThanOrEqual(filesMax);
+  });
+});
