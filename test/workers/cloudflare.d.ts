@@ -1,10 +1,16 @@
 import type * as edge from "../../workers/edge.ts";
 import type { Env as WorkerEnv } from "../../workers/platform/env.ts";
 
+/** The Worker knows its objects by their calls alone; tests look into them. */
+type CallsOnly = "CHANNELS" | "GATEWAYS";
+
 /** Tells the types of `cloudflare:workers` what the Worker under test binds and exports. */
 declare global {
   namespace Cloudflare {
-    interface Env extends WorkerEnv {}
+    interface Env extends Omit<WorkerEnv, CallsOnly> {
+      readonly CHANNELS: DurableObjectNamespace<edge.ChannelObject>;
+      readonly GATEWAYS: DurableObjectNamespace<edge.GatewayObject>;
+    }
     interface GlobalProps {
       mainModule: typeof edge;
       durableNamespaces: "ChannelObject" | "GatewayObject";

@@ -4,6 +4,7 @@ import {
   type ChannelCommand,
   commandBytes,
 } from "../../src/contract/channel-call.ts";
+import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
@@ -39,7 +40,7 @@ import { deliver, gatherPresence } from "./gateway-calls.ts";
  * and does what the channel and the sessions decide. Everything here may be thrown away between two events: the
  * constructor makes it again from SQLite and the sockets' attachments (rules S1 to S4).
  */
-export class ChannelObject extends DurableObject<Env> {
+export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
   readonly #config: Config;
   readonly #channel: Channel;
   readonly #known: boolean;

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
+import type { GatewayCalls } from "../../src/contract/object-calls.ts";
 import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type { GatewayPresence } from "../../src/contract/relay-request.ts";
 import { Session } from "../../src/session/session.ts";
@@ -18,7 +19,7 @@ import { ClientSockets } from "./client-sockets.ts";
  * Holds sockets that carry many channels, and passes on to them what the channels' objects tell it. It owns no truth: what
  * it knows of a channel it can ask for again, and what it knows of its clients is in their sockets' attachments.
  */
-export class GatewayObject extends DurableObject<Env> {
+export class GatewayObject extends DurableObject<Env> implements GatewayCalls {
   readonly #gateway: Gateway;
   readonly #sockets: ClientSockets;
   readonly #alarms: AlarmSchedule;

@@ -1,11 +1,14 @@
-import type { ChannelObject } from "../objects/channel-object.ts";
-import type { GatewayObject } from "../objects/gateway-object.ts";
+import type { ChannelCalls, GatewayCalls } from "../../src/contract/object-calls.ts";
 import type { Settings } from "./configuration.ts";
 
 /** What wrangler.toml and the secrets bind to the Worker. */
 export interface Env extends Settings {
-  readonly CHANNELS: DurableObjectNamespace<ChannelObject>;
-  readonly GATEWAYS: DurableObjectNamespace<GatewayObject>;
+  readonly CHANNELS: DurableObjectNamespace<ChannelStub>;
+  readonly GATEWAYS: DurableObjectNamespace<GatewayStub>;
   /** The files in `public`. */
   readonly ASSETS?: Fetcher;
 }
+
+/** The brand is how the platform's types know a class of objects. Naming the classes themselves would close a cycle. */
+type ChannelStub = Rpc.DurableObjectBranded & ChannelCalls;
+type GatewayStub = Rpc.DurableObjectBranded & GatewayCalls;

@@ -1,0 +1,50 @@
+import type { ChannelAnswers, ChannelCommand } from "./channel-call.ts";
+import type { RelayBatch, RelayBatchReply } from "./relay-batch.ts";
+import type {
+  ChannelPresenceReply,
+  GatewayPresence,
+  RelayReplies,
+  RelayRequest,
+} from "./relay-request.ts";
+
+/**
+ * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may be
+ * one release apart (rule V1): no call is ever renamed, removed or given a parameter that must be there; calls, optional
+ * fields of what they take and fields of what they return are only ever added. A call may fail, and it may take longer
+ * than the caller waits: then the caller doesn't know whether the object carried it out.
+ */
+interface SessionCalls {
+  /**
+   * Takes a frame that a client posted (docs/protocol.md 4.3): the edge holds the socket of its session.
+   *
+   * @param session the secret of the session; for a secret that no session here has, nothing happens (rule T4)
+   */
+  post(session: string, frame: string | Uint8Array): Promise<void>;
+}
+
+/** The calls of a channel's object. */
+export interface ChannelCalls extends SessionCalls {
+  /**
+   * Carries out commands of the HTTP API for the edge, in order.
+   *
+   * @returns one answer for each command, when everything that the commands wrote is durable
+   */
+  execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers>;
+  /**
+   * Carries out requests of a gateway, in order.
+   *
+   * @param gateway the name of the gateway
+   * @returns one reply for each request, when everything that the requests wrote is durable
+   */
+  ask(gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies>;
+  /** Lists the clients that are present on the channel, on this object's sockets and on those of its gateways (rule G6). */
+  present(): Promise<ChannelPresenceReply>;
+}
+
+/** The calls of a gateway's object. */
+export interface GatewayCalls extends SessionCalls {
+  /** Takes the next entries of a channel, and passes them on to the channel's subscribers here (rule L1). */
+  deliver(batch: RelayBatch): RelayBatchReply;
+  /** Lists the clients on this gateway's sockets that are present on a channel (rule P1). */
+  present(channel: string): Promise<GatewayPresence>;
+}
