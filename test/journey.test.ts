@@ -48,6 +48,7 @@ const ownFiles: readonly string[] = [
   "workers/objects/channel-object.ts",
   "workers/objects/client-sockets.ts",
   "workers/objects/commit-queue.ts",
+  "workers/objects/hibernating-object.ts",
   "workers/platform/alarm-schedule.ts",
   "workers/platform/configuration.ts",
   "workers/platform/object-call.ts",
@@ -71,13 +72,13 @@ const gatewayFiles: readonly string[] = [
   "src/session/session-state.ts",
   "src/session/session.ts",
   "src/session/subscriptions.ts",
-  "workers/objects/gateway-calls.ts",
+  "workers/objects/calls.ts",
   "workers/objects/gateway-object.ts",
   "workers/platform/session-rows.ts",
 ];
 
 /** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */
-const subscribeFilesMax = { own: 42, gateway: 58 };
+const subscribeFilesMax = { own: 42, gateway: 59 };
 
 /** The rows of the tables under a heading of src/README.md: of each cell the texts in code style. */
 function tableUnder(heading: string): readonly string[][][] {
@@ -96,7 +97,7 @@ function stopsUnder(heading: string): readonly string[] {
 
 const ownStops = stopsUnder("## A publication's journey");
 const gatewayStops = stopsUnder("### Through a gateway");
-const callStop = ownStops.findIndex((stop) => stop.startsWith("workers/objects/gateway-calls.ts"));
+const callStop = ownStops.findIndex((stop) => stop.startsWith("workers/objects/calls.ts"));
 const listedCallsUp = tableUnder("### Calls back up")
   .flatMap((row) => (row[3] ?? []).map((name) => `${row[1]?.[0]} → ${row[2]?.[0]} ${name}`))
   .toSorted();

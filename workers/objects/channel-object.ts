@@ -1,4 +1,3 @@
-import { DurableObject } from "cloudflare:workers";
 import {
   type ChannelAnswers,
   type ChannelCommand,
@@ -12,7 +11,6 @@ import { SingleChannel } from "../../src/session/single-channel.ts";
 import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
 import type { Sql } from "../../src/sql.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
-import type { Config } from "../../src/config/config.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
@@ -27,52 +25,34 @@ import {
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { channelNode } from "../../src/contract/object-names.ts";
-import { AlarmSchedule, NextTimer } from "../platform/alarm-schedule.ts";
-import { configurationOf } from "../platform/configuration.ts";
+import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Env } from "../platform/env.ts";
-import { ObjectSql } from "../platform/object-sql.ts";
+import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { deliver, gatherPresence } from "./gateway-calls.ts";
+import { HibernatingObject } from "./hibernating-object.ts";
 
 /**
  * The object of one channel, named by it. It owns nothing but what the platform gives it (storage, sockets, alarm, time)
  * and does what the channel and the sessions decide. Everything here may be thrown away between two events: the
  * constructor makes it again from SQLite and the sockets' attachments (rules S1 to S4).
  */
-export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
-  readonly #config: Config;
+export class ChannelObject extends HibernatingObject implements ChannelCalls {
   readonly #channel: Channel;
   readonly #known: boolean;
-  readonly #sockets: ClientSockets;
-  readonly #alarms: AlarmSchedule;
   readonly #queue: CommitQueue;
-  /** Rows written since the object woke, for whoever watches the cost. */
-  readonly sql: ObjectSql;
-  /** Calls made to gateways since the object woke, for whoever watches the cost. */
-  callsMade = 0;
-  readonly #flushTimer = new NextTimer(() => this.#settle(Date.now()));
-  readonly #retryTimer = new NextTimer(() => {
-    this.#settle(Date.now());
-    void this.#schedule(Date.now());
-  });
+  protected override readonly sockets: ClientSockets;
+  readonly #retryTimer = new NextTimer(() => void this.acted(Date.now()));
   /** Whether there may be something to delete once nothing is stored any more. */
   #hadStorage: boolean;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
-    const configuration = configurationOf(env);
-    if (configuration.outcome === "unconfigured")
-      throw new Error(configuration.problems.join("\n"));
-    const { config, verifier } = configuration;
-    this.#config = config;
-    const alarms = new AlarmSchedule(context.storage);
-    this.#alarms = alarms;
+    const { config, verifier } = this;
     // The alarm that a publication needs has to be set together with it, or a crash could come between them (rule L4).
-    void context.blockConcurrencyWhile(() => alarms.read());
-    this.sql = new ObjectSql(context.storage);
+    void context.blockConcurrencyWhile(() => this.alarms.read());
     this.#queue = new CommitQueue({
-      settle: () => this.#settle(Date.now()),
+      settle: () => this.settle(Date.now()),
       committed: () => context.storage.sync(),
     });
     const name = context.id.name ?? "";
@@ -104,7 +84,7 @@ export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
       serverSubscriptions: false,
       storesRows: false,
     };
-    this.#sockets = new ClientSockets({
+    this.sockets = new ClientSockets({
       context,
       config,
       verifier,
@@ -116,10 +96,7 @@ export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
         const carriedOut = await this.#queue.add(bytes, () => carryOut(false));
         if (carriedOut.outcome === "overloaded") carryOut(true);
       },
-      acted: async (actedAtMs) => {
-        this.#settle(actedAtMs);
-        await this.#schedule(actedAtMs);
-      },
+      acted: this.acted,
     });
   }
 
@@ -128,7 +105,7 @@ export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
     const others = commands.some(asksPresence) ? await this.#gather() : undefined;
     const carriedOut = await this.#queue.add(bytes, () => this.#carryOut(commands, others));
-    await this.#schedule(Date.now());
+    await this.schedule(Date.now());
     return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
 
@@ -148,7 +125,7 @@ export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
         answers: replyToRequests(this.#channel, gateway, requests, nowMs, refused),
       };
     });
-    await this.#schedule(Date.now());
+    await this.schedule(Date.now());
     return answered.outcome === "done" ? answered.result : answered;
   }
 
@@ -157,47 +134,11 @@ export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
     if (!this.#known) return { outcome: "error", error: errorCodes.unknownChannel };
     const others = await this.#gather();
     const nowMs = Date.now();
-    this.#sockets.sweep(nowMs, true);
+    this.sockets.sweep(nowMs, true);
     // Those whom that found gone are told of.
-    this.#settle(nowMs);
-    await this.#schedule(nowMs);
+    await this.acted(nowMs);
     const { clients } = presence(this.#channel.hub.subscribers, others);
     return { outcome: "present", clients, complete: others.complete };
-  }
-
-  /** Takes over a socket that the edge let through. */
-  override fetch(request: Request): Promise<Response> {
-    return this.#sockets.accept(request);
-  }
-
-  /** Takes a frame that a client posted whose own socket the edge holds (docs/protocol.md 4.3). */
-  post(session: string, frame: string | Uint8Array): Promise<void> {
-    return this.#sockets.post(session, frame);
-  }
-
-  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    return this.#sockets.message(socket, message);
-  }
-
-  override webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
-    return this.#sockets.closed(socket, code, reason);
-  }
-
-  override webSocketError(socket: WebSocket): Promise<void> {
-    return this.#sockets.failed(socket);
-  }
-
-  override async alarm(): Promise<void> {
-    this.#alarms.rang();
-    const nowMs = Date.now();
-    this.#sockets.tick(nowMs);
-    const newestMs = this.#channel.newestMs ?? 0;
-    // Whoever set this alarm may have crashed before the gateways had its last publications (rule L4).
-    if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
-    this.#channel.deleteExpired(nowMs);
-    this.#settle(nowMs);
-    if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
-    await this.#schedule(nowMs);
   }
 
   #carryOut(
@@ -209,7 +150,7 @@ export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
       const unknown = { error: errorCodes.unknownChannel };
       return { outcome: "answers", answers: commands.map(() => unknown) };
     }
-    this.#sockets.sweep(nowMs, others !== undefined);
+    this.sockets.sweep(nowMs, others !== undefined);
     if (commands.some(publishes) && this.#channel.hub.overloaded(nowMs)) {
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     }
@@ -218,9 +159,7 @@ export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
 
   async #gatherFor(done: (others: GatheredPresence) => void): Promise<void> {
     done(await this.#gather());
-    const nowMs = Date.now();
-    this.#settle(nowMs);
-    await this.#schedule(nowMs);
+    await this.acted(Date.now());
   }
 
   #gather(): Promise<GatheredPresence> {
@@ -233,29 +172,35 @@ export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
    * Sends what was collected, to sockets now or by a timer, and to gateways that have taken what they were sent before. A
    * pending timer also keeps the object from falling asleep on it. During a commit it waits for that one's end.
    */
-  #settle(nowMs: number): void {
+  protected override readonly settle = (nowMs: number): void => {
     if (this.#queue.committing) return;
     const { relay, top } = this.#channel;
     for (const delivery of relay.deliveries(top, nowMs)) void this.#deliver(delivery);
-    this.#flushTimer.set(this.#channel.hub.settle(nowMs), nowMs);
-  }
+    this.flushTimer.set(this.#channel.hub.settle(nowMs), nowMs);
+  };
+
+  protected override readonly onAlarm = async (nowMs: number): Promise<void> => {
+    const newestMs = this.#channel.newestMs ?? 0;
+    // Whoever set this alarm may have crashed before the gateways had its last publications (rule L4).
+    if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
+    this.#channel.deleteExpired(nowMs);
+    this.settle(nowMs);
+    if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
+  };
 
   async #deliver(delivery: Delivery): Promise<void> {
     this.callsMade++;
     const answer = await deliver(this.env.GATEWAYS, delivery);
     const nowMs = Date.now();
     this.#channel.relay.answered(delivery, answer, nowMs);
-    this.#settle(nowMs);
-    await this.#schedule(nowMs);
+    await this.acted(nowMs);
   }
 
-  /** Sets the alarm for what is due next: in a fresh instance for everybody, afterwards for whoever changed. */
-  async #schedule(nowMs: number): Promise<void> {
+  protected override readonly dueAtMs = (nowMs: number): number => {
     this.#hadStorage ||= !this.#channel.storesNothing;
-    let dueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    dueMs = Math.min(dueMs, this.#retrySoon(nowMs), this.#sockets.takeDueAtMs());
-    if (!this.#alarms.covers(dueMs)) await this.#alarms.atMost(dueMs);
-  }
+    const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    return Math.min(cleanupDueMs, this.#retrySoon(nowMs));
+  };
 
   /**
    * Sees to what the relay has yet to do: what is due soon by a timer, and in any case by an alarm, which also rings after
@@ -277,10 +222,10 @@ export class ChannelObject extends DurableObject<Env> implements ChannelCalls {
    */
   async #deleteLeftovers(nowMs: number): Promise<void> {
     if (!this.#hadStorage) return;
-    const { historyMetaTtlMs } = this.#config.channel.withoutNamespace;
+    const { historyMetaTtlMs } = this.config.channel.withoutNamespace;
     const endsAtMs = this.#known ? nowMs : storedAtMs(this.sql) + historyMetaTtlMs;
     if (endsAtMs > nowMs) {
-      await this.#alarms.atMost(endsAtMs);
+      await this.alarms.atMost(endsAtMs);
       return;
     }
     await this.ctx.storage.deleteAll();

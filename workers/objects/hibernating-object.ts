@@ -1,0 +1,92 @@
+import { DurableObject } from "cloudflare:workers";
+import type { Config } from "../../src/config/config.ts";
+import { AlarmSchedule, NextTimer } from "../platform/alarm-schedule.ts";
+import { configurationOf } from "../platform/configuration.ts";
+import type { Env } from "../platform/env.ts";
+import { ObjectSql } from "../platform/object-sql.ts";
+import type { TokenVerifier } from "../platform/token-verifier.ts";
+import type { ClientSockets } from "./client-sockets.ts";
+
+/**
+ * What objects of both kinds are: they hold clients' sockets, hibernate between events, and are woken by a frame, a call or
+ * the alarm. After every event they settle, which sends what the event collected, and set the alarm for what is due next.
+ * Nothing here survives hibernation: the constructor makes all of it again, from SQLite and the sockets' attachments
+ * (rules S1 to S4).
+ *
+ * Members for the two classes are fields. Their methods could be called from outside, by whoever has a stub.
+ */
+export abstract class HibernatingObject extends DurableObject<Env> {
+  /** Counts the rows written since the object woke; tests read the count. */
+  readonly sql: ObjectSql;
+  /** Calls made to other objects since the object woke; tests read it. */
+  callsMade = 0;
+  protected readonly config: Config;
+  protected readonly verifier: TokenVerifier;
+  protected readonly alarms: AlarmSchedule;
+  protected abstract readonly sockets: ClientSockets;
+  /** Calls {@link settle} again. While it waits the object can't hibernate. */
+  protected readonly flushTimer = new NextTimer(() => this.settle(Date.now()));
+
+  /** Sends what was collected, to sockets now or by the flush timer. */
+  protected abstract readonly settle: (nowMs: number) => void;
+
+  /** When the alarm has to ring, apart from what the sockets have due: ms since 1970; Infinity for never. */
+  protected abstract readonly dueAtMs: (nowMs: number) => number;
+
+  /** Does what is due when the alarm rings, apart from the sockets' part, and settles. */
+  protected abstract readonly onAlarm: (nowMs: number) => Promise<void>;
+
+  /** @throws when the Worker's configuration is invalid */
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env);
+    const configuration = configurationOf(env);
+    if (configuration.outcome === "unconfigured")
+      throw new Error(configuration.problems.join("\n"));
+    this.config = configuration.config;
+    this.verifier = configuration.verifier;
+    this.alarms = new AlarmSchedule(context.storage);
+    this.sql = new ObjectSql(context.storage);
+  }
+
+  /** Takes over a socket that the edge let through. */
+  override fetch(request: Request): Promise<Response> {
+    return this.sockets.accept(request);
+  }
+
+  /** One of the calls of `src/contract/object-calls.ts`, which objects of both kinds offer. */
+  post(session: string, frame: string | Uint8Array): Promise<void> {
+    return this.sockets.post(session, frame);
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    return this.sockets.message(socket, message);
+  }
+
+  override webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
+    return this.sockets.closed(socket, code, reason);
+  }
+
+  override webSocketError(socket: WebSocket): Promise<void> {
+    return this.sockets.failed(socket);
+  }
+
+  override async alarm(): Promise<void> {
+    this.alarms.rang();
+    const nowMs = Date.now();
+    this.sockets.tick(nowMs);
+    await this.onAlarm(nowMs);
+    await this.schedule(nowMs);
+  }
+
+  /** Ends an event: sends what the event collected, and sets the alarm. */
+  protected readonly acted = async (nowMs: number): Promise<void> => {
+    this.settle(nowMs);
+    await this.schedule(nowMs);
+  };
+
+  /** Sets the alarm for what is due next: in a fresh instance for all sockets, afterwards for those that changed. */
+  protected readonly schedule = async (nowMs: number): Promise<void> => {
+    const dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs());
+    if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
+  };
+}
