@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
 import { limits } from "../../src/limits.ts";
-import { RecordingRecipient } from "../core/hub/recording-subscriber.ts";
+import { RecordingSubscriber } from "../core/hub/recording-subscriber.ts";
 import { textOf } from "../support/text-of.ts";
 import { idempotencyContract } from "./idempotency-contract.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
@@ -80,7 +80,7 @@ function portContract(onFreshStorage: OnFreshStorage): void {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: withHistory });
       const stored: string[][] = [];
-      const recipient = new RecordingRecipient("reader");
+      const recipient = new RecordingSubscriber("reader");
       recipient.onSend = () => stored.push(readable(openChannel(sql, { options: withHistory })));
       channel.hub.add(recipient);
       channel.publish(publishing(1), undefined, 0);
@@ -272,7 +272,7 @@ function sizeContract(onFreshStorage: OnFreshStorage): void {
       for (const options of [{}, { historySize: 5 }, { historyTtlMs: 5 }]) {
         const channel = openChannel(sql, { options });
         expect(channel.publish(publishing(1), undefined, 0)).toEqual({ outcome: "published" });
-        channel.subscribe(new RecordingRecipient("reader"), positioned, 0);
+        channel.subscribe(new RecordingSubscriber("reader"), positioned, 0);
         expect(channel.history({ limit: -1, reverse: false }, 0)).toEqual({
           outcome: "not-available",
         });

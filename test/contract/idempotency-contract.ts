@@ -3,7 +3,7 @@ import type { Channel, PublishOutcome } from "../../src/channel/channel.ts";
 import type { Sql } from "../../src/sql.ts";
 import { limits } from "../../src/limits.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
-import { RecordingRecipient } from "../core/hub/recording-subscriber.ts";
+import { RecordingSubscriber } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
   openChannel,
@@ -30,7 +30,7 @@ function rememberingContract(onFreshStorage: OnFreshStorage): void {
   it("[I1] answers a repeated key with the first result, and publishes nothing", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: withHistory });
-      const reader = new RecordingRecipient("reader");
+      const reader = new RecordingSubscriber("reader");
       channel.hub.add(reader);
       const first = keyed(channel, "a");
       publishNumbers(channel, 2, 3);
@@ -41,7 +41,7 @@ function rememberingContract(onFreshStorage: OnFreshStorage): void {
       });
       expect(keyed(channel, "b").outcome).toBe("published");
       channel.hub.flush();
-      expect(reader.heard).toEqual(['"a"', "2", "3", '"b"']);
+      expect(reader.received).toEqual(['"a"', "2", "3", '"b"']);
       expect(readable(channel)).toEqual(['"a"', "2", "3", '"b"']);
     });
   });
@@ -253,7 +253,7 @@ function repeatSix(channel: Channel): PublishOutcome[] {
 function limitContract(onFreshStorage: OnFreshStorage): void {
   it("[I4] refuses a keyed publish without history beyond the limit, and does nothing", async () => {
     await onFreshStorage((sql) => {
-      const reader = new RecordingRecipient("reader");
+      const reader = new RecordingSubscriber("reader");
       const channel = openChannel(sql, { options: withHistory });
       channel.subscribe(reader, positioned, 0);
       fillWithKeys(channel, sql);
@@ -286,7 +286,7 @@ function limitContract(onFreshStorage: OnFreshStorage): void {
 
   it("[I4] refuses whatever would overwrite a young key beyond the limit, and does nothing", async () => {
     await onFreshStorage((sql) => {
-      const reader = new RecordingRecipient("reader");
+      const reader = new RecordingSubscriber("reader");
       const options = { ...withHistory, historySize: 2 };
       const channel = openChannel(sql, { options });
       channel.subscribe(reader, positioned, 0);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import { GatewayRegistry } from "../../src/channel/gateway-registry.ts";
-import { RecordingRecipient } from "../core/hub/recording-subscriber.ts";
+import { RecordingSubscriber } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
   openChannel,
@@ -129,7 +129,7 @@ function heldStreamContract(onFreshStorage: OnFreshStorage): void {
   it("[H6] asks the gateways of an ended stream when the last subscriber here has left", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options });
-      const reader = new RecordingRecipient("reader");
+      const reader = new RecordingSubscriber("reader");
       channel.subscribe(reader, positioned, 0);
       channel.relay.follow("eu/1", 0);
       const endMs = metaTtlMs;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { RecordingRecipient } from "../core/hub/recording-subscriber.ts";
+import { RecordingSubscriber } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
   openChannel,
@@ -116,7 +116,7 @@ function positionContract(onFreshStorage: OnFreshStorage): void {
 
   it("[H5] keeps the position that a subscriber was given before anything was published", async () => {
     await onFreshStorage((sql) => {
-      const reader = new RecordingRecipient("reader");
+      const reader = new RecordingSubscriber("reader");
       const joined = openChannel(sql, { options }).subscribe(reader, positioned, 0);
       const reopened = openChannel(sql, { options });
       const position = positionOf(reopened);
@@ -156,7 +156,7 @@ function endContract(onFreshStorage: OnFreshStorage): void {
     publish: (channel) => channel.publish(publishing(3), undefined, 10_000),
     history: (channel) => channel.history({ limit: -1, reverse: false }, 10_000),
     removeHistory: (channel) => channel.removeHistory(10_000),
-    join: (channel) => channel.subscribe(new RecordingRecipient("late"), positioned, 10_000),
+    join: (channel) => channel.subscribe(new RecordingSubscriber("late"), positioned, 10_000),
   } satisfies Record<string, (channel: ReturnType<typeof openChannel>) => object | string>;
 
   it.each(Object.entries(asks))(
@@ -176,7 +176,7 @@ function endContract(onFreshStorage: OnFreshStorage): void {
   it("[H6] keeps an ended stream while somebody is subscribed, and forgets it when the last one leaves", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options });
-      const reader = new RecordingRecipient("reader");
+      const reader = new RecordingSubscriber("reader");
       channel.subscribe(reader, positioned, 0);
       publishNumbers(channel, 1, 2);
       const position = positionOf(channel);

@@ -56,8 +56,8 @@ describe.each(kinds)("the rules for the claims of a %s token", (_, parse) => {
     [`"aud":"us"`, { ...us, ...ours }],
     [`"aud":"us-1"`, { ...us, ...ours }],
   ])("[A2] are broken by another audience: {%s}", (claims, rules) => {
-    const verdict = { outcome: "invalid", reason: "the audience is another" };
-    expect(parse(claims, rules)).toStrictEqual(verdict);
+    const outcome = { outcome: "invalid", reason: "the audience is another" };
+    expect(parse(claims, rules)).toStrictEqual(outcome);
   });
 
   it.each<[string, ClaimRules]>([
@@ -72,8 +72,8 @@ describe.each(kinds)("the rules for the claims of a %s token", (_, parse) => {
     [`"iss":"https://a.house.example"`, houses],
     [`"iss":"house"`, { ...house, ...houses }],
   ])("[A2] are broken by another issuer: {%s}", (claims, rules) => {
-    const verdict = { outcome: "invalid", reason: "the issuer is another" };
-    expect(parse(claims, rules)).toStrictEqual(verdict);
+    const outcome = { outcome: "invalid", reason: "the issuer is another" };
+    expect(parse(claims, rules)).toStrictEqual(outcome);
   });
 
   it("[C3] say nothing of a token that has expired", () => {

@@ -301,8 +301,8 @@ describe("a payload that is no JSON object", () => {
     ["{}{}"],
     ["\uFEFF{}"],
   ])("[A2] is invalid for either kind: %s", (payload) => {
-    const verdict = { outcome: "invalid", reason: "the payload is not a JSON object" };
-    expect(parseConnectionClaims(payload, noRules, nowMs)).toStrictEqual(verdict);
-    expect(parseSubscriptionClaims(payload, noRules, nowMs)).toStrictEqual(verdict);
+    const outcome = { outcome: "invalid", reason: "the payload is not a JSON object" };
+    expect(parseConnectionClaims(payload, noRules, nowMs)).toStrictEqual(outcome);
+    expect(parseSubscriptionClaims(payload, noRules, nowMs)).toStrictEqual(outcome);
   });
 });

@@ -19,8 +19,8 @@ function base64(text: string): string {
 
 /** The subscriptions that a connection token with these claims makes. */
 function made(claims: string) {
-  const verdict = connection(`{${claims}}`);
-  return verdict.outcome === "verified" ? verdict.claims.subscriptions : verdict;
+  const outcome = connection(`{${claims}}`);
+  return outcome.outcome === "verified" ? outcome.claims.subscriptions : outcome;
 }
 
 describe("the channels of a connection token", () => {

@@ -12,7 +12,7 @@ import {
   withHistory,
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { RecordingRecipient } from "../hub/recording-subscriber.ts";
+import { RecordingSubscriber } from "../hub/recording-subscriber.ts";
 
 const notAvailable = { error: errorCodes.notAvailable };
 
@@ -167,8 +167,8 @@ function kept(): Channel {
   return openChannel(new NodeSql(), { options: withHistory, newEpoch: () => "abcd" });
 }
 
-function listening(channel: Channel, user: string): RecordingRecipient {
-  const recipient = new RecordingRecipient(user);
+function listening(channel: Channel, user: string): RecordingSubscriber {
+  const recipient = new RecordingSubscriber(user);
   channel.subscribe(recipient, unpositioned, 0);
   return recipient;
 }

@@ -13,81 +13,84 @@ import {
   withHistory,
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { crowd, RecordingRecipient } from "../hub/recording-subscriber.ts";
+import { recordingSubscribers, RecordingSubscriber } from "../hub/recording-subscriber.ts";
 import { textOf } from "../../support/text-of.ts";
 
 describe("subscribing and leaving", () => {
   it("[F5] sends what was collected before somebody joins to the others only", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory });
-    const [early, late] = [new RecordingRecipient("early"), new RecordingRecipient("late")];
-    join(channel, early);
+    const [early, late] = [new RecordingSubscriber("early"), new RecordingSubscriber("late")];
+    subscribe(channel, early);
     publishNumbers(channel, 1, 2);
     expect(early.frames).toEqual([]);
-    expect(join(channel, late)).toMatchObject({ position: { offset: 2 } });
-    expect(early.heard).toEqual(["1", "2"]);
+    expect(subscribe(channel, late)).toMatchObject({ position: { offset: 2 } });
+    expect(early.received).toEqual(["1", "2"]);
     publishNumbers(channel, 3, 3);
     channel.hub.flush();
-    expect(early.heard).toEqual(["1", "2", "3"]);
-    expect(late.heard).toEqual(["3"]);
+    expect(early.received).toEqual(["1", "2", "3"]);
+    expect(late.received).toEqual(["3"]);
   });
 
   it("[O3] gives a joiner what is still collected through its recovery, and not again", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory });
-    join(channel, new RecordingRecipient("early"));
+    subscribe(channel, new RecordingSubscriber("early"));
     publishNumbers(channel, 1, 3);
-    const late = new RecordingRecipient("late");
-    const joined = join(channel, late, { ...positionOf(channel), offset: 1 });
-    expect(joined).toMatchObject({ recovered: true, publications: [{ offset: 2 }, { offset: 3 }] });
+    const late = new RecordingSubscriber("late");
+    const outcome = subscribe(channel, late, { ...positionOf(channel), offset: 1 });
+    expect(outcome).toMatchObject({
+      recovered: true,
+      publications: [{ offset: 2 }, { offset: 3 }],
+    });
     publishNumbers(channel, 4, 4);
     channel.hub.flush();
-    expect(late.heard).toEqual(["4"]);
+    expect(late.received).toEqual(["4"]);
   });
 
   it("[F5] sends what was collected to whoever leaves, and nothing after it", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory });
     const [leaving, staying] = [
-      new RecordingRecipient("leaving"),
-      new RecordingRecipient("staying"),
+      new RecordingSubscriber("leaving"),
+      new RecordingSubscriber("staying"),
     ];
-    join(channel, leaving);
-    join(channel, staying);
+    subscribe(channel, leaving);
+    subscribe(channel, staying);
     publishNumbers(channel, 1, 2);
     channel.unsubscribe(leaving);
     publishNumbers(channel, 3, 3);
     channel.hub.flush();
-    expect(leaving.heard).toEqual(["1", "2"]);
-    expect(staying.heard).toEqual(["1", "2", "3"]);
+    expect(leaving.received).toEqual(["1", "2"]);
+    expect(staying.received).toEqual(["1", "2", "3"]);
   });
 
   it("[O5] tells the others of a leave, after what was published before it", () => {
     const channel = openChannel(new NodeSql());
     const traits = { announced: true, hearsJoinLeave: true };
-    const leaving = new RecordingRecipient("leaving", traits);
-    const staying = new RecordingRecipient("staying", traits);
-    const deaf = new RecordingRecipient("deaf", { announced: true });
-    for (const recipient of [leaving, staying, deaf]) join(channel, recipient);
+    const leaving = new RecordingSubscriber("leaving", traits);
+    const staying = new RecordingSubscriber("staying", traits);
+    const uninterested = new RecordingSubscriber("uninterested", { announced: true });
+    for (const subscriber of [leaving, staying, uninterested]) subscribe(channel, subscriber);
     publishNumbers(channel, 1, 1);
     channel.unsubscribe(leaving);
-    expect(leaving.heard).toEqual(["1"]);
-    expect(staying.heard).toEqual(["1", "leave leaving"]);
-    expect(deaf.heard).toEqual(["1"]);
+    expect(leaving.received).toEqual(["1"]);
+    expect(staying.received).toEqual(["1", "leave leaving"]);
+    expect(uninterested.received).toEqual(["1"]);
   });
 
   it("[P2] tells nobody of the leave of somebody who wasn't announced", () => {
     const channel = openChannel(new NodeSql());
-    const silent = new RecordingRecipient("silent", { hearsJoinLeave: true });
-    const staying = new RecordingRecipient("staying", { hearsJoinLeave: true });
-    join(channel, silent);
-    join(channel, staying);
+    const silent = new RecordingSubscriber("silent", { hearsJoinLeave: true });
+    const staying = new RecordingSubscriber("staying", { hearsJoinLeave: true });
+    subscribe(channel, silent);
+    subscribe(channel, staying);
     channel.unsubscribe(silent);
     expect(staying.frames).toEqual([]);
   });
 
   it("[O3] shows every subscriber what was published between its join and its leave, in order", () => {
     fc.assert(
-      fc.property(fc.boolean(), fc.constantFrom(0, 250), scenes, (keeps, listeners, played) => {
-        const { heard, expected } = play(keeps, listeners, played);
-        expect(heard).toEqual(expected);
+      fc.property(fc.boolean(), fc.constantFrom(0, 250), anySteps, (keeps, subscribers, steps) => {
+        const { received, expected } = applySteps(keeps, subscribers, steps);
+        expect(received).toEqual(expected);
       }),
       { seed: 20_261_120, numRuns: 300 },
     );
@@ -100,8 +103,8 @@ describe("a publication", () => {
 
   it("[W1] goes out with its publisher, tags and offset, the first one with the epoch", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory, newEpoch: () => "abcd" });
-    const reader = new RecordingRecipient("reader");
-    join(channel, reader);
+    const reader = new RecordingSubscriber("reader");
+    subscribe(channel, reader);
     channel.publish(publishing('{"a": 1}', { tags: { kind: "score" } }), info, 0);
     channel.hub.flush();
     channel.publish(publishing(2), undefined, 0);
@@ -114,8 +117,8 @@ describe("a publication", () => {
 
   it("[H8] goes out without a position when it isn't kept", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory });
-    const reader = new RecordingRecipient("reader");
-    join(channel, reader);
+    const reader = new RecordingSubscriber("reader");
+    subscribe(channel, reader);
     const skipping = publishing(1, { skipHistory: true, tags: { kind: "score" } });
     expect(channel.publish(skipping, info, 0)).toEqual({ outcome: "published" });
     channel.hub.flush();
@@ -146,13 +149,13 @@ describe("what gateways are told", () => {
     const channel = openChannel(new NodeSql());
     channel.relay.follow("eu/1", 0);
     const [coming, silent] = [
-      new RecordingRecipient("coming", { announced: true }),
-      new RecordingRecipient("silent"),
+      new RecordingSubscriber("coming", { announced: true }),
+      new RecordingSubscriber("silent"),
     ];
-    for (const recipient of [coming, silent]) join(channel, recipient);
+    for (const subscriber of [coming, silent]) subscribe(channel, subscriber);
     channel.announce("join", coming.info);
-    for (const recipient of [coming, silent, coming]) channel.unsubscribe(recipient);
-    expect(toldGateways(channel)).toEqual([
+    for (const subscriber of [coming, silent, coming]) channel.unsubscribe(subscriber);
+    expect(gatewayEntries(channel)).toEqual([
       { type: "join", info: coming.info },
       { type: "leave", info: coming.info },
     ]);
@@ -161,21 +164,21 @@ describe("what gateways are told", () => {
   it("[C10] is which connection wants to be a user's only one", () => {
     const channel = openChannel(new NodeSql());
     channel.relay.follow("eu/1", 0);
-    const older = new RecordingRecipient("42");
-    join(channel, older);
+    const older = new RecordingSubscriber("42");
+    subscribe(channel, older);
     channel.makeExclusive("42", "c2");
     expect(older.replacements).toEqual(["c2"]);
-    expect(toldGateways(channel)).toEqual([{ type: "sole", user: "42", client: "c2" }]);
+    expect(gatewayEntries(channel)).toEqual([{ type: "sole", user: "42", client: "c2" }]);
   });
 
   it("[H10] is that the history was removed, if there was any", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory });
     channel.relay.follow("eu/1", 0);
     channel.removeHistory(0);
-    expect(toldGateways(channel)).toEqual([]);
+    expect(gatewayEntries(channel)).toEqual([]);
     publishNumbers(channel, 1, 1);
     channel.removeHistory(0);
-    expect(toldGateways(channel).map(({ type }) => type)).toEqual(["publication", "removed"]);
+    expect(gatewayEntries(channel).map(({ type }) => type)).toEqual(["publication", "removed"]);
   });
 
   it("[L4] can be told apart from what is long ago", () => {
@@ -190,36 +193,36 @@ describe("what gateways are told", () => {
   });
 });
 
-type Scene =
-  | { readonly scene: "publish"; readonly skipHistory: boolean }
-  | { readonly scene: "join"; readonly who: number; readonly back: number }
-  | { readonly scene: "leave"; readonly who: number }
-  | { readonly scene: "settle"; readonly laterMs: number };
+type Step =
+  | { readonly type: "publish"; readonly skipHistory: boolean }
+  | { readonly type: "join"; readonly who: number; readonly back: number }
+  | { readonly type: "leave"; readonly who: number }
+  | { readonly type: "settle"; readonly laterMs: number };
 
 const who = fc.integer({ min: 0, max: 3 });
 
-const scenes: fc.Arbitrary<readonly Scene[]> = fc.array(
+const anySteps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.oneof(
     {
       weight: 5,
       arbitrary: fc.record({
-        scene: fc.constant("publish" as const),
+        type: fc.constant("publish" as const),
         skipHistory: fc.oneof(fc.constant(false), fc.boolean()),
       }),
     },
     {
       weight: 3,
       arbitrary: fc.record({
-        scene: fc.constant("join" as const),
+        type: fc.constant("join" as const),
         who,
         back: fc.integer({ min: 0, max: 6 }),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ scene: fc.constant("leave" as const), who }) },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant("leave" as const), who }) },
     {
       weight: 3,
       arbitrary: fc.record({
-        scene: fc.constant("settle" as const),
+        type: fc.constant("settle" as const),
         laterMs: fc.constantFrom(0, 0.5, 1, 2, 30),
       }),
     },
@@ -227,74 +230,80 @@ const scenes: fc.Arbitrary<readonly Scene[]> = fc.array(
   { minLength: 10, maxLength: 80, size: "max" },
 );
 
-interface Stay {
-  readonly recipient: RecordingRecipient;
+interface Subscribed {
+  readonly subscriber: RecordingSubscriber;
   /** How many publications there had been when it joined. */
   readonly from: number;
 }
 
-/** Plays scenes; gives what subscribers heard, stay by stay, and the same cut out of the list of all publications. */
-function play(keeps: boolean, listeners: number, played: readonly Scene[]) {
+/** Plays anySteps; gives what subscribers heard, stay by stay, and the same cut out of the list of all publications. */
+function applySteps(keeps: boolean, subscribers: number, steps: readonly Step[]) {
   const channel = openChannel(new NodeSql(), { options: keeps ? withHistory : {} });
   const published: string[] = [];
   const kept: string[] = [];
-  const [heard, expected]: [(readonly string[])[], string[][]] = [[], []];
-  const stays = new Map<number, Stay>();
-  const always = crowd(listeners);
-  for (const recipient of always) join(channel, recipient);
-  const compare = ({ recipient, from }: Stay): void => {
-    heard.push(recipient.heard);
+  const [received, expected]: [(readonly string[])[], string[][]] = [[], []];
+  const subscribed = new Map<number, Subscribed>();
+  const always = recordingSubscribers(subscribers);
+  for (const subscriber of always) subscribe(channel, subscriber);
+  const compare = ({ subscriber, from }: Subscribed): void => {
+    received.push(subscriber.received);
     expected.push(published.slice(from));
   };
   let nowMs = 0;
-  for (const scene of played) {
-    switch (scene.scene) {
+  for (const step of steps) {
+    switch (step.type) {
       case "publish": {
         const data = String(published.length);
         published.push(data);
-        if (keeps && !scene.skipHistory) kept.push(data);
-        channel.publish(publishing(data, scene), undefined, 0);
+        if (keeps && !step.skipHistory) kept.push(data);
+        channel.publish(publishing(data, step), undefined, 0);
         break;
       }
       case "join": {
-        if (stays.has(scene.who)) break;
-        const recipient = new RecordingRecipient(`user${scene.who}`);
-        stays.set(scene.who, { recipient, from: published.length });
-        const offset = Math.max(0, kept.length - scene.back);
-        heard.push(recovered(join(channel, recipient, { offset, epoch: "" })));
+        if (subscribed.has(step.who)) break;
+        const subscriber = new RecordingSubscriber(`user${step.who}`);
+        subscribed.set(step.who, { subscriber, from: published.length });
+        const offset = Math.max(0, kept.length - step.back);
+        received.push(recovered(subscribe(channel, subscriber, { offset, epoch: "" })));
         expected.push(keeps && kept.length - offset <= 5 ? kept.slice(offset) : []);
         break;
       }
       case "leave": {
-        const stay = stays.get(scene.who);
-        if (stay === undefined) break;
-        stays.delete(scene.who);
-        channel.unsubscribe(stay.recipient);
-        compare(stay);
+        const current = subscribed.get(step.who);
+        if (current === undefined) break;
+        subscribed.delete(step.who);
+        channel.unsubscribe(current.subscriber);
+        compare(current);
         break;
       }
       case "settle":
-        nowMs += scene.laterMs;
+        nowMs += step.laterMs;
         channel.hub.settle(nowMs);
         break;
     }
   }
   channel.hub.flush();
-  for (const stay of stays.values()) compare(stay);
-  for (const recipient of always.slice(-1)) compare({ recipient, from: 0 });
-  return { heard, expected };
+  for (const current of subscribed.values()) compare(current);
+  for (const subscriber of always.slice(-1)) compare({ subscriber, from: 0 });
+  return { received, expected };
 }
 
 /** What gateways are told next. */
-function toldGateways(channel: Channel): readonly RelayEntry[] {
+function gatewayEntries(channel: Channel): readonly RelayEntry[] {
   return channel.relay.deliveries(channel.top, 0).flatMap(({ batch }) => batch.entries);
 }
 
-function recovered(joined: SubscribeOutcome): readonly string[] {
-  return joined.outcome === "subscribed" ? joined.publications.map(({ data }) => textOf(data)) : [];
+function recovered(outcome: SubscribeOutcome): readonly string[] {
+  return outcome.outcome === "subscribed"
+    ? outcome.publications.map(({ data }) => textOf(data))
+    : [];
 }
 
-function join(channel: Channel, recipient: Subscriber, since?: StreamPosition): SubscribeOutcome {
-  const wish = { ...positioned, ...(since === undefined ? {} : { since }) };
-  return channel.subscribe(recipient, wish, 0);
+function subscribe(
+  channel: Channel,
+  subscriber: Subscriber,
+  since?: StreamPosition,
+): SubscribeOutcome {
+  const options = { ...positioned, ...(since === undefined ? {} : { since }) };
+  return channel.subscribe(subscriber, options, 0);
 }

@@ -8,14 +8,14 @@ export interface Taken {
   readonly entry: RelayEntry;
 }
 
-/** A gateway as the relay's contract has it: it takes what is new to it, and notes what it can't have any more. */
+/** A gateway as the relay's contract has it takes what is new to it, and notes what it can't have any more. */
 export class ModelGateway {
   wanting = false;
   readonly taken: Taken[] = [];
   /** How many entries it was never given. */
   skipped = 0;
   /** What a batch claimed and wasn't so. */
-  readonly lies: string[] = [];
+  readonly falseClaims: string[] = [];
   instance = 0;
   sequence = 0;
 
@@ -36,7 +36,9 @@ export class ModelGateway {
       this.sequence = 0;
     }
     if (certain && !late && (isNew || first !== this.sequence + 1)) {
-      this.lies.push(`certain of ${first} after ${this.sequence} of ${isNew ? "another" : "this"}`);
+      this.falseClaims.push(
+        `certain of ${first} after ${this.sequence} of ${isNew ? "another" : "this"}`,
+      );
     }
     this.skipped += Math.max(0, first - this.sequence - 1);
     for (const [index, entry] of entries.entries()) {

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { presence, presenceStats } from "../../../src/channel/presence.ts";
 import { openChannel, unpositioned } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { RecordingRecipient } from "../hub/recording-subscriber.ts";
+import { RecordingSubscriber } from "../hub/recording-subscriber.ts";
 
 describe("presence", () => {
   it("[P1] is who listens at this moment, without a row written", () => {
     const sql = new NodeSql();
     const channel = openChannel(sql, { options: { presence: true } });
-    const [alice, bob] = [new RecordingRecipient("alice"), new RecordingRecipient("bob")];
+    const [alice, bob] = [new RecordingSubscriber("alice"), new RecordingSubscriber("bob")];
     expect(presence(channel.hub.subscribers)).toEqual({ clients: [] });
     channel.subscribe(alice, unpositioned, 0);
     channel.subscribe(bob, unpositioned, 0);
@@ -19,14 +19,14 @@ describe("presence", () => {
   });
 
   it("[P1] leaves out who isn't to be seen", () => {
-    const hidden = new RecordingRecipient("hidden", { present: false });
-    const seen = new RecordingRecipient("seen");
+    const hidden = new RecordingSubscriber("hidden", { present: false });
+    const seen = new RecordingSubscriber("seen");
     expect(presence([hidden, seen])).toEqual({ clients: [seen.info] });
     expect(presenceStats([hidden, seen])).toEqual({ clientCount: 1, userCount: 1 });
   });
 
   it("[P1] has everybody once, here or on a gateway", () => {
-    const [alice, bob] = [new RecordingRecipient("alice"), new RecordingRecipient("bob")];
+    const [alice, bob] = [new RecordingSubscriber("alice"), new RecordingSubscriber("bob")];
     const moved = { ...alice.info, user: "as it was before" };
     const carol = { user: "carol", client: "c3" };
     const others = { clients: [carol, moved, carol], complete: true };
@@ -42,7 +42,7 @@ describe("presence", () => {
 
   it("[P1] counts connections and different users", () => {
     const users = ["alice", "bob", "alice", "", ""];
-    expect(presenceStats(users.map((user) => new RecordingRecipient(user)))).toEqual({
+    expect(presenceStats(users.map((user) => new RecordingSubscriber(user)))).toEqual({
       clientCount: 5,
       userCount: 3,
     });

@@ -15,7 +15,7 @@ import {
   withHistory,
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { RecordingRecipient } from "../hub/recording-subscriber.ts";
+import { RecordingSubscriber } from "../hub/recording-subscriber.ts";
 
 const limit = 4;
 
@@ -113,11 +113,11 @@ describe("joining with a position", () => {
             offset <= published &&
             missed.length < recoveryLimit &&
             missed.every((each) => each.offset > gone);
-          const joined = join(channel, { ...positioned, since: asked, orFail });
+          const outcome = subscribe(channel, { ...positioned, since: asked, orFail });
           const expected = recovered
             ? { outcome: "subscribed", position, recovered, publications: missed }
             : { outcome: "subscribed", position, recovered, publications: [] };
-          expect(joined).toEqual(
+          expect(outcome).toEqual(
             orFail && !recovered ? { outcome: "unrecoverable-position" } : expected,
           );
         },
@@ -129,10 +129,10 @@ describe("joining with a position", () => {
   it("[R5] creates no subscription when it fails instead", () => {
     const channel = opened(withHistory, 300);
     publishNumbers(channel, 1, 9);
-    const wish = { ...positioned, since: { offset: 2, epoch: "" } };
-    expect(join(channel, { ...wish, orFail: true }).outcome).toBe("unrecoverable-position");
+    const options = { ...positioned, since: { offset: 2, epoch: "" } };
+    expect(subscribe(channel, { ...options, orFail: true }).outcome).toBe("unrecoverable-position");
     expect(channel.hub.size).toBe(0);
-    expect(join(channel, { ...wish, orFail: false })).toEqual({
+    expect(subscribe(channel, { ...options, orFail: false })).toEqual({
       outcome: "subscribed",
       position: positionOf(channel),
       recovered: false,
@@ -148,7 +148,7 @@ describe("joining with a position", () => {
     const fitting = Math.floor((1_048_576 - limits.answerRestBytes) / rowBytes);
     for (let count = 0; count <= fitting; count++) channel.publish(publishing(data), undefined, 0);
     const since = (offset: number) =>
-      join(channel, { ...positioned, since: { offset, epoch: "" } });
+      subscribe(channel, { ...positioned, since: { offset, epoch: "" } });
     expect(since(0)).toMatchObject({ recovered: false, publications: [] });
     expect(since(1)).toMatchObject({ recovered: true, publications: { length: fitting } });
   });
@@ -157,7 +157,7 @@ describe("joining with a position", () => {
     const channel = opened({ historySize: 5, historyTtlMs: 1_000 }, 300);
     publishNumbers(channel, 1, 3);
     const since = (offset: number, nowMs: number) =>
-      join(channel, { ...positioned, since: { offset, epoch: "" } }, nowMs);
+      subscribe(channel, { ...positioned, since: { offset, epoch: "" } }, nowMs);
     expect(since(2, 999)).toMatchObject({ recovered: true, publications: [{ offset: 3 }] });
     expect(since(2, 1_000)).toMatchObject({ recovered: false, position: { offset: 3 } });
     expect(since(3, 1_000)).toMatchObject({ recovered: true, publications: [] });
@@ -168,9 +168,9 @@ describe("joining with a position", () => {
     const since = { offset: 0, epoch: "" };
     const unkept = opened(withHistory, 300);
     publishNumbers(unkept, 1, 3);
-    expect(join(unkept, { ...unpositioned, since, orFail: true })).toEqual(plain);
+    expect(subscribe(unkept, { ...unpositioned, since, orFail: true })).toEqual(plain);
     const without = opened({}, 300);
-    expect(join(without, { ...positioned, since, orFail: true })).toEqual(plain);
+    expect(subscribe(without, { ...positioned, since, orFail: true })).toEqual(plain);
     expect([unkept.hub.size, without.hub.size]).toEqual([1, 1]);
   });
 });
@@ -180,26 +180,29 @@ describe("joining where only the newest publication matters", () => {
     const channel = opened(withHistory, 300);
     publishNumbers(channel, 1, 3);
     const position = positionOf(channel);
-    const joined = { outcome: "subscribed", position, recovered: true };
-    const newest = { ...joined, publications: publications(3) };
-    expect(join(channel, wanting("", 0))).toEqual(newest);
-    expect(join(channel, wanting("other", 3))).toEqual(newest);
-    expect(join(channel, wanting(position.epoch, 1))).toEqual(newest);
-    expect(join(channel, wanting(position.epoch, 3))).toEqual({ ...joined, publications: [] });
+    const outcome = { outcome: "subscribed", position, recovered: true };
+    const newest = { ...outcome, publications: publications(3) };
+    expect(subscribe(channel, wanting("", 0))).toEqual(newest);
+    expect(subscribe(channel, wanting("other", 3))).toEqual(newest);
+    expect(subscribe(channel, wanting(position.epoch, 1))).toEqual(newest);
+    expect(subscribe(channel, wanting(position.epoch, 3))).toEqual({
+      ...outcome,
+      publications: [],
+    });
   });
 
   it("[R5] recovers nothing when nothing was published, or nothing can be read any more", () => {
     const channel = opened({ historySize: 5, historyTtlMs: 1_000 }, 300);
     const missing = { outcome: "subscribed", recovered: false, publications: [] };
-    expect(join(channel, wanting("", 0))).toMatchObject(missing);
+    expect(subscribe(channel, wanting("", 0))).toMatchObject(missing);
     publishNumbers(channel, 1, 3);
-    expect(join(channel, wanting("", 0), 999)).toMatchObject({ recovered: true });
-    expect(join(channel, wanting("", 0), 1_000)).toMatchObject(missing);
+    expect(subscribe(channel, wanting("", 0), 999)).toMatchObject({ recovered: true });
+    expect(subscribe(channel, wanting("", 0), 1_000)).toMatchObject(missing);
     publishNumbers(channel, 4, 4, 1_000);
     channel.removeHistory(1_000);
     const { epoch } = positionOf(channel, 1_000);
-    expect(join(channel, wanting(epoch, 4), 1_000)).toMatchObject(missing);
-    expect(join(channel, wanting(epoch, 4, true), 1_000)).toEqual({
+    expect(subscribe(channel, wanting(epoch, 4), 1_000)).toMatchObject(missing);
+    expect(subscribe(channel, wanting(epoch, 4, true), 1_000)).toEqual({
       outcome: "unrecoverable-position",
     });
   });
@@ -208,13 +211,16 @@ describe("joining where only the newest publication matters", () => {
     const channel = opened(withHistory, 300);
     const data = JSON.stringify("x".repeat(limits.publicationBytesMax - 2));
     channel.publish(publishing(data), undefined, 0);
-    expect(join(channel, wanting("", 0))).toMatchObject({ recovered: false, publications: [] });
+    expect(subscribe(channel, wanting("", 0))).toMatchObject({
+      recovered: false,
+      publications: [],
+    });
   });
 
   it("[R2] takes no notice of how much was missed", () => {
     const channel = opened(withHistory, 1);
     publishNumbers(channel, 1, 9);
-    expect(join(channel, wanting("", 2))).toMatchObject({ recovered: true });
+    expect(subscribe(channel, wanting("", 2))).toMatchObject({ recovered: true });
   });
 });
 
@@ -227,8 +233,8 @@ function wanting(epoch: string, offset: number, orFail = false): SubscribeOption
   return { positioned: true, since: { epoch, offset }, mode: "cache", orFail };
 }
 
-function join(channel: Channel, wish: SubscribeOptions, nowMs = 0) {
-  return channel.subscribe(new RecordingRecipient("reader"), wish, nowMs);
+function subscribe(channel: Channel, options: SubscribeOptions, nowMs = 0) {
+  return channel.subscribe(new RecordingSubscriber("reader"), options, nowMs);
 }
 
 function all(published: number): Publication[] {

@@ -9,12 +9,12 @@ import { at, checkIntervalMs, openRelay, publication } from "./relay-fixture.ts"
 
 it("[L1] brings every entry to every gateway once and in order, whatever becomes of the calls", () => {
   fc.assert(
-    fc.property(scenes([3]), (played) => {
-      const theatre = new Theatre();
-      for (const scene of played) theatre.play(scene);
-      theatre.settle();
-      expect(theatre.faults()).toEqual([]);
-      expect(theatre.gateways.map(({ skipped }) => skipped)).toEqual([0, 0, 0]);
+    fc.property(anySteps([3]), (steps) => {
+      const run = new RandomRun();
+      for (const step of steps) run.apply(step);
+      run.settle();
+      expect(run.faults()).toEqual([]);
+      expect(run.gateways.map(({ skipped }) => skipped)).toEqual([0, 0, 0]);
     }),
     { seed: 20_261_121, numRuns: 1_000 },
   );
@@ -23,57 +23,57 @@ it("[L1] brings every entry to every gateway once and in order, whatever becomes
 it("[L2] skips entries only beyond the bound, and never in secret", () => {
   let skipped = 0;
   fc.assert(
-    fc.property(scenes([3, 1_000_000, 1_000_000]), (played) => {
-      const theatre = new Theatre();
-      for (const scene of played) theatre.play(scene);
-      theatre.settle();
-      expect(theatre.faults()).toEqual([]);
-      skipped += theatre.gateways.reduce((sum, gateway) => sum + gateway.skipped, 0);
+    fc.property(anySteps([3, 1_000_000, 1_000_000]), (steps) => {
+      const run = new RandomRun();
+      for (const step of steps) run.apply(step);
+      run.settle();
+      expect(run.faults()).toEqual([]);
+      skipped += run.gateways.reduce((sum, gateway) => sum + gateway.skipped, 0);
     }),
     { seed: 20_261_121, numRuns: 500 },
   );
   expect(skipped).toBeGreaterThan(0);
 });
 
-type Scene =
-  | { readonly scene: "happen"; readonly characters: number; readonly count: number }
-  | { readonly scene: "wait"; readonly ms: number }
-  | { readonly scene: "call" }
+type Step =
+  | { readonly type: "publish"; readonly characters: number; readonly count: number }
+  | { readonly type: "wait"; readonly ms: number }
+  | { readonly type: "call" }
   /** A call reaches its gateway; the answer is on its way. */
-  | { readonly scene: "arrive"; readonly which: number; readonly busy: boolean }
+  | { readonly type: "arrive"; readonly which: number; readonly busy: boolean }
   /** The channel hears the answer, or gives up: the call may have arrived, or arrive later, or never. */
-  | { readonly scene: "answer"; readonly which: number; readonly lost: boolean }
-  | { readonly scene: "arrive-late"; readonly which: number }
-  | { readonly scene: "follow"; readonly who: number }
-  | { readonly scene: "lose-interest"; readonly who: number }
-  | { readonly scene: "crash" };
+  | { readonly type: "answer"; readonly which: number; readonly lost: boolean }
+  | { readonly type: "arrive-late"; readonly which: number }
+  | { readonly type: "follow"; readonly who: number }
+  | { readonly type: "unfollow"; readonly who: number }
+  | { readonly type: "crash" };
 
-function scenes(sizes: readonly number[]): fc.Arbitrary<readonly Scene[]> {
+function anySteps(sizes: readonly number[]): fc.Arbitrary<readonly Step[]> {
   const which = fc.nat(7);
   const who = fc.nat(2);
-  const weighed = (weight: number, arbitrary: fc.Arbitrary<Scene>) => ({ weight, arbitrary });
+  const weighed = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({ weight, arbitrary });
   const sometimes = fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, fc.boolean());
   return fc.array(
     fc.oneof(
       weighed(
         6,
         fc.record({
-          scene: fc.constant("happen" as const),
+          type: fc.constant("publish" as const),
           characters: fc.constantFrom(...sizes),
           count: fc.integer({ min: 1, max: 4 }),
         }),
       ),
       weighed(
         3,
-        fc.record({ scene: fc.constant("wait" as const), ms: fc.constantFrom(100, 5_000, 60_000) }),
+        fc.record({ type: fc.constant("wait" as const), ms: fc.constantFrom(100, 5_000, 60_000) }),
       ),
-      weighed(8, fc.constant({ scene: "call" as const })),
-      weighed(8, fc.record({ scene: fc.constant("arrive" as const), which, busy: sometimes })),
-      weighed(8, fc.record({ scene: fc.constant("answer" as const), which, lost: sometimes })),
-      weighed(2, fc.record({ scene: fc.constant("arrive-late" as const), which })),
-      weighed(3, fc.record({ scene: fc.constant("follow" as const), who })),
-      weighed(1, fc.record({ scene: fc.constant("lose-interest" as const), who })),
-      weighed(1, fc.constant({ scene: "crash" as const })),
+      weighed(8, fc.constant({ type: "call" as const })),
+      weighed(8, fc.record({ type: fc.constant("arrive" as const), which, busy: sometimes })),
+      weighed(8, fc.record({ type: fc.constant("answer" as const), which, lost: sometimes })),
+      weighed(2, fc.record({ type: fc.constant("arrive-late" as const), which })),
+      weighed(3, fc.record({ type: fc.constant("follow" as const), who })),
+      weighed(1, fc.record({ type: fc.constant("unfollow" as const), who })),
+      weighed(1, fc.constant({ type: "crash" as const })),
     ),
     { minLength: 20, maxLength: 120, size: "max" },
   );
@@ -87,7 +87,7 @@ interface Flight {
 }
 
 /** One channel, three gateways, and a network between them that does its worst. */
-class Theatre {
+class RandomRun {
   readonly gateways = [new ModelGateway(), new ModelGateway(), new ModelGateway()];
   readonly #sql = new NodeSql();
   readonly #faults: string[] = [];
@@ -99,22 +99,22 @@ class Theatre {
   #offset = 0;
   #nowMs = 0;
 
-  play(scene: Scene): void {
-    switch (scene.scene) {
-      case "happen":
-        for (let count = 0; count < scene.count; count++) this.#happen(scene.characters);
+  apply(step: Step): void {
+    switch (step.type) {
+      case "publish":
+        for (let count = 0; count < step.count; count++) this.#add(step.characters);
         return;
       case "wait":
-        this.#nowMs += scene.ms;
+        this.#nowMs += step.ms;
         return;
       case "call":
         this.#call();
         return;
       case "arrive": {
-        const flight = this.#flights[scene.which % this.#flights.length];
+        const flight = this.#flights[step.which % this.#flights.length];
         if (flight === undefined || flight.answer !== undefined) return;
         const { wanting } = this.#gateway(flight.delivery);
-        if (scene.busy && wanting) flight.answer = { outcome: "busy" };
+        if (step.busy && wanting) flight.answer = { outcome: "busy" };
         else
           flight.answer = this.#gateway(flight.delivery).receive(
             flight.delivery.batch,
@@ -123,26 +123,26 @@ class Theatre {
         return;
       }
       case "answer": {
-        const [flight] = this.#flights.splice(scene.which % this.#flights.length, 1);
+        const [flight] = this.#flights.splice(step.which % this.#flights.length, 1);
         if (flight === undefined) return;
         const { delivery, answer } = flight;
         if (answer === undefined) this.#late.push(delivery);
-        this.#relay.answered(delivery, scene.lost ? "failed" : (answer ?? "failed"), this.#nowMs);
+        this.#relay.answered(delivery, step.lost ? "failed" : (answer ?? "failed"), this.#nowMs);
         return;
       }
       case "arrive-late": {
-        const [delivery] = this.#late.splice(scene.which % this.#late.length, 1);
+        const [delivery] = this.#late.splice(step.which % this.#late.length, 1);
         if (delivery !== undefined) this.#gateway(delivery).receive(delivery.batch, true);
         return;
       }
       case "follow":
-        this.gateways[scene.who]?.follow(this.#relay.follow(`${scene.who}`, this.#nowMs));
+        this.gateways[step.who]?.follow(this.#relay.follow(`${step.who}`, this.#nowMs));
         for (const flight of this.#flights) {
-          if (flight.delivery.gateway === `${scene.who}`) flight.outdated = true;
+          if (flight.delivery.gateway === `${step.who}`) flight.outdated = true;
         }
         return;
-      case "lose-interest": {
-        const gateway = this.gateways[scene.who];
+      case "unfollow": {
+        const gateway = this.gateways[step.who];
         if (gateway !== undefined) gateway.wanting = false;
         return;
       }
@@ -176,8 +176,8 @@ class Theatre {
 
   /** Everything that wasn't as promised. */
   faults(): readonly string[] {
-    const wrong = this.gateways.flatMap(({ taken, lies }) => [
-      ...lies,
+    const wrong = this.gateways.flatMap(({ taken, falseClaims }) => [
+      ...falseClaims,
       ...taken.flatMap(({ instance, number, entry }, index) => {
         const before = taken[index - 1];
         const inOrder =
@@ -191,7 +191,7 @@ class Theatre {
     return [...this.#faults, ...wrong];
   }
 
-  #happen(characters: number): void {
+  #add(characters: number): void {
     const entry = publication(++this.#offset, characters);
     this.#relay.add(entry, at(this.#offset));
     this.#happened.set(`${this.#relay.instance}/${this.#relay.sequence}`, entry);

@@ -103,10 +103,10 @@ describe("after a crash", () => {
     expect(relay.deliveries(at(7), 0)).toEqual([]);
     relay.follow("b", 0);
     relay.checkAfterWaking();
-    const told = relay.deliveries(at(7), 0);
+    const entries = relay.deliveries(at(7), 0);
     // That one asked to follow proves nothing: its question may be an old one that came late.
-    expect(told.map(({ gateway }) => gateway)).toEqual(["a", "b", "c"]);
-    expect(told[0]?.batch).toEqual({
+    expect(entries.map(({ gateway }) => gateway)).toEqual(["a", "b", "c"]);
+    expect(entries[0]?.batch).toEqual({
       v: 1,
       channel: "room",
       instance: 2,
@@ -115,7 +115,7 @@ describe("after a crash", () => {
       certain: false,
       top: at(7),
     });
-    for (const delivery of told) relay.answered(delivery, taken, 0);
+    for (const delivery of entries) relay.answered(delivery, taken, 0);
     relay.checkAfterWaking();
     expect(relay.deliveries(at(7), 0)).toEqual([]);
     addPublications(relay, 8, 8);

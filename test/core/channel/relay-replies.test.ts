@@ -14,7 +14,7 @@ import {
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { json } from "../api/channel-config.ts";
-import { RecordingRecipient } from "../hub/recording-subscriber.ts";
+import { RecordingSubscriber } from "../hub/recording-subscriber.ts";
 
 const info = { user: "42", client: "c1" };
 const bytesMax = 1_048_576;
@@ -162,7 +162,7 @@ describe("recovering", () => {
 describe("publishing", () => {
   it("[O4] tells which entry the publication is, after what was before it", () => {
     const channel = opened();
-    const reader = new RecordingRecipient("reader");
+    const reader = new RecordingSubscriber("reader");
     channel.hub.add(reader);
     const publish = (data: string): RelayRequest => ({ method: "publish", data: json(data), info });
     expect(answer(channel, [{ method: "follow" }, publish("1"), publish("2")])).toMatchObject([
@@ -171,7 +171,7 @@ describe("publishing", () => {
       { outcome: "published", instance: 7, sequence: 2 },
     ]);
     channel.hub.flush();
-    expect(reader.heard).toEqual(["1", "2"]);
+    expect(reader.received).toEqual(["1", "2"]);
     const [delivery] = channel.relay.deliveries(channel.top, 0);
     expect(delivery?.batch.entries[1]).toEqual({
       type: "publication",
@@ -183,17 +183,17 @@ describe("publishing", () => {
 describe("a channel whose sockets are too far behind", () => {
   it("[B3] refuses to publish, and carries out everything else", () => {
     const channel = opened();
-    const hearing = new RecordingRecipient("hearing", { hearsJoinLeave: true });
-    channel.hub.add(hearing);
+    const subscriber = new RecordingSubscriber("interested", { hearsJoinLeave: true });
+    channel.hub.add(subscriber);
     publishNumbers(channel, 1, 1);
-    const questions: RelayRequest[] = [
+    const requests: RelayRequest[] = [
       { method: "follow" },
       { method: "publish", data: json("2"), info },
       { method: "announce", entries: [{ type: "leave", info }] },
       { method: "publish", data: json("3"), info },
       recover(0),
     ];
-    const answers = replyToRequests(channel, "eu/1", questions, 0, true);
+    const answers = replyToRequests(channel, "eu/1", requests, 0, true);
     expect(answers).toMatchObject([
       { outcome: "following" },
       error(errorCodes.tooManyRequests),
@@ -201,7 +201,7 @@ describe("a channel whose sockets are too far behind", () => {
       error(errorCodes.tooManyRequests),
       { outcome: "recovered", publications: [publication(1)] },
     ]);
-    expect([channel.top, hearing.heard.at(-1)]).toEqual([at(1), "leave 42"]);
+    expect([channel.top, subscriber.received.at(-1)]).toEqual([at(1), "leave 42"]);
   });
 });
 
@@ -260,9 +260,9 @@ describe("reading the history", () => {
 describe("announcing", () => {
   it("[O5] tells everybody here and on gateways, in order", () => {
     const channel = opened();
-    const hearing = new RecordingRecipient("hearing", { hearsJoinLeave: true });
-    const older = new RecordingRecipient("42");
-    for (const recipient of [hearing, older]) channel.hub.add(recipient);
+    const interested = new RecordingSubscriber("interested", { hearsJoinLeave: true });
+    const older = new RecordingSubscriber("42");
+    for (const subscriber of [interested, older]) channel.hub.add(subscriber);
     const entries = [
       { type: "join", info },
       { type: "sole", user: "42", client: "c1" },
@@ -270,7 +270,7 @@ describe("announcing", () => {
     ] as const;
     const [, announced] = answer(channel, [{ method: "follow" }, { method: "announce", entries }]);
     expect(announced).toEqual({ outcome: "announced" });
-    expect(hearing.heard).toEqual(["join 42", "leave 42"]);
+    expect(interested.received).toEqual(["join 42", "leave 42"]);
     expect(older.replacements).toEqual(["c1"]);
     const [delivery] = channel.relay.deliveries(channel.top, 0);
     expect(delivery?.batch.entries).toEqual(entries);
@@ -316,14 +316,14 @@ function opened(opening: Opening = {}): Channel {
 
 function answer(
   channel: Channel,
-  questions: readonly RelayRequest[],
+  requests: readonly RelayRequest[],
   nowMs = 0,
 ): readonly RelayReply[] {
-  return replyToRequests(channel, "eu/1", questions, nowMs);
+  return replyToRequests(channel, "eu/1", requests, nowMs);
 }
 
-function ask(channel: Channel, question: RelayRequest, nowMs = 0): readonly RelayReply[] {
-  return answer(channel, [question], nowMs);
+function ask(channel: Channel, request: RelayRequest, nowMs = 0): readonly RelayReply[] {
+  return answer(channel, [request], nowMs);
 }
 
 function recover(offset: number): RelayRequest {

@@ -98,7 +98,7 @@ it("[H6] finds in few rows when something was last stored in the largest ring", 
 });
 
 it("[H11] [H7] finds the stream that reading all rows finds, whatever became of the channel", () => {
-  const property = fc.property(fc.array(steps, { minLength: 1, maxLength: 40 }), (life) => {
+  const property = fc.property(fc.array(steps, { minLength: 1, maxLength: 40 }), (instance) => {
     const sql = new NodeSql();
     let nowMs = 0;
     let size = 3;
@@ -108,7 +108,7 @@ it("[H11] [H7] finds the stream that reading all rows finds, whatever became of 
         nowMs,
       });
     let channel = opened();
-    for (const { step, count } of life) {
+    for (const { step, count } of instance) {
       if (step === "wait") nowMs += count * 100;
       if (step === "remove") channel.removeHistory(nowMs);
       if (step === "resize") size = count;

@@ -53,7 +53,7 @@ const cursor: Cursor = {
 };
 
 /** Written down, carried as the platform does, and read. */
-function afterSleep(snapshot: SessionSnapshot): SessionSnapshot | undefined {
+function afterHibernation(snapshot: SessionSnapshot): SessionSnapshot | undefined {
   const { attachment, row } = writeSession(snapshot);
   return parseAttachment(structuredClone(attachment), (client) =>
     client === snapshot.client ? row : undefined,
@@ -81,7 +81,9 @@ describe("a session that was written down", () => {
         else if (stored === true) places.row++;
         else places.attachment++;
         const fits = fitsKept(snapshot.claims, snapshot.cursors?.size ?? 0);
-        expect(afterSleep(snapshot)).toStrictEqual(fits ? snapshot : withoutCursors(snapshot));
+        expect(afterHibernation(snapshot)).toStrictEqual(
+          fits ? snapshot : withoutCursors(snapshot),
+        );
       }),
       { seed: 20_261_121, numRuns: 400 },
     );
@@ -103,7 +105,7 @@ describe("a session that was written down", () => {
       const channels = sessionWith(count).subscriptions.map(({ channel }) => channel);
       const cursors = new Map(channels.slice(0, 200).map((channel) => [channel, cursor]));
       const snapshot = sessionWith(count, count === 0 ? {} : { cursors });
-      expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+      expect(afterHibernation(snapshot)).toStrictEqual(snapshot);
       expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
     },
   );
@@ -134,7 +136,7 @@ describe("a session that was written down", () => {
     const snapshot = { ...identity, claims, subscriptions };
     expect(fitsAttachment(claims)).toBe(true);
     expect(writeSession(snapshot).attachment.stored).toBe(true);
-    expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+    expect(afterHibernation(snapshot)).toStrictEqual(snapshot);
   });
 
   it("[S1] keeps apart what a subscription is allowed and made by", () => {
@@ -149,7 +151,7 @@ describe("a session that was written down", () => {
     const off = { present: false, announced: false, hearsJoinLeave: false };
     const subscriptions = flags.map((flag) => subscribedTo(flag, { ...off, [flag]: true }));
     const snapshot = { ...identity, subscriptions };
-    expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+    expect(afterHibernation(snapshot)).toStrictEqual(snapshot);
     expect(writeSession(snapshot).attachment.packed).toBe(
       `[["present",1,0],["announced",2,0],["hearsJoinLeave",4,0],["serverSide",8,0],["sole",16,0],["delta",32,0]]`,
     );
@@ -165,7 +167,7 @@ describe("a session that was written down", () => {
       subscribedTo("both", { chanInfo, filter }),
     ];
     const snapshot = { ...identity, subscriptions };
-    expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+    expect(afterHibernation(snapshot)).toStrictEqual(snapshot);
     const [, info, filtered, both] = JSON.parse(writeSession(snapshot).attachment.packed ?? "");
     expect(info).toStrictEqual(["info", 1, 0, chanInfo]);
     expect(filtered).toStrictEqual(["filter", 1, 0, null, filter]);
@@ -188,7 +190,7 @@ describe("a session that was written down", () => {
     const cursors = new Map(subscriptions.map(({ channel }) => [channel, cursor]));
     const snapshot = { ...identity, claims, subscriptions, cursors };
     expect(fitsKept(claims, 300)).toBe(false);
-    expect(afterSleep(snapshot)).toStrictEqual({ ...identity, claims, subscriptions });
+    expect(afterHibernation(snapshot)).toStrictEqual({ ...identity, claims, subscriptions });
   });
 
   it("[V1] stores a cursor as place, epoch, offset, instance and sequence, with history and without", () => {
@@ -201,7 +203,7 @@ describe("a session that was written down", () => {
       [0, "abcdefgh", 2 ** 40, startMs, 2 ** 40],
       [1, "", 0, 5, 7],
     ]);
-    expect(afterSleep(snapshot)?.cursors).toStrictEqual(cursors);
+    expect(afterHibernation(snapshot)?.cursors).toStrictEqual(cursors);
   });
 
   it("[L7] forgets the position of a channel that it isn't subscribed to any more", () => {
@@ -210,7 +212,7 @@ describe("a session that was written down", () => {
       ["gone", cursor],
     ]);
     const snapshot = sessionWith(2, { cursors });
-    expect(afterSleep(snapshot)?.cursors).toStrictEqual(new Map([["news:1", cursor]]));
+    expect(afterHibernation(snapshot)?.cursors).toStrictEqual(new Map([["news:1", cursor]]));
   });
 });
 
@@ -316,7 +318,7 @@ describe("the largest session that is taken", () => {
     const snapshot = { ...identity, subscriptions, cursors };
     expect(count).toBeGreaterThan(200);
     expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(platformBytesMax);
-    expect(afterSleep(snapshot)).toStrictEqual(snapshot);
+    expect(afterHibernation(snapshot)).toStrictEqual(snapshot);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseAttachment } from "../../../src/contract/attachment.ts";
-import { Room, startMs } from "../session/channel-fixture.ts";
-import type { Peer } from "../session/peer.ts";
+import { ChannelFixture, startMs } from "../session/channel-fixture.ts";
+import type { TestConnection } from "../session/test-connection.ts";
 
 describe("a snapshot of another release", () => {
   const options = {
@@ -28,26 +28,26 @@ describe("a snapshot of another release", () => {
     },
   };
 
-  function wake(attachment: unknown): { room: Room; peer: Peer } {
+  function wake(attachment: unknown): { fixture: ChannelFixture; connection: TestConnection } {
     const snapshot = parseAttachment(attachment);
     if (snapshot === undefined) throw new Error("not understood");
-    const room = new Room({ options });
-    return { room, peer: room.open(snapshot) };
+    const fixture = new ChannelFixture({ options });
+    return { fixture, connection: fixture.open(snapshot) };
   }
 
   it("[V1] may have fields that this one doesn't know, which are kept for the release that does", () => {
-    const { room, peer } = wake({
+    const { fixture, connection } = wake({
       ...bare,
       weather: { wind: 7 },
       claims: { user: "42", expireAtSeconds: 0, labels: ["a"] },
       subscription: { ...bare.subscription, mood: "x" },
     });
-    expect(room.ask(peer, `{"id":3,"presence":{"channel":"room"}}`)).toStrictEqual([
+    expect(fixture.ask(connection, `{"id":3,"presence":{"channel":"room"}}`)).toStrictEqual([
       `{"id":3,"presence":{"presence":{"c1":{"user":"42","client":"c1"}}}}`,
     ]);
-    room.pass(25_000);
-    expect(peer.hears()).toStrictEqual(["{}"]);
-    expect(peer.attachment).toMatchObject({
+    fixture.pass(25_000);
+    expect(connection.takeSent()).toStrictEqual(["{}"]);
+    expect(connection.attachment).toMatchObject({
       v: 1,
       awaitingPong: true,
       weather: { wind: 7 },
@@ -57,39 +57,39 @@ describe("a snapshot of another release", () => {
   });
 
   it("[V1] without claims is nobody's and doesn't end", () => {
-    const { room, peer } = wake(bare);
-    expect(room.ask(peer, `{"id":3,"presence":{"channel":"room"}}`)).toStrictEqual([
+    const { fixture, connection } = wake(bare);
+    expect(fixture.ask(connection, `{"id":3,"presence":{"channel":"room"}}`)).toStrictEqual([
       `{"id":3,"presence":{"presence":{"c1":{"user":"","client":"c1"}}}}`,
     ]);
-    expect(peer.session.dueAtMs).toBe(startMs + 25_000);
+    expect(connection.session.dueAtMs).toBe(startMs + 25_000);
   });
 
   it("[V1] without a last ping is due an interval after the socket opened", () => {
-    const { room, peer } = wake({ ...bare, claims: { user: "42", expireAtSeconds: 0 } });
-    room.pass(24_999);
-    expect(peer.hears()).toStrictEqual([]);
-    room.pass(1);
-    expect(peer.hears()).toStrictEqual(["{}"]);
+    const { fixture, connection } = wake({ ...bare, claims: { user: "42", expireAtSeconds: 0 } });
+    fixture.pass(24_999);
+    expect(connection.takeSent()).toStrictEqual([]);
+    fixture.pass(1);
+    expect(connection.takeSent()).toStrictEqual(["{}"]);
   });
 
   it("[V1] that awaits no pong closes on one", () => {
-    const { room, peer } = wake({ ...bare, pingedAtMs: startMs });
-    expect(room.ask(peer, "{}")).toStrictEqual(["close 3501 bad request"]);
+    const { fixture, connection } = wake({ ...bare, pingedAtMs: startMs });
+    expect(fixture.ask(connection, "{}")).toStrictEqual(["close 3501 bad request"]);
   });
 
   it("[V1] without a subscription isn't subscribed", () => {
     const { subscription: _, ...unsubscribed } = bare;
-    const { room, peer } = wake(unsubscribed);
-    room.publish("1");
-    expect(peer.hears()).toStrictEqual([]);
-    expect(room.channel.hub.size).toBe(0);
+    const { fixture, connection } = wake(unsubscribed);
+    fixture.publish("1");
+    expect(connection.takeSent()).toStrictEqual([]);
+    expect(fixture.channel.hub.size).toBe(0);
   });
 
   it("[S4] that is closed isn't subscribed, whatever it says of a subscription", () => {
-    const { room, peer } = wake({ ...bare, phase: "closed" });
-    room.publish("1");
-    room.end(peer);
-    expect(peer.hears()).toStrictEqual([]);
-    expect(room.channel.hub.size).toBe(0);
+    const { fixture, connection } = wake({ ...bare, phase: "closed" });
+    fixture.publish("1");
+    fixture.end(connection);
+    expect(connection.takeSent()).toStrictEqual([]);
+    expect(fixture.channel.hub.size).toBe(0);
   });
 });

@@ -5,16 +5,16 @@ import { ChannelClient } from "../../../src/gateway/channel-client.ts";
 import { json } from "../api/channel-config.ts";
 import { ScriptedPort } from "./scripted-port.ts";
 
-describe("upstream", () => {
+describe("a channel client", () => {
   it("[O6] lets what is asked during a call share the next one, and answers in order", () => {
-    const asking = new Asking();
-    asking.ask("follow");
-    asking.ask("publish 1", "history", "publish 2");
-    expect(asking.port.calls).toEqual(["follow"]);
-    asking.port.answer(following);
-    expect(asking.port.calls).toEqual(["follow", "publish history publish"]);
-    asking.port.answer(published(1), history, published(2));
-    expect(asking.heard).toEqual([
+    const fixture = new ClientFixture();
+    fixture.ask("follow");
+    fixture.ask("publish 1", "history", "publish 2");
+    expect(fixture.port.calls).toEqual(["follow"]);
+    fixture.port.answer(following);
+    expect(fixture.port.calls).toEqual(["follow", "publish history publish"]);
+    fixture.port.answer(published(1), history, published(2));
+    expect(fixture.outcomes).toEqual([
       "follow following",
       "publish 1 published",
       "history history",
@@ -23,58 +23,58 @@ describe("upstream", () => {
   });
 
   it("asks what an answer makes somebody ask together, after what waited before", () => {
-    const asking = new Asking();
-    asking.ask("follow", "history");
-    asking.onAnswer = (label) => asking.ask(label === "follow" ? "newest" : "announce");
-    asking.ask("publish 1");
-    asking.port.answer(following);
-    asking.onAnswer = undefined;
-    expect(asking.port.calls).toEqual(["follow history", "publish newest announce"]);
+    const fixture = new ClientFixture();
+    fixture.ask("follow", "history");
+    fixture.onAnswer = (label) => fixture.ask(label === "follow" ? "newest" : "announce");
+    fixture.ask("publish 1");
+    fixture.port.answer(following);
+    fixture.onAnswer = undefined;
+    expect(fixture.port.calls).toEqual(["follow history", "publish newest announce"]);
   });
 
   it("[B1] answers 111 at once when as many questions wait as may", () => {
-    const asking = new Asking();
-    asking.ask("follow");
-    for (let count = 0; count < limits.requestsWaitingMax; count++) asking.ask("history");
-    asking.ask("publish 1");
-    expect(asking.heard).toEqual(["publish 1 111"]);
+    const fixture = new ClientFixture();
+    fixture.ask("follow");
+    for (let count = 0; count < limits.requestsWaitingMax; count++) fixture.ask("history");
+    fixture.ask("publish 1");
+    expect(fixture.outcomes).toEqual(["publish 1 111"]);
   });
 
   it("[B1] answers 111 at once when the waiting questions hold as many bytes as they may", () => {
-    const asking = new Asking();
-    asking.ask("follow");
+    const fixture = new ClientFixture();
+    fixture.ask("follow");
     const large = `publish "${"x".repeat(limits.requestsWaitingBytesMax / 8)}"`;
-    for (let count = 0; count < 8; count++) asking.ask(large);
-    expect(asking.heard).toEqual([`${large} 111`]);
-    asking.port.answer(following);
-    asking.ask(large);
-    expect(asking.heard).toEqual([`${large} 111`, "follow following"]);
+    for (let count = 0; count < 8; count++) fixture.ask(large);
+    expect(fixture.outcomes).toEqual([`${large} 111`]);
+    fixture.port.answer(following);
+    fixture.ask(large);
+    expect(fixture.outcomes).toEqual([`${large} 111`, "follow following"]);
   });
 
   it("[B1] asks no more in one call than may be, and a larger question alone", () => {
-    const asking = new Asking();
-    asking.ask("follow");
-    for (let count = 0; count <= limits.requestsPerCallMax; count++) asking.ask("newest");
-    asking.ask(`publish "${"x".repeat(limits.requestsPerCallBytesMax)}"`, "history");
-    asking.port.answer(following);
-    expect(asking.port.questions).toHaveLength(limits.requestsPerCallMax);
-    asking.port.answer();
-    expect(asking.port.calls.at(-1)).toBe("newest");
-    asking.port.answer();
-    expect(asking.port.calls.at(-1)).toBe("publish");
-    asking.port.answer();
-    expect(asking.port.calls.at(-1)).toBe("history");
+    const fixture = new ClientFixture();
+    fixture.ask("follow");
+    for (let count = 0; count <= limits.requestsPerCallMax; count++) fixture.ask("newest");
+    fixture.ask(`publish "${"x".repeat(limits.requestsPerCallBytesMax)}"`, "history");
+    fixture.port.answer(following);
+    expect(fixture.port.requests).toHaveLength(limits.requestsPerCallMax);
+    fixture.port.answer();
+    expect(fixture.port.calls.at(-1)).toBe("newest");
+    fixture.port.answer();
+    expect(fixture.port.calls.at(-1)).toBe("publish");
+    fixture.port.answer();
+    expect(fixture.port.calls.at(-1)).toBe("history");
   });
 
   it("repeats what does no harm once when a call failed, and never a publish", () => {
-    const asking = new Asking();
-    asking.ask("follow", "recover", "publish 1", "newest", "history");
-    asking.ask("publish 2");
-    asking.port.fail();
-    expect(asking.port.calls.at(-1)).toBe("follow recover newest history publish");
-    asking.port.fail();
-    expect(asking.port.calls).toHaveLength(2);
-    expect(asking.heard).toEqual([
+    const fixture = new ClientFixture();
+    fixture.ask("follow", "recover", "publish 1", "newest", "history");
+    fixture.ask("publish 2");
+    fixture.port.fail();
+    expect(fixture.port.calls.at(-1)).toBe("follow recover newest history publish");
+    fixture.port.fail();
+    expect(fixture.port.calls).toHaveLength(2);
+    expect(fixture.outcomes).toEqual([
       "follow 100",
       "recover 100",
       "publish 1 100",
@@ -85,38 +85,38 @@ describe("upstream", () => {
   });
 
   it("[O6] answers a publish that failed after what was asked before it", () => {
-    const asking = new Asking();
-    asking.ask("history", "publish 1", "history");
-    asking.port.fail();
-    expect(asking.heard).toEqual([]);
-    asking.port.answer(history, history);
-    expect(asking.heard).toEqual(["history history", "publish 1 100", "history history"]);
+    const fixture = new ClientFixture();
+    fixture.ask("history", "publish 1", "history");
+    fixture.port.fail();
+    expect(fixture.outcomes).toEqual([]);
+    fixture.port.answer(history, history);
+    expect(fixture.outcomes).toEqual(["history history", "publish 1 100", "history history"]);
   });
 
   it("[O5] repeats a leave twice before it is given up", () => {
-    const asking = new Asking();
-    asking.ask("announce");
-    asking.port.fail();
-    asking.port.fail();
-    expect(asking.port.calls).toEqual(["announce", "announce", "announce"]);
-    asking.port.fail();
-    expect(asking.heard).toEqual(["announce 100"]);
-    expect(asking.port.open).toBe(0);
+    const fixture = new ClientFixture();
+    fixture.ask("announce");
+    fixture.port.fail();
+    fixture.port.fail();
+    expect(fixture.port.calls).toEqual(["announce", "announce", "announce"]);
+    fixture.port.fail();
+    expect(fixture.outcomes).toEqual(["announce 100"]);
+    expect(fixture.port.open).toBe(0);
   });
 
   it("[B4] asks an overloaded object again, later, what nobody else repeats", () => {
-    const asking = new Asking();
-    asking.ask("publish 1", "follow", "recover", "publish 2", "announce", "history");
-    asking.port.refuse();
-    expect(asking.heard).toEqual(["publish 1 111"]);
-    asking.ask("publish 3");
-    expect(asking.port.open).toBe(0);
-    expect(asking.upstream.settle(1_000)).toBe(limits.overloadRetryMs);
-    expect(asking.upstream.settle(1_001)).toBe(limits.overloadRetryMs - 1);
-    expect(asking.upstream.settle(1_000 + limits.overloadRetryMs)).toBeUndefined();
-    expect(asking.port.calls.at(-1)).toBe("follow recover announce publish");
-    asking.port.answer(following, history, { outcome: "announced" }, published(1));
-    expect(asking.heard.slice(1)).toEqual([
+    const fixture = new ClientFixture();
+    fixture.ask("publish 1", "follow", "recover", "publish 2", "announce", "history");
+    fixture.port.refuse();
+    expect(fixture.outcomes).toEqual(["publish 1 111"]);
+    fixture.ask("publish 3");
+    expect(fixture.port.open).toBe(0);
+    expect(fixture.client.settle(1_000)).toBe(limits.overloadRetryMs);
+    expect(fixture.client.settle(1_001)).toBe(limits.overloadRetryMs - 1);
+    expect(fixture.client.settle(1_000 + limits.overloadRetryMs)).toBeUndefined();
+    expect(fixture.port.calls.at(-1)).toBe("follow recover announce publish");
+    fixture.port.answer(following, history, { outcome: "announced" }, published(1));
+    expect(fixture.outcomes.slice(1)).toEqual([
       "follow following",
       "recover history",
       "publish 2 111",
@@ -127,75 +127,75 @@ describe("upstream", () => {
   });
 
   it("[B4] leaves an overloaded object alone for longer each time, and then gives up", () => {
-    const asking = new Asking();
-    asking.ask("follow");
-    const waits = asking.refuseAll();
+    const fixture = new ClientFixture();
+    fixture.ask("follow");
+    const waits = fixture.refuseAll();
     expect(waits).toEqual([500, 1_000, 2_000]);
-    expect(asking.heard).toEqual(["follow 111"]);
-    expect(asking.upstream.idle).toBe(true);
+    expect(fixture.outcomes).toEqual(["follow 111"]);
+    expect(fixture.client.idle).toBe(true);
   });
 
   it("[O5] tells an overloaded object of a leave for longer, and lets nobody wait for that", () => {
-    const asking = new Asking();
-    asking.ask("announce", "publish 1");
-    asking.port.refuse();
-    expect(asking.heard).toEqual(["publish 1 111"]);
-    const waits = asking.refuseAll();
+    const fixture = new ClientFixture();
+    fixture.ask("announce", "publish 1");
+    fixture.port.refuse();
+    expect(fixture.outcomes).toEqual(["publish 1 111"]);
+    const waits = fixture.refuseAll();
     expect(waits).toHaveLength(limits.announceTriesMax - 1);
-    expect(asking.heard.at(-1)).toBe("announce 111");
-    expect(asking.emptied).toBe(1);
+    expect(fixture.outcomes.at(-1)).toBe("announce 111");
+    expect(fixture.emptied).toBe(1);
   });
 
   it("[B4] isn't made to wait for longer by a clock that was set back", () => {
-    const asking = new Asking();
-    asking.ask("follow");
-    asking.port.refuse();
-    expect(asking.upstream.settle(1_000_000)).toBe(500);
-    expect(asking.upstream.settle(1_000)).toBe(500);
-    expect(asking.upstream.settle(1_500)).toBeUndefined();
-    expect(asking.port.open).toBe(1);
+    const fixture = new ClientFixture();
+    fixture.ask("follow");
+    fixture.port.refuse();
+    expect(fixture.client.settle(1_000_000)).toBe(500);
+    expect(fixture.client.settle(1_000)).toBe(500);
+    expect(fixture.client.settle(1_500)).toBeUndefined();
+    expect(fixture.port.open).toBe(1);
   });
 
   it("[O5] has room for joins and leaves where it has none for questions, and not without end", () => {
-    const asking = new Asking();
-    asking.ask("follow");
-    for (let count = 0; count < limits.requestsWaitingMax; count++) asking.ask("history");
-    for (let count = 0; count < 40_000; count++) asking.ask("announce");
-    expect(asking.heard).toEqual([]);
-    asking.ask("history");
-    expect(asking.heard).toEqual(["history 111"]);
-    while (asking.heard.length < 2) asking.ask("announce");
-    expect(asking.heard).toEqual(["history 111", "announce 111"]);
+    const fixture = new ClientFixture();
+    fixture.ask("follow");
+    for (let count = 0; count < limits.requestsWaitingMax; count++) fixture.ask("history");
+    for (let count = 0; count < 40_000; count++) fixture.ask("announce");
+    expect(fixture.outcomes).toEqual([]);
+    fixture.ask("history");
+    expect(fixture.outcomes).toEqual(["history 111"]);
+    while (fixture.outcomes.length < 2) fixture.ask("announce");
+    expect(fixture.outcomes).toEqual(["history 111", "announce 111"]);
   });
 
   it("[V1] answers 100 to a question that got no answer", () => {
-    const asking = new Asking();
-    asking.ask("follow", "newest");
-    asking.port.answer(following);
-    expect(asking.heard).toEqual(["follow following", "newest 100"]);
+    const fixture = new ClientFixture();
+    fixture.ask("follow", "newest");
+    fixture.port.answer(following);
+    expect(fixture.outcomes).toEqual(["follow following", "newest 100"]);
   });
 
   it("says when nothing is asked any more, and not while something is", () => {
-    const asking = new Asking();
-    expect(asking.upstream.idle).toBe(true);
-    asking.ask("follow");
-    asking.ask("newest");
-    expect(asking.upstream.idle).toBe(false);
-    asking.port.answer(following);
-    expect(asking.emptied).toBe(0);
-    asking.port.answer(history);
-    expect(asking.emptied).toBe(1);
-    expect(asking.upstream.idle).toBe(true);
+    const fixture = new ClientFixture();
+    expect(fixture.client.idle).toBe(true);
+    fixture.ask("follow");
+    fixture.ask("newest");
+    expect(fixture.client.idle).toBe(false);
+    fixture.port.answer(following);
+    expect(fixture.emptied).toBe(0);
+    fixture.port.answer(history);
+    expect(fixture.emptied).toBe(1);
+    expect(fixture.client.idle).toBe(true);
   });
 });
 
-class Asking {
+class ClientFixture {
   readonly port = new ScriptedPort();
-  readonly heard: string[] = [];
+  readonly outcomes: string[] = [];
   emptied = 0;
   #nowMs = 1_000;
   onAnswer: ((label: string) => void) | undefined;
-  readonly upstream = new ChannelClient("news", this.port, () => {
+  readonly client = new ChannelClient("news", this.port, () => {
     this.emptied++;
   });
 
@@ -205,25 +205,25 @@ class Asking {
     if (this.port.open === 0) waits.push(this.#wait());
     while (this.port.open > 0) {
       this.port.refuse();
-      if (!this.upstream.idle) waits.push(this.#wait());
+      if (!this.client.idle) waits.push(this.#wait());
     }
     return waits;
   }
 
   #wait(): number | undefined {
-    const waitMs = this.upstream.settle(this.#nowMs);
+    const waitMs = this.client.settle(this.#nowMs);
     this.#nowMs += waitMs ?? 0;
-    this.upstream.settle(this.#nowMs);
+    this.client.settle(this.#nowMs);
     return waitMs;
   }
 
   ask(...labels: readonly string[]): void {
-    this.upstream.ask(
+    this.client.ask(
       labels.map((label) => ({
-        request: question(label),
+        request: request(label),
         done: (answer) => {
           const { outcome } = answer;
-          this.heard.push(`${label} ${outcome === "error" ? answer.error.code : outcome}`);
+          this.outcomes.push(`${label} ${outcome === "error" ? answer.error.code : outcome}`);
           this.onAnswer?.(label);
         },
       })),
@@ -231,7 +231,7 @@ class Asking {
   }
 }
 
-function question(label: string): RelayRequest {
+function request(label: string): RelayRequest {
   const [method = "", data = ""] = label.split(" ");
   switch (method) {
     case "recover":

@@ -8,7 +8,7 @@ import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { ChannelClient } from "../../../src/gateway/channel-client.ts";
 import { configured } from "../../support/configured.ts";
 import { json } from "../api/channel-config.ts";
-import { Listener } from "./recording-subscription.ts";
+import { RecordingSubscription } from "./recording-subscription.ts";
 import { ScriptedPort } from "./scripted-port.ts";
 
 /** The channel `news` as a gateway follows it. Its object is played by the test: instance 1, epoch "e". */
@@ -21,7 +21,7 @@ export class FollowedChannel {
   readonly held = new SubscriptionMemory();
   follower: Follower;
   readonly #client: object;
-  readonly #upstream = new ChannelClient("news", this.port, () => undefined);
+  readonly #channelClient = new ChannelClient("news", this.port, () => undefined);
 
   constructor(client: object = {}) {
     this.#client = client;
@@ -29,16 +29,16 @@ export class FollowedChannel {
   }
 
   /** One subscribes who wants nothing but what comes from now on, and is answered that the channel stands there. */
-  subscribed(listener: Listener, position?: StreamPosition, sequence = 0): void {
-    this.join(listener);
+  subscribed(subscriber: RecordingSubscription, position?: StreamPosition, sequence = 0): void {
+    this.subscribe(subscriber);
     if (this.port.open > 0) this.port.answer(following(position, sequence));
   }
 
-  join(listener: Listener, wish: Partial<SubscribeOptions> = {}): void {
-    const { subscription, answered } = listener;
-    const full: SubscribeOptions = { positioned: true, mode: "stream", orFail: false, ...wish };
-    listener.onLost = () => this.follower.unsubscribe(listener.subscription);
-    listener.onDisconnect = () => this.follower.unsubscribe(listener.subscription);
+  subscribe(subscriber: RecordingSubscription, options: Partial<SubscribeOptions> = {}): void {
+    const { subscription, answered } = subscriber;
+    const full: SubscribeOptions = { positioned: true, mode: "stream", orFail: false, ...options };
+    subscriber.onInsufficientState = () => this.follower.unsubscribe(subscriber.subscription);
+    subscriber.onDisconnect = () => this.follower.unsubscribe(subscriber.subscription);
     this.follower.subscribe(subscription, full, this.nowMs, answered);
     this.settle();
   }
@@ -74,7 +74,7 @@ export class FollowedChannel {
   }
 
   settle(): void {
-    this.#upstream.settle(this.nowMs);
+    this.#channelClient.settle(this.nowMs);
     this.settleInMs = this.follower.settle(this.nowMs);
   }
 
@@ -89,11 +89,11 @@ export class FollowedChannel {
   }
 
   /** Everything is gone but what the listeners noted. */
-  sleep(...listeners: readonly Listener[]): void {
+  hibernate(...subscribers: readonly RecordingSubscription[]): void {
     this.follower = this.#newFollower();
-    for (const listener of listeners) {
-      listener.wake();
-      this.follower.restore(listener.subscription);
+    for (const subscriber of subscribers) {
+      subscriber.wake();
+      this.follower.restore(subscriber.subscription);
     }
   }
 
@@ -101,7 +101,7 @@ export class FollowedChannel {
     return new Follower("news", {
       client: configured({ client: this.#client }).client,
       memory: this.held,
-      ask: (_, asked) => this.#upstream.ask(asked),
+      ask: (_, asked) => this.#channelClient.ask(asked),
       changed: () => {
         this.changes++;
       },
@@ -115,11 +115,11 @@ export function subscribed(
   client: object = {},
   sequence = 0,
   traits: object = {},
-): { channel: FollowedChannel; listener: Listener } {
+): { channel: FollowedChannel; subscriber: RecordingSubscription } {
   const channel = new FollowedChannel(client);
-  const listener = new Listener("42", { hearsJoinLeave: true, ...traits });
-  channel.subscribed(listener, position, sequence);
-  return { channel, listener };
+  const subscriber = new RecordingSubscription("42", { hearsJoinLeave: true, ...traits });
+  channel.subscribed(subscriber, position, sequence);
+  return { channel, subscriber };
 }
 
 /** The stream's place. */

@@ -6,8 +6,8 @@ import type { RelayBatch, RelayBatchReply } from "../../../src/contract/relay-ba
 import type { SubscribeReply } from "../../../src/session/ports.ts";
 import { configured } from "../../support/configured.ts";
 import { textOf } from "../../support/text-of.ts";
-import { ChannelWorld } from "./channel-world.ts";
-import { Listener } from "./recording-subscription.ts";
+import { ModelChannel } from "./model-channel.ts";
+import { RecordingSubscription } from "./recording-subscription.ts";
 
 /**
  * Everything at once, in any order: publications, removals, crashes of the channel's object, streams that are lost, calls
@@ -17,13 +17,13 @@ import { Listener } from "./recording-subscription.ts";
 describe("a gateway on a bad network", () => {
   it("[L1] passes on a stream without a gap, and nothing twice, or says that it can't", () => {
     fc.assert(
-      fc.property(anyHistory, (happenings) => {
-        const scene = new Scene(true);
-        for (const happening of happenings) scene.happen(happening);
-        scene.calmDown();
-        for (const client of scene.clients) {
+      fc.property(anyHistory, (events) => {
+        const fixture = new RandomRun(true);
+        for (const event of events) fixture.apply(event);
+        fixture.settle();
+        for (const client of fixture.clients) {
           expect(client.complaints).toEqual([]);
-          expect(client.offset).toBe(client.live ? scene.world.top : client.offset);
+          expect(client.offset).toBe(client.live ? fixture.channel.top : client.offset);
         }
       }),
       { numRuns: 1_000, seed: 20_260_801 },
@@ -32,13 +32,13 @@ describe("a gateway on a bad network", () => {
 
   it("[L1] passes on what isn't kept, and nothing twice, or says that something is missing", () => {
     fc.assert(
-      fc.property(anyHistory, (happenings) => {
-        const scene = new Scene(false);
-        for (const happening of happenings) scene.happen(happening);
-        scene.calmDown();
-        for (const client of scene.clients) {
+      fc.property(anyHistory, (events) => {
+        const fixture = new RandomRun(false);
+        for (const event of events) fixture.apply(event);
+        fixture.settle();
+        for (const client of fixture.clients) {
           expect(client.complaints).toEqual([]);
-          expect(client.last).toEqual(client.live ? client.shouldHaveHeard : client.last);
+          expect(client.last).toEqual(client.live ? client.expectedLast : client.last);
         }
       }),
       { numRuns: 1_000, seed: 20_260_802 },
@@ -46,9 +46,9 @@ describe("a gateway on a bad network", () => {
   });
 });
 
-type Happening =
+type RandomEvent =
   | { readonly type: "publish" | "announce" | "remove" | "restart" | "lose-stream" | "sleep" }
-  | { readonly type: "deliver"; readonly heard: boolean; readonly answerHeard: boolean }
+  | { readonly type: "deliver"; readonly arrives: boolean; readonly replyArrives: boolean }
   | { readonly type: "delay" | "carry-out" | "pass" }
   | { readonly type: "late"; readonly which: number }
   | { readonly type: "answer"; readonly fails: boolean }
@@ -61,15 +61,15 @@ const clientCount = 4;
 const who = fc.nat(clientCount - 1);
 const rarely = fc.nat(5).map((roll) => roll === 0);
 
-const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
+const anyEvent: fc.Arbitrary<RandomEvent> = fc.oneof(
   { weight: 8, arbitrary: fc.constant({ type: "publish" } as const) },
   { weight: 2, arbitrary: fc.constant({ type: "announce" } as const) },
   {
     weight: 8,
     arbitrary: fc.record({
       type: fc.constant("deliver" as const),
-      heard: rarely.map((rare) => !rare),
-      answerHeard: rarely.map((rare) => !rare),
+      arrives: rarely.map((rare) => !rare),
+      replyArrives: rarely.map((rare) => !rare),
     }),
   },
   { weight: 2, arbitrary: fc.constant({ type: "delay" } as const) },
@@ -100,12 +100,12 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
   },
 );
 
-const anyHistory = fc.array(anyHappening, { minLength: 20, maxLength: 150, size: "max" });
+const anyHistory = fc.array(anyEvent, { minLength: 20, maxLength: 150, size: "max" });
 
 /** One client, and what it knows. */
 class Client {
-  readonly #scene: Scene;
-  readonly #noRoom: boolean;
+  readonly #run: RandomRun;
+  readonly #attachmentFull: boolean;
   /** Live: it was answered, and neither left nor was told. */
   live = false;
   asking = false;
@@ -115,40 +115,40 @@ class Client {
   /** Without history: the last that it heard, or that was published when it began. */
   last = { instance: 0, number: 0 };
   /** Since it began. */
-  #heardAny = false;
-  listener: Listener;
+  #receivedAny = false;
+  subscriber: RecordingSubscription;
   readonly complaints: string[] = [];
 
-  constructor(scene: Scene, noRoom: boolean) {
-    this.#scene = scene;
-    this.#noRoom = noRoom;
-    this.listener = this.#newListener();
+  constructor(fixture: RandomRun, attachmentFull: boolean) {
+    this.#run = fixture;
+    this.#attachmentFull = attachmentFull;
+    this.subscriber = this.#newSubscriber();
   }
 
   /** What it has heard last in the end: nothing of a newer instance in which nothing was said. */
-  get shouldHaveHeard(): { instance: number; number: number } {
-    const { instance, said } = this.#scene.world;
+  get expectedLast(): { instance: number; number: number } {
+    const { instance, said } = this.#run.channel;
     return said === 0 && this.last.instance < instance ? this.last : { instance, number: said };
   }
 
-  join(how: How): void {
+  subscribe(how: How): void {
     if (this.live || this.asking) return;
     this.asking = true;
-    this.listener = this.#newListener();
+    this.subscriber = this.#newSubscriber();
     const since = this.#since(how);
     const mode = how === "newest" ? "cache" : "stream";
-    const wish = { positioned: true, mode, orFail: false, ...(since && { since }) } as const;
-    const { gateway, nowMs } = this.#scene;
-    gateway.subscribe(this.listener.subscription, wish, nowMs, (answer) =>
+    const options = { positioned: true, mode, orFail: false, ...(since && { since }) } as const;
+    const { gateway, nowMs } = this.#run;
+    gateway.subscribe(this.subscriber.subscription, options, nowMs, (answer) =>
       this.#answered(answer, how, since?.offset ?? 0),
     );
   }
 
-  leave(): void {
+  unsubscribe(): void {
     if (!this.live && !this.asking) return;
     this.live = false;
     this.asking = false;
-    this.#scene.gateway.unsubscribe(this.listener.subscription);
+    this.#run.gateway.unsubscribe(this.subscriber.subscription);
   }
 
   #since(how: How): StreamPosition | undefined {
@@ -161,7 +161,7 @@ class Client {
       case "newest":
         return { offset: 0, epoch: "" };
       case "from-beyond":
-        return { offset: this.#scene.world.top, epoch: this.#scene.world.epoch };
+        return { offset: this.#run.channel.top, epoch: this.#run.channel.epoch };
     }
   }
 
@@ -170,8 +170,8 @@ class Client {
     this.asking = false;
     if (answer.outcome === "failed") return;
     this.live = true;
-    this.#heardAny = false;
-    this.last = { instance: this.#scene.world.instance, number: this.#scene.world.said };
+    this.#receivedAny = false;
+    this.last = { instance: this.#run.channel.instance, number: this.#run.channel.said };
     const { position, recovered, publications } = answer;
     if (position === undefined) return;
     let before = how === "newest" ? position.offset - 1 : since;
@@ -190,17 +190,20 @@ class Client {
     ({ offset: this.offset, epoch: this.epoch } = position);
   }
 
-  #newListener(): Listener {
-    const listener = new Listener("42", { hearsJoinLeave: true, noRoom: this.#noRoom });
-    listener.onHeard = (what) => this.#hear(what);
-    listener.onLost = () => {
+  #newSubscriber(): RecordingSubscription {
+    const subscriber = new RecordingSubscription("42", {
+      hearsJoinLeave: true,
+      attachmentFull: this.#attachmentFull,
+    });
+    subscriber.onReceived = (what) => this.#receive(what);
+    subscriber.onInsufficientState = () => {
       this.live = false;
-      this.#scene.gateway.unsubscribe(listener.subscription);
+      this.#run.gateway.unsubscribe(subscriber.subscription);
     };
-    return listener;
+    return subscriber;
   }
 
-  #hear(what: string): void {
+  #receive(what: string): void {
     if (what === "lost" || what.startsWith("join")) return;
     if (!this.live) this.complaints.push(`heard ${what} without a subscription`);
     const [first = "", second = ""] = what.slice(1, -1).split(":");
@@ -216,68 +219,68 @@ class Client {
     // hears may be one that was published just before it began.
     const follows = instance === last.instance ? number === last.number + 1 : number === 1;
     const isOld = instance < last.instance || (instance === last.instance && number <= last.number);
-    if (this.#heardAny ? isOld || !follows : !isOld && !follows) {
+    if (this.#receivedAny ? isOld || !follows : !isOld && !follows) {
       this.complaints.push(`heard ${what} after ${last.instance}:${last.number}`);
     }
-    this.#heardAny = true;
+    this.#receivedAny = true;
     this.last = { instance, number };
   }
 }
 
-class Scene {
-  readonly world: ChannelWorld;
+class RandomRun {
+  readonly channel: ModelChannel;
   gateway: Gateway;
   nowMs = 1_000_000;
   readonly clients: readonly Client[];
 
   constructor(hasHistory: boolean) {
-    this.world = new ChannelWorld(hasHistory);
+    this.channel = new ModelChannel(hasHistory);
     this.gateway = this.#newGateway();
     this.clients = Array.from({ length: clientCount }, (_, index) => new Client(this, index > 1));
   }
 
-  happen(happening: Happening): void {
-    const { world } = this;
-    const client = "who" in happening ? this.clients[happening.who] : undefined;
-    switch (happening.type) {
+  apply(event: RandomEvent): void {
+    const { channel } = this;
+    const client = "who" in event ? this.clients[event.who] : undefined;
+    switch (event.type) {
       case "publish":
-        world.publish();
+        channel.publish();
         break;
       case "announce":
-        world.announce();
+        channel.announce();
         break;
       case "remove":
-        world.removeHistory();
+        channel.removeHistory();
         break;
       case "restart":
-        world.restart();
+        channel.restart();
         break;
       case "lose-stream":
-        world.loseStream();
+        channel.loseStream();
         break;
       case "sleep":
-        this.#sleep();
+        this.#hibernate();
         break;
       case "deliver":
-        world.deliver(this.#take, happening.heard, happening.answerHeard);
+        channel.deliver(this.#take, event.arrives, event.replyArrives);
         break;
       case "delay":
-        world.delay();
+        channel.delay();
         break;
       case "late":
-        world.deliverLate(this.#take, happening.which);
+        channel.deliverLate(this.#take, event.which);
         break;
       case "carry-out":
-        world.carryOut();
+        channel.carryOut();
         break;
       case "answer":
-        world.answer(happening.fails);
+        channel.answer(event.fails);
         break;
       case "join":
-        client?.join(happening.how);
+        client?.subscribe(event.how);
         break;
       case "leave":
-        client?.leave();
+        client?.unsubscribe();
         break;
       case "pass":
         this.nowMs += 11_000;
@@ -286,13 +289,13 @@ class Scene {
   }
 
   /** From here on everything arrives, until nothing is under way. */
-  calmDown(): void {
-    for (let left = 4; left > 0; left--) this.happen({ type: "late", which: 0 });
-    this.world.owe();
+  settle(): void {
+    for (let left = 4; left > 0; left--) this.apply({ type: "late", which: 0 });
+    this.channel.owe();
     for (let rounds = 0; rounds < 1_000; rounds++) {
-      if (!this.world.calling && !this.world.owes) return;
-      this.happen({ type: "answer", fails: false });
-      this.happen({ type: "deliver", heard: true, answerHeard: true });
+      if (!this.channel.calling && !this.channel.owes) return;
+      this.apply({ type: "answer", fails: false });
+      this.apply({ type: "deliver", arrives: true, replyArrives: true });
     }
     throw new Error("it never gets quiet");
   }
@@ -300,19 +303,19 @@ class Scene {
   readonly #take = (batch: RelayBatch): RelayBatchReply => this.gateway.take(batch, this.nowMs);
 
   /** Only an object of which nobody wants anything sleeps. */
-  #sleep(): void {
-    if (!this.world.quiet) return;
+  #hibernate(): void {
+    if (!this.channel.quiet) return;
     this.gateway = this.#newGateway();
-    for (const { live, listener } of this.clients) {
+    for (const { live, subscriber } of this.clients) {
       if (!live) continue;
-      listener.wake();
-      this.gateway.restore(listener.subscription);
+      subscriber.wake();
+      this.gateway.restore(subscriber.subscription);
     }
   }
 
   #newGateway(): Gateway {
     const ports = {
-      call: this.world.call.bind(this.world),
+      call: this.channel.call.bind(this.channel),
       presence: () => undefined,
     };
     return new Gateway({ config: configured(), ports });

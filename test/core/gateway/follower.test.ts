@@ -14,115 +14,115 @@ import {
   said,
   subscribed,
 } from "./followed-channel.ts";
-import { Listener } from "./recording-subscription.ts";
+import { RecordingSubscription } from "./recording-subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 
 describe("a channel without history", () => {
   it("[L1] passes on what is numbered higher than what was taken, once", () => {
-    const { channel, listener } = subscribed();
+    const { channel, subscriber } = subscribed();
     expect(channel.take(1, [said("1"), said("2")])).toEqual({ outcome: "taken" });
     channel.take(1, [said("1"), said("2"), said("3")], { certain: false });
     channel.take(2, [said("2")], { certain: false });
-    expect(listener.heard).toEqual(["1", "2", "3"]);
+    expect(subscriber.received).toEqual(["1", "2", "3"]);
   });
 
   it("[L1] tells the subscribers when a number is missing", () => {
-    const { channel, listener } = subscribed();
+    const { channel, subscriber } = subscribed();
     channel.take(2, [said("2")]);
-    expect(listener.heard).toEqual(["lost"]);
+    expect(subscriber.received).toEqual(["lost"]);
   });
 
   it("[L1] goes on with the first entries of a newer instance, and drops those of the older one", () => {
-    const { channel, listener } = subscribed();
+    const { channel, subscriber } = subscribed();
     channel.take(1, [said("1"), said("2")]);
     channel.take(1, [said("3")], { instance: 2, certain: false });
     channel.take(3, [said(`"late"`)]);
-    expect(listener.heard).toEqual(["1", "2", "3"]);
+    expect(subscriber.received).toEqual(["1", "2", "3"]);
     channel.take(3, [said("5")], { instance: 2 });
-    expect(listener.heard).toEqual(["1", "2", "3", "lost"]);
+    expect(subscriber.received).toEqual(["1", "2", "3", "lost"]);
   });
 
   it("[L1] tells a subscriber nothing that was before the answer to its subscribe, and all that is after it", () => {
     const channel = new FollowedChannel();
-    const listener = new Listener("42");
-    channel.join(listener);
+    const subscriber = new RecordingSubscription("42");
+    channel.subscribe(subscriber);
     channel.take(1, [said("1"), said("2")]);
     channel.take(3, [said("3")]);
-    expect(listener.answers).toEqual([]);
+    expect(subscriber.answers).toEqual([]);
     channel.port.answer(following(undefined, 2));
     channel.settle();
-    expect(listener.answers).toEqual([
+    expect(subscriber.answers).toEqual([
       { outcome: "subscribed", recovered: false, publications: [] },
     ]);
     channel.take(2, [said("2"), said("3"), said("4")], { certain: false });
-    expect(listener.heard).toEqual(["4"]);
+    expect(subscriber.received).toEqual(["4"]);
   });
 
   it("[P2] passes on joins and leaves to those who hear them", () => {
-    const { channel, listener } = subscribed();
-    const deaf = new Listener("7");
-    channel.join(deaf);
+    const { channel, subscriber } = subscribed();
+    const uninterested = new RecordingSubscription("7");
+    channel.subscribe(uninterested);
     const info = { user: "1", client: "c" };
     channel.take(1, [
       { type: "join", info },
       { type: "leave", info },
     ]);
-    expect(listener.heard).toEqual(["join 1", "leave 1"]);
-    expect(deaf.heard).toEqual([]);
+    expect(subscriber.received).toEqual(["join 1", "leave 1"]);
+    expect(uninterested.received).toEqual([]);
   });
 
   it("[C10] disconnects a user's other connections for one that wants to be the only one", () => {
-    const { channel, listener } = subscribed();
-    const another = new Listener("7");
-    channel.join(another);
+    const { channel, subscriber } = subscribed();
+    const another = new RecordingSubscription("7");
+    channel.subscribe(another);
     channel.take(1, [{ type: "sole", user: "42", client: "another" }]);
-    expect(listener.disconnects.map(({ code }) => code)).toEqual([3504]);
+    expect(subscriber.disconnects.map(({ code }) => code)).toEqual([3504]);
     expect(another.disconnects).toEqual([]);
   });
 
   it("[L3] tells the subscribers when history was switched on meanwhile", () => {
-    const { channel, listener } = subscribed();
+    const { channel, subscriber } = subscribed();
     channel.takeStream(1, [1], { instance: 2 });
-    expect(listener.heard).toEqual(["lost"]);
+    expect(subscriber.received).toEqual(["lost"]);
   });
 });
 
 describe("a channel with history", () => {
   it("[L1] passes on publications by offset, once, whatever their numbers are", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(1, [6, 7]);
     channel.takeStream(1, [6, 7, 8], { certain: false });
     channel.takeStream(1, [8, 9], { instance: 2, certain: false });
     channel.takeStream(4, [9, 10]);
-    expect(listener.heard).toEqual(["6", "7", "8", "9", "10"]);
+    expect(subscriber.received).toEqual(["6", "7", "8", "9", "10"]);
   });
 
   it("[L1] passes on what isn't in the stream once, too", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     const join: RelayEntry = { type: "join", info: { user: "1", client: "c" } };
     channel.take(1, [join, entry(6)], { top: at(6) });
     channel.take(1, [join, entry(6), said("1"), entry(7)], { top: at(7), certain: false });
     channel.take(3, [said("1"), entry(7), entry(8)], { top: at(8), certain: false });
-    expect(listener.heard).toEqual(["join 1", "6", "1", "7", "8"]);
+    expect(subscriber.received).toEqual(["join 1", "6", "1", "7", "8"]);
   });
 
   it("[L3] reads what is missing, and passes it on before what came after it", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.take(1, [entry(6), said(`"a"`), entry(8), said(`"b"`)], { top: at(8) });
-    expect(listener.heard).toEqual(["6", `"a"`]);
-    expect(channel.port.questions).toEqual([{ method: "recover", since: at(6), whole: true }]);
+    expect(subscriber.received).toEqual(["6", `"a"`]);
+    expect(channel.port.requests).toEqual([{ method: "recover", since: at(6), whole: true }]);
     channel.takeStream(5, [9, 10]);
     channel.port.answer(read([7, 8, 9], at(9)));
     channel.settle();
-    expect(listener.heard).toEqual(["6", `"a"`, "7", "8", "9", `"b"`, "10"]);
+    expect(subscriber.received).toEqual(["6", `"a"`, "7", "8", "9", `"b"`, "10"]);
   });
 
   it("[L4] reads what is missing when the channel only tells where it stands", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.take(1, [], { instance: 2, certain: false, top: at(6) });
     channel.port.answer(read([6], at(6)));
     channel.settle();
-    expect(listener.heard).toEqual(["6"]);
+    expect(subscriber.received).toEqual(["6"]);
   });
 
   it.each([
@@ -136,26 +136,26 @@ describe("a channel with history", () => {
     ["ends before the top", read([6, 7, 8], at(9))],
     ["is of another stream", { ...read([6, 7, 8, 9], at(9, "f")) }],
   ])("[L3] tells the subscribers when what is missing %s", (_, answer) => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(4, [9]);
     channel.port.answer(answer);
     // What looks like a page of it is asked to go on.
     if (channel.port.open > 0) channel.port.answer(answer);
     channel.settle();
-    expect(listener.heard.at(-1)).toBe("lost");
+    expect(subscriber.received.at(-1)).toBe("lost");
     expect(channel.port.open).toBe(0);
-    expect(listener.heard).not.toContain("9");
+    expect(subscriber.received).not.toContain("9");
   });
 
   it("[L3] begins anew for who joins after what was missing was gone", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     const data = json(`"${"x".repeat(limits.followerBufferBytesMax - 2_000)}"`);
     channel.takeStream(2, [7]);
     channel.take(3, [{ type: "publication", publication: { data, offset: 8 } }], { top: at(8) });
-    const another = new Listener("7");
-    channel.join(another);
+    const another = new RecordingSubscription("7");
+    channel.subscribe(another);
     channel.port.answer({ outcome: "unrecoverable", position: at(8) });
-    expect(listener.heard).toEqual(["lost"]);
+    expect(subscriber.received).toEqual(["lost"]);
     const small = json(`"${"x".repeat(2_000)}"`);
     channel.take(4, [{ type: "publication", publication: { data: small, offset: 6 } }], {
       top: at(6),
@@ -165,43 +165,43 @@ describe("a channel with history", () => {
     channel.takeStream(6, [8]);
     channel.port.answer(read([7, 8], at(8)));
     channel.settle();
-    expect(another.heard).toEqual(["7", "8"]);
+    expect(another.received).toEqual(["7", "8"]);
   });
 
   it("[L3] reads what is missing where it was gone before, once somebody stands there again", () => {
     const { channel } = subscribed(at(5));
     channel.takeStream(2, [7]);
     channel.port.answer({ outcome: "unrecoverable", position: at(7) });
-    const again = new Listener("42");
+    const again = new RecordingSubscription("42");
     channel.subscribed(again, at(5));
     channel.takeStream(2, [7]);
     channel.port.answer(read([6, 7], at(7)));
     channel.settle();
-    expect(again.heard).toEqual(["6", "7"]);
+    expect(again.received).toEqual(["6", "7"]);
   });
 
   it("[L3] reads what is missing page by page, and then passes on what came meanwhile", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(6, [11]);
     channel.port.answer(read([6, 7], at(10)));
     channel.settle();
     channel.takeStream(7, [12]);
-    expect(listener.heard).toEqual(["6", "7"]);
-    expect(listener.cursor?.position).toMatchObject({ offset: 7 });
-    expect(channel.port.questions).toEqual([{ method: "recover", since: at(7), whole: true }]);
+    expect(subscriber.received).toEqual(["6", "7"]);
+    expect(subscriber.savedCursor?.position).toMatchObject({ offset: 7 });
+    expect(channel.port.requests).toEqual([{ method: "recover", since: at(7), whole: true }]);
     channel.port.answer(read([8, 9], at(12)));
     channel.port.answer(read([10, 11, 12], at(12)));
     channel.settle();
-    expect(listener.heard).toEqual(["6", "7", "8", "9", "10", "11", "12"]);
+    expect(subscriber.received).toEqual(["6", "7", "8", "9", "10", "11", "12"]);
     channel.takeStream(8, [13]);
-    expect(listener.heard.at(-1)).toBe("13");
+    expect(subscriber.received.at(-1)).toBe("13");
     expect(channel.port.open).toBe(0);
   });
 
   it("[L3] asks for no further page when nobody is left", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(6, [11]);
-    channel.follower.unsubscribe(listener.subscription);
+    channel.follower.unsubscribe(subscriber.subscription);
     channel.port.answer(read([6, 7], at(10)));
     expect(channel.port.open).toBe(0);
   });
@@ -210,90 +210,90 @@ describe("a channel with history", () => {
     const sql = new NodeSql();
     const asked = openChannel(sql, { options: { historySize: 2_000, historyTtlMs: 3_600_000 } });
     const queueBytes = 1_048_576;
-    const { channel, listener } = subscribed({ ...positionOf(asked), offset: 0 });
+    const { channel, subscriber } = subscribed({ ...positionOf(asked), offset: 0 });
     const text = JSON.stringify("x".repeat(4_000));
     for (let count = 0; count < 1_000; count++) asked.publish(publishing(text), undefined, 0);
     let mostBytes = 0;
-    listener.onHeard = (what) => {
-      listener.behindBytes += what.length + 80;
-      mostBytes = Math.max(mostBytes, listener.behindBytes);
+    subscriber.onReceived = (what) => {
+      subscriber.behindBytes += what.length + 80;
+      mostBytes = Math.max(mostBytes, subscriber.behindBytes);
     };
     channel.take(1_001, [], { top: positionOf(asked), certain: false });
     let calls = 0;
     let number = 1_001;
     while (channel.port.open > 0) {
       calls++;
-      const { questions } = channel.port;
+      const { requests } = channel.port;
       // It is published on while the gateway catches up, and the gateway hears of that.
       for (let count = 0; count < 5; count++) {
         asked.publish(publishing(text), undefined, 0);
         const publication = { data: json(text), offset: positionOf(asked).offset };
         channel.take(number++, [{ type: "publication", publication }], { top: positionOf(asked) });
       }
-      listener.behindBytes = 0;
-      channel.port.answer(...replyToRequests(asked, "eu/1", questions, 0));
+      subscriber.behindBytes = 0;
+      channel.port.answer(...replyToRequests(asked, "eu/1", requests, 0));
       channel.settle();
     }
-    expect(listener.disconnects).toEqual([]);
-    expect(listener.heard).toHaveLength(positionOf(asked).offset);
+    expect(subscriber.disconnects).toEqual([]);
+    expect(subscriber.received).toHaveLength(positionOf(asked).offset);
     expect(calls).toBeGreaterThan(7);
     expect(mostBytes).toBeLessThanOrEqual(queueBytes);
   });
 
   it("[L3] tells the subscribers when what was read doesn't reach what was told", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(4, [9]);
     channel.port.answer(read([], at(5)));
-    expect(listener.heard).toEqual(["lost"]);
+    expect(subscriber.received).toEqual(["lost"]);
     expect(channel.port.open).toBe(0);
   });
 
   it("[L3] reads again when more is missing than was when it asked", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(2, [7]);
     channel.takeStream(4, [9]);
     channel.port.answer(read([6, 7], at(7)));
     channel.port.answer(read([8, 9], at(9)));
     channel.settle();
-    expect(listener.heard).toEqual(["6", "7", "8", "9"]);
+    expect(subscriber.received).toEqual(["6", "7", "8", "9"]);
   });
 
   it("[L3] tells the subscribers of another epoch", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
-    expect(listener.heard).toEqual(["lost"]);
+    expect(subscriber.received).toEqual(["lost"]);
   });
 
   it("adopts another epoch before the first publication, when nothing is at stake", () => {
-    const { channel, listener } = subscribed(at(0));
+    const { channel, subscriber } = subscribed(at(0));
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
     channel.takeStream(2, [2], { instance: 2, top: at(2, "f") });
-    expect(listener.heard).toEqual(["1", "2"]);
+    expect(subscriber.received).toEqual(["1", "2"]);
   });
 
   it("drops what a former instance tells of a former stream", () => {
     const channel = new FollowedChannel();
-    const listener = new Listener("42");
-    channel.join(listener);
+    const subscriber = new RecordingSubscription("42");
+    channel.subscribe(subscriber);
     channel.port.answer(following(at(3, "f"), 0, 2));
     channel.takeStream(1, [4, 5], { top: at(5) });
     channel.takeStream(1, [4], { instance: 2, top: at(4, "f") });
-    expect(listener.heard).toEqual(["4"]);
+    expect(subscriber.received).toEqual(["4"]);
   });
 
   it("takes from a former instance the publications that are new, and nothing else", () => {
     const channel = new FollowedChannel();
-    const listener = new Listener("42");
-    channel.join(listener);
+    const subscriber = new RecordingSubscription("42");
+    channel.subscribe(subscriber);
     channel.port.answer(following(at(3), 0, 2));
     channel.take(7, [said(`"a"`), entry(3), entry(4)], { top: at(4) });
-    expect(listener.heard).toEqual(["4"]);
+    expect(subscriber.received).toEqual(["4"]);
   });
 
   it("says the epoch with the first publication, also when that was read", () => {
-    const { channel, listener } = subscribed(at(0));
+    const { channel, subscriber } = subscribed(at(0));
     const frames: string[] = [];
-    listener.subscription.send = (frame) => frames.push(textOf(frame));
+    subscriber.subscription.send = (frame) => frames.push(textOf(frame));
     channel.take(2, [entry(2)], { top: at(2) });
     channel.port.answer(read([1, 2], at(2)));
     channel.settle();
@@ -302,7 +302,7 @@ describe("a channel with history", () => {
   });
 
   it("[B1] holds only so much while it waits, and reads the rest from the history", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(2, [7]);
     // Half of what a reader may be behind: the other half is for what is read.
     const data = json(`"${"x".repeat(1_048_576 / 4)}"`);
@@ -315,17 +315,17 @@ describe("a channel with history", () => {
     channel.take(5, [large(10)], { top: at(10) });
     channel.port.answer(read([6, 7], at(7)));
     channel.settle();
-    expect(listener.heard).toEqual(["6", "7", data]);
-    expect(channel.port.questions).toEqual([{ method: "recover", since: at(8), whole: true }]);
+    expect(subscriber.received).toEqual(["6", "7", data]);
+    expect(channel.port.requests).toEqual([{ method: "recover", since: at(8), whole: true }]);
     channel.port.answer(read([9, 10], at(10)));
     channel.settle();
-    expect(listener.heard.slice(3)).toEqual(["9", "10"]);
+    expect(subscriber.received.slice(3)).toEqual(["9", "10"]);
   });
 
   it("[B1] tells the subscribers of a channel without history what it had no room for", () => {
     const channel = new FollowedChannel();
-    const listener = new Listener("42");
-    channel.join(listener);
+    const subscriber = new RecordingSubscription("42");
+    channel.subscribe(subscriber);
     const data = json(`"${"x".repeat(limits.followerBufferBytesMax)}"`);
     channel.take(1, [{ type: "publication", publication: { data, offset: 0 } }]);
     channel.take(1, [said("1")], { instance: 2 });
@@ -334,62 +334,62 @@ describe("a channel with history", () => {
     // It is nobody's subscriber yet when this is noticed: so it begins after the hole.
     channel.port.answer(following(undefined, 1, 2));
     channel.take(2, [said("2")], { instance: 2 });
-    expect(listener.answers).toHaveLength(1);
-    expect(listener.heard).toEqual(["2"]);
+    expect(subscriber.answers).toHaveLength(1);
+    expect(subscriber.received).toEqual(["2"]);
   });
 });
 
 describe("a follower", () => {
   it("[L5] says that nobody wants the channel, and drops what was told", () => {
-    const { channel, listener } = subscribed(at(5));
-    channel.follower.unsubscribe(listener.subscription);
+    const { channel, subscriber } = subscribed(at(5));
+    channel.follower.unsubscribe(subscriber.subscription);
     expect(channel.takeStream(1, [6])).toEqual({ outcome: "left" });
     expect(channel.follower.idle).toBe(true);
-    expect(listener.heard).toEqual([]);
+    expect(subscriber.received).toEqual([]);
   });
 
   it("[B3] takes nothing while its sockets are too far behind, and takes it later", () => {
-    const { channel, listener } = subscribed(undefined, {
+    const { channel, subscriber } = subscribed(undefined, {
       queue_max_size: limits.backlogBytesMax * 2,
     });
-    listener.behindBytes = limits.backlogBytesMax + 1;
+    subscriber.behindBytes = limits.backlogBytesMax + 1;
     channel.take(1, [said("1")]);
     expect(channel.take(2, [said("2")])).toEqual({ outcome: "busy" });
-    listener.behindBytes = 0;
+    subscriber.behindBytes = 0;
     channel.take(2, [said("2")]);
-    expect(listener.heard).toEqual(["1", "2"]);
+    expect(subscriber.received).toEqual(["1", "2"]);
   });
 
   it("[L3] begins anew with the next one who joins after all were told", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
     expect(channel.follower.idle).toBe(true);
-    const again = new Listener("42");
-    channel.join(again);
+    const again = new RecordingSubscription("42");
+    channel.subscribe(again);
     channel.port.answer(following(at(1, "f"), 1, 2));
     channel.takeStream(2, [2], { instance: 2, top: at(2, "f") });
-    expect([listener.heard, again.heard]).toEqual([["lost"], ["2"]]);
-    expect(again.cursor).toEqual({ instance: 2, sequence: 2, position: at(2, "f") });
+    expect([subscriber.received, again.received]).toEqual([["lost"], ["2"]]);
+    expect(again.savedCursor).toEqual({ instance: 2, sequence: 2, position: at(2, "f") });
   });
 
   it("[O3] lets nobody begin in the middle of a batch", () => {
-    const { channel, listener } = subscribed(at(5));
-    const another = new Listener("7");
-    listener.onHeard = (what) => {
-      if (what === "join 1") channel.join(another);
+    const { channel, subscriber } = subscribed(at(5));
+    const another = new RecordingSubscription("7");
+    subscriber.onReceived = (what) => {
+      if (what === "join 1") channel.subscribe(another);
     };
     const info = { user: "1", client: "c" };
     channel.take(1, [entry(6), { type: "join", info }, entry(7)], { top: at(7) });
     channel.takeStream(4, [8]);
-    expect(listener.heard).toEqual(["6", "join 1", "7", "8"]);
+    expect(subscriber.received).toEqual(["6", "join 1", "7", "8"]);
     expect(another.answers).toMatchObject([{ position: at(7) }]);
-    expect(another.heard).toEqual(["8"]);
+    expect(another.received).toEqual(["8"]);
   });
 
   it("says that something changed after whatever happened to it", () => {
-    const { channel, listener } = subscribed(at(5));
+    const { channel, subscriber } = subscribed(at(5));
     const { changes } = channel;
-    channel.follower.unsubscribe(listener.subscription);
+    channel.follower.unsubscribe(subscriber.subscription);
     expect(channel.changes).toBe(changes + 1);
   });
 });

@@ -5,11 +5,11 @@ import type { RelayBatchReply, RelayEntry } from "../../../src/contract/relay-ba
 import { configured } from "../../support/configured.ts";
 import { json } from "../api/channel-config.ts";
 import { type at, following } from "./followed-channel.ts";
-import { Listener } from "./recording-subscription.ts";
+import { RecordingSubscription } from "./recording-subscription.ts";
 import { ScriptedPort } from "./scripted-port.ts";
 
 /** A gateway with its clients, and channels' objects that answer when and what a test says. */
-export class Scene {
+export class GatewayFixture {
   readonly port = new ScriptedPort();
   nowMs = 1_000_000;
   gathered: GatheredPresence | { readonly error: ErrorCode } = { clients: [], complete: true };
@@ -24,34 +24,38 @@ export class Scene {
     this.gateway = this.#newGateway(only);
   }
 
-  join(
+  subscribe(
     channel: string,
-    traits: ConstructorParameters<typeof Listener>[1] = {},
+    traits: ConstructorParameters<typeof RecordingSubscription>[1] = {},
     since?: ReturnType<typeof at>,
-  ): Listener {
-    const listener = new Listener(`user${++this.#users}`, traits, channel);
-    const wish = {
+  ): RecordingSubscription {
+    const subscriber = new RecordingSubscription(`user${++this.#users}`, traits, channel);
+    const options = {
       positioned: true,
       mode: "stream",
       orFail: false,
       ...(since && { since }),
     } as const;
-    this.gateway.subscribe(listener.subscription, wish, this.nowMs, listener.answered);
-    return listener;
+    this.gateway.subscribe(subscriber.subscription, options, this.nowMs, subscriber.answered);
+    return subscriber;
   }
 
-  /** Joined and answered. */
-  listener(
+  /** A subscription that has been answered. */
+  subscribed(
     channel: string,
-    traits: ConstructorParameters<typeof Listener>[1] = {},
+    traits: ConstructorParameters<typeof RecordingSubscription>[1] = {},
     position?: ReturnType<typeof at>,
-  ): Listener {
-    const listener = this.join(channel, traits);
+  ): RecordingSubscription {
+    const subscriber = this.subscribe(channel, traits);
     if (this.port.open > 0) this.port.answer(following(position));
-    return listener;
+    return subscriber;
   }
 
-  publish(channel: string, by: Listener | undefined, answered: (outcome: string) => void): void {
+  publish(
+    channel: string,
+    by: RecordingSubscription | undefined,
+    answered: (outcome: string) => void,
+  ): void {
     const info = { user: "42", client: "c" };
     const { subscription } = by ?? {};
     this.gateway.publish(channel, json("1"), info, subscription, this.nowMs, ({ outcome }) =>
@@ -75,11 +79,11 @@ export class Scene {
     return this.gateway.settle(this.nowMs);
   }
 
-  sleep(...listeners: readonly Listener[]): void {
+  hibernate(...subscribers: readonly RecordingSubscription[]): void {
     this.gateway = this.#newGateway(undefined);
-    for (const listener of listeners) {
-      listener.wake();
-      this.gateway.restore(listener.subscription);
+    for (const subscriber of subscribers) {
+      subscriber.wake();
+      this.gateway.restore(subscriber.subscription);
     }
   }
 

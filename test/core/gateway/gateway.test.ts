@@ -4,156 +4,156 @@ import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { at, entry, following, publication, said } from "./followed-channel.ts";
-import { batch, Scene } from "./gateway-fixture.ts";
+import { batch, GatewayFixture } from "./gateway-fixture.ts";
 
 describe("gateway", () => {
   it("[L6] follows each channel once, and passes on to its own subscribers only", () => {
-    const scene = new Scene();
+    const fixture = new GatewayFixture();
     const [news, more, sport] = [
-      scene.listener("news"),
-      scene.listener("news"),
-      scene.listener("sport"),
+      fixture.subscribed("news"),
+      fixture.subscribed("news"),
+      fixture.subscribed("sport"),
     ];
-    expect(scene.port.calls).toEqual(["follow", "follow"]);
-    expect(scene.gateway.channelCount).toBe(2);
-    scene.take("news", [said("1")]);
-    scene.take("sport", [said("2")]);
-    expect([news.heard, more.heard, sport.heard]).toEqual([["1"], ["1"], ["2"]]);
+    expect(fixture.port.calls).toEqual(["follow", "follow"]);
+    expect(fixture.gateway.channelCount).toBe(2);
+    fixture.take("news", [said("1")]);
+    fixture.take("sport", [said("2")]);
+    expect([news.received, more.received, sport.received]).toEqual([["1"], ["1"], ["2"]]);
   });
 
   it("[L5] says that nobody wants a channel, and holds nothing of it", () => {
-    const scene = new Scene();
-    const listener = scene.listener("news");
-    scene.gateway.unsubscribe(listener.subscription);
-    expect(scene.gateway.channelCount).toBe(0);
-    expect(scene.port.calls).toEqual(["follow"]);
-    expect(scene.take("news", [said("1")])).toEqual({ outcome: "left" });
-    expect(listener.heard).toEqual([]);
+    const fixture = new GatewayFixture();
+    const subscriber = fixture.subscribed("news");
+    fixture.gateway.unsubscribe(subscriber.subscription);
+    expect(fixture.gateway.channelCount).toBe(0);
+    expect(fixture.port.calls).toEqual(["follow"]);
+    expect(fixture.take("news", [said("1")])).toEqual({ outcome: "left" });
+    expect(subscriber.received).toEqual([]);
   });
 
   it("[L5] follows anew whom it had left", () => {
-    const scene = new Scene();
-    scene.gateway.unsubscribe(scene.listener("news").subscription);
-    const listener = scene.listener("news");
-    expect(scene.port.calls).toEqual(["follow", "follow"]);
-    scene.take("news", [said("1")]);
-    expect(listener.heard).toEqual(["1"]);
+    const fixture = new GatewayFixture();
+    fixture.gateway.unsubscribe(fixture.subscribed("news").subscription);
+    const subscriber = fixture.subscribed("news");
+    expect(fixture.port.calls).toEqual(["follow", "follow"]);
+    fixture.take("news", [said("1")]);
+    expect(subscriber.received).toEqual(["1"]);
   });
 
   it("[G5] isn't confused by the answer for one who left and came again", () => {
-    const scene = new Scene();
-    const first = scene.join("news");
-    scene.gateway.unsubscribe(first.subscription);
-    const second = scene.join("news");
-    scene.port.answer(following(undefined, 3));
+    const fixture = new GatewayFixture();
+    const first = fixture.subscribe("news");
+    fixture.gateway.unsubscribe(first.subscription);
+    const second = fixture.subscribe("news");
+    fixture.port.answer(following(undefined, 3));
     expect(second.answers).toEqual([]);
-    scene.port.answer(following(undefined, 4));
+    fixture.port.answer(following(undefined, 4));
     expect([first.answers.length, second.answers.length]).toEqual([0, 1]);
   });
 
   it("[O6] asks one channel one thing after the other, and doesn't let channels wait for each other", () => {
-    const scene = new Scene();
-    const told: string[] = [];
-    scene.publish("news", undefined, (outcome) => told.push(`news ${outcome}`));
-    scene.publish("sport", undefined, (outcome) => told.push(`sport ${outcome}`));
-    scene.publish("news", undefined, (outcome) => told.push(`news again ${outcome}`));
-    expect(scene.port.calls).toEqual(["publish", "publish"]);
-    scene.port.fail();
-    scene.port.answer(published(1));
-    scene.port.answer(published(1));
-    expect(told).toEqual(["news failed", "sport published", "news again published"]);
+    const fixture = new GatewayFixture();
+    const outcomes: string[] = [];
+    fixture.publish("news", undefined, (outcome) => outcomes.push(`news ${outcome}`));
+    fixture.publish("sport", undefined, (outcome) => outcomes.push(`sport ${outcome}`));
+    fixture.publish("news", undefined, (outcome) => outcomes.push(`news again ${outcome}`));
+    expect(fixture.port.calls).toEqual(["publish", "publish"]);
+    fixture.port.fail();
+    fixture.port.answer(published(1));
+    fixture.port.answer(published(1));
+    expect(outcomes).toEqual(["news failed", "sport published", "news again published"]);
   });
 
   it("[O4] answers a publisher who subscribes once its publication is collected, and another one at once", () => {
-    const scene = new Scene();
-    const [listener, another] = [scene.listener("news"), scene.listener("sport")];
-    const told: string[] = [];
-    scene.publish("news", listener, (outcome) => {
-      const collected = scene.gateway.awaitFlush(listener.subscription);
-      told.push(`${outcome}, ${collected ? "collected" : "not collected"}`);
+    const fixture = new GatewayFixture();
+    const [subscriber, another] = [fixture.subscribed("news"), fixture.subscribed("sport")];
+    const outcomes: string[] = [];
+    fixture.publish("news", subscriber, (outcome) => {
+      const collected = fixture.gateway.awaitFlush(subscriber.subscription);
+      outcomes.push(`${outcome}, ${collected ? "collected" : "not collected"}`);
     });
-    scene.publish("news", another, (outcome) => told.push(`${outcome} by another`));
-    scene.publish("news", undefined, (outcome) => told.push(`${outcome} by nobody`));
-    scene.port.answer(published(1));
-    scene.port.answer(published(2), published(3));
-    expect(told).toEqual(["published by another", "published by nobody"]);
-    scene.take("news", [said("1")]);
-    expect(told.slice(2)).toEqual(["published, collected"]);
-    expect([listener.heard, listener.flushes]).toEqual([["1"], 1]);
+    fixture.publish("news", another, (outcome) => outcomes.push(`${outcome} by another`));
+    fixture.publish("news", undefined, (outcome) => outcomes.push(`${outcome} by nobody`));
+    fixture.port.answer(published(1));
+    fixture.port.answer(published(2), published(3));
+    expect(outcomes).toEqual(["published by another", "published by nobody"]);
+    fixture.take("news", [said("1")]);
+    expect(outcomes.slice(2)).toEqual(["published, collected"]);
+    expect([subscriber.received, subscriber.flushes]).toEqual([["1"], 1]);
   });
 
   it("[O4] lets a publisher wait for what is still collected", () => {
-    const scene = new Scene();
-    const crowd = Array.from({ length: 100 }, () => scene.listener("news"));
-    const [first] = crowd;
+    const fixture = new GatewayFixture();
+    const subscribers = Array.from({ length: 100 }, () => fixture.subscribed("news"));
+    const [first] = subscribers;
     if (first === undefined) throw new Error("no crowd");
-    scene.take("news", [said("1")]);
-    expect(scene.gateway.awaitFlush(first.subscription)).toBe(false);
-    scene.gateway.take(batch("news", [said("2")], 2), scene.nowMs);
-    expect(scene.gateway.awaitFlush(first.subscription)).toBe(true);
-    expect(scene.settle()).toBe(2.5);
-    expect(first.heard).toEqual(["1"]);
-    scene.nowMs += 6;
-    expect(scene.settle()).toBeUndefined();
-    expect([first.heard, first.flushes]).toEqual([["1", "2"], 1]);
+    fixture.take("news", [said("1")]);
+    expect(fixture.gateway.awaitFlush(first.subscription)).toBe(false);
+    fixture.gateway.take(batch("news", [said("2")], 2), fixture.nowMs);
+    expect(fixture.gateway.awaitFlush(first.subscription)).toBe(true);
+    expect(fixture.settle()).toBe(2.5);
+    expect(first.received).toEqual(["1"]);
+    fixture.nowMs += 6;
+    expect(fixture.settle()).toBeUndefined();
+    expect([first.received, first.flushes]).toEqual([["1", "2"], 1]);
   });
 
   it("[B4] answers a publisher who waits too long, and says when", () => {
-    const scene = new Scene();
-    const listener = scene.listener("news");
+    const fixture = new GatewayFixture();
+    const subscriber = fixture.subscribed("news");
     let outcome = "none";
-    scene.publish("news", listener, (answered) => (outcome = answered));
-    scene.port.answer(published(1));
-    expect([outcome, scene.settle()]).toEqual(["none", limits.objectAnswerMs]);
-    scene.nowMs += limits.objectAnswerMs;
-    expect([scene.settle(), outcome]).toEqual([undefined, "published"]);
+    fixture.publish("news", subscriber, (answered) => (outcome = answered));
+    fixture.port.answer(published(1));
+    expect([outcome, fixture.settle()]).toEqual(["none", limits.objectAnswerMs]);
+    fixture.nowMs += limits.objectAnswerMs;
+    expect([fixture.settle(), outcome]).toEqual([undefined, "published"]);
   });
 
   it("[O5] tells of a subscriber after it came, and of its leaving once", () => {
-    const scene = new Scene();
-    const listener = scene.listener("news", { announced: true });
-    scene.gateway.announce(listener.subscription);
-    const { info } = listener.subscription;
-    expect(scene.port.questions).toEqual([
+    const fixture = new GatewayFixture();
+    const subscriber = fixture.subscribed("news", { announced: true });
+    fixture.gateway.announce(subscriber.subscription);
+    const { info } = subscriber.subscription;
+    expect(fixture.port.requests).toEqual([
       { method: "announce", entries: [{ type: "join", info }] },
     ]);
-    scene.port.answer({ outcome: "announced" });
-    scene.gateway.unsubscribe(listener.subscription);
-    scene.gateway.unsubscribe(listener.subscription);
-    expect(scene.port.questions).toEqual([
+    fixture.port.answer({ outcome: "announced" });
+    fixture.gateway.unsubscribe(subscriber.subscription);
+    fixture.gateway.unsubscribe(subscriber.subscription);
+    expect(fixture.port.requests).toEqual([
       { method: "announce", entries: [{ type: "leave", info }] },
     ]);
-    scene.port.answer({ outcome: "announced" });
-    expect(scene.port.open).toBe(0);
+    fixture.port.answer({ outcome: "announced" });
+    expect(fixture.port.open).toBe(0);
   });
 
   it("[O5] tells nothing of those who aren't announced, or never came", () => {
-    const scene = new Scene();
-    const quiet = scene.listener("news");
-    scene.gateway.announce(quiet.subscription);
-    scene.gateway.unsubscribe(quiet.subscription);
-    const never = scene.join("sport", { announced: true });
-    scene.gateway.unsubscribe(never.subscription);
-    expect(scene.port.calls).toEqual(["follow", "follow"]);
+    const fixture = new GatewayFixture();
+    const quiet = fixture.subscribed("news");
+    fixture.gateway.announce(quiet.subscription);
+    fixture.gateway.unsubscribe(quiet.subscription);
+    const never = fixture.subscribe("sport", { announced: true });
+    fixture.gateway.unsubscribe(never.subscription);
+    expect(fixture.port.calls).toEqual(["follow", "follow"]);
   });
 
   it("[O5] tells of the leaving of those who slept, or were told that they lost the stream", () => {
-    const scene = new Scene();
-    const slept = scene.listener("news", { announced: true }, at(5));
-    scene.sleep(slept);
-    slept.onLost = () => scene.gateway.unsubscribe(slept.subscription);
-    scene.take("news", [entry(1)], at(1, "f"), 2);
-    expect(slept.heard).toEqual(["lost"]);
-    expect(scene.port.questions).toMatchObject([{ entries: [{ type: "leave" }] }]);
+    const fixture = new GatewayFixture();
+    const slept = fixture.subscribed("news", { announced: true }, at(5));
+    fixture.hibernate(slept);
+    slept.onInsufficientState = () => fixture.gateway.unsubscribe(slept.subscription);
+    fixture.take("news", [entry(1)], at(1, "f"), 2);
+    expect(slept.received).toEqual(["lost"]);
+    expect(fixture.port.requests).toMatchObject([{ entries: [{ type: "leave" }] }]);
   });
 
   it("[C10] tells that a subscriber wants to be its user's only one", () => {
-    const scene = new Scene();
-    const listener = scene.listener("news", { sole: true, announced: true });
-    scene.gateway.announce(listener.subscription);
-    const { info } = listener.subscription;
+    const fixture = new GatewayFixture();
+    const subscriber = fixture.subscribed("news", { sole: true, announced: true });
+    fixture.gateway.announce(subscriber.subscription);
+    const { info } = subscriber.subscription;
     const { user, client } = info;
-    expect(scene.port.questions).toEqual([
+    expect(fixture.port.requests).toEqual([
       {
         method: "announce",
         entries: [
@@ -165,49 +165,51 @@ describe("gateway", () => {
   });
 
   it("[C6] knows no channel but its own when a full channel's object spills to it", () => {
-    const scene = new Scene("news");
-    expect(scene.gateway.find("news").outcome).toBe("resolved");
-    expect(scene.gateway.find("sport")).toEqual({ outcome: "unknown-namespace" });
-    expect(scene.gateway.find("").outcome).toBe("bad-name");
-    expect(scene.gateway.find("é").outcome).toBe("bad-name");
-    expect(new Scene().gateway.find("sport").outcome).toBe("resolved");
-    expect(new Scene().gateway.find("").outcome).toBe("bad-name");
+    const fixture = new GatewayFixture("news");
+    expect(fixture.gateway.find("news").outcome).toBe("resolved");
+    expect(fixture.gateway.find("sport")).toEqual({ outcome: "unknown-namespace" });
+    expect(fixture.gateway.find("").outcome).toBe("bad-name");
+    expect(fixture.gateway.find("é").outcome).toBe("bad-name");
+    expect(new GatewayFixture().gateway.find("sport").outcome).toBe("resolved");
+    expect(new GatewayFixture().gateway.find("").outcome).toBe("bad-name");
   });
 
   it("reads the history for a client, or says why it can't", () => {
-    const scene = new Scene();
+    const fixture = new GatewayFixture();
     const answers: unknown[] = [];
     const query = { limit: 10, reverse: false };
     const ask = (): void => {
-      scene.gateway.history("news", query, 1_000, scene.nowMs, (answer) => answers.push(answer));
+      fixture.gateway.history("news", query, 1_000, fixture.nowMs, (answer) =>
+        answers.push(answer),
+      );
     };
     ask();
-    expect(scene.port.questions).toEqual([{ method: "history", query, bytesMax: 1_000 }]);
+    expect(fixture.port.requests).toEqual([{ method: "history", query, bytesMax: 1_000 }]);
     const history = {
       outcome: "history",
       publications: [publication(1)],
       position: at(1),
     } as const;
-    scene.port.answer(history);
+    fixture.port.answer(history);
     ask();
-    scene.port.answer({ outcome: "error", error: errorCodes.notAvailable });
+    fixture.port.answer({ outcome: "error", error: errorCodes.notAvailable });
     expect(answers).toEqual([history, { outcome: "failed", error: errorCodes.notAvailable }]);
   });
 
   it("[G6] says who is present, and whether somebody may be missing", () => {
-    const scene = new Scene();
+    const fixture = new GatewayFixture();
     const answers: unknown[] = [];
     const clients = [
       { user: "42", client: "a" },
       { user: "42", client: "b" },
     ];
-    scene.gathered = { clients, complete: false };
-    scene.gateway.presence("news", (answer) => answers.push(answer));
-    scene.gathered = { clients, complete: true };
-    scene.gateway.presenceStats("news", (answer) => answers.push(answer));
-    scene.gathered = { error: errorCodes.internal };
-    scene.gateway.presence("news", (answer) => answers.push(answer));
-    scene.gateway.presenceStats("news", (answer) => answers.push(answer));
+    fixture.gathered = { clients, complete: false };
+    fixture.gateway.presence("news", (answer) => answers.push(answer));
+    fixture.gathered = { clients, complete: true };
+    fixture.gateway.presenceStats("news", (answer) => answers.push(answer));
+    fixture.gathered = { error: errorCodes.internal };
+    fixture.gateway.presence("news", (answer) => answers.push(answer));
+    fixture.gateway.presenceStats("news", (answer) => answers.push(answer));
     const failed = { outcome: "failed", error: errorCodes.internal };
     expect(answers).toEqual([
       { outcome: "presence", result: { clients, incomplete: true } },
@@ -218,32 +220,32 @@ describe("gateway", () => {
   });
 
   it("[G6] asks a channel one time after the other, and answers together who asked meanwhile", () => {
-    const scene = new Scene();
+    const fixture = new GatewayFixture();
     const asked: ((answer: GatheredPresence) => void)[] = [];
-    scene.onPresence = (_, answered) => asked.push(answered);
-    const told: string[] = [];
+    fixture.onPresence = (_, answered) => asked.push(answered);
+    const outcomes: string[] = [];
     const ask = (channel: string, who: string): void => {
-      scene.gateway.presence(channel, ({ outcome }) => told.push(`${who} ${outcome}`));
+      fixture.gateway.presence(channel, ({ outcome }) => outcomes.push(`${who} ${outcome}`));
     };
     ask("news", "first");
     ask("news", "second");
     ask("sport", "another");
-    scene.gateway.presenceStats("news", ({ outcome }) => told.push(`third ${outcome}`));
+    fixture.gateway.presenceStats("news", ({ outcome }) => outcomes.push(`third ${outcome}`));
     expect(asked).toHaveLength(2);
-    const nobody = { clients: [], complete: true };
-    asked[0]?.(nobody);
-    expect([told, asked.length]).toEqual([["first presence"], 3]);
-    asked[2]?.(nobody);
-    expect(told.slice(1)).toEqual(["second presence", "third presence-stats"]);
+    const none = { clients: [], complete: true };
+    asked[0]?.(none);
+    expect([outcomes, asked.length]).toEqual([["first presence"], 3]);
+    asked[2]?.(none);
+    expect(outcomes.slice(1)).toEqual(["second presence", "third presence-stats"]);
     ask("news", "last");
     expect(asked).toHaveLength(4);
   });
 
   it("[B1] answers 111 to who asks for presence while as many wait as may", () => {
-    const scene = new Scene();
-    scene.onPresence = () => undefined;
+    const fixture = new GatewayFixture();
+    fixture.onPresence = () => undefined;
     const answers: unknown[] = [];
-    const ask = (): void => scene.gateway.presence("news", (answer) => answers.push(answer));
+    const ask = (): void => fixture.gateway.presence("news", (answer) => answers.push(answer));
     for (let count = 0; count <= limits.presenceWaitingMax; count++) ask();
     expect(answers).toEqual([]);
     ask();
@@ -251,28 +253,28 @@ describe("gateway", () => {
   });
 
   it("[O5] tells an overloaded channel of a leave later, and says when", () => {
-    const scene = new Scene();
-    const listener = scene.listener("news", { announced: true });
-    scene.gateway.announce(listener.subscription);
-    scene.port.answer({ outcome: "announced" });
-    scene.gateway.unsubscribe(listener.subscription);
-    scene.port.refuse();
-    expect(scene.settle()).toBe(limits.overloadRetryMs);
-    scene.nowMs += limits.overloadRetryMs;
-    expect(scene.settle()).toBeUndefined();
-    expect(scene.port.questions).toMatchObject([{ entries: [{ type: "leave" }] }]);
-    scene.port.refuse();
-    expect(scene.settle()).toBe(2 * limits.overloadRetryMs);
+    const fixture = new GatewayFixture();
+    const subscriber = fixture.subscribed("news", { announced: true });
+    fixture.gateway.announce(subscriber.subscription);
+    fixture.port.answer({ outcome: "announced" });
+    fixture.gateway.unsubscribe(subscriber.subscription);
+    fixture.port.refuse();
+    expect(fixture.settle()).toBe(limits.overloadRetryMs);
+    fixture.nowMs += limits.overloadRetryMs;
+    expect(fixture.settle()).toBeUndefined();
+    expect(fixture.port.requests).toMatchObject([{ entries: [{ type: "leave" }] }]);
+    fixture.port.refuse();
+    expect(fixture.settle()).toBe(2 * limits.overloadRetryMs);
   });
 
   it("[P1] says who of its own clients is present", () => {
-    const scene = new Scene();
-    const listener = scene.listener("news");
-    scene.listener("news", { present: false });
-    scene.join("sport");
-    expect(scene.gateway.present("news")).toEqual({ clients: [listener.subscription.info] });
-    expect(scene.gateway.present("sport")).toEqual({ clients: [] });
-    expect(scene.gateway.present("nothing")).toEqual({ clients: [] });
+    const fixture = new GatewayFixture();
+    const subscriber = fixture.subscribed("news");
+    fixture.subscribed("news", { present: false });
+    fixture.subscribe("sport");
+    expect(fixture.gateway.present("news")).toEqual({ clients: [subscriber.subscription.info] });
+    expect(fixture.gateway.present("sport")).toEqual({ clients: [] });
+    expect(fixture.gateway.present("nothing")).toEqual({ clients: [] });
   });
 });
 

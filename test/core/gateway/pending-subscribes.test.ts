@@ -4,94 +4,103 @@ import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { json } from "../api/channel-config.ts";
 import { at, entry, FollowedChannel, following, publication, read } from "./followed-channel.ts";
-import { answerOf, joinedAt, joining, recoveredAt, standing } from "./subscribing-client.ts";
-import { Listener } from "./recording-subscription.ts";
+import {
+  replyTo,
+  freshAt,
+  subscribing,
+  recoveredAt,
+  subscribedAtFive,
+} from "./subscribing-client.ts";
+import { RecordingSubscription } from "./recording-subscription.ts";
 
 describe("the first who joins", () => {
   it("[L6] asks once to follow, however many come meanwhile", () => {
     const channel = new FollowedChannel();
-    const crowd = Array.from({ length: 50 }, (_, index) => new Listener(`user${index}`));
-    for (const listener of crowd) channel.join(listener);
+    const subscribers = Array.from(
+      { length: 50 },
+      (_, index) => new RecordingSubscription(`user${index}`),
+    );
+    for (const subscriber of subscribers) channel.subscribe(subscriber);
     expect(channel.port.calls).toEqual(["follow"]);
     channel.port.answer(following(at(5)));
-    for (const { answers } of crowd) expect(answers).toEqual([joinedAt(5)]);
-    channel.join(new Listener("late"));
+    for (const { answers } of subscribers) expect(answers).toEqual([freshAt(5)]);
+    channel.subscribe(new RecordingSubscription("late"));
     expect(channel.port.calls).toEqual(["follow"]);
   });
 
   it("[L6] asks in the same call for what it missed", () => {
-    const { channel, listener } = joining({ since: at(3) });
+    const { channel, subscriber } = subscribing({ since: at(3) });
     expect(channel.port.calls).toEqual(["follow recover"]);
     channel.port.answer(following(at(5), 2), read([4, 5], at(5)));
-    expect(listener.answers).toEqual([recoveredAt(5, 4, 5)]);
+    expect(subscriber.answers).toEqual([recoveredAt(5, 4, 5)]);
   });
 
   it("[R2] gets what was told between the two answers, and what came before them, once", () => {
-    const { channel, listener } = joining({ since: at(3) });
+    const { channel, subscriber } = subscribing({ since: at(3) });
     channel.takeStream(1, [4, 5, 6, 7]);
     channel.port.answer(following(at(5), 2), read([4, 5, 6], at(6)));
     channel.takeStream(3, [6, 7, 8]);
-    expect(listener.answers).toEqual([recoveredAt(7, 4, 5, 6, 7)]);
-    expect(listener.heard).toEqual(["8"]);
+    expect(subscriber.answers).toEqual([recoveredAt(7, 4, 5, 6, 7)]);
+    expect(subscriber.received).toEqual(["8"]);
   });
 
   it("[R2] gets nothing in the answer that the gateway hasn't passed on", () => {
-    const { channel, listener } = joining({ since: at(3) });
+    const { channel, subscriber } = subscribing({ since: at(3) });
     channel.port.answer(following(at(5), 2), read([4, 5, 6], at(6)));
-    expect(listener.answers).toEqual([recoveredAt(5, 4, 5)]);
+    expect(subscriber.answers).toEqual([recoveredAt(5, 4, 5)]);
     channel.takeStream(3, [6]);
-    expect(listener.heard).toEqual(["6"]);
+    expect(subscriber.received).toEqual(["6"]);
   });
 
   it.each([
     ["100 when nobody knows", (channel: FollowedChannel) => fail(channel), 100],
     ["111 when the object is overloaded", (channel: FollowedChannel) => channel.refuse(), 111],
   ])("[B4] is answered %s", (_, failing, code) => {
-    const { channel, listener } = joining();
+    const { channel, subscriber } = subscribing();
     failing(channel);
-    expect(listener.answers).toMatchObject([
+    expect(subscriber.answers).toMatchObject([
       { outcome: "failed", error: { code, temporary: true } },
     ]);
     expect(channel.follower.idle).toBe(true);
   });
 
   it("[R1] doesn't make others wait for what was asked ahead for another epoch", () => {
-    const { channel, listener } = joining({ since: at(3, "f") });
-    const another = new Listener("8");
-    channel.join(another, { since: at(3) });
+    const { channel, subscriber } = subscribing({ since: at(3, "f") });
+    const another = new RecordingSubscription("8");
+    channel.subscribe(another, { since: at(3) });
     channel.port.answer(following(at(5)), { outcome: "unrecoverable", position: at(5) });
     channel.port.answer(read([4, 5], at(5)));
-    expect(listener.answers).toEqual([joinedAt(5)]);
+    expect(subscriber.answers).toEqual([freshAt(5)]);
     expect(another.answers).toEqual([recoveredAt(5, 4, 5)]);
   });
 
   it("[G5] isn't answered when it left while another was", () => {
-    const { channel } = joining();
-    const [second, third] = [new Listener("8"), new Listener("9")];
+    const { channel } = subscribing();
+    const [second, third] = [new RecordingSubscription("8"), new RecordingSubscription("9")];
     channel.follower.subscribe(second.subscription, unpositioned, channel.nowMs, () => {
       channel.follower.unsubscribe(third.subscription);
     });
-    channel.join(third);
+    channel.subscribe(third);
     channel.port.answer(following(at(5)));
     expect(third.answers).toEqual([]);
     channel.takeStream(1, [6]);
-    expect([second.heard, third.heard]).toEqual([["6"], []]);
+    expect([second.received, third.received]).toEqual([["6"], []]);
   });
 
   it("[G5] isn't answered after it left", () => {
-    const { channel, listener } = joining();
-    channel.follower.unsubscribe(listener.subscription);
+    const { channel, subscriber } = subscribing();
+    channel.follower.unsubscribe(subscriber.subscription);
     expect(channel.follower.idle).toBe(true);
     channel.port.answer(following(at(5)));
     channel.take(1, [entry(6)], { top: at(6) });
-    expect([listener.answers, listener.heard]).toEqual([[], []]);
+    expect([subscriber.answers, subscriber.received]).toEqual([[], []]);
   });
 
   it("keeps no position on a channel without history, whatever it asks for", () => {
-    const { channel, listener } = joining({ since: at(3), orFail: true });
+    const { channel, subscriber } = subscribing({ since: at(3), orFail: true });
     const error = { code: 108, message: "not available", temporary: false };
     channel.port.answer(following(), { outcome: "error", error });
-    expect(listener.answers).toEqual([
+    expect(subscriber.answers).toEqual([
       { outcome: "subscribed", recovered: false, publications: [] },
     ]);
   });
@@ -99,99 +108,99 @@ describe("the first who joins", () => {
 
 describe("who joins a channel that is followed", () => {
   it("gets no position when it wants none", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { positioned: false });
-    expect(listener.answers).toEqual([
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { positioned: false });
+    expect(subscriber.answers).toEqual([
       { outcome: "subscribed", recovered: false, publications: [] },
     ]);
   });
 
   it("[R3] recovers at once, with nothing, where the gateway stands", () => {
-    const channel = standing();
-    expect(answerOf(channel, { since: at(5) })).toEqual(recoveredAt(5));
-    expect(answerOf(channel, { since: at(5, "") })).toEqual(recoveredAt(5));
+    const channel = subscribedAtFive();
+    expect(replyTo(channel, { since: at(5) })).toEqual(recoveredAt(5));
+    expect(replyTo(channel, { since: at(5, "") })).toEqual(recoveredAt(5));
     expect(channel.port.calls).toEqual(["follow"]);
   });
 
   it("[R1] doesn't recover in another epoch, and nobody is asked", () => {
-    const channel = standing();
-    expect(answerOf(channel, { since: at(3, "f") })).toEqual(joinedAt(5));
+    const channel = subscribedAtFive();
+    expect(replyTo(channel, { since: at(3, "f") })).toEqual(freshAt(5));
     expect(channel.port.calls).toEqual(["follow"]);
   });
 
   it("[R5] is refused with 112 when it wants to be rather than not recover", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3, "f"), orFail: true });
-    expect(listener.answers).toMatchObject([{ outcome: "failed", error: { code: 112 } }]);
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3, "f"), orFail: true });
+    expect(subscriber.answers).toMatchObject([{ outcome: "failed", error: { code: 112 } }]);
     channel.takeStream(1, [6]);
-    expect(listener.heard).toEqual([]);
+    expect(subscriber.received).toEqual([]);
   });
 
   it("[L6] reads the history once for each position, and not again for some time", () => {
-    const channel = standing();
-    const threes = Array.from({ length: 20 }, () => new Listener("7"));
-    const fours = Array.from({ length: 20 }, () => new Listener("8"));
-    for (const listener of threes) channel.join(listener, { since: at(3) });
-    for (const listener of fours) channel.join(listener, { since: at(4, "") });
+    const channel = subscribedAtFive();
+    const threes = Array.from({ length: 20 }, () => new RecordingSubscription("7"));
+    const fours = Array.from({ length: 20 }, () => new RecordingSubscription("8"));
+    for (const subscriber of threes) channel.subscribe(subscriber, { since: at(3) });
+    for (const subscriber of fours) channel.subscribe(subscriber, { since: at(4, "") });
     channel.port.answer(read([4, 5], at(5)));
     channel.port.answer(read([5], at(5)));
     for (const { answers } of threes) expect(answers).toEqual([recoveredAt(5, 4, 5)]);
     for (const { answers } of fours) expect(answers).toEqual([recoveredAt(5, 5)]);
     channel.takeStream(1, [6]);
     channel.nowMs += limits.replayBufferMs - 1;
-    expect(answerOf(channel, { since: at(3) })).toEqual(recoveredAt(6, 4, 5, 6));
+    expect(replyTo(channel, { since: at(3) })).toEqual(recoveredAt(6, 4, 5, 6));
     expect(channel.port.calls).toEqual(["follow", "recover", "recover"]);
     channel.nowMs += 1;
-    channel.join(new Listener("9"), { since: at(3) });
+    channel.subscribe(new RecordingSubscription("9"), { since: at(3) });
     expect(channel.port.open).toBe(1);
   });
 
   it("[R2] gets what came while it was read", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3) });
     channel.takeStream(1, [6, 7]);
     channel.port.answer(read([4, 5, 6], at(6)));
     channel.takeStream(3, [8]);
-    expect(listener.answers).toEqual([recoveredAt(7, 4, 5, 6, 7)]);
-    expect(listener.heard).toEqual(["8"]);
+    expect(subscriber.answers).toEqual([recoveredAt(7, 4, 5, 6, 7)]);
+    expect(subscriber.received).toEqual(["8"]);
   });
 
   it("[R2] gets what came while it was read, also when that took long", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3) });
     channel.takeStream(1, [6]);
     channel.nowMs += 2 * limits.replayBufferMs;
-    channel.join(new Listener("8"), { since: at(2) });
+    channel.subscribe(new RecordingSubscription("8"), { since: at(2) });
     channel.port.answer(read([4, 5], at(5)));
-    expect(listener.answers).toEqual([recoveredAt(6, 4, 5, 6)]);
+    expect(subscriber.answers).toEqual([recoveredAt(6, 4, 5, 6)]);
   });
 
   it("[R4] doesn't recover as many publications as the limit, read or held", () => {
-    const channel = standing({ recovery_max_publication_limit: 3 });
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3) });
+    const channel = subscribedAtFive({ recovery_max_publication_limit: 3 });
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3) });
     channel.takeStream(1, [6]);
     channel.port.answer(read([4, 5], at(5)));
-    expect(listener.answers).toEqual([joinedAt(6)]);
-    expect(answerOf(channel, { since: at(3) })).toEqual(joinedAt(6));
-    expect(answerOf(channel, { since: at(4) })).toEqual(recoveredAt(6, 5, 6));
+    expect(subscriber.answers).toEqual([freshAt(6)]);
+    expect(replyTo(channel, { since: at(3) })).toEqual(freshAt(6));
+    expect(replyTo(channel, { since: at(4) })).toEqual(recoveredAt(6, 5, 6));
   });
 
   it("[R4] doesn't recover more than its queue holds", () => {
-    const channel = standing({ queue_max_size: 65_536 });
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(4) });
+    const channel = subscribedAtFive({ queue_max_size: 65_536 });
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(4) });
     const data = json(`"${"x".repeat(65_536 - limits.answerRestBytes)}"`);
     channel.port.answer({
       outcome: "recovered",
       publications: [{ data, offset: 5 }],
       position: at(5),
     });
-    expect(listener.answers).toEqual([joinedAt(5)]);
+    expect(subscriber.answers).toEqual([freshAt(5)]);
   });
 
   it.each<readonly [string, RelayReply]>([
@@ -199,150 +208,150 @@ describe("who joins a channel that is followed", () => {
     ["what was read has a hole", read([5], at(5))],
     ["what was read is of another stream", read([4, 5], at(5, "f"))],
   ])("[R5] doesn't recover when %s", (_, answer) => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3) });
     channel.port.answer(answer);
-    expect(listener.answers).toEqual([joinedAt(5)]);
+    expect(subscriber.answers).toEqual([freshAt(5)]);
   });
 
   it("[B4] is answered with an error when nothing could be read", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3) });
     fail(channel);
-    expect(listener.answers).toMatchObject([{ outcome: "failed", error: { code: 100 } }]);
+    expect(subscriber.answers).toMatchObject([{ outcome: "failed", error: { code: 100 } }]);
   });
 
   it("[H10] gets nothing from memory once the history was removed", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3) });
     channel.port.answer(read([4, 5], at(5)));
     channel.take(1, [{ type: "removed" }, entry(6)], { top: at(6) });
-    const another = new Listener("8");
-    channel.join(another, { since: at(3) });
-    expect(channel.port.questions).toEqual([{ method: "recover", since: at(3) }]);
+    const another = new RecordingSubscription("8");
+    channel.subscribe(another, { since: at(3) });
+    expect(channel.port.requests).toEqual([{ method: "recover", since: at(3) }]);
   });
 
   it("[H10] gets nothing from memory when a removal may be among what wasn't heard", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3) });
     channel.port.answer(read([4, 5], at(5)));
     channel.takeStream(2, [6]);
-    channel.join(new Listener("8"), { since: at(3) });
+    channel.subscribe(new RecordingSubscription("8"), { since: at(3) });
     expect(channel.port.open).toBe(1);
   });
 
   it("[R2] recovers across a removal that comes while it is read", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3) });
     channel.take(1, [{ type: "removed" }, entry(6)], { top: at(6) });
     channel.port.answer(read([4, 5], at(5)));
-    expect(listener.answers).toEqual([recoveredAt(6, 4, 5, 6)]);
+    expect(subscriber.answers).toEqual([recoveredAt(6, 4, 5, 6)]);
   });
 
   it("[R3] makes the gateway catch up when it has been further, and is told like all others", () => {
-    const channel = standing();
-    const present = new Listener("8");
-    channel.join(present);
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(7) });
-    expect(channel.port.questions).toEqual([{ method: "recover", since: at(5), whole: true }]);
+    const channel = subscribedAtFive();
+    const present = new RecordingSubscription("8");
+    channel.subscribe(present);
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(7) });
+    expect(channel.port.requests).toEqual([{ method: "recover", since: at(5), whole: true }]);
     channel.port.answer(read([6, 7, 8], at(8)));
     channel.settle();
-    expect(listener.answers).toEqual([recoveredAt(8, 8)]);
+    expect(subscriber.answers).toEqual([recoveredAt(8, 8)]);
     channel.takeStream(1, [6, 7, 8, 9]);
-    expect(present.heard).toEqual(["6", "7", "8", "9"]);
-    expect(listener.heard).toEqual(["9"]);
+    expect(present.received).toEqual(["6", "7", "8", "9"]);
+    expect(subscriber.received).toEqual(["9"]);
   });
 
   it("[R3] doesn't recover when it has been further than the channel itself", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(7) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(7) });
     channel.port.answer(read([6], at(6)));
     channel.settle();
-    expect(listener.answers).toEqual([joinedAt(6)]);
+    expect(subscriber.answers).toEqual([freshAt(6)]);
     expect(channel.port.open).toBe(0);
   });
 
   it("waits while the gateway reads what it missed itself", () => {
-    const channel = standing();
+    const channel = subscribedAtFive();
     channel.takeStream(2, [7]);
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(7) });
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(7) });
     channel.port.answer(read([6, 7], at(7)));
-    expect(listener.answers).toEqual([recoveredAt(7)]);
+    expect(subscriber.answers).toEqual([recoveredAt(7)]);
   });
 
   it("[R2] waits until the gateway, page by page, is where it has been itself", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(9) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(9) });
     for (const [pages, since] of [6, 8].entries()) {
-      expect(channel.port.questions).toEqual([
+      expect(channel.port.requests).toEqual([
         { method: "recover", since: at(since - 1), whole: true },
       ]);
-      expect([pages, listener.answers]).toEqual([pages, []]);
+      expect([pages, subscriber.answers]).toEqual([pages, []]);
       channel.port.answer(read([since, since + 1], at(9)));
     }
-    expect(listener.answers).toEqual([recoveredAt(9)]);
+    expect(subscriber.answers).toEqual([recoveredAt(9)]);
     expect(channel.port.open).toBe(0);
   });
 
   it("[G5] isn't failed by an error that was for a stream that is lost meanwhile", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    const another = new Listener("8");
-    channel.join(listener, { since: at(1) });
-    channel.join(another, { since: at(2) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    const another = new RecordingSubscription("8");
+    channel.subscribe(subscriber, { since: at(1) });
+    channel.subscribe(another, { since: at(2) });
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
     const { tooManyRequests: error } = errorCodes;
     channel.port.answer({ outcome: "error", error });
     expect(channel.port.calls.at(-1)).toBe("recover follow recover");
     const follows = following(at(1, "f"), 1, 2);
     channel.port.answer({ outcome: "error", error }, follows, read([], at(1, "f")));
-    const joined = { ...joinedAt(1), position: at(1, "f") };
-    expect([listener.answers, another.answers]).toEqual([[joined], [joined]]);
+    const joined = { ...freshAt(1), position: at(1, "f") };
+    expect([subscriber.answers, another.answers]).toEqual([[joined], [joined]]);
   });
 
   it("[R1] gets nothing from memory that is of another stream", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3) });
     channel.port.answer(read([4, 5], at(5)));
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
-    channel.subscribed(new Listener("8"), at(5, "f"));
-    channel.join(new Listener("9"), { since: at(3, "f") });
-    expect(channel.port.questions).toEqual([{ method: "recover", since: at(3, "f") }]);
+    channel.subscribed(new RecordingSubscription("8"), at(5, "f"));
+    channel.subscribe(new RecordingSubscription("9"), { since: at(3, "f") });
+    expect(channel.port.requests).toEqual([{ method: "recover", since: at(3, "f") }]);
   });
 
   it("gets the first publication from memory as it is in the history", () => {
     const channel = new FollowedChannel();
-    channel.subscribed(new Listener("42"), at(0));
-    channel.join(new Listener("7"), { since: at(3) });
+    channel.subscribed(new RecordingSubscription("42"), at(0));
+    channel.subscribe(new RecordingSubscription("7"), { since: at(3) });
     const first = { type: "publication", publication: { ...publication(1), epoch: "e" } } as const;
     channel.take(1, [first], { top: at(1) });
     channel.port.answer(read([1, 2], at(2)));
-    expect(answerOf(channel, { since: at(0) })).toEqual(recoveredAt(2, 1, 2));
+    expect(replyTo(channel, { since: at(0) })).toEqual(recoveredAt(2, 1, 2));
   });
 
   it("[G5] begins anew when the stream is lost while it is read for", () => {
-    const channel = standing();
-    const listener = new Listener("7");
-    channel.join(listener, { since: at(3) });
+    const channel = subscribedAtFive();
+    const subscriber = new RecordingSubscription("7");
+    channel.subscribe(subscriber, { since: at(3) });
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
     channel.port.answer(read([4, 5], at(5)));
     expect(channel.port.calls).toEqual(["follow", "recover", "follow recover"]);
-    expect(listener.answers).toEqual([]);
+    expect(subscriber.answers).toEqual([]);
     channel.port.answer(following(at(1, "f"), 1, 2), {
       outcome: "unrecoverable",
       position: at(1, "f"),
     });
-    expect(listener.answers).toEqual([{ ...joinedAt(1), position: at(1, "f") }]);
+    expect(subscriber.answers).toEqual([{ ...freshAt(1), position: at(1, "f") }]);
   });
 });
 

@@ -139,7 +139,7 @@ describe("an isolate without memory", () => {
 });
 
 describe("the objects that are asked", () => {
-  const told = fc.array(
+  const outcomes = fc.array(
     fc.record({
       index: fc.oneof(fc.nat(20), fc.nat(limits.poolObjectsMax)),
       untilMs: fc.option(fc.nat(20_000), { nil: undefined }),
@@ -151,7 +151,7 @@ describe("the objects that are asked", () => {
 
   it("[B1] are a bounded number, ascending, in the pool, and none that is known to be full", () => {
     fc.assert(
-      fc.property(told, fc.nat(20_000), length, (facts, nowMs, objectsMax) => {
+      fc.property(outcomes, fc.nat(20_000), length, (facts, nowMs, objectsMax) => {
         const pools = new Pools(objectsMax);
         const fullUntilMs = new Map<number, number>();
         for (const { index, untilMs } of facts.filter((fact) => fact.index < objectsMax)) {

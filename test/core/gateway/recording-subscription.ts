@@ -9,38 +9,38 @@ import { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 
 /** What is special about a listener. */
-export interface ListenerTraits {
+export interface RecordingTraits {
   readonly announced?: boolean;
   readonly hearsJoinLeave?: boolean;
   readonly present?: boolean;
   readonly sole?: boolean;
   /** It has no room to note where the gateway stands. */
-  readonly noRoom?: boolean;
+  readonly attachmentFull?: boolean;
   /** What others may know of it. */
   readonly info?: Partial<ClientInfo>;
 }
 
 /** A subscriber of a gateway, with a session that writes down what happens to it. */
-export class Listener {
+export class RecordingSubscription {
   readonly user: string;
   readonly channel: string;
   subscription: Subscription;
   /** A publication's data, `join` or `leave` and who, `lost`, in order. */
-  readonly heard: string[] = [];
+  readonly received: string[] = [];
   readonly answers: SubscribeReply[] = [];
   readonly disconnects: DisconnectCode[] = [];
   flushes = 0;
   /** How often it was to note where the gateway stands. */
-  keeps = 0;
-  cursor: Cursor | undefined;
+  cursorSaves = 0;
+  savedCursor: Cursor | undefined;
   behindBytes = 0;
   /** What a session does besides. */
-  onHeard: (what: string) => void = doNothing;
-  onLost: () => void = doNothing;
+  onReceived: (what: string) => void = doNothing;
+  onInsufficientState: () => void = doNothing;
   onDisconnect: () => void = doNothing;
-  readonly #traits: ListenerTraits;
+  readonly #traits: RecordingTraits;
 
-  constructor(user: string, traits: ListenerTraits = {}, channel = "news") {
+  constructor(user: string, traits: RecordingTraits = {}, channel = "news") {
     this.user = user;
     this.channel = channel;
     this.#traits = traits;
@@ -54,7 +54,7 @@ export class Listener {
 
   /** Its object slept: what it noted is all that is left. */
   wake(): void {
-    this.subscription = this.#newSubscription(this.cursor);
+    this.subscription = this.#newSubscription(this.savedCursor);
   }
 
   #newSubscription(cursor: Cursor | undefined): Subscription {
@@ -69,7 +69,7 @@ export class Listener {
     };
     const connection = {
       send: (frame: Message) => {
-        for (const line of textOf(frame).split("\n")) this.#hear(parsePush(line));
+        for (const line of textOf(frame).split("\n")) this.#receive(parsePush(line));
       },
       close: doNothing,
       save: doNothing,
@@ -85,14 +85,14 @@ export class Listener {
         this.onDisconnect();
       },
       insufficientState: () => {
-        this.cursor = undefined;
-        this.#hear("lost");
-        this.onLost();
+        this.savedCursor = undefined;
+        this.#receive("lost");
+        this.onInsufficientState();
       },
       keep: (_channel: string, noted: Cursor) => {
-        this.keeps++;
-        if (this.#traits.noRoom === true) return false;
-        this.cursor = noted;
+        this.cursorSaves++;
+        if (this.#traits.attachmentFull === true) return false;
+        this.savedCursor = noted;
         return true;
       },
       changed: () => undefined,
@@ -101,9 +101,9 @@ export class Listener {
     return new Subscription(info, granted, jsonCodec, connection, session, cursor);
   }
 
-  #hear(what: string): void {
-    this.heard.push(what);
-    this.onHeard(what);
+  #receive(what: string): void {
+    this.received.push(what);
+    this.onReceived(what);
   }
 }
 

@@ -7,7 +7,7 @@ import type {
 
 interface Call {
   readonly channel: string;
-  readonly questions: readonly RelayRequest[];
+  readonly requests: readonly RelayRequest[];
   readonly answered: (answers: RelayReplies | undefined) => void;
 }
 
@@ -19,11 +19,11 @@ export class ScriptedPort implements ChannelClientPort {
 
   call(
     channel: string,
-    questions: readonly RelayRequest[],
+    requests: readonly RelayRequest[],
     answered: (answers: RelayReplies | undefined) => void,
   ): void {
-    this.calls.push(questions.map(({ method }) => method).join(" "));
-    this.#open.push({ channel, questions, answered });
+    this.calls.push(requests.map(({ method }) => method).join(" "));
+    this.#open.push({ channel, requests, answered });
   }
 
   /** How many calls wait for an answer. */
@@ -32,8 +32,8 @@ export class ScriptedPort implements ChannelClientPort {
   }
 
   /** What the oldest open call asks. */
-  get questions(): readonly RelayRequest[] {
-    return this.#open[0]?.questions ?? [];
+  get requests(): readonly RelayRequest[] {
+    return this.#open[0]?.requests ?? [];
   }
 
   /** Answers the oldest open call. */

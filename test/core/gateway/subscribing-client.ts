@@ -1,36 +1,36 @@
 import { at, FollowedChannel, publication } from "./followed-channel.ts";
-import { Listener } from "./recording-subscription.ts";
+import { RecordingSubscription } from "./recording-subscription.ts";
 
 /** Followed, with one subscriber, at offset 5. */
-export function standing(client: object = {}): FollowedChannel {
+export function subscribedAtFive(client: object = {}): FollowedChannel {
   const channel = new FollowedChannel(client);
-  channel.subscribed(new Listener("42"), at(5));
+  channel.subscribed(new RecordingSubscription("42"), at(5));
   return channel;
 }
 
 /** A first one who joins, and isn't answered yet. */
-export function joining(wish: Parameters<FollowedChannel["join"]>[1] = {}): {
+export function subscribing(options: Parameters<FollowedChannel["subscribe"]>[1] = {}): {
   channel: FollowedChannel;
-  listener: Listener;
+  subscriber: RecordingSubscription;
 } {
   const channel = new FollowedChannel();
-  const listener = new Listener("7");
-  channel.join(listener, wish);
-  return { channel, listener };
+  const subscriber = new RecordingSubscription("7");
+  channel.subscribe(subscriber, options);
+  return { channel, subscriber };
 }
 
 /** What somebody is answered at once. */
-export function answerOf(
+export function replyTo(
   channel: FollowedChannel,
-  wish: Parameters<FollowedChannel["join"]>[1],
+  options: Parameters<FollowedChannel["subscribe"]>[1],
 ): unknown {
-  const listener = new Listener("9");
-  channel.join(listener, wish);
-  return listener.answers[0];
+  const subscriber = new RecordingSubscription("9");
+  channel.subscribe(subscriber, options);
+  return subscriber.answers[0];
 }
 
 /** It isn't recovered, and begins there. */
-export function joinedAt(offset: number): object {
+export function freshAt(offset: number): object {
   return { outcome: "subscribed", position: at(offset), recovered: false, publications: [] };
 }
 

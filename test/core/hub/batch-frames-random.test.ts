@@ -3,19 +3,19 @@ import { describe, expect, it } from "vitest";
 import type { Codec } from "../../../src/protocol/codec.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 import { json } from "../api/channel-config.ts";
-import { asHeard } from "./recording-connection.ts";
-import { codecs, document, scene, tagged } from "./mixed-hub.ts";
+import { asReceived } from "./client-decoder.ts";
+import { codecs, document, mixedHub, tagged } from "./mixed-hub.ts";
 
 describe("whatever is published to listeners of all kinds who come and go", () => {
   it("[F1] [F5] [D1] is heard by each of them as it wants, encoded as often as if one of each were there", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const alone = played(steps, 1);
-        const crowded = played(steps, 3);
-        for (const one of [...alone.everybody, ...crowded.everybody]) {
-          expect(one.heard()).toEqual(one.wanted);
+        const full = played(steps, 3);
+        for (const one of [...alone.everybody, ...full.everybody]) {
+          expect(one.received()).toEqual(one.wanted);
         }
-        expect(crowded.counts).toEqual(alone.counts);
+        expect(full.counts).toEqual(alone.counts);
       }),
       { seed: 20_261_121, numRuns: 150 },
     );
@@ -70,7 +70,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** Carries out the steps, with so many of each listener, and notes what each must hear. */
 function played(steps: readonly Step[], copies: number) {
-  const { join, hub, counts } = scene();
+  const { join, hub, counts } = mixedHub();
   const everybody: (ReturnType<typeof join> & { wanted: string[] })[] = [];
   const groups: { readonly wants: string; readonly members: typeof everybody }[] = [];
   for (const one of steps) {
@@ -93,7 +93,7 @@ function played(steps: readonly Step[], copies: number) {
       }
       case "leave": {
         const [gone] = groups.splice(one.who, 1);
-        for (const { recipient } of gone?.members ?? []) hub.remove(recipient);
+        for (const { subscriber } of gone?.members ?? []) hub.remove(subscriber);
         break;
       }
       case "publish": {
@@ -101,7 +101,7 @@ function played(steps: readonly Step[], copies: number) {
         hub.publish({ data, offset: 1, tags: { t: tag }, mayBePatch });
         for (const { wants, members } of groups) {
           if (wants !== "all" && wants !== "patches" && wants !== tag) continue;
-          for (const { wanted, codec } of members) wanted.push(asHeard(data, codec));
+          for (const { wanted, codec } of members) wanted.push(asReceived(data, codec));
         }
         break;
       }

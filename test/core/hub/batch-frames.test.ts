@@ -9,13 +9,13 @@ import type { Payload } from "../../../src/protocol/payload.ts";
 import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { json } from "../api/channel-config.ts";
-import { asHeard, wired } from "./recording-connection.ts";
-import { codecs, document, queueMaxBytes, scene, tagged } from "./mixed-hub.ts";
-import type { RecordingRecipient } from "./recording-subscriber.ts";
+import { asReceived, wirePublications } from "./client-decoder.ts";
+import { codecs, document, queueMaxBytes, mixedHub, tagged } from "./mixed-hub.ts";
+import type { RecordingSubscriber } from "./recording-subscriber.ts";
 
 describe("encoding for several formats", () => {
   it("[F1] happens once for each publication, codec and frame, however many speak it", () => {
-    const { join, hub, counts } = scene();
+    const { join, hub, counts } = mixedHub();
     for (let each = 0; each < 20; each++) for (const codec of codecs) join(codec);
     for (let number = 1; number <= 3; number++) hub.publish(publication(`${number}`));
     hub.flush();
@@ -28,7 +28,7 @@ describe("encoding for several formats", () => {
   });
 
   it("[F1] happens once for each codec of those who hear of a join", () => {
-    const { join, hub, counts } = scene();
+    const { join, hub, counts } = mixedHub();
     for (let each = 0; each < 3; each++) {
       join(jsonCodec, { hearsJoinLeave: true });
       join(protobufCodec, { hearsJoinLeave: true });
@@ -40,26 +40,26 @@ describe("encoding for several formats", () => {
   });
 
   it.each(codecs)("[F1] isn't done again for those who filter, where $name leads", (lead) => {
-    const { join, hub, counts } = scene();
+    const { join, hub, counts } = mixedHub();
     join(lead);
     const tags = ["a", "b", "a", "none"];
-    const listeners = tags.map((tag) => join(jsonCodec, { filter: tagged(tag) }));
+    const subscribers = tags.map((tag) => join(jsonCodec, { filter: tagged(tag) }));
     const all = join(jsonCodec);
     for (const tag of ["a", "b", "a"]) hub.publish(publication(`"${tag}"`, { tags: { t: tag } }));
     hub.flush();
     // One frame with all of them, one with the two, and one with the one.
     expect(counts.json).toEqual({ pushes: 3, frames: 3 });
-    expect(listeners.map((one) => one.recipient.heard)).toEqual([
+    expect(subscribers.map((one) => one.subscriber.received)).toEqual([
       [`"a"`, `"a"`],
       [`"b"`],
       [`"a"`, `"a"`],
       [],
     ]);
-    expect(all.recipient.heard).toEqual([`"a"`, `"b"`, `"a"`]);
+    expect(all.subscriber.received).toEqual([`"a"`, `"b"`, `"a"`]);
   });
 
   it("[F1] gives those whose filters let the same through the same frame", () => {
-    const { join, hub, counts } = scene();
+    const { join, hub, counts } = mixedHub();
     const filters = [tagged("a"), tagged("a", "b"), tagged("a", "c"), tagged("a", "d")];
     for (const filter of filters) join(jsonCodec, { filter });
     for (const tag of ["a", "x"]) hub.publish(publication("1", { tags: { t: tag } }));
@@ -68,7 +68,7 @@ describe("encoding for several formats", () => {
   });
 
   it("[F1] asks equal filters once about each publication", () => {
-    const { join, hub } = scene();
+    const { join, hub } = mixedHub();
     const asked: unknown[] = [];
     const { text, matches } = tagged("a");
     for (let each = 0; each < 3; each++) {
@@ -83,7 +83,7 @@ describe("encoding for several formats", () => {
 
 describe("frames for those who filter", () => {
   it("[B1] are not all kept where everybody wants something else", () => {
-    const { join, hub, counts } = scene();
+    const { join, hub, counts } = mixedHub();
     const large = JSON.stringify("x".repeat(60_000));
     const tags = Array.from({ length: 20 }, (_, index) => `${index}`);
     // One that everybody wants, so that each has its own choice of two.
@@ -104,25 +104,25 @@ describe("frames for those who filter", () => {
 
 describe("a filter", () => {
   it("[O4] that lets nothing through keeps nobody's reply waiting", () => {
-    const { join, hub } = scene();
-    const { recipient } = join(jsonCodec, { filter: tagged("a") });
+    const { join, hub } = mixedHub();
+    const { subscriber } = join(jsonCodec, { filter: tagged("a") });
     hub.publish(publication("1"));
-    hub.callAfterFlush(recipient);
+    hub.callAfterFlush(subscriber);
     hub.flush();
-    expect(recipient.frames).toEqual([]);
-    expect(recipient.flushes).toBe(1);
+    expect(subscriber.frames).toEqual([]);
+    expect(subscriber.flushes).toBe(1);
   });
 
   it("[F4] doesn't save a slow reader, nor hide what it has yet to take", () => {
-    const { join, hub } = scene();
+    const { join, hub } = mixedHub();
     const slow = join(jsonCodec, { filter: tagged("a") });
-    slow.recipient.behindBytes = queueMaxBytes + 1;
+    slow.subscriber.behindBytes = queueMaxBytes + 1;
     hub.publish(publication("1"));
     hub.flush();
-    expect(slow.recipient.disconnects).toEqual([disconnectCodes.slow]);
-    hub.remove(slow.recipient);
+    expect(slow.subscriber.disconnects).toEqual([disconnectCodes.slow]);
+    hub.remove(slow.subscriber);
     for (let each = 0; each < 80; each++) {
-      join(jsonCodec, { filter: tagged("a") }).recipient.behindBytes = 900_000;
+      join(jsonCodec, { filter: tagged("a") }).subscriber.behindBytes = 900_000;
     }
     hub.publish(publication("1"));
     hub.flush();
@@ -134,23 +134,25 @@ describe("patches", () => {
   const documents = [1, 2, 3, 4].map((number) => document(number));
 
   it.each(codecs)("[F1] [D1] are made once for all who have the same, in $name", (codec) => {
-    const { join, hub, counts } = scene();
-    const listeners = Array.from({ length: 10 }, () => join(codec, { delta: true }));
+    const { join, hub, counts } = mixedHub();
+    const subscribers = Array.from({ length: 10 }, () => join(codec, { delta: true }));
     for (const data of documents) {
       hub.publish({ data, offset: 1, mayBePatch: true });
       hub.flush();
     }
     // Once to know how large the frame gets, and once as it is sent.
     expect(counts[codec.name].pushes).toBe(2 * documents.length);
-    for (const { recipient, ear } of listeners) {
-      const deltas = recipient.frames.flatMap((frame) => wired(codec, frame));
+    for (const { subscriber, decoder } of subscribers) {
+      const deltas = subscriber.frames.flatMap((frame) => wirePublications(codec, frame));
       expect(deltas.map(({ delta }) => delta)).toEqual([false, true, true, true]);
-      expect(ear.hear(recipient.frames)).toEqual(documents.map((data) => asHeard(data, codec)));
+      expect(decoder.decode(subscriber.frames)).toEqual(
+        documents.map((data) => asReceived(data, codec)),
+      );
     }
   });
 
   it("[D1] begin for a newcomer after one in full, while the others' go on", () => {
-    const { join, hub, counts } = scene();
+    const { join, hub, counts } = mixedHub();
     const early = join(jsonCodec, { delta: true });
     const late = (): ReturnType<typeof join> => join(jsonCodec, { delta: true });
     publishAll(hub, documents.slice(0, 2));
@@ -161,115 +163,118 @@ describe("patches", () => {
     expect(counts.json.pushes - before).toBe(5);
     expect(deltasOf(early)).toEqual([false, true, true, true]);
     for (const one of newcomers) expect(deltasOf(one)).toEqual([false, true]);
-    for (const one of [early, ...newcomers]) expect(one.heard()).toEqual(one.expected(documents));
+    for (const one of [early, ...newcomers])
+      expect(one.received()).toEqual(one.expected(documents));
   });
 
   it("[D1] aren't made of a publication that may be none, though of the next one it is the base", () => {
-    const { join, hub } = scene();
-    const listener = join(jsonCodec, { delta: true });
+    const { join, hub } = mixedHub();
+    const subscriber = join(jsonCodec, { delta: true });
     for (const [place, data] of documents.entries()) {
       hub.publish({ data, offset: place + 1, ...(place === 2 ? {} : { mayBePatch: true }) });
       if (place !== 1) hub.flush();
     }
-    expect(deltasOf(listener)).toEqual([false, true, false, true]);
-    expect(listener.heard()).toEqual(listener.expected(documents));
+    expect(deltasOf(subscriber)).toEqual([false, true, false, true]);
+    expect(subscriber.received()).toEqual(subscriber.expected(documents));
   });
 
   it("[D1] begin anew after one left and came again", () => {
-    const { join, hub } = scene();
+    const { join, hub } = mixedHub();
     const staying = join(jsonCodec, { delta: true });
     const leaving = join(jsonCodec, { delta: true });
     publishAll(hub, documents.slice(0, 2));
-    hub.remove(leaving.recipient);
+    hub.remove(leaving.subscriber);
     publishAll(hub, documents.slice(2, 3));
     const again = join(jsonCodec, { delta: true });
     publishAll(hub, documents.slice(3));
     expect(deltasOf(leaving)).toEqual([false, true]);
     expect(deltasOf(again)).toEqual([false]);
     expect(deltasOf(staying)).toEqual([false, true, true, true]);
-    for (const one of [staying, again]) expect(one.heard()).toEqual(one.expected(documents));
+    for (const one of [staying, again]) expect(one.received()).toEqual(one.expected(documents));
   });
 
   it("[F4] aren't counted on by somebody who was cut instead of being sent one", () => {
-    const { join, hub } = scene();
-    const { recipient } = join(jsonCodec, { delta: true });
+    const { join, hub } = mixedHub();
+    const { subscriber } = join(jsonCodec, { delta: true });
     publishAll(hub, documents.slice(0, 1));
-    recipient.behindBytes = queueMaxBytes + 1;
+    subscriber.behindBytes = queueMaxBytes + 1;
     publishAll(hub, documents.slice(1, 2));
-    expect(recipient.disconnects).toEqual([disconnectCodes.slow]);
-    expect(recipient.deltaBase).toBe(documents[0]);
+    expect(subscriber.disconnects).toEqual([disconnectCodes.slow]);
+    expect(subscriber.deltaBase).toBe(documents[0]);
   });
 
   it("[D5] are made for so many bases: whoever has another gets it in full, and the same patches from then on", () => {
-    const { join, hub, counts } = scene();
-    const listeners = Array.from({ length: limits.deltaBasesMax + 4 }, (_, index) =>
+    const { join, hub, counts } = mixedHub();
+    const subscribers = Array.from({ length: limits.deltaBasesMax + 4 }, (_, index) =>
       join(jsonCodec, { delta: true, had: document(100 + index) }),
     );
     hub.publish({ data: document(1), offset: 7, mayBePatch: true });
     hub.flush();
     expect(counts.json.pushes).toBe(1 + limits.deltaBasesMax + 1);
-    const patched = listeners.map((one) => deltasOf(one)[0]);
-    expect(patched).toEqual(listeners.map((_, index) => index < limits.deltaBasesMax));
+    const patched = subscribers.map((one) => deltasOf(one)[0]);
+    expect(patched).toEqual(subscribers.map((_, index) => index < limits.deltaBasesMax));
     const before = counts.json.pushes;
     hub.publish({ data: document(2), offset: 8, mayBePatch: true });
     hub.flush();
     expect(counts.json.pushes - before).toBe(2);
-    for (const one of listeners) {
+    for (const one of subscribers) {
       expect(deltasOf(one)[1]).toBe(true);
-      expect(one.heard()).toEqual(one.expected([document(1), document(2)]));
+      expect(one.received()).toEqual(one.expected([document(1), document(2)]));
     }
   });
 });
 
 describe("a frame for several formats", () => {
   it.each(codecs)("[F3] holds 256 publications and what the first, in $name, can take", (lead) => {
-    const { join, hub } = scene();
-    const listeners = [lead, ...codecs].map((codec) => join(codec));
+    const { join, hub } = mixedHub();
+    const subscribers = [lead, ...codecs].map((codec) => join(codec));
     const payloads = Array.from({ length: 600 }, (_, index) => json(`"${index}"`));
     for (const data of payloads) hub.publish({ data, offset: 0 });
     const large = json(`"${"x".repeat(30_000)}"`);
     for (const data of [large, large, large]) hub.publish({ data, offset: 0 });
     hub.flush();
-    for (const { codec, recipient } of listeners) {
-      const sizes = recipient.frames.map((frame) => wired(codec, frame).length);
+    for (const { codec, subscriber } of subscribers) {
+      const sizes = subscriber.frames.map((frame) => wirePublications(codec, frame).length);
       expect(sizes).toEqual([256, 256, expect.any(Number), expect.any(Number)]);
     }
-    for (const frame of listeners[0]?.recipient.frames ?? []) {
+    for (const frame of subscribers[0]?.subscriber.frames ?? []) {
       // Lengths before messages, of up to three bytes, are counted as one.
       expect(frame.length).toBeLessThanOrEqual(limits.batchBytesMax + 2 * 256);
     }
-    for (const one of listeners)
-      expect(one.heard()).toEqual(one.expected([...payloads, large, large, large]));
+    for (const one of subscribers)
+      expect(one.received()).toEqual(one.expected([...payloads, large, large, large]));
   });
 });
 
 describe("coming and going among all kinds of listeners", () => {
   it("[F5] sends what was collected before somebody came or went, whatever it speaks", () => {
-    const { join, hub } = scene();
+    const { join, hub } = mixedHub();
     const first = codecs.map((codec) => join(codec, { delta: true }));
     hub.publish({ data: document(1), offset: 1, mayBePatch: true });
     const second = codecs.map((codec) => join(codec, { delta: true }));
     hub.publish({ data: document(2), offset: 2, mayBePatch: true });
-    for (const { recipient } of first) hub.remove(recipient);
+    for (const { subscriber } of first) hub.remove(subscriber);
     hub.publish({ data: document(3), offset: 3, mayBePatch: true });
     hub.flush();
     for (const one of first) {
-      expect(one.heard()).toEqual([1, 2].map((n) => asHeard(document(n), one.codec)));
+      expect(one.received()).toEqual([1, 2].map((n) => asReceived(document(n), one.codec)));
     }
     for (const one of second) {
-      expect(one.heard()).toEqual([2, 3].map((n) => asHeard(document(n), one.codec)));
+      expect(one.received()).toEqual([2, 3].map((n) => asReceived(document(n), one.codec)));
     }
   });
 });
 
 function deltasOf({
   codec,
-  recipient,
+  subscriber,
 }: {
   codec: Codec;
-  recipient: RecordingRecipient;
+  subscriber: RecordingSubscriber;
 }): boolean[] {
-  return recipient.frames.flatMap((frame) => wired(codec, frame)).map(({ delta }) => delta);
+  return subscriber.frames
+    .flatMap((frame) => wirePublications(codec, frame))
+    .map(({ delta }) => delta);
 }
 
 /** All in one frame. */

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { BatchWindow } from "../../../src/hub/batch-window.ts";
 
 /** To 1,000 listeners a frame takes 25 ms; this one was sent at 0. */
-function afterFrame(listeners = 1_000): BatchWindow {
-  const window = new BatchWindow();
-  window.sent(listeners, 0);
-  return window;
+function afterFrame(subscribers = 1_000): BatchWindow {
+  const batchWindow = new BatchWindow();
+  batchWindow.sent(subscribers, 0);
+  return batchWindow;
 }
 
 describe("a batch window", () => {
@@ -16,33 +16,33 @@ describe("a batch window", () => {
   });
 
   it("[F2] lets what else waits go before a frame to very many", () => {
-    const window = new BatchWindow();
-    expect(window.waitMs(1, 500, 10)).toBe(1);
-    expect(window.waitMs(2, 500, 10.5)).toBe(0.5);
-    expect(window.waitMs(2, 500, 11)).toBe(0);
+    const batchWindow = new BatchWindow();
+    expect(batchWindow.waitMs(1, 500, 10)).toBe(1);
+    expect(batchWindow.waitMs(2, 500, 10.5)).toBe(0.5);
+    expect(batchWindow.waitMs(2, 500, 11)).toBe(0);
     const later = afterFrame();
     expect([later.waitMs(1, 1_000, 63), later.waitMs(1, 1_000, 64)]).toEqual([1, 0]);
   });
 
-  it.each([1, 39])("[F2] makes nobody wait for %i listeners", (listeners) => {
-    expect(afterFrame(listeners).waitMs(1, listeners, 0)).toBe(0);
+  it.each([1, 39])("[F2] makes nobody wait for %i listeners", (subscribers) => {
+    expect(afterFrame(subscribers).waitMs(1, subscribers, 0)).toBe(0);
   });
 
   it("[F2] waits while the last frame is being sent", () => {
-    const window = afterFrame();
-    expect(window.waitMs(1, 1_000, 0)).toBe(25);
-    expect(window.waitMs(2, 1_000, 20)).toBe(5);
+    const batchWindow = afterFrame();
+    expect(batchWindow.waitMs(1, 1_000, 0)).toBe(25);
+    expect(batchWindow.waitMs(2, 1_000, 20)).toBe(5);
     expect(afterFrame(40).waitMs(1, 40, 0)).toBe(1);
   });
 
   it("[F2] then goes with the first pause", () => {
-    const window = afterFrame();
-    window.waitMs(1, 1_000, 10);
-    expect(window.waitMs(1, 1_000, 25)).toBe(3);
-    expect(window.waitMs(2, 1_000, 27)).toBe(3);
-    expect(window.waitMs(2, 1_000, 28)).toBe(2);
-    expect(window.waitMs(3, 1_000, 30)).toBe(3);
-    expect(window.waitMs(3, 1_000, 33)).toBe(0);
+    const batchWindow = afterFrame();
+    batchWindow.waitMs(1, 1_000, 10);
+    expect(batchWindow.waitMs(1, 1_000, 25)).toBe(3);
+    expect(batchWindow.waitMs(2, 1_000, 27)).toBe(3);
+    expect(batchWindow.waitMs(2, 1_000, 28)).toBe(2);
+    expect(batchWindow.waitMs(3, 1_000, 30)).toBe(3);
+    expect(batchWindow.waitMs(3, 1_000, 33)).toBe(0);
   });
 
   it("[F2] goes when enough wait, but not before the last frame is out", () => {
@@ -55,20 +55,20 @@ describe("a batch window", () => {
     [1_000, 62.5],
     [100, 6.25],
     [8_000, 325],
-  ])("[F2] goes without a pause too: to %i listeners after %i ms", (listeners, latestMs) => {
-    const window = afterFrame(listeners);
+  ])("[F2] goes without a pause too: to %i listeners after %i ms", (subscribers, latestMs) => {
+    const batchWindow = afterFrame(subscribers);
     let waiting = 0;
     for (let nowMs = 0; nowMs < latestMs; nowMs++) {
-      expect(window.waitMs(1 + (waiting++ % 60), listeners, nowMs)).toBeGreaterThan(0);
+      expect(batchWindow.waitMs(1 + (waiting++ % 60), subscribers, nowMs)).toBeGreaterThan(0);
     }
-    expect(window.waitMs(1 + (waiting % 60), listeners, latestMs)).toBe(0);
+    expect(batchWindow.waitMs(1 + (waiting % 60), subscribers, latestMs)).toBe(0);
   });
 
   it("[F2] begins anew with each frame", () => {
-    const window = afterFrame();
-    expect(window.waitMs(1, 1_000, 30)).toBe(3);
-    window.sent(1_000, 70);
-    expect(window.waitMs(1, 1_000, 71)).toBe(24);
+    const batchWindow = afterFrame();
+    expect(batchWindow.waitMs(1, 1_000, 30)).toBe(3);
+    batchWindow.sent(1_000, 70);
+    expect(batchWindow.waitMs(1, 1_000, 71)).toBe(24);
   });
 
   it("[F2] never waits longer than sending and collecting take, whatever the clock does", () => {
@@ -79,13 +79,13 @@ describe("a batch window", () => {
         fc.integer({ min: 1, max: 4_000 }),
         moment,
         fc.array(asked),
-        (listeners, sentMs, asks) => {
-          const window = new BatchWindow();
-          window.sent(listeners, sentMs);
+        (subscribers, sentMs, asks) => {
+          const batchWindow = new BatchWindow();
+          batchWindow.sent(subscribers, sentMs);
           for (const { nowMs, waiting } of asks) {
-            const waitMs = window.waitMs(waiting, listeners, nowMs);
+            const waitMs = batchWindow.waitMs(waiting, subscribers, nowMs);
             expect(waitMs).toBeGreaterThanOrEqual(0);
-            expect(waitMs).toBeLessThanOrEqual(listeners * 0.025 + 3);
+            expect(waitMs).toBeLessThanOrEqual(subscribers * 0.025 + 3);
           }
         },
       ),

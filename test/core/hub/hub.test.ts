@@ -6,19 +6,19 @@ import type { Codec } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { publishing } from "../../contract/open-channel.ts";
-import { crowd, RecordingRecipient } from "./recording-subscriber.ts";
+import { recordingSubscribers, RecordingSubscriber } from "./recording-subscriber.ts";
 import { textOf } from "../../support/text-of.ts";
 
 describe("encoding", () => {
   it("[F1] happens once for each publication and frame, whoever listens", () => {
     const { codec, counts } = countingCodec();
-    const { hub, listeners } = opened(300, codec);
+    const { hub, subscribers } = opened(300, codec);
     for (let data = 1; data <= 3; data++) hub.publish(publication(data));
     hub.flush();
     expect(counts).toEqual({ pushes: 3, frames: 1 });
-    const [first] = listeners;
-    expect(first?.heard).toEqual(["1", "2", "3"]);
-    for (const { frames } of listeners) expect(frames).toEqual(first?.frames);
+    const [first] = subscribers;
+    expect(first?.received).toEqual(["1", "2", "3"]);
+    for (const { frames } of subscribers) expect(frames).toEqual(first?.frames);
   });
 
   it("[F1] doesn't happen when nobody listens", () => {
@@ -28,7 +28,7 @@ describe("encoding", () => {
     expect(hub.collecting).toBe(false);
     expect(hub.settle(0)).toBeUndefined();
     hub.announce("join", { user: "42", client: "c1" });
-    hub.add(new RecordingRecipient("deaf", { codec }));
+    hub.add(new RecordingSubscriber("uninterested", { codec }));
     hub.announce("join", { user: "42", client: "c1" });
     expect(counts).toEqual({ pushes: 0, frames: 0 });
   });
@@ -36,34 +36,35 @@ describe("encoding", () => {
   it("[F1] happens once for each join and leave", () => {
     const { codec, counts } = countingCodec();
     const { hub } = opened(0);
-    const hearing = [1, 2, 3].map(
-      (id) => new RecordingRecipient(`${id}`, { codec, hearsJoinLeave: true }),
+    const interested = [1, 2, 3].map(
+      (id) => new RecordingSubscriber(`${id}`, { codec, hearsJoinLeave: true }),
     );
-    const deaf = new RecordingRecipient("deaf", { codec });
-    for (const recipient of [...hearing, deaf]) hub.add(recipient);
+    const uninterested = new RecordingSubscriber("uninterested", { codec });
+    for (const subscriber of [...interested, uninterested]) hub.add(subscriber);
     hub.announce("join", { user: "42", client: "c1" });
     hub.announce("leave", { user: "42", client: "c1" });
     expect(counts).toEqual({ pushes: 2, frames: 0 });
-    for (const recipient of hearing) expect(recipient.heard).toEqual(["join 42", "leave 42"]);
-    expect(deaf.frames).toEqual([]);
+    for (const subscriber of interested)
+      expect(subscriber.received).toEqual(["join 42", "leave 42"]);
+    expect(uninterested.frames).toEqual([]);
   });
 });
 
 describe("settling", () => {
   it("[F2] sends at once when few listen, however fast publications come", () => {
-    const { hub, listeners } = opened(39);
+    const { hub, subscribers } = opened(39);
     for (let data = 1; data <= 3; data++) {
       hub.publish(publication(data));
       expect(hub.settle(0)).toBeUndefined();
-      expect(listeners[0]?.frames).toHaveLength(data);
+      expect(subscribers[0]?.frames).toHaveLength(data);
     }
   });
 
   it("[F2] collects for many what comes while a frame is being sent, and what follows without a pause", () => {
-    const { hub, listeners } = opened(400);
+    const { hub, subscribers } = opened(400);
     const framesAt = (nowMs: number, ...datas: number[]) => {
       for (const data of datas) hub.publish(publication(data));
-      return { waitMs: hub.settle(nowMs), frames: listeners[399]?.frames.length };
+      return { waitMs: hub.settle(nowMs), frames: subscribers[399]?.frames.length };
     };
     expect(framesAt(100, 1)).toEqual({ waitMs: undefined, frames: 1 });
     expect(framesAt(101, 2)).toEqual({ waitMs: 9, frames: 1 });
@@ -77,24 +78,24 @@ describe("settling", () => {
     expect(framesAt(120, 6)).toEqual({ waitMs: 5, frames: 2 });
     expect(framesAt(128)).toEqual({ waitMs: undefined, frames: 3 });
     expect(framesAt(153, 7)).toEqual({ waitMs: undefined, frames: 4 });
-    expect(listeners[0]?.heard).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
+    expect(subscribers[0]?.received).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
   });
 
   it("[F2] waits for nobody who left", () => {
-    const { hub, listeners } = opened(400);
+    const { hub, subscribers } = opened(400);
     hub.publish(publication(1));
     hub.settle(0);
-    for (const recipient of listeners.slice(200)) hub.remove(recipient);
+    for (const subscriber of subscribers.slice(200)) hub.remove(subscriber);
     hub.publish(publication(2));
     expect(hub.settle(1)).toBe(5);
-    for (const recipient of listeners.slice(25)) hub.remove(recipient);
+    for (const subscriber of subscribers.slice(25)) hub.remove(subscriber);
     hub.publish(publication(3));
     expect(hub.settle(1)).toBeUndefined();
-    expect(listeners[0]?.heard).toEqual(["1", "2", "3"]);
+    expect(subscribers[0]?.received).toEqual(["1", "2", "3"]);
   });
 
   it("[F2] makes nobody wait longer when the clock is set back", () => {
-    const { hub, listeners } = opened(400);
+    const { hub, subscribers } = opened(400);
     hub.publish(publication(1));
     hub.settle(1_000_000);
     hub.publish(publication(2));
@@ -102,13 +103,13 @@ describe("settling", () => {
     expect(hub.settle(503)).toBe(7);
     expect(hub.settle(510)).toBe(3);
     expect(hub.settle(513)).toBeUndefined();
-    expect(listeners[0]?.heard).toEqual(["1", "2"]);
+    expect(subscribers[0]?.received).toEqual(["1", "2"]);
   });
 
   it("[O4] tells whoever waits for the next frame when it went out, once", () => {
-    const { hub, listeners } = opened(2);
-    const [waiting, other] = [at(listeners, 0), at(listeners, 1)];
-    waiting.onFlushed = () => expect([waiting.heard, other.heard]).toEqual([["1"], ["1"]]);
+    const { hub, subscribers } = opened(2);
+    const [waiting, other] = [at(subscribers, 0), at(subscribers, 1)];
+    waiting.onFlushed = () => expect([waiting.received, other.received]).toEqual([["1"], ["1"]]);
     hub.publish(publication(1));
     hub.callAfterFlush(waiting);
     hub.callAfterFlush(waiting);
@@ -123,12 +124,12 @@ describe("settling", () => {
 
 describe("a frame", () => {
   it("[F3] holds at most 256 publications", () => {
-    const { hub, listeners } = opened(1);
+    const { hub, subscribers } = opened(1);
     for (let data = 0; data < 600; data++) hub.publish(publication(data));
     hub.flush();
-    const { frames, heard } = at(listeners, 0);
+    const { frames, received } = at(subscribers, 0);
     expect(frames.map((frame) => textOf(frame).split("\n").length)).toEqual([256, 256, 88]);
-    expect(heard).toEqual(Array.from({ length: 600 }, (_, data) => String(data)));
+    expect(received).toEqual(Array.from({ length: 600 }, (_, data) => String(data)));
   });
 
   it("[F3] holds 64 KiB with all that is in it, and not a byte more", () => {
@@ -142,21 +143,21 @@ describe("a frame", () => {
       [-1, 1],
       [0, 2],
     ] as const) {
-      const { hub, listeners } = opened(1);
+      const { hub, subscribers } = opened(1);
       hub.publish(half);
       hub.publish(text(limits.batchBytesMax / 2 - overhead + rest));
       hub.flush();
-      expect(at(listeners, 0).frames).toHaveLength(frames);
+      expect(at(subscribers, 0).frames).toHaveLength(frames);
     }
   });
 
   it("[F3] holds a larger publication alone", () => {
-    const { hub, listeners } = opened(1);
+    const { hub, subscribers } = opened(1);
     hub.publish(publication(1));
     hub.publish(text(limits.batchBytesMax));
     hub.publish(publication(3));
     hub.flush();
-    const counts = at(listeners, 0).frames.map((frame) => textOf(frame).split("\n").length);
+    const counts = at(subscribers, 0).frames.map((frame) => textOf(frame).split("\n").length);
     expect(counts).toEqual([1, 1, 1]);
   });
 
@@ -165,11 +166,11 @@ describe("a frame", () => {
       fc.property(
         fc.array(fc.oneof(fc.nat(200), fc.nat(40_000), fc.nat(70_000)), { maxLength: 40 }),
         (sizes) => {
-          const { hub, listeners } = opened(1);
+          const { hub, subscribers } = opened(1);
           for (const size of sizes) hub.publish(text(size));
           hub.flush();
-          const { frames, heard } = at(listeners, 0);
-          expect(heard.map((data) => data.length - 2)).toEqual(sizes);
+          const { frames, received } = at(subscribers, 0);
+          expect(received.map((data) => data.length - 2)).toEqual(sizes);
           for (const frame of frames) {
             expect(frame.length <= limits.batchBytesMax || !textOf(frame).includes("\n")).toBe(
               true,
@@ -184,9 +185,9 @@ describe("a frame", () => {
 
 describe("coming and going while publications are collected", () => {
   it("[F5] sends the collected ones first", () => {
-    const { hub, listeners } = opened(2);
-    const [staying, leaving] = [at(listeners, 0), at(listeners, 1)];
-    const late = new RecordingRecipient("late", { hearsJoinLeave: true });
+    const { hub, subscribers } = opened(2);
+    const [staying, leaving] = [at(subscribers, 0), at(subscribers, 1)];
+    const late = new RecordingSubscriber("late", { hearsJoinLeave: true });
     hub.publish(publication(1));
     hub.add(late);
     hub.publish(publication(2));
@@ -195,42 +196,42 @@ describe("coming and going while publications are collected", () => {
     hub.announce("leave", leaving.info);
     hub.publish(publication(4));
     hub.flush();
-    expect(staying.heard).toEqual(["1", "2", "3", "4"]);
-    expect(leaving.heard).toEqual(["1", "2"]);
-    expect(late.heard).toEqual(["2", "3", "leave user1", "4"]);
+    expect(staying.received).toEqual(["1", "2", "3", "4"]);
+    expect(leaving.received).toEqual(["1", "2"]);
+    expect(late.received).toEqual(["2", "3", "leave user1", "4"]);
     expect(hub.size).toBe(2);
   });
 
   it("[F5] isn't hurried by the removal of somebody who wasn't there", () => {
-    const { hub, listeners } = opened(1);
+    const { hub, subscribers } = opened(1);
     hub.publish(publication(1));
-    hub.remove(new RecordingRecipient("stranger"));
+    hub.remove(new RecordingSubscriber("stranger"));
     expect(hub.collecting).toBe(true);
-    expect(at(listeners, 0).frames).toEqual([]);
+    expect(at(subscribers, 0).frames).toEqual([]);
   });
 });
 
 describe("a user's only connection", () => {
   it("[C10] is told to all connections of the user, and they may leave meanwhile", () => {
-    const { hub, listeners } = opened(2);
-    const first = new RecordingRecipient("42");
-    const second = new RecordingRecipient("42");
-    for (const recipient of [first, second]) {
-      recipient.onReplaced = () => hub.remove(recipient);
-      hub.add(recipient);
+    const { hub, subscribers } = opened(2);
+    const first = new RecordingSubscriber("42");
+    const second = new RecordingSubscriber("42");
+    for (const subscriber of [first, second]) {
+      subscriber.onReplaced = () => hub.remove(subscriber);
+      hub.add(subscriber);
     }
     hub.makeExclusive("42", "c9");
     expect([first.replacements, second.replacements]).toEqual([["c9"], ["c9"]]);
-    expect(listeners.map(({ replacements }) => replacements)).toEqual([[], []]);
+    expect(subscribers.map(({ replacements }) => replacements)).toEqual([[], []]);
     expect(hub.size).toBe(2);
   });
 });
 
 function opened(size: number, codec: Codec = jsonCodec) {
   const hub = new Hub("room", 1_048_576);
-  const listeners = crowd(size, { codec });
-  for (const recipient of listeners) hub.add(recipient);
-  return { hub, listeners };
+  const subscribers = recordingSubscribers(size, { codec });
+  for (const subscriber of subscribers) hub.add(subscriber);
+  return { hub, subscribers };
 }
 
 /** The real codec, counted. */
@@ -259,8 +260,8 @@ function text(size: number): Publication {
   return publication(JSON.stringify("x".repeat(size)));
 }
 
-function at(listeners: readonly RecordingRecipient[], index: number): RecordingRecipient {
-  const recipient = listeners[index];
-  if (recipient === undefined) throw new Error(`no listener ${index}`);
-  return recipient;
+function at(subscribers: readonly RecordingSubscriber[], index: number): RecordingSubscriber {
+  const subscriber = subscribers[index];
+  if (subscriber === undefined) throw new Error(`no listener ${index}`);
+  return subscriber;
 }

@@ -7,8 +7,8 @@ import { unidirectionalCodec } from "../../../src/protocol/json/unidirectional-c
 import type { Payload } from "../../../src/protocol/payload.ts";
 import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import { json } from "../api/channel-config.ts";
-import { asHeard, Ear, wired } from "./recording-connection.ts";
-import { RecordingRecipient } from "./recording-subscriber.ts";
+import { asReceived, ClientDecoder, wirePublications } from "./client-decoder.ts";
+import { RecordingSubscriber } from "./recording-subscriber.ts";
 
 /** How far behind a listener may be. */
 export const queueMaxBytes = 1_048_576;
@@ -21,7 +21,7 @@ export const codecs: readonly Codec[] = [
 ];
 
 /** A hub, and what its listeners' codecs had to do. */
-export function scene() {
+export function mixedHub() {
   const hub = new Hub("room", queueMaxBytes);
   const counts = {
     json: { pushes: 0, frames: 0 },
@@ -45,27 +45,27 @@ export function scene() {
       },
     ]),
   );
-  const join = (codec: Codec, { had, ...traits }: ListenerTraits = {}) => {
-    const recipient = new RecordingRecipient("42", {
+  const join = (codec: Codec, { had, ...traits }: SubscriberOptions = {}) => {
+    const subscriber = new RecordingSubscriber("42", {
       ...traits,
       codec: counted.get(codec.name) ?? codec,
     });
-    recipient.deltaBase = had;
-    hub.add(recipient);
-    const ear = new Ear(codec, traits.delta === true, had);
-    const heard = (): string[] => ear.hear(recipient.frames);
+    subscriber.deltaBase = had;
+    hub.add(subscriber);
+    const decoder = new ClientDecoder(codec, traits.delta === true, had);
+    const received = (): string[] => decoder.decode(subscriber.frames);
     /** The newest of these, as many as it got. */
     const expected = (all: readonly Payload[]): string[] =>
       all
-        .slice(-recipient.frames.flatMap((frame) => wired(codec, frame)).length)
-        .map((data) => asHeard(data, codec));
-    return { codec, recipient, ear, heard, expected };
+        .slice(-subscriber.frames.flatMap((frame) => wirePublications(codec, frame)).length)
+        .map((data) => asReceived(data, codec));
+    return { codec, subscriber, decoder, received, expected };
   };
   return { hub, counts, join };
 }
 
 /** What is special about a listener; otherwise it wants all publications in full. */
-export interface ListenerTraits {
+export interface SubscriberOptions {
   readonly hearsJoinLeave?: boolean;
   readonly filter?: TagsFilter;
   readonly delta?: boolean;

@@ -8,8 +8,8 @@ import type { Payload } from "../../../src/protocol/payload.ts";
 import type { ClientInfo, Publication } from "../../../src/protocol/publication.ts";
 import { textOf } from "../../support/text-of.ts";
 
-/** What is special about a recipient; otherwise it is present, speaks JSON, and wants all publications in full. */
-export interface RecipientTraits {
+/** What is special about a subscriber; otherwise it is present, speaks JSON, and wants all publications in full. */
+export interface SubscriberTraits {
   readonly present?: boolean;
   readonly announced?: boolean;
   readonly hearsJoinLeave?: boolean;
@@ -19,7 +19,7 @@ export interface RecipientTraits {
 }
 
 /** A subscriber that writes down what happens to it, in order. */
-export class RecordingRecipient implements Subscriber {
+export class RecordingSubscriber implements Subscriber {
   readonly info: ClientInfo;
   readonly present: boolean;
   readonly announced: boolean;
@@ -41,7 +41,7 @@ export class RecordingRecipient implements Subscriber {
   onFlushed: () => void = doNothing;
   onReplaced: () => void = doNothing;
 
-  constructor(user: string, traits: RecipientTraits = {}) {
+  constructor(user: string, traits: SubscriberTraits = {}) {
     this.info = { user, client: `client-of-${user}` };
     this.present = traits.present ?? true;
     this.announced = traits.announced ?? false;
@@ -80,14 +80,20 @@ export class RecordingRecipient implements Subscriber {
   }
 
   /** What it heard, in order, if it speaks JSON: a publication's data, or `join` or `leave` and who. */
-  get heard(): string[] {
+  get received(): string[] {
     return this.frames.flatMap((frame) => textOf(frame).split("\n")).map(parsePush);
   }
 }
 
 /** So many subscribers that only listen. */
-export function crowd(size: number, traits?: RecipientTraits): RecordingRecipient[] {
-  return Array.from({ length: size }, (_, index) => new RecordingRecipient(`user${index}`, traits));
+export function recordingSubscribers(
+  size: number,
+  traits?: SubscriberTraits,
+): RecordingSubscriber[] {
+  return Array.from(
+    { length: size },
+    (_, index) => new RecordingSubscriber(`user${index}`, traits),
+  );
 }
 
 function parsePush(line: string): string {

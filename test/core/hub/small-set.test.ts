@@ -7,31 +7,31 @@ describe("a roster", () => {
     const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(14)), { maxLength: 80 });
     fc.assert(
       fc.property(steps, (all) => {
-        const roster = new SmallSet<number>();
+        const set = new SmallSet<number>();
         const model = new Set<number>();
         for (const [comes, member] of all) {
           if (comes) {
-            roster.add(member);
+            set.add(member);
             model.add(member);
           } else {
-            roster.delete(member);
+            set.delete(member);
             model.delete(member);
           }
-          expect(roster.size).toBe(model.size);
-          expect(roster.has(member)).toBe(comes);
-          expect([...roster.members]).toEqual([...model]);
-          expect(roster.list).toEqual([...model]);
+          expect(set.size).toBe(model.size);
+          expect(set.has(member)).toBe(comes);
+          expect([...set.members]).toEqual([...model]);
+          expect(set.list).toEqual([...model]);
         }
       }),
     );
   });
 
   it.each([1, 20])("[F2] doesn't touch a list of %i that somebody loops over", (count) => {
-    const roster = new SmallSet<number>();
-    for (let member = 0; member < count; member++) roster.add(member);
-    const { list } = roster;
-    roster.add(100);
-    roster.delete(0);
+    const set = new SmallSet<number>();
+    for (let member = 0; member < count; member++) set.add(member);
+    const { list } = set;
+    set.add(100);
+    set.delete(0);
     expect(list).toHaveLength(count);
   });
 });

@@ -131,8 +131,8 @@ describe("the keys of a JWKS", () => {
   it("[A9] are fetched again for keys they don't have every 30 s at most", async () => {
     await find("first");
     for (let index = 0; index < 100; index++) {
-      const verdict = await find(`made-up-${index}`, limits.keySetRefetchMs - 1);
-      expect(verdict).toStrictEqual(unavailable);
+      const outcome = await find(`made-up-${index}`, limits.keySetRefetchMs - 1);
+      expect(outcome).toStrictEqual(unavailable);
     }
     expect(server.requests).toHaveLength(1);
     expect(await find("made-up", limits.keySetRefetchMs)).toStrictEqual(unknown);
@@ -166,8 +166,8 @@ describe("the keys of a JWKS", () => {
   });
 
   it("[A2] must be named", async () => {
-    const verdict = await keySet.find("EdDSA", undefined, startMs);
-    expect(verdict).toStrictEqual({ outcome: "unknown", reason: "kid is missing" });
+    const outcome = await keySet.find("EdDSA", undefined, startMs);
+    expect(outcome).toStrictEqual({ outcome: "unknown", reason: "kid is missing" });
     expect(server.requests).toHaveLength(0);
   });
 

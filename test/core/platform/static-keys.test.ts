@@ -222,9 +222,9 @@ describe("a public key that can't be used", () => {
     async (_, alg, token, privateKey) => {
       const verifier = verifierOf({ token });
       const signed = signedBy({ alg }, asymmetric(privateKey, "sha256"));
-      const verdicts = await Promise.all([1, 2, 3].map(() => verifier.connection(signed, nowMs)));
-      verdicts.push(await verifier.connection(signed, nowMs));
-      expect(verdicts).toStrictEqual(verdicts.map(() => ({ outcome: "unavailable" })));
+      const outcomes = await Promise.all([1, 2, 3].map(() => verifier.connection(signed, nowMs)));
+      outcomes.push(await verifier.connection(signed, nowMs));
+      expect(outcomes).toStrictEqual(outcomes.map(() => ({ outcome: "unavailable" })));
       const kind = alg === "RS256" ? "RSA" : "P-256";
       expect(logged).toStrictEqual([`the public key (${kind}) of tokens can't be used for ${alg}`]);
     },
@@ -245,9 +245,9 @@ describe("the previous secret", () => {
     ["not at its time", { ...secrets, ...until(nowSeconds) }, badSignature],
     ["not after its time", { ...secrets, ...until(1) }, badSignature],
     ["not when it is gone", { secret: "current" }, badSignature],
-  ])("[A2] counts %s", async (_, given, verdict) => {
+  ])("[A2] counts %s", async (_, given, outcome) => {
     const verifier = verifierOf(given);
-    expect(await verifier.connection(old, nowMs)).toStrictEqual(verdict);
+    expect(await verifier.connection(old, nowMs)).toStrictEqual(outcome);
     const current = signedBy({ alg: "HS256" }, hmac("current"));
     expect(await verifier.connection(current, nowMs)).toStrictEqual(verified);
     const neither = signedBy({ alg: "HS256" }, hmac("another"));
@@ -334,8 +334,8 @@ describe("a verifier", () => {
     it("[A2] believes no other key under the same name, and no name that it doesn't have", async () => {
       const impostor = new SigningKey("key");
       expect(await verifier.connection(impostor.token(claims), nowMs)).toStrictEqual(badSignature);
-      const stranger = new SigningKey("another");
-      expect((await verifier.connection(stranger.token(claims), nowMs)).outcome).not.toBe(
+      const attacker = new SigningKey("another");
+      expect((await verifier.connection(attacker.token(claims), nowMs)).outcome).not.toBe(
         "verified",
       );
     });
@@ -354,10 +354,10 @@ describe("a verifier", () => {
 
     it("[A2] looks for keys nowhere else, whatever a token says", async () => {
       const other = await KeyServer.start(serving([key.jwk]));
-      const stranger = new SigningKey("stranger");
-      const header = { alg: "EdDSA", kid: "stranger", jku: other.url, jwk: stranger.jwk };
-      const verdict = await verifier.connection(stranger.token(claims, header), nowMs);
-      expect(verdict).toStrictEqual({ outcome: "invalid", reason: "the key is unknown" });
+      const attacker = new SigningKey("stranger");
+      const header = { alg: "EdDSA", kid: "stranger", jku: other.url, jwk: attacker.jwk };
+      const outcome = await verifier.connection(attacker.token(claims, header), nowMs);
+      expect(outcome).toStrictEqual({ outcome: "invalid", reason: "the key is unknown" });
       expect(other.requests).toHaveLength(0);
       await other.close();
     });

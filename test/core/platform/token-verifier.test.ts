@@ -75,8 +75,8 @@ describe("a token", () => {
   });
 
   it("[A2] may be signed with a secret that isn't ASCII", async () => {
-    const verdict = await connection(signed(header, claims, "gehëim"), "gehëim");
-    expect(verdict.outcome).toBe("verified");
+    const outcome = await connection(signed(header, claims, "gehëim"), "gehëim");
+    expect(outcome.outcome).toBe("verified");
   });
 
   it("[C3] that has expired is said to have, and so is one that isn't valid yet", async () => {
@@ -261,8 +261,8 @@ describe("an attacker's token", () => {
     "[A7] with %s is refused for a reason that quotes nothing of it",
     async (_, token) => {
       for (const verify of verifiers) {
-        const verdict = await verify(token);
-        const reason = verdict.outcome === "invalid" ? verdict.reason : "";
+        const outcome = await verify(token);
+        const reason = outcome.outcome === "invalid" ? outcome.reason : "";
         expect(reason).toMatch(/^[\w {}:.']{1,80}$/);
         expect(reason).not.toMatch(/471\d|none|admin|attacker/i);
         expect(reason).not.toContain(secret);
@@ -295,8 +295,8 @@ describe("an attacker's token", () => {
     const ends = new Set([goodHead.length - 1, good.lastIndexOf(".") - 1, good.length - 1]);
     for (let index = 0; index < good.length; index++) {
       if (ends.has(index)) continue;
-      const verdict = await connection(flippedAt(good, index));
-      expect({ index, outcome: verdict.outcome }).toStrictEqual({ index, outcome: "invalid" });
+      const outcome = await connection(flippedAt(good, index));
+      expect({ index, outcome: outcome.outcome }).toStrictEqual({ index, outcome: "invalid" });
     }
   });
 });

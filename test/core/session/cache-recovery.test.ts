@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Room } from "./channel-fixture.ts";
+import { ChannelFixture } from "./channel-fixture.ts";
 
 const cache = {
   allow_subscribe_for_client: true,
@@ -15,10 +15,10 @@ function subscribe(fields: string): string {
 }
 
 /** A room in which 1, 2 and so on were published, each as its own number. */
-function published(count: number, options: object = cache): Room {
-  const room = new Room({ options });
-  for (let number = 1; number <= count; number++) room.publish(`${number}`);
-  return room;
+function published(count: number, options: object = cache): ChannelFixture {
+  const fixture = new ChannelFixture({ options });
+  for (let number = 1; number <= count; number++) fixture.publish(`${number}`);
+  return fixture;
 }
 
 /** The reply of a channel with so many publications. */
@@ -44,76 +44,78 @@ describe("a recovery of the newest publication only", () => {
     ["from beyond the top", `,"epoch":"epoch1","offset":99`, 99],
     ["from another epoch", `,"epoch":"other","offset":5`, 5],
   ])("[R2] gives exactly that one %s, and echoes where it was asked from", (_, position, asked) => {
-    const room = published(5);
-    expect(room.ask(room.connected(), subscribe(`,"recover":true${position}`))).toStrictEqual([
-      newest(5, asked, tried),
-    ]);
+    const fixture = published(5);
+    expect(fixture.ask(fixture.connected(), subscribe(`,"recover":true${position}`))).toStrictEqual(
+      [newest(5, asked, tried)],
+    );
   });
 
   it("[R3] gives nothing to somebody who has it", () => {
-    const room = published(5);
+    const fixture = published(5);
     const ask = subscribe(`,"recover":true,"epoch":"epoch1","offset":5`);
-    expect(room.ask(room.connected(), ask)).toStrictEqual([
+    expect(fixture.ask(fixture.connected(), ask)).toStrictEqual([
       `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","recovered":true,"offset":5,"positioned":true,"was_recovering":true}}`,
     ]);
   });
 
   it("[R5] doesn't succeed before anything was published", () => {
-    const room = published(0);
-    expect(room.ask(room.connected(), subscribe(`,"recover":true`))).toStrictEqual([
+    const fixture = published(0);
+    expect(fixture.ask(fixture.connected(), subscribe(`,"recover":true`))).toStrictEqual([
       reply(0, tried),
     ]);
   });
 
   it("[R5] doesn't succeed when the newest publication has ended", () => {
-    const room = published(5);
-    room.nowMs += 61_000;
-    expect(room.ask(room.connected(), subscribe(`,"recover":true`))).toStrictEqual([
+    const fixture = published(5);
+    fixture.nowMs += 61_000;
+    expect(fixture.ask(fixture.connected(), subscribe(`,"recover":true`))).toStrictEqual([
       reply(5, tried),
     ]);
   });
 
   it("[R5] is answered 112 with flag 2 when it can't be, and isn't a subscription", () => {
-    const room = published(0);
-    const peer = room.connected();
-    expect(room.ask(peer, subscribe(`,"recover":true,"flag":2`))).toStrictEqual([
+    const fixture = published(0);
+    const connection = fixture.connected();
+    expect(fixture.ask(connection, subscribe(`,"recover":true,"flag":2`))).toStrictEqual([
       `{"id":2,"error":{"code":112,"message":"unrecoverable position"}}`,
     ]);
-    expect(peer.saved.subscriptions).toStrictEqual([]);
+    expect(connection.saved.subscriptions).toStrictEqual([]);
   });
 
   it("[W1] isn't given to somebody who doesn't ask for it", () => {
-    const room = published(5);
-    expect(room.ask(room.connected(), subscribe(``))).toStrictEqual([reply(5, "")]);
+    const fixture = published(5);
+    expect(fixture.ask(fixture.connected(), subscribe(``))).toStrictEqual([reply(5, "")]);
   });
 
   it("[O3] is followed by every later publication, once", () => {
-    const room = published(5);
-    const peer = room.connected();
-    room.say(peer, subscribe(`,"recover":true`));
-    peer.hears();
-    room.publish("6");
-    expect(peer.hears()).toStrictEqual([`{"push":{"channel":"room","pub":{"data":6,"offset":6}}}`]);
+    const fixture = published(5);
+    const connection = fixture.connected();
+    fixture.send(connection, subscribe(`,"recover":true`));
+    connection.takeSent();
+    fixture.publish("6");
+    expect(connection.takeSent()).toStrictEqual([
+      `{"push":{"channel":"room","pub":{"data":6,"offset":6}}}`,
+    ]);
   });
 });
 
 describe("the newest publication, given unasked", () => {
   it("[R2] comes to everybody who subscribes, and isn't called an attempt to recover", () => {
-    const room = published(5, automatic);
-    expect(room.ask(room.connected(), subscribe(``))).toStrictEqual([newest(5, 0, "")]);
+    const fixture = published(5, automatic);
+    expect(fixture.ask(fixture.connected(), subscribe(``))).toStrictEqual([newest(5, 0, "")]);
   });
 
   it("[R3] doesn't come again to somebody who has it", () => {
-    const room = published(5, automatic);
+    const fixture = published(5, automatic);
     const ask = subscribe(`,"recover":true,"epoch":"epoch1","offset":5`);
-    expect(room.ask(room.connected(), ask)[0]).not.toContain("publications");
+    expect(fixture.ask(fixture.connected(), ask)[0]).not.toContain("publications");
   });
 
   it.each([[0], [1], [2], [3]])(
     "[R5] is no reason to refuse somebody when there is none, with flag %i",
     (flag) => {
-      const room = published(0, automatic);
-      expect(room.ask(room.connected(), subscribe(`,"flag":${flag}`))).toStrictEqual([
+      const fixture = published(0, automatic);
+      expect(fixture.ask(fixture.connected(), subscribe(`,"flag":${flag}`))).toStrictEqual([
         reply(0, ""),
       ]);
     },
@@ -125,8 +127,8 @@ describe("the newest publication, given unasked", () => {
   });
 
   it("[W1] needs a subscription that may recover", () => {
-    const room = published(5, { ...automatic, force_recovery: false, force_positioning: true });
-    expect(room.ask(room.connected(), subscribe(``))).toStrictEqual([
+    const fixture = published(5, { ...automatic, force_recovery: false, force_positioning: true });
+    expect(fixture.ask(fixture.connected(), subscribe(``))).toStrictEqual([
       `{"id":2,"subscribe":{"epoch":"epoch1","offset":5,"positioned":true}}`,
     ]);
   });

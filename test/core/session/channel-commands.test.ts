@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { json } from "../api/channel-config.ts";
-import { Room } from "./channel-fixture.ts";
+import { ChannelFixture } from "./channel-fixture.ts";
 import { connectionToken, subscriptionToken } from "./verified-tokens.ts";
 
 const open = { allow_subscribe_for_client: true };
@@ -28,8 +28,8 @@ function publications(offsets: readonly number[]): string {
 }
 
 /** A room in which a client may ask everything. */
-function openRoom(): Room {
-  return new Room({
+function openFixture(): ChannelFixture {
+  return new ChannelFixture({
     options: {
       presence: true,
       history_size: 5,
@@ -46,23 +46,23 @@ describe.each([["publish"], ["presence"], ["presence_stats"], ["history"]])("%s"
   const about = (channel: string) => `{"id":3,"${method}":{"channel":"${channel}","data":1}}`;
 
   it("[W1] about no channel closes 3501", () => {
-    const room = openRoom();
-    expect(room.ask(room.connected(), about(""))).toStrictEqual(["close 3501 bad request"]);
+    const fixture = openFixture();
+    expect(fixture.ask(fixture.connected(), about(""))).toStrictEqual(["close 3501 bad request"]);
   });
 
   it.each([["other"], ["nowhere:room"], ["$room"]])("[C6] about %s is answered 102", (name) => {
-    const room = openRoom();
-    const heard = room.ask(room.connected(), about(name));
-    expect(heard).toStrictEqual(error(102, "unknown channel"));
+    const fixture = openFixture();
+    const received = fixture.ask(fixture.connected(), about(name));
+    expect(received).toStrictEqual(error(102, "unknown channel"));
   });
 
   it.each([["röom"], ["digits:a"], ["x".repeat(256)]])("[W1] about %s is answered 107", (name) => {
-    const room = openRoom();
-    expect(room.ask(room.connected(), about(name))).toStrictEqual(badRequest);
+    const fixture = openFixture();
+    expect(fixture.ask(fixture.connected(), about(name))).toStrictEqual(badRequest);
   });
 
   it("[A1] is refused where the configuration doesn't open it", () => {
-    const closed = new Room({
+    const closed = new ChannelFixture({
       options: { ...open, presence: true, history_size: 5, history_ttl: "60s" },
     });
     expect(closed.ask(closed.subscribed(), about("room"))).toStrictEqual(denied);
@@ -73,35 +73,35 @@ describe("a publish", () => {
   const options = { ...open, allow_publish_for_client: true };
 
   it("[W2] reaches the subscribers as it was written, with who published it", () => {
-    const room = new Room({ options });
-    const reader = room.subscribed("7");
-    const writer = room.open();
+    const fixture = new ChannelFixture({ options });
+    const reader = fixture.subscribed("7");
+    const writer = fixture.open();
     const info = json(`{"name": "Zoë"}`);
-    room.ask(writer, `{"id":1,"connect":{}}`, connectionToken("42", { info }));
-    const heard = room.ask(writer, publish(`"data": {"n":1.00,"n":2e0,"<":"é"} `));
-    expect(heard).toStrictEqual([`{"id":3,"publish":{}}`]);
-    expect(reader.hears()).toStrictEqual([
+    fixture.ask(writer, `{"id":1,"connect":{}}`, connectionToken("42", { info }));
+    const received = fixture.ask(writer, publish(`"data": {"n":1.00,"n":2e0,"<":"é"} `));
+    expect(received).toStrictEqual([`{"id":3,"publish":{}}`]);
+    expect(reader.takeSent()).toStrictEqual([
       `{"push":{"channel":"room","pub":{"data":{"n":1.00,"n":2e0,"<":"é"},"info":{"user":"42","client":"c2","conn_info":{"name": "Zoë"}}}}}`,
     ]);
   });
 
   it("[W1] of a subscriber shows what its subscription token says of it", () => {
-    const room = new Room({ options });
-    const reader = room.subscribed("7");
+    const fixture = new ChannelFixture({ options });
+    const reader = fixture.subscribed("7");
     const token = subscriptionToken({ info: json(`"admin"`) });
-    const writer = room.subscribed("42", `{"channel":"room","token":"t"}`, token);
-    room.say(writer, publish(`"data":null`));
-    expect(reader.hears()).toStrictEqual([
+    const writer = fixture.subscribed("42", `{"channel":"room","token":"t"}`, token);
+    fixture.send(writer, publish(`"data":null`));
+    expect(reader.takeSent()).toStrictEqual([
       `{"push":{"channel":"room","pub":{"data":null,"info":{"user":"42","client":"c2","chan_info":"admin"}}}}`,
     ]);
   });
 
   it("[H2] is kept where history is on, with who published it", () => {
     const stream = { history_size: 5, history_ttl: "60s", allow_history_for_client: true };
-    const room = new Room({ options: { ...options, ...stream } });
-    const writer = room.connected();
-    room.ask(writer, publish(`"data":1`));
-    expect(room.ask(writer, `{"id":4,"history":{"channel":"room","limit":-1}}`)).toStrictEqual([
+    const fixture = new ChannelFixture({ options: { ...options, ...stream } });
+    const writer = fixture.connected();
+    fixture.ask(writer, publish(`"data":1`));
+    expect(fixture.ask(writer, `{"id":4,"history":{"channel":"room","limit":-1}}`)).toStrictEqual([
       `{"id":4,"history":{"publications":[{"data":1,"info":{"user":"42","client":"c1"},"offset":1}],"epoch":"epoch1","offset":1}}`,
     ]);
   });
@@ -110,45 +110,52 @@ describe("a publish", () => {
     ["without data", `"type":0`],
     ["to a map", `"data":1,"type":1`],
   ])("[W1] %s is answered 107, and nobody hears of it", (_, fields) => {
-    const room = new Room({ options });
-    const reader = room.subscribed("7");
-    expect(room.ask(room.connected(), publish(fields))).toStrictEqual(badRequest);
-    expect(reader.hears()).toStrictEqual([]);
+    const fixture = new ChannelFixture({ options });
+    const reader = fixture.subscribed("7");
+    expect(fixture.ask(fixture.connected(), publish(fields))).toStrictEqual(badRequest);
+    expect(reader.takeSent()).toStrictEqual([]);
   });
 
   it("[W1] of other data than the namespace takes is answered 107", () => {
-    const room = new Room({ options: { ...options, publication_data_format: "json_object" } });
-    const writer = room.connected();
-    expect(room.ask(writer, publish(`"data":[{}]`))).toStrictEqual(badRequest);
-    expect(room.ask(writer, publish(`"data":{}`))).toStrictEqual([`{"id":3,"publish":{}}`]);
+    const fixture = new ChannelFixture({
+      options: { ...options, publication_data_format: "json_object" },
+    });
+    const writer = fixture.connected();
+    expect(fixture.ask(writer, publish(`"data":[{}]`))).toStrictEqual(badRequest);
+    expect(fixture.ask(writer, publish(`"data":{}`))).toStrictEqual([`{"id":3,"publish":{}}`]);
   });
 
   it("[A1] that isn't allowed is answered 103 whatever its data", () => {
-    const room = new Room({ options: open });
-    expect(room.ask(room.connected(), publish(`"type":1`))).toStrictEqual(denied);
+    const fixture = new ChannelFixture({ options: open });
+    expect(fixture.ask(fixture.connected(), publish(`"type":1`))).toStrictEqual(denied);
   });
 
   it("[A1] may be allowed to subscribers only", () => {
-    const room = new Room({ options: { ...open, allow_publish_for_subscriber: true } });
-    expect(room.ask(room.connected(), publish(`"data":1`))).toStrictEqual(denied);
-    expect(room.ask(room.subscribed("7"), publish(`"data":1`)).at(-1)).toBe(
+    const fixture = new ChannelFixture({
+      options: { ...open, allow_publish_for_subscriber: true },
+    });
+    expect(fixture.ask(fixture.connected(), publish(`"data":1`))).toStrictEqual(denied);
+    expect(fixture.ask(fixture.subscribed("7"), publish(`"data":1`)).at(-1)).toBe(
       `{"id":3,"publish":{}}`,
     );
   });
 
   it("[B3] to sockets that are together too far behind is answered 111, and not done", () => {
-    const room = new Room({ options, client: { queue_max_size: 2 * limits.backlogBytesMax } });
-    const reader = room.subscribed("7");
-    const writer = room.connected();
+    const fixture = new ChannelFixture({
+      options,
+      client: { queue_max_size: 2 * limits.backlogBytesMax },
+    });
+    const reader = fixture.subscribed("7");
+    const writer = fixture.connected();
     reader.backlog = limits.backlogBytesMax + 1;
-    room.publish("1");
-    room.forgetHeard();
-    expect(room.ask(writer, publish(`"data":2`))).toStrictEqual([
+    fixture.publish("1");
+    fixture.dropSent();
+    expect(fixture.ask(writer, publish(`"data":2`))).toStrictEqual([
       `{"id":3,"error":{"code":111,"message":"too many requests","temporary":true}}`,
     ]);
-    expect(reader.hears()).toStrictEqual([]);
+    expect(reader.takeSent()).toStrictEqual([]);
     reader.backlog = 0;
-    expect(room.ask(writer, publish(`"data":2`))).toStrictEqual([`{"id":3,"publish":{}}`]);
+    expect(fixture.ask(writer, publish(`"data":2`))).toStrictEqual([`{"id":3,"publish":{}}`]);
   });
 });
 
@@ -158,48 +165,50 @@ describe("presence", () => {
   const stats = `{"id":3,"presence_stats":{"channel":"room"}}`;
 
   it("[P1] shows who is subscribed now, with what is known of them", () => {
-    const room = new Room({ options });
-    const asker = room.connected("9");
-    expect(room.ask(asker, presence)).toStrictEqual([`{"id":3,"presence":{"presence":{}}}`]);
-    expect(room.ask(asker, stats)).toStrictEqual([
+    const fixture = new ChannelFixture({ options });
+    const asker = fixture.connected("9");
+    expect(fixture.ask(asker, presence)).toStrictEqual([`{"id":3,"presence":{"presence":{}}}`]);
+    expect(fixture.ask(asker, stats)).toStrictEqual([
       `{"id":3,"presence_stats":{"num_clients":0,"num_users":0}}`,
     ]);
     const token = subscriptionToken({ info: json("[1]") });
-    const one = room.subscribed("42", `{"channel":"room","token":"t"}`, token);
-    room.subscribed("42");
-    room.subscribed("7");
-    expect(room.ask(asker, presence)).toStrictEqual([
+    const one = fixture.subscribed("42", `{"channel":"room","token":"t"}`, token);
+    fixture.subscribed("42");
+    fixture.subscribed("7");
+    expect(fixture.ask(asker, presence)).toStrictEqual([
       `{"id":3,"presence":{"presence":{"c2":{"user":"42","client":"c2","chan_info":[1]},"c3":{"user":"42","client":"c3"},"c4":{"user":"7","client":"c4"}}}}`,
     ]);
-    expect(room.ask(asker, stats)).toStrictEqual([
+    expect(fixture.ask(asker, stats)).toStrictEqual([
       `{"id":3,"presence_stats":{"num_clients":3,"num_users":2}}`,
     ]);
-    room.end(one);
-    expect(room.ask(asker, stats)).toStrictEqual([
+    fixture.end(one);
+    expect(fixture.ask(asker, stats)).toStrictEqual([
       `{"id":3,"presence_stats":{"num_clients":2,"num_users":2}}`,
     ]);
   });
 
   it("[P1] leaves out whoever's token says so", () => {
-    const room = new Room({ options });
+    const fixture = new ChannelFixture({ options });
     const hidden = subscriptionToken({ override: { presence: false } });
-    const peer = room.subscribed("42", `{"channel":"room","token":"t"}`, hidden);
-    expect(room.ask(peer, presence)).toStrictEqual([`{"id":3,"presence":{"presence":{}}}`]);
+    const connection = fixture.subscribed("42", `{"channel":"room","token":"t"}`, hidden);
+    expect(fixture.ask(connection, presence)).toStrictEqual([
+      `{"id":3,"presence":{"presence":{}}}`,
+    ]);
   });
 
   it.each([[presence], [stats]])("[W1] is answered 108 where it is off: %s", (command) => {
-    const room = new Room({ options: { ...options, presence: false } });
-    expect(room.ask(room.connected(), command)).toStrictEqual(notAvailable);
-    const closed = new Room({ options: open });
+    const fixture = new ChannelFixture({ options: { ...options, presence: false } });
+    expect(fixture.ask(fixture.connected(), command)).toStrictEqual(notAvailable);
+    const closed = new ChannelFixture({ options: open });
     expect(closed.ask(closed.connected(), command)).toStrictEqual(notAvailable);
   });
 
   it.each([[presence], [stats]])("[A1] may be for subscribers only: %s", (command) => {
-    const room = new Room({
+    const fixture = new ChannelFixture({
       options: { ...open, presence: true, allow_presence_for_subscriber: true },
     });
-    expect(room.ask(room.connected(), command)).toStrictEqual(denied);
-    expect(room.ask(room.subscribed("7"), command)).not.toStrictEqual(denied);
+    expect(fixture.ask(fixture.connected(), command)).toStrictEqual(denied);
+    expect(fixture.ask(fixture.subscribed("7"), command)).not.toStrictEqual(denied);
   });
 });
 
@@ -224,9 +233,9 @@ describe("history", () => {
     [`,"limit":2,"reverse":true,"since":{"offset":4,"epoch":"epoch1"}`, [3, 2]],
     [`,"limit":-1,"reverse":true,"since":{"offset":1}`, []],
   ])("[H2] is read as asked: {%s}", (fields, offsets) => {
-    const room = new Room({ options });
-    for (let number = 1; number <= 4; number++) room.publish(`${number}`);
-    expect(room.ask(room.connected(), history(fields))).toStrictEqual([
+    const fixture = new ChannelFixture({ options });
+    for (let number = 1; number <= 4; number++) fixture.publish(`${number}`);
+    expect(fixture.ask(fixture.connected(), history(fields))).toStrictEqual([
       `{"id":3,"history":{"publications":${publications(offsets)},"epoch":"epoch1","offset":4}}`,
     ]);
   });
@@ -238,45 +247,49 @@ describe("history", () => {
     [`,"limit":-1`, {}, 300],
     [`,"limit":350`, {}, 300],
   ])("[B1] gives a client at most the configured number: {%s} with %j", (fields, client, most) => {
-    const room = new Room({ options, client });
-    for (let number = 1; number <= 310; number++) room.publish(`${number}`);
+    const fixture = new ChannelFixture({ options, client });
+    for (let number = 1; number <= 310; number++) fixture.publish(`${number}`);
     const offsets = Array.from({ length: most }, (_, index) => index + 1);
-    expect(room.ask(room.connected(), history(fields))).toStrictEqual([
+    expect(fixture.ask(fixture.connected(), history(fields))).toStrictEqual([
       `{"id":3,"history":{"publications":${publications(offsets)},"epoch":"epoch1","offset":310}}`,
     ]);
   });
 
   it("[B2] that is too large for one answer is answered 106", () => {
-    const room = new Room({ options });
-    for (let number = 0; number < 9; number++) room.publish(`"${"x".repeat(1_000_000)}"`);
-    const peer = room.connected();
-    expect(room.ask(peer, history(`,"limit":-1`))).toStrictEqual(error(106, "limit exceeded"));
-    expect(room.ask(peer, history(`,"limit":0`))).toStrictEqual([
+    const fixture = new ChannelFixture({ options });
+    for (let number = 0; number < 9; number++) fixture.publish(`"${"x".repeat(1_000_000)}"`);
+    const connection = fixture.connected();
+    expect(fixture.ask(connection, history(`,"limit":-1`))).toStrictEqual(
+      error(106, "limit exceeded"),
+    );
+    expect(fixture.ask(connection, history(`,"limit":0`))).toStrictEqual([
       `{"id":3,"history":{"publications":[],"epoch":"epoch1","offset":9}}`,
     ]);
   });
 
   it("[R1] of another epoch is answered 112", () => {
-    const room = new Room({ options });
+    const fixture = new ChannelFixture({ options });
     const ask = history(`,"limit":1,"since":{"offset":1,"epoch":"other"}`);
-    expect(room.ask(room.connected(), ask)).toStrictEqual(error(112, "unrecoverable position"));
+    expect(fixture.ask(fixture.connected(), ask)).toStrictEqual(
+      error(112, "unrecoverable position"),
+    );
   });
 
   it("[W1] backwards from offset 0 is answered 107, whatever the epoch", () => {
-    const room = new Room({ options });
+    const fixture = new ChannelFixture({ options });
     const ask = history(`,"limit":1,"reverse":true,"since":{"offset":0,"epoch":"other"}`);
-    expect(room.ask(room.connected(), ask)).toStrictEqual(badRequest);
+    expect(fixture.ask(fixture.connected(), ask)).toStrictEqual(badRequest);
   });
 
   it("[W1] is answered 108 where there is none, whether allowed or not", () => {
-    const room = new Room({ options: { ...open, allow_history_for_client: true } });
-    expect(room.ask(room.connected(), history(""))).toStrictEqual(notAvailable);
-    const closed = new Room({ options: open });
+    const fixture = new ChannelFixture({ options: { ...open, allow_history_for_client: true } });
+    expect(fixture.ask(fixture.connected(), history(""))).toStrictEqual(notAvailable);
+    const closed = new ChannelFixture({ options: open });
     expect(closed.ask(closed.connected(), history(""))).toStrictEqual(notAvailable);
   });
 
   it("[A1] may be for subscribers only", () => {
-    const room = new Room({
+    const fixture = new ChannelFixture({
       options: {
         ...open,
         ...options,
@@ -284,8 +297,8 @@ describe("history", () => {
         allow_history_for_subscriber: true,
       },
     });
-    expect(room.ask(room.connected(), history(""))).toStrictEqual(denied);
-    expect(room.ask(room.subscribed("7"), history(""))).toStrictEqual([
+    expect(fixture.ask(fixture.connected(), history(""))).toStrictEqual(denied);
+    expect(fixture.ask(fixture.subscribed("7"), history(""))).toStrictEqual([
       `{"id":3,"history":{"publications":[],"epoch":"epoch1","offset":0}}`,
     ]);
   });

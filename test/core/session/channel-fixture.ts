@@ -8,11 +8,11 @@ import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts"
 import { configured } from "../../support/configured.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { json } from "../api/channel-config.ts";
-import { Peer } from "./peer.ts";
+import { TestConnection } from "./test-connection.ts";
 import { connectionToken } from "./verified-tokens.ts";
 
 /** What is special about a room; everything else is as by default, and its channel is called `room`. */
-export interface RoomSetup {
+export interface ChannelFixtureSetup {
   readonly name?: string;
   /** Options of channels without a namespace, as an operator writes them. */
   readonly options?: object;
@@ -25,9 +25,9 @@ export interface RoomSetup {
 }
 
 /** One channel and its sessions, driven as an object drives them. Time stands still unless a test moves it. */
-export class Room {
+export class ChannelFixture {
   readonly config: Config;
-  readonly peers: Peer[] = [];
+  readonly connections: TestConnection[] = [];
   channel: Channel;
   nowMs = startMs;
   readonly #name: string;
@@ -35,7 +35,7 @@ export class Room {
   #epochs = 0;
   #clients = 0;
 
-  constructor({ name = "room", options = {}, client, channel, rpc }: RoomSetup = {}) {
+  constructor({ name = "room", options = {}, client, channel, rpc }: ChannelFixtureSetup = {}) {
     this.#name = name;
     const channels = { ...channel, without_namespace: options };
     this.config = configured({ client: { ...client }, channel: channels, rpc: { ...rpc } });
@@ -43,46 +43,54 @@ export class Room {
   }
 
   /** A socket that was just opened. Connection IDs are c1, c2 and so on. */
-  open(more: Partial<SessionSnapshot> = {}): Peer {
+  open(more: Partial<SessionSnapshot> = {}): TestConnection {
     const client = `c${++this.#clients}`;
     const { nowMs: openedAtMs } = this;
     const fresh = { phase: "new", client, openedAtMs, keepalive: "server" } as const;
-    const peer = new Peer({ ...fresh, subscriptions: [], ...more }, this.#context());
-    this.peers.push(peer);
-    return peer;
+    const connection = new TestConnection(
+      { ...fresh, subscriptions: [], ...more },
+      this.#context(),
+    );
+    this.connections.push(connection);
+    return connection;
   }
 
   /** A connected session of this user; what it heard so far is dropped. */
-  connected(user = "42", more: Partial<SessionSnapshot> = {}): Peer {
-    const peer = this.open(more);
-    this.say(peer, `{"id":1,"connect":{}}`, connectionToken(user));
-    peer.hears();
-    return peer;
+  connected(user = "42", more: Partial<SessionSnapshot> = {}): TestConnection {
+    const connection = this.open(more);
+    this.send(connection, `{"id":1,"connect":{}}`, connectionToken(user));
+    connection.takeSent();
+    return connection;
   }
 
   /** A subscribed session of this user; what anybody heard so far is dropped. */
-  subscribed(user = "42", request = `{"channel":"room"}`, verdicts: VerifiedTokens = {}): Peer {
-    const peer = this.connected(user);
-    this.say(peer, `{"id":2,"subscribe":${request}}`, verdicts);
-    if (peer.saved.subscriptions.length === 0) throw new Error(`refused: ${peer.hears().join()}`);
-    this.forgetHeard();
-    return peer;
+  subscribed(
+    user = "42",
+    request = `{"channel":"room"}`,
+    tokens: VerifiedTokens = {},
+  ): TestConnection {
+    const connection = this.connected(user);
+    this.send(connection, `{"id":2,"subscribe":${request}}`, tokens);
+    if (connection.saved.subscriptions.length === 0)
+      throw new Error(`refused: ${connection.takeSent().join()}`);
+    this.dropSent();
+    return connection;
   }
 
   /** Drops what anybody heard so far. */
-  forgetHeard(): void {
-    for (const peer of this.peers) peer.hears();
+  dropSent(): void {
+    for (const connection of this.connections) connection.takeSent();
   }
 
   /** Hands over a frame, and sends what it published if nothing is to be collected. */
-  say(peer: Peer, frame: string, verdicts: VerifiedTokens = {}): void {
-    peer.say(frame, verdicts, this.nowMs, () => this.channel.hub.settle(this.nowMs));
+  send(connection: TestConnection, frame: string, tokens: VerifiedTokens = {}): void {
+    connection.receive(frame, tokens, this.nowMs, () => this.channel.hub.settle(this.nowMs));
   }
 
-  /** {@link say}, and what the same peer heard since it last was asked. */
-  ask(peer: Peer, frame: string, verdicts: VerifiedTokens = {}): readonly string[] {
-    this.say(peer, frame, verdicts);
-    return peer.hears();
+  /** {@link send}, and what the same peer heard since it last was asked. */
+  ask(connection: TestConnection, frame: string, tokens: VerifiedTokens = {}): readonly string[] {
+    this.send(connection, frame, tokens);
+    return connection.takeSent();
   }
 
   /** Publishes as a backend does. */
@@ -95,24 +103,28 @@ export class Room {
   pass(ms: number): void {
     this.nowMs += ms;
     const { nowMs } = this;
-    const due = this.peers.some((peer) => !peer.gone && peer.session.pingDueAtMs <= nowMs);
-    for (const peer of this.peers) if (!peer.gone) peer.session.tick(due, nowMs);
+    const due = this.connections.some(
+      (connection) => !connection.gone && connection.session.pingDueAtMs <= nowMs,
+    );
+    for (const connection of this.connections)
+      if (!connection.gone) connection.session.tick(due, nowMs);
     this.channel.hub.settle(nowMs);
     this.channel.deleteExpired(nowMs);
   }
 
   /** The peer's socket closes. */
-  end(peer: Peer): void {
-    peer.gone = true;
-    peer.session.ended();
+  end(connection: TestConnection): void {
+    connection.gone = true;
+    connection.session.ended();
     this.channel.hub.settle(this.nowMs);
   }
 
   /** Throws everything away but the storage, the sockets and their attachments, and makes it again. */
-  sleep(): void {
+  hibernate(): void {
     if (this.channel.hub.collecting) throw new Error("a timer keeps the object awake");
     this.channel = this.#newChannel();
-    for (const peer of this.peers) if (!peer.gone) peer.wake(this.#context());
+    for (const connection of this.connections)
+      if (!connection.gone) connection.wake(this.#context());
   }
 
   #context(): SessionContext {

@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { Room, startMs } from "./channel-fixture.ts";
+import { ChannelFixture, startMs } from "./channel-fixture.ts";
 import { connectionToken, subscriptionToken } from "./verified-tokens.ts";
-import type { Peer } from "./peer.ts";
+import type { TestConnection } from "./test-connection.ts";
 
 const startSeconds = startMs / 1000;
 const options = { join_leave: true, force_push_join_leave: true, allow_subscribe_for_client: true };
 /** So long that no ping comes between. */
 const quiet = { ping_interval: "1h" };
 
-function connectedUntil(room: Room, expireAtSeconds: number): Peer {
-  const peer = room.open();
-  room.ask(peer, `{"id":1,"connect":{}}`, connectionToken("42", { expireAtSeconds }));
-  return peer;
+function connectedUntil(fixture: ChannelFixture, expireAtSeconds: number): TestConnection {
+  const connection = fixture.open();
+  fixture.ask(connection, `{"id":1,"connect":{}}`, connectionToken("42", { expireAtSeconds }));
+  return connection;
 }
 
-function subscribedUntil(room: Room, expireAtSeconds: number): Peer {
+function subscribedUntil(fixture: ChannelFixture, expireAtSeconds: number): TestConnection {
   const request = `{"channel":"room","token":"t"}`;
-  return room.subscribed("42", request, subscriptionToken({ expireAtSeconds }));
+  return fixture.subscribed("42", request, subscriptionToken({ expireAtSeconds }));
 }
 
 describe("a connection whose credentials end", () => {
@@ -25,40 +25,40 @@ describe("a connection whose credentials end", () => {
     ["0s", 0, { ...quiet, expired_close_delay: "0s" }],
     ["90s", 90_000, { ...quiet, expired_close_delay: "90s" }],
   ])("[C5] is closed 3005 the delay of %s after it", (_, delayMs, client) => {
-    const room = new Room({ client });
-    const peer = connectedUntil(room, startSeconds + 100);
-    expect(peer.session.dueAtMs).toBe(startMs + 100_000 + delayMs);
-    room.pass(100_000 + delayMs - 1);
-    expect(peer.hears()).toStrictEqual([]);
-    room.pass(1);
-    expect(peer.hears()).toStrictEqual(["close 3005 connection expired"]);
-    expect(peer.session.dueAtMs).toBe(Number.POSITIVE_INFINITY);
+    const fixture = new ChannelFixture({ client });
+    const connection = connectedUntil(fixture, startSeconds + 100);
+    expect(connection.session.dueAtMs).toBe(startMs + 100_000 + delayMs);
+    fixture.pass(100_000 + delayMs - 1);
+    expect(connection.takeSent()).toStrictEqual([]);
+    fixture.pass(1);
+    expect(connection.takeSent()).toStrictEqual(["close 3005 connection expired"]);
+    expect(connection.session.dueAtMs).toBe(Number.POSITIVE_INFINITY);
   });
 
   it("[C5] may still say things within the delay", () => {
-    const room = new Room({ client: quiet, options });
-    const peer = connectedUntil(room, startSeconds + 100);
-    room.pass(110_000);
-    const heard = room.ask(peer, `{"id":2,"unsubscribe":{"channel":"room"}}`);
-    expect(heard).toStrictEqual([`{"id":2,"unsubscribe":{}}`]);
+    const fixture = new ChannelFixture({ client: quiet, options });
+    const connection = connectedUntil(fixture, startSeconds + 100);
+    fixture.pass(110_000);
+    const received = fixture.ask(connection, `{"id":2,"unsubscribe":{"channel":"room"}}`);
+    expect(received).toStrictEqual([`{"id":2,"unsubscribe":{}}`]);
   });
 
   it("[C5] isn't closed at all when they never end", () => {
-    const room = new Room({ client: quiet });
-    const peer = connectedUntil(room, 0);
-    room.pass(3_599_999);
-    expect(peer.hears()).toStrictEqual([]);
+    const fixture = new ChannelFixture({ client: quiet });
+    const connection = connectedUntil(fixture, 0);
+    fixture.pass(3_599_999);
+    expect(connection.takeSent()).toStrictEqual([]);
   });
 
   it("[O5] leaves on that way too", () => {
-    const room = new Room({ client: quiet, options });
-    const witness = room.subscribed("7");
-    const peer = connectedUntil(room, startSeconds + 100);
-    room.say(peer, `{"id":2,"subscribe":{"channel":"room"}}`);
-    room.forgetHeard();
-    room.pass(125_000);
-    expect(peer.hears()).toStrictEqual(["close 3005 connection expired"]);
-    expect(witness.hears()).toStrictEqual([
+    const fixture = new ChannelFixture({ client: quiet, options });
+    const observer = fixture.subscribed("7");
+    const connection = connectedUntil(fixture, startSeconds + 100);
+    fixture.send(connection, `{"id":2,"subscribe":{"channel":"room"}}`);
+    fixture.dropSent();
+    fixture.pass(125_000);
+    expect(connection.takeSent()).toStrictEqual(["close 3005 connection expired"]);
+    expect(observer.takeSent()).toStrictEqual([
       `{"push":{"channel":"room","leave":{"info":{"user":"42","client":"c2"}}}}`,
     ]);
   });
@@ -73,41 +73,41 @@ describe("a subscription whose token ends", () => {
   ])(
     "[C5] ends with 2501 the delay of %s after it, and the connection stays",
     (_, delay, client) => {
-      const room = new Room({ client, options: { allow_subscribe_for_client: true } });
-      const peer = subscribedUntil(room, startSeconds + 100);
-      expect(peer.session.dueAtMs).toBe(startMs + 100_000 + delay);
-      room.pass(100_000 + delay - 1);
-      expect(peer.hears()).toStrictEqual([]);
-      room.pass(1);
-      expect(peer.hears()).toStrictEqual([ended]);
-      room.publish("1");
-      room.pass(1_000);
-      expect(peer.hears()).toStrictEqual([]);
-      expect(peer.saved.subscriptions).toStrictEqual([]);
-      expect(room.ask(peer, `{"id":3,"subscribe":{"channel":"room"}}`)).toStrictEqual([
+      const fixture = new ChannelFixture({ client, options: { allow_subscribe_for_client: true } });
+      const connection = subscribedUntil(fixture, startSeconds + 100);
+      expect(connection.session.dueAtMs).toBe(startMs + 100_000 + delay);
+      fixture.pass(100_000 + delay - 1);
+      expect(connection.takeSent()).toStrictEqual([]);
+      fixture.pass(1);
+      expect(connection.takeSent()).toStrictEqual([ended]);
+      fixture.publish("1");
+      fixture.pass(1_000);
+      expect(connection.takeSent()).toStrictEqual([]);
+      expect(connection.saved.subscriptions).toStrictEqual([]);
+      expect(fixture.ask(connection, `{"id":3,"subscribe":{"channel":"room"}}`)).toStrictEqual([
         `{"id":3,"subscribe":{}}`,
       ]);
     },
   );
 
   it("[O5] leaves before it hears of the end, once", () => {
-    const room = new Room({ client: quiet, options });
-    const witness = room.subscribed("7");
-    const peer = subscribedUntil(room, startSeconds + 100);
-    room.pass(125_000);
-    room.end(peer);
-    expect(peer.hears()).toStrictEqual([ended]);
-    expect(witness.hears()).toStrictEqual([
+    const fixture = new ChannelFixture({ client: quiet, options });
+    const observer = fixture.subscribed("7");
+    const connection = subscribedUntil(fixture, startSeconds + 100);
+    fixture.pass(125_000);
+    fixture.end(connection);
+    expect(connection.takeSent()).toStrictEqual([ended]);
+    expect(observer.takeSent()).toStrictEqual([
       `{"push":{"channel":"room","leave":{"info":{"user":"42","client":"c2"}}}}`,
     ]);
   });
 
   it("[C5] can end in the same moment in which a ping is due", () => {
-    const room = new Room({ client: { ping_interval: "125s" }, options });
-    const peer = subscribedUntil(room, startSeconds + 100);
-    room.pass(125_000);
-    expect(peer.hears()).toStrictEqual([ended, "{}"]);
-    expect(peer.saved).toMatchObject({ awaitingPong: true, pingedAtMs: startMs + 125_000 });
+    const fixture = new ChannelFixture({ client: { ping_interval: "125s" }, options });
+    const connection = subscribedUntil(fixture, startSeconds + 100);
+    fixture.pass(125_000);
+    expect(connection.takeSent()).toStrictEqual([ended, "{}"]);
+    expect(connection.saved).toMatchObject({ awaitingPong: true, pingedAtMs: startMs + 125_000 });
   });
 });
 
@@ -115,42 +115,42 @@ describe("when something is due", () => {
   const client = { ping_interval: "30s", stale_close_delay: "10s" };
 
   it("[K1] is the stale delay before the connect, then the next ping", () => {
-    const room = new Room({ client });
-    const peer = room.open();
-    expect(peer.session.dueAtMs).toBe(startMs + 10_000);
-    room.nowMs += 4_000;
-    room.say(peer, `{"id":1,"connect":{}}`, connectionToken("42"));
-    expect(peer.session.dueAtMs).toBe(startMs + 30_000);
-    room.pass(26_000);
-    expect(peer.session.dueAtMs).toBe(startMs + 60_000);
+    const fixture = new ChannelFixture({ client });
+    const connection = fixture.open();
+    expect(connection.session.dueAtMs).toBe(startMs + 10_000);
+    fixture.nowMs += 4_000;
+    fixture.send(connection, `{"id":1,"connect":{}}`, connectionToken("42"));
+    expect(connection.session.dueAtMs).toBe(startMs + 30_000);
+    fixture.pass(26_000);
+    expect(connection.session.dueAtMs).toBe(startMs + 60_000);
   });
 
   it("[C5] is the earliest of ping, connection's end and subscription's end", () => {
-    const room = new Room({ client, options });
-    const peer = room.connected();
+    const fixture = new ChannelFixture({ client, options });
+    const connection = fixture.connected();
     const subscribe = `{"id":2,"subscribe":{"channel":"room","token":"t"}}`;
-    room.say(peer, subscribe, subscriptionToken({ expireAtSeconds: startSeconds + 4 }));
-    expect(peer.session.dueAtMs).toBe(startMs + 29_000);
+    fixture.send(connection, subscribe, subscriptionToken({ expireAtSeconds: startSeconds + 4 }));
+    expect(connection.session.dueAtMs).toBe(startMs + 29_000);
     const refresh = `{"id":3,"refresh":{"token":"t"}}`;
-    room.say(peer, refresh, connectionToken("42", { expireAtSeconds: startSeconds + 3 }));
-    expect(peer.session.dueAtMs).toBe(startMs + 28_000);
-    room.say(peer, refresh, connectionToken("42"));
-    room.say(peer, `{"id":4,"unsubscribe":{"channel":"room"}}`);
-    expect(peer.session.dueAtMs).toBe(startMs + 30_000);
+    fixture.send(connection, refresh, connectionToken("42", { expireAtSeconds: startSeconds + 3 }));
+    expect(connection.session.dueAtMs).toBe(startMs + 28_000);
+    fixture.send(connection, refresh, connectionToken("42"));
+    fixture.send(connection, `{"id":4,"unsubscribe":{"channel":"room"}}`);
+    expect(connection.session.dueAtMs).toBe(startMs + 30_000);
   });
 
   it("[K5] is never, for a client that pings by itself and whose credentials don't end", () => {
-    const room = new Room({ client });
-    const peer = room.connected("42", { keepalive: "client" });
-    expect(peer.session.dueAtMs).toBe(Number.POSITIVE_INFINITY);
-    expect(peer.session.pingDueAtMs).toBe(Number.POSITIVE_INFINITY);
+    const fixture = new ChannelFixture({ client });
+    const connection = fixture.connected("42", { keepalive: "client" });
+    expect(connection.session.dueAtMs).toBe(Number.POSITIVE_INFINITY);
+    expect(connection.session.pingDueAtMs).toBe(Number.POSITIVE_INFINITY);
   });
 
   it("[C5] is the end for a client that pings by itself", () => {
-    const room = new Room({ client });
-    const peer = room.open({ keepalive: "client" });
+    const fixture = new ChannelFixture({ client });
+    const connection = fixture.open({ keepalive: "client" });
     const end = connectionToken("42", { expireAtSeconds: startSeconds + 90 });
-    room.say(peer, `{"id":1,"connect":{}}`, end);
-    expect(peer.session.dueAtMs).toBe(startMs + 115_000);
+    fixture.send(connection, `{"id":1,"connect":{}}`, end);
+    expect(connection.session.dueAtMs).toBe(startMs + 115_000);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { filterNode } from "../hub/any-filter.ts";
-import { Room } from "./channel-fixture.ts";
+import { ChannelFixture } from "./channel-fixture.ts";
 import { subscriptionToken } from "./verified-tokens.ts";
 
 const open = { allow_subscribe_for_client: true };
@@ -19,48 +19,50 @@ describe("a subscribe", () => {
   const filter = filterNode({ key: "k", cmp: "eq", val: "v" });
 
   it("[D4] with a tags filter gets it where the namespace allows that, and keeps it", () => {
-    const room = new Room({ options: filtering });
-    const peer = room.connected();
-    expect(room.ask(peer, subscribe(`"channel":"room","tf":${eq}`))).toStrictEqual([granted]);
-    expect(peer.saved.subscriptions).toMatchObject([{ channel: "room", filter }]);
-    room.sleep();
-    expect(peer.saved.subscriptions).toMatchObject([{ channel: "room", filter }]);
+    const fixture = new ChannelFixture({ options: filtering });
+    const connection = fixture.connected();
+    expect(fixture.ask(connection, subscribe(`"channel":"room","tf":${eq}`))).toStrictEqual([
+      granted,
+    ]);
+    expect(connection.saved.subscriptions).toMatchObject([{ channel: "room", filter }]);
+    fixture.hibernate();
+    expect(connection.saved.subscriptions).toMatchObject([{ channel: "room", filter }]);
   });
 
   it("[D4] without a tags filter has none where one is allowed", () => {
-    const room = new Room({ options: filtering });
+    const fixture = new ChannelFixture({ options: filtering });
     for (const tf of ["", `,"tf":null`]) {
-      const peer = room.connected();
-      expect(room.ask(peer, subscribe(`"channel":"room"${tf}`))).toStrictEqual([granted]);
-      expect(peer.saved.subscriptions[0]).not.toHaveProperty("filter");
+      const connection = fixture.connected();
+      expect(fixture.ask(connection, subscribe(`"channel":"room"${tf}`))).toStrictEqual([granted]);
+      expect(connection.saved.subscriptions[0]).not.toHaveProperty("filter");
     }
   });
 
   it.each([["{}"], [`{"key":"k"}`], [`{"op":"and"}`], [`{"op":"not","nodes":[${eq},${eq}]}`]])(
     "[D4] with a tags filter that makes no sense is answered 107: %s",
     (tf) => {
-      const room = new Room({ options: filtering });
-      const peer = room.connected();
+      const fixture = new ChannelFixture({ options: filtering });
+      const connection = fixture.connected();
       const request = subscribe(`"channel":"room","tf":${tf}`);
-      expect(room.ask(peer, request)).toStrictEqual([badRequest]);
-      expect(room.channel.hub.size).toBe(0);
+      expect(fixture.ask(connection, request)).toStrictEqual([badRequest]);
+      expect(fixture.channel.hub.size).toBe(0);
     },
   );
 
   it("[D4] that isn't allowed is refused as such, whatever its tags filter", () => {
-    const room = new Room({ options: { allow_tags_filter: true } });
-    const peer = room.connected();
-    expect(room.ask(peer, subscribe(`"channel":"room","tf":{}`))).toStrictEqual([denied]);
+    const fixture = new ChannelFixture({ options: { allow_tags_filter: true } });
+    const connection = fixture.connected();
+    expect(fixture.ask(connection, subscribe(`"channel":"room","tf":{}`))).toStrictEqual([denied]);
     const request = subscribe(`"channel":"room","token":"t","tf":{}`);
-    expect(room.ask(peer, request, subscriptionToken())).toStrictEqual([badRequest]);
+    expect(fixture.ask(connection, request, subscriptionToken())).toStrictEqual([badRequest]);
   });
 
   it("[B2] with a tags filter that doesn't fit what survives sleep is answered 106", () => {
-    const room = new Room({ options: filtering });
+    const fixture = new ChannelFixture({ options: filtering });
     const long = `{"key":"k","cmp":"in","vals":["${"v".repeat(limits.attachmentBytesMax)}"]}`;
-    expect(room.ask(room.connected(), subscribe(`"channel":"room","tf":${long}`))).toStrictEqual([
-      `{"id":2,"error":{"code":106,"message":"limit exceeded"}}`,
-    ]);
+    expect(
+      fixture.ask(fixture.connected(), subscribe(`"channel":"room","tf":${long}`)),
+    ).toStrictEqual([`{"id":2,"error":{"code":106,"message":"limit exceeded"}}`]);
   });
 
   const history = { history_size: 10, history_ttl: "60s" };
@@ -76,21 +78,21 @@ describe("a subscribe", () => {
     ["no leave", { ...positioning, allowed_delta_types: [] }, "", false],
     ["a tags filter", { ...positioning, allow_tags_filter: true }, `"tf":${eq}`, false],
   ])("[D1] with the fossil delta and %s: %j {%s} -> %j", (_, options, fields, given) => {
-    const room = new Room({ options });
-    const peer = room.connected();
+    const fixture = new ChannelFixture({ options });
+    const connection = fixture.connected();
     const more = fields === "" ? "" : `,${fields}`;
-    const heard = room.ask(peer, subscribe(`"channel":"room","delta":"fossil"${more}`));
-    expect(heard).toHaveLength(1);
-    expect(heard[0]?.includes("error")).toBe(false);
-    expect(peer.saved.subscriptions[0]?.delta).toBe(given ? true : undefined);
-    expect(peer.saved.subscriptions[0]?.filter).toStrictEqual(
+    const received = fixture.ask(connection, subscribe(`"channel":"room","delta":"fossil"${more}`));
+    expect(received).toHaveLength(1);
+    expect(received[0]?.includes("error")).toBe(false);
+    expect(connection.saved.subscriptions[0]?.delta).toBe(given ? true : undefined);
+    expect(connection.saved.subscriptions[0]?.filter).toStrictEqual(
       fields.startsWith(`"tf"`) ? filter : undefined,
     );
   });
 
   it("[D1] without a delta gets none where it is allowed", () => {
-    const room = new Room({ options: positioning });
-    const peer = room.subscribed();
-    expect(peer.saved.subscriptions[0]).not.toHaveProperty("delta");
+    const fixture = new ChannelFixture({ options: positioning });
+    const connection = fixture.subscribed();
+    expect(connection.saved.subscriptions[0]).not.toHaveProperty("delta");
   });
 });

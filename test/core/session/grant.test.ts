@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SubscriptionClaims } from "../../../src/access/claims.ts";
 import { limits } from "../../../src/limits.ts";
 import { json } from "../api/channel-config.ts";
-import { Room, type RoomSetup, startMs } from "./channel-fixture.ts";
+import { ChannelFixture, type ChannelFixtureSetup, startMs } from "./channel-fixture.ts";
 import { expiredToken, invalidToken, subscriptionToken } from "./verified-tokens.ts";
 
 const open = { allow_subscribe_for_client: true };
@@ -16,18 +16,18 @@ function subscribe(fields: string): string {
 
 describe("a subscribe", () => {
   it("[A1] is refused where the configuration opens nothing", () => {
-    const room = new Room();
-    const peer = room.connected();
-    expect(room.ask(peer, subscribe(`"channel":"room"`))).toStrictEqual([denied]);
-    expect(peer.saved.subscriptions).toStrictEqual([]);
-    expect(room.channel.hub.size).toBe(0);
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
+    expect(fixture.ask(connection, subscribe(`"channel":"room"`))).toStrictEqual([denied]);
+    expect(connection.saved.subscriptions).toStrictEqual([]);
+    expect(fixture.channel.hub.size).toBe(0);
   });
 
   it("[W1] without history is answered with nothing at all", () => {
-    const room = new Room({ options: open });
-    const peer = room.connected();
-    expect(room.ask(peer, subscribe(`"channel":"room"`))).toStrictEqual([granted]);
-    expect(peer.saved.subscriptions[0]).toStrictEqual({
+    const fixture = new ChannelFixture({ options: open });
+    const connection = fixture.connected();
+    expect(fixture.ask(connection, subscribe(`"channel":"room"`))).toStrictEqual([granted]);
+    expect(connection.saved.subscriptions[0]).toStrictEqual({
       channel: "room",
       expireAtSeconds: 0,
       present: false,
@@ -37,18 +37,20 @@ describe("a subscribe", () => {
   });
 
   it("[W1] a second time is answered 105, and changes nothing", () => {
-    const room = new Room({ options: open });
-    const peer = room.subscribed();
-    expect(room.ask(peer, `{"id":3,"subscribe":{"channel":"room"}}`)).toStrictEqual([
+    const fixture = new ChannelFixture({ options: open });
+    const connection = fixture.subscribed();
+    expect(fixture.ask(connection, `{"id":3,"subscribe":{"channel":"room"}}`)).toStrictEqual([
       `{"id":3,"error":{"code":105,"message":"already subscribed"}}`,
     ]);
-    room.publish("1");
-    expect(peer.hears()).toStrictEqual([`{"push":{"channel":"room","pub":{"data":1}}}`]);
+    fixture.publish("1");
+    expect(connection.takeSent()).toStrictEqual([`{"push":{"channel":"room","pub":{"data":1}}}`]);
   });
 
   it.each([[""], [`"channel":""`]])("[W1] without a channel closes 3501: {%s}", (fields) => {
-    const room = new Room({ options: open });
-    expect(room.ask(room.connected(), subscribe(fields))).toStrictEqual(["close 3501 bad request"]);
+    const fixture = new ChannelFixture({ options: open });
+    expect(fixture.ask(fixture.connected(), subscribe(fields))).toStrictEqual([
+      "close 3501 bad request",
+    ]);
   });
 
   it.each([
@@ -58,8 +60,8 @@ describe("a subscribe", () => {
     ["not what the namespace's regular expression wants", "digits:a"],
   ])("[W1] to a name that is %s is answered 107", (_, name) => {
     const namespaces = [{ name: "digits", channel_regex: "^[0-9]+$" }];
-    const room = new Room({ options: open, channel: { namespaces } });
-    expect(room.ask(room.connected(), subscribe(`"channel":"${name}"`))).toStrictEqual([
+    const fixture = new ChannelFixture({ options: open, channel: { namespaces } });
+    expect(fixture.ask(fixture.connected(), subscribe(`"channel":"${name}"`))).toStrictEqual([
       badRequest,
     ]);
   });
@@ -67,44 +69,44 @@ describe("a subscribe", () => {
   it.each([["nowhere:room"], ["other"], ["Room"], ["room "], ["$room"]])(
     "[C6] to another channel is answered 102: %s",
     (name) => {
-      const room = new Room({ options: open });
-      const heard = room.ask(room.connected(), subscribe(`"channel":"${name}"`));
-      expect(heard).toStrictEqual([`{"id":2,"error":{"code":102,"message":"unknown channel"}}`]);
+      const fixture = new ChannelFixture({ options: open });
+      const received = fixture.ask(fixture.connected(), subscribe(`"channel":"${name}"`));
+      expect(received).toStrictEqual([`{"id":2,"error":{"code":102,"message":"unknown channel"}}`]);
     },
   );
 
   it.each([[1], [2], [3], [4], [-1]])("[W1] of type %i is answered 103", (type) => {
-    const room = new Room({ options: open });
-    const heard = room.ask(room.connected(), subscribe(`"channel":"room","type":${type}`));
-    expect(heard).toStrictEqual([denied]);
+    const fixture = new ChannelFixture({ options: open });
+    const received = fixture.ask(fixture.connected(), subscribe(`"channel":"room","type":${type}`));
+    expect(received).toStrictEqual([denied]);
   });
 
   it("[W1] with an unknown delta closes 3501", () => {
-    const room = new Room({ options: open });
-    expect(room.ask(room.connected(), subscribe(`"channel":"room","delta":"zzz"`))).toStrictEqual([
-      "close 3501 bad request",
-    ]);
+    const fixture = new ChannelFixture({ options: open });
+    expect(
+      fixture.ask(fixture.connected(), subscribe(`"channel":"room","delta":"zzz"`)),
+    ).toStrictEqual(["close 3501 bad request"]);
   });
 
   it("[W1] with the fossil delta, which nothing allows, goes without it", () => {
-    const room = new Room({ options: open });
+    const fixture = new ChannelFixture({ options: open });
     expect(
-      room.ask(room.connected(), subscribe(`"channel":"room","delta":"fossil"`)),
+      fixture.ask(fixture.connected(), subscribe(`"channel":"room","delta":"fossil"`)),
     ).toStrictEqual([granted]);
   });
 
   it("[W1] with a tags filter, which nothing allows, is answered 107", () => {
-    const room = new Room({ options: open });
-    const heard = room.ask(
-      room.connected(),
+    const fixture = new ChannelFixture({ options: open });
+    const received = fixture.ask(
+      fixture.connected(),
       subscribe(`"channel":"room","tf":{"key":"a","cmp":"ex"}`),
     );
-    expect(heard).toStrictEqual([badRequest]);
+    expect(received).toStrictEqual([badRequest]);
   });
 
   it("[W1] with the flag every SDK sends is answered as without", () => {
-    const room = new Room({ options: open });
-    expect(room.ask(room.connected(), subscribe(`"channel":"room","flag":1`))).toStrictEqual([
+    const fixture = new ChannelFixture({ options: open });
+    expect(fixture.ask(fixture.connected(), subscribe(`"channel":"room","flag":1`))).toStrictEqual([
       granted,
     ]);
   });
@@ -114,17 +116,19 @@ describe("a subscription token", () => {
   const request = subscribe(`"channel":"room","token":"t"`);
 
   it("[A4] opens a channel that nothing else opens", () => {
-    const room = new Room();
-    const peer = room.connected();
-    expect(room.ask(peer, request, subscriptionToken())).toStrictEqual([granted]);
-    room.publish("1");
-    expect(peer.hears()).toStrictEqual([`{"push":{"channel":"room","pub":{"data":1}}}`]);
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
+    expect(fixture.ask(connection, request, subscriptionToken())).toStrictEqual([granted]);
+    fixture.publish("1");
+    expect(connection.takeSent()).toStrictEqual([`{"push":{"channel":"room","pub":{"data":1}}}`]);
   });
 
   it("[A4] opens its channel to nobody when it names nobody", () => {
-    const room = new Room();
-    const peer = room.connected("");
-    expect(room.ask(peer, request, subscriptionToken({ user: "" }))).toStrictEqual([granted]);
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected("");
+    expect(fixture.ask(connection, request, subscriptionToken({ user: "" }))).toStrictEqual([
+      granted,
+    ]);
   });
 
   it.each<[string, Partial<SubscriptionClaims>]>([
@@ -134,65 +138,69 @@ describe("a subscription token", () => {
     ["connection", { client: "c9" }],
   ])("[A4] closes 3500 when it is another's: %s", (_, claims) => {
     // The channel is open to all: a wrong token isn't made good by that.
-    const room = new Room({ options: open });
-    const peer = room.connected();
-    expect(room.ask(peer, request, subscriptionToken(claims))).toStrictEqual([
+    const fixture = new ChannelFixture({ options: open });
+    const connection = fixture.connected();
+    expect(fixture.ask(connection, request, subscriptionToken(claims))).toStrictEqual([
       "close 3500 invalid token",
     ]);
   });
 
   it("[A4] bound to a connection opens the channel to that one", () => {
-    const room = new Room();
+    const fixture = new ChannelFixture();
     const bound = subscriptionToken({ client: "c1" });
-    expect(room.ask(room.connected(), request, bound)).toStrictEqual([granted]);
-    expect(room.ask(room.connected(), request, bound)).toStrictEqual(["close 3500 invalid token"]);
+    expect(fixture.ask(fixture.connected(), request, bound)).toStrictEqual([granted]);
+    expect(fixture.ask(fixture.connected(), request, bound)).toStrictEqual([
+      "close 3500 invalid token",
+    ]);
   });
 
   it("[A4] that is invalid is answered 103, even where the channel is open", () => {
-    const room = new Room({ options: open });
-    expect(room.ask(room.connected(), request, invalidToken)).toStrictEqual([denied]);
+    const fixture = new ChannelFixture({ options: open });
+    expect(fixture.ask(fixture.connected(), request, invalidToken)).toStrictEqual([denied]);
   });
 
   it("[A4] that has expired is answered 109, even where the channel is open", () => {
-    const room = new Room({ options: open });
-    expect(room.ask(room.connected(), request, expiredToken)).toStrictEqual([
+    const fixture = new ChannelFixture({ options: open });
+    expect(fixture.ask(fixture.connected(), request, expiredToken)).toStrictEqual([
       `{"id":2,"error":{"code":109,"message":"token expired"}}`,
     ]);
   });
 
   it("[W1] that is good but names an end that has passed is answered 110", () => {
-    const room = new Room({ options: open });
-    const peer = room.connected();
+    const fixture = new ChannelFixture({ options: open });
+    const connection = fixture.connected();
     const token = subscriptionToken({ expireAtSeconds: startMs / 1000 });
-    expect(room.ask(peer, request, token)).toStrictEqual([
+    expect(fixture.ask(connection, request, token)).toStrictEqual([
       `{"id":2,"error":{"code":110,"message":"expired"}}`,
     ]);
-    expect(room.channel.hub.size).toBe(0);
+    expect(fixture.channel.hub.size).toBe(0);
   });
 
   it("[W1] tells when the subscription ends, and its data as it was written", () => {
-    const room = new Room();
+    const fixture = new ChannelFixture();
     const token = subscriptionToken({
       expireAtSeconds: startMs / 1000 + 30,
       data: json(`{"n":1.00}`),
     });
-    expect(room.ask(room.connected(), request, token)).toStrictEqual([
+    expect(fixture.ask(fixture.connected(), request, token)).toStrictEqual([
       `{"id":2,"subscribe":{"expires":true,"ttl":30,"data":{"n":1.00}}}`,
     ]);
   });
 
   it("[B2] whose info doesn't fit what survives sleep is answered 106, and nothing happens", () => {
-    const room = new Room({ options: { join_leave: true, force_push_join_leave: true } });
-    const witness = room.connected("7");
-    room.ask(witness, request, subscriptionToken({ user: "7" }));
-    const peer = room.connected();
+    const fixture = new ChannelFixture({
+      options: { join_leave: true, force_push_join_leave: true },
+    });
+    const observer = fixture.connected("7");
+    fixture.ask(observer, request, subscriptionToken({ user: "7" }));
+    const connection = fixture.connected();
     const info = json(`"${"x".repeat(limits.attachmentBytesMax)}"`);
-    expect(room.ask(peer, request, subscriptionToken({ info }))).toStrictEqual([
+    expect(fixture.ask(connection, request, subscriptionToken({ info }))).toStrictEqual([
       `{"id":2,"error":{"code":106,"message":"limit exceeded"}}`,
     ]);
-    expect(peer.saved.subscriptions).toStrictEqual([]);
-    expect(witness.hears()).toStrictEqual([]);
-    expect(room.ask(peer, request, subscriptionToken())[0]).toBe(granted);
+    expect(connection.saved.subscriptions).toStrictEqual([]);
+    expect(observer.takeSent()).toStrictEqual([]);
+    expect(fixture.ask(connection, request, subscriptionToken())[0]).toBe(granted);
   });
 });
 
@@ -209,9 +217,9 @@ describe("a token's override", () => {
     [{ forceRecovery: false }, { ...withHistory, force_recovery: true }, granted],
     [{ forceRecovery: true, forcePositioning: true }, {}, granted],
   ])("[A4] sets what positions are kept: %j over %j", (override, options, answer) => {
-    const room = new Room({ options });
-    const heard = room.ask(room.connected(), request, subscriptionToken({ override }));
-    expect(heard).toStrictEqual([answer]);
+    const fixture = new ChannelFixture({ options });
+    const received = fixture.ask(fixture.connected(), request, subscriptionToken({ override }));
+    expect(received).toStrictEqual([answer]);
   });
 
   it.each<[SubscriptionClaims["override"], object, object]>([
@@ -232,10 +240,10 @@ describe("a token's override", () => {
     ],
     [{}, { presence: true, join_leave: true }, { present: true, announced: true }],
   ])("[P2] sets who is shown and told: %j over %j", (override, options, subscription) => {
-    const room = new Room({ options });
-    const peer = room.connected();
-    room.say(peer, request, subscriptionToken({ override }));
-    expect(peer.saved.subscriptions).toMatchObject([subscription]);
+    const fixture = new ChannelFixture({ options });
+    const connection = fixture.connected();
+    fixture.send(connection, request, subscriptionToken({ override }));
+    expect(connection.saved.subscriptions).toMatchObject([subscription]);
   });
 });
 
@@ -245,11 +253,11 @@ function asks(name: string): string {
 
 describe("a channel that isn't for everybody", () => {
   it("[A5] opens to a token only when it begins with $", () => {
-    const setup: RoomSetup = { name: "$room", options: open };
-    const room = new Room(setup);
-    expect(room.ask(room.connected(), asks("$room"))).toStrictEqual([denied]);
+    const setup: ChannelFixtureSetup = { name: "$room", options: open };
+    const fixture = new ChannelFixture(setup);
+    expect(fixture.ask(fixture.connected(), asks("$room"))).toStrictEqual([denied]);
     const token = subscriptionToken({ channel: "$room" });
-    expect(room.ask(room.connected(), asks("$room"), token)).toStrictEqual([granted]);
+    expect(fixture.ask(fixture.connected(), asks("$room"), token)).toStrictEqual([granted]);
   });
 
   it.each([
@@ -265,68 +273,76 @@ describe("a channel that isn't for everybody", () => {
       allow_subscribe_for_anonymous: true,
       allow_user_limited_channels: true,
     };
-    const room = new Room({ name: "chat#7,42", options });
-    expect(room.ask(room.connected(user), asks("chat#7,42"))).toStrictEqual([answer]);
+    const fixture = new ChannelFixture({ name: "chat#7,42", options });
+    expect(fixture.ask(fixture.connected(user), asks("chat#7,42"))).toStrictEqual([answer]);
   });
 
   it("[A5] opens to a token whoever it names", () => {
-    const room = new Room({ name: "chat#7", options: { allow_user_limited_channels: true } });
+    const fixture = new ChannelFixture({
+      name: "chat#7",
+      options: { allow_user_limited_channels: true },
+    });
     const token = subscriptionToken({ channel: "chat#7" });
-    expect(room.ask(room.connected(), asks("chat#7"), token)).toStrictEqual([granted]);
+    expect(fixture.ask(fixture.connected(), asks("chat#7"), token)).toStrictEqual([granted]);
   });
 
   it("[A5] doesn't open to nobody by naming nobody", () => {
-    const room = new Room({ name: "chat#", options: { allow_user_limited_channels: true } });
-    expect(room.ask(room.connected(""), asks("chat#"))).toStrictEqual([denied]);
+    const fixture = new ChannelFixture({
+      name: "chat#",
+      options: { allow_user_limited_channels: true },
+    });
+    expect(fixture.ask(fixture.connected(""), asks("chat#"))).toStrictEqual([denied]);
   });
 
   it("[A5] is an ordinary one where the namespace has no user-limited channels", () => {
-    const room = new Room({ name: "chat#7", options: open });
-    expect(room.ask(room.connected("42"), asks("chat#7"))).toStrictEqual([granted]);
+    const fixture = new ChannelFixture({ name: "chat#7", options: open });
+    expect(fixture.ask(fixture.connected("42"), asks("chat#7"))).toStrictEqual([granted]);
   });
 
   it("[A1] is closed to anonymous users unless it is opened to them", () => {
-    const closed = new Room({ options: open });
+    const closed = new ChannelFixture({ options: open });
     expect(closed.ask(closed.connected(""), asks("room"))).toStrictEqual([denied]);
-    const opened = new Room({ options: { ...open, allow_subscribe_for_anonymous: true } });
+    const opened = new ChannelFixture({
+      options: { ...open, allow_subscribe_for_anonymous: true },
+    });
     expect(opened.ask(opened.connected(""), asks("room"))).toStrictEqual([granted]);
   });
 });
 
 describe("an unsubscribe", () => {
   it("[W1] of the channel ends the subscription", () => {
-    const room = new Room({ options: open });
-    const peer = room.subscribed();
-    expect(room.ask(peer, `{"id":3,"unsubscribe":{"channel":"room"}}`)).toStrictEqual([
+    const fixture = new ChannelFixture({ options: open });
+    const connection = fixture.subscribed();
+    expect(fixture.ask(connection, `{"id":3,"unsubscribe":{"channel":"room"}}`)).toStrictEqual([
       `{"id":3,"unsubscribe":{}}`,
     ]);
-    room.publish("1");
-    expect(peer.hears()).toStrictEqual([]);
-    expect(peer.saved.subscriptions).toStrictEqual([]);
-    expect(room.ask(peer, subscribe(`"channel":"room"`))).toStrictEqual([granted]);
+    fixture.publish("1");
+    expect(connection.takeSent()).toStrictEqual([]);
+    expect(connection.saved.subscriptions).toStrictEqual([]);
+    expect(fixture.ask(connection, subscribe(`"channel":"room"`))).toStrictEqual([granted]);
   });
 
   it.each([["room"], ["other"], ["nowhere:room"]])(
     "[W1] of a channel that it isn't subscribed to succeeds: %s",
     (name) => {
-      const room = new Room({ options: open });
+      const fixture = new ChannelFixture({ options: open });
       expect(
-        room.ask(room.connected(), `{"id":3,"unsubscribe":{"channel":"${name}"}}`),
+        fixture.ask(fixture.connected(), `{"id":3,"unsubscribe":{"channel":"${name}"}}`),
       ).toStrictEqual([`{"id":3,"unsubscribe":{}}`]);
     },
   );
 
   it("[W1] of another channel leaves this one alone", () => {
-    const room = new Room({ options: open });
-    const peer = room.subscribed();
-    room.ask(peer, `{"id":3,"unsubscribe":{"channel":"other"}}`);
-    room.publish("1");
-    expect(peer.hears()).toStrictEqual([`{"push":{"channel":"room","pub":{"data":1}}}`]);
+    const fixture = new ChannelFixture({ options: open });
+    const connection = fixture.subscribed();
+    fixture.ask(connection, `{"id":3,"unsubscribe":{"channel":"other"}}`);
+    fixture.publish("1");
+    expect(connection.takeSent()).toStrictEqual([`{"push":{"channel":"room","pub":{"data":1}}}`]);
   });
 
   it.each([["{}"], [`{"channel":""}`]])("[W1] of no channel closes 3501: %s", (request) => {
-    const room = new Room({ options: open });
-    expect(room.ask(room.subscribed(), `{"id":3,"unsubscribe":${request}}`)).toStrictEqual([
+    const fixture = new ChannelFixture({ options: open });
+    expect(fixture.ask(fixture.subscribed(), `{"id":3,"unsubscribe":${request}}`)).toStrictEqual([
       "close 3501 bad request",
     ]);
   });

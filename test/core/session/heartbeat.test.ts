@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Heartbeat, heartbeat, pingDueAtMs } from "../../../src/session/heartbeat.ts";
 import type { SessionIdentity } from "../../../src/contract/session-snapshot.ts";
-import { Room, startMs } from "./channel-fixture.ts";
+import { ChannelFixture, startMs } from "./channel-fixture.ts";
 
 const session: SessionIdentity = {
   phase: "connected",
@@ -84,85 +84,85 @@ describe("when the next ping is due", () => {
 
 describe("a session that we ping", () => {
   it("[K1] gets one each interval while it answers", () => {
-    const room = new Room();
-    const peer = room.connected();
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
     for (let round = 0; round < 3; round++) {
-      room.pass(24_999);
-      expect(peer.hears()).toStrictEqual([]);
-      room.pass(1);
-      expect(peer.hears()).toStrictEqual(["{}"]);
-      expect(room.ask(peer, "{}")).toStrictEqual([]);
+      fixture.pass(24_999);
+      expect(connection.takeSent()).toStrictEqual([]);
+      fixture.pass(1);
+      expect(connection.takeSent()).toStrictEqual(["{}"]);
+      expect(fixture.ask(connection, "{}")).toStrictEqual([]);
     }
   });
 
   it("[K1] falls into step with the others, so that one alarm serves all", () => {
-    const room = new Room();
-    const early = room.connected();
-    room.nowMs += 12_500;
-    const late = room.connected("7");
-    room.nowMs += 1;
-    const tooLate = room.connected("8");
-    room.pass(12_499);
-    expect(early.hears()).toStrictEqual(["{}"]);
-    expect(late.hears()).toStrictEqual(["{}"]);
-    expect(tooLate.hears()).toStrictEqual([]);
+    const fixture = new ChannelFixture();
+    const early = fixture.connected();
+    fixture.nowMs += 12_500;
+    const late = fixture.connected("7");
+    fixture.nowMs += 1;
+    const tooLate = fixture.connected("8");
+    fixture.pass(12_499);
+    expect(early.takeSent()).toStrictEqual(["{}"]);
+    expect(late.takeSent()).toStrictEqual(["{}"]);
+    expect(tooLate.takeSent()).toStrictEqual([]);
     expect(late.session.dueAtMs).toBe(early.session.dueAtMs);
   });
 
   it("[K2] is closed 3012 when it didn't answer by the next ping", () => {
-    const room = new Room();
-    const peer = room.connected();
-    room.pass(25_000);
-    room.pass(8_000);
-    expect(peer.hears()).toStrictEqual(["{}"]);
-    room.pass(17_000);
-    expect(peer.hears()).toStrictEqual(["close 3012 no pong"]);
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
+    fixture.pass(25_000);
+    fixture.pass(8_000);
+    expect(connection.takeSent()).toStrictEqual(["{}"]);
+    fixture.pass(17_000);
+    expect(connection.takeSent()).toStrictEqual(["close 3012 no pong"]);
   });
 
   it("[K2] is closed 3501 when it answers before it was asked", () => {
-    const room = new Room();
-    expect(room.ask(room.connected(), "{}")).toStrictEqual(["close 3501 bad request"]);
+    const fixture = new ChannelFixture();
+    expect(fixture.ask(fixture.connected(), "{}")).toStrictEqual(["close 3501 bad request"]);
   });
 
   it("[K2] is closed 3501 when it answers twice", () => {
-    const room = new Room();
-    const peer = room.connected();
-    room.pass(25_000);
-    peer.hears();
-    expect(room.ask(peer, "{}\n{}")).toStrictEqual(["close 3501 bad request"]);
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
+    fixture.pass(25_000);
+    connection.takeSent();
+    expect(fixture.ask(connection, "{}\n{}")).toStrictEqual(["close 3501 bad request"]);
   });
 
   it("[K2] isn't saved from the close by anything but an answer", () => {
-    const room = new Room();
-    const peer = room.connected();
-    room.pass(25_000);
-    room.ask(peer, `{"id":2,"rpc":{}}`);
-    room.pass(25_000);
-    expect(peer.hears()).toStrictEqual(["close 3012 no pong"]);
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
+    fixture.pass(25_000);
+    fixture.ask(connection, `{"id":2,"rpc":{}}`);
+    fixture.pass(25_000);
+    expect(connection.takeSent()).toStrictEqual(["close 3012 no pong"]);
   });
 
   it("[S2] is asked and answers across sleep as without", () => {
-    const room = new Room();
-    const peer = room.connected();
-    room.sleep();
-    room.pass(25_000);
-    room.sleep();
-    expect(room.ask(peer, "{}")).toStrictEqual(["{}"]);
-    room.sleep();
-    room.pass(25_000);
-    room.sleep();
-    room.pass(25_000);
-    expect(peer.hears()).toStrictEqual(["{}", "close 3012 no pong"]);
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
+    fixture.hibernate();
+    fixture.pass(25_000);
+    fixture.hibernate();
+    expect(fixture.ask(connection, "{}")).toStrictEqual(["{}"]);
+    fixture.hibernate();
+    fixture.pass(25_000);
+    fixture.hibernate();
+    fixture.pass(25_000);
+    expect(connection.takeSent()).toStrictEqual(["{}", "close 3012 no pong"]);
   });
 });
 
 describe("a session that pings by itself", () => {
   it("[K3] is never pinged", () => {
-    const room = new Room();
-    const peer = room.connected("42", { keepalive: "client" });
-    room.connected("7");
-    room.pass(50_000);
-    expect(peer.hears()).toStrictEqual([]);
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected("42", { keepalive: "client" });
+    fixture.connected("7");
+    fixture.pass(50_000);
+    expect(connection.takeSent()).toStrictEqual([]);
   });
 
   it("[K4] is closed when it was silent for two intervals and 10 s, and isn't present", () => {
@@ -171,23 +171,26 @@ describe("a session that pings by itself", () => {
       presence: true,
       allow_presence_for_client: true,
     };
-    const room = new Room({ options });
-    const peer = room.connected("42", { keepalive: "client" });
-    room.say(peer, `{"id":2,"subscribe":{"channel":"room"}}`);
-    peer.hears();
-    peer.autoResponseMs = startMs + 25_000;
-    room.pass(85_000);
-    expect(peer.hears()).toStrictEqual([]);
-    room.pass(1);
-    expect(peer.hears()).toStrictEqual(["close 3012 no pong"]);
-    const stats = room.ask(room.connected("7"), `{"id":2,"presence_stats":{"channel":"room"}}`);
+    const fixture = new ChannelFixture({ options });
+    const connection = fixture.connected("42", { keepalive: "client" });
+    fixture.send(connection, `{"id":2,"subscribe":{"channel":"room"}}`);
+    connection.takeSent();
+    connection.autoResponseMs = startMs + 25_000;
+    fixture.pass(85_000);
+    expect(connection.takeSent()).toStrictEqual([]);
+    fixture.pass(1);
+    expect(connection.takeSent()).toStrictEqual(["close 3012 no pong"]);
+    const stats = fixture.ask(
+      fixture.connected("7"),
+      `{"id":2,"presence_stats":{"channel":"room"}}`,
+    );
     expect(stats).toStrictEqual([`{"id":2,"presence_stats":{"num_clients":0,"num_users":0}}`]);
   });
 
   it("[K2] is closed 3501 by an empty message: nobody asked for one", () => {
-    const room = new Room();
-    const peer = room.connected("42", { keepalive: "client" });
-    room.pass(25_000);
-    expect(room.ask(peer, "{}")).toStrictEqual(["close 3501 bad request"]);
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected("42", { keepalive: "client" });
+    fixture.pass(25_000);
+    expect(fixture.ask(connection, "{}")).toStrictEqual(["close 3501 bad request"]);
   });
 });

@@ -1,7 +1,7 @@
 import type { ServerSubscription } from "../../../src/access/claims.ts";
 import type { VerifiedTokens } from "../../../src/session/ports.ts";
-import type { Peer } from "./peer.ts";
-import type { Switchboard } from "./gateway-fixture.ts";
+import type { TestConnection } from "./test-connection.ts";
+import type { ManyChannelsFixture } from "./many-channels-fixture.ts";
 import { connectionToken } from "./verified-tokens.ts";
 
 /** The simplest of all. */
@@ -28,11 +28,14 @@ export function pushed(channel: string, data: string): string {
 }
 
 /** A connection whose server's subscriptions, to these, have all begun; what was heard and asked is dropped. */
-export function opened(board: Switchboard, ...channels: readonly string[]): Peer {
-  const peer = board.open();
-  board.say(peer, connect, naming(...channels));
-  for (const channel of channels) board.channels.joined(channel);
-  peer.hears();
-  board.channels.takeCalls();
-  return peer;
+export function opened(
+  fixture: ManyChannelsFixture,
+  ...channels: readonly string[]
+): TestConnection {
+  const connection = fixture.open();
+  fixture.send(connection, connect, naming(...channels));
+  for (const channel of channels) fixture.channels.acceptSubscribe(channel);
+  connection.takeSent();
+  fixture.channels.takeCalls();
+  return connection;
 }

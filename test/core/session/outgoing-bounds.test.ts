@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import { Room } from "./channel-fixture.ts";
+import { ChannelFixture } from "./channel-fixture.ts";
 
 const options = {
   allow_subscribe_for_client: true,
@@ -16,100 +16,103 @@ const large = `"${"x".repeat(100_000)}"`;
 
 describe("what a client is sent", () => {
   it("[F4] ends with 3008 when it asks for more and takes nothing", () => {
-    const room = new Room({ options });
-    for (let number = 0; number < 9; number++) room.publish(large);
-    const peer = room.connected();
+    const fixture = new ChannelFixture({ options });
+    for (let number = 0; number < 9; number++) fixture.publish(large);
+    const connection = fixture.connected();
     // As a socket does whose other end doesn't read.
-    peer.send = (frame) => void (peer.backlog += frame.length);
+    connection.send = (frame) => void (connection.backlog += frame.length);
     const again = `{"id":3,"history":{"channel":"room","limit":-1}}`;
-    room.say(peer, Array.from({ length: 40 }, () => again).join("\n"));
-    expect(peer.session.closed).toBe(true);
-    expect(peer.hears()).toStrictEqual(["close 3008 slow"]);
-    expect(peer.backlog).toBeLessThan(2 * queueBytes);
+    fixture.send(connection, Array.from({ length: 40 }, () => again).join("\n"));
+    expect(connection.session.closed).toBe(true);
+    expect(connection.takeSent()).toStrictEqual(["close 3008 slow"]);
+    expect(connection.backlog).toBeLessThan(2 * queueBytes);
   });
 
   it("[F4] ends with 3008 when it comes back again and again and takes nothing", () => {
-    const room = new Room({ options, client: { queue_max_size: 65_536 } });
-    for (let number = 0; number < 3; number++) room.publish(`"${"x".repeat(10_000)}"`);
-    const peer = room.connected();
-    peer.send = (frame) => void (peer.backlog += frame.length);
+    const fixture = new ChannelFixture({ options, client: { queue_max_size: 65_536 } });
+    for (let number = 0; number < 3; number++) fixture.publish(`"${"x".repeat(10_000)}"`);
+    const connection = fixture.connected();
+    connection.send = (frame) => void (connection.backlog += frame.length);
     const again = `{"id":2,"subscribe":{"channel":"room","recover":true}}
 {"id":3,"unsubscribe":{"channel":"room"}}`;
     for (let second = 0; second < 10; second++) {
-      room.nowMs += 1_000;
-      room.say(peer, Array.from({ length: 40 }, () => again).join("\n"));
+      fixture.nowMs += 1_000;
+      fixture.send(connection, Array.from({ length: 40 }, () => again).join("\n"));
     }
-    expect(peer.hears()).toStrictEqual(["close 3008 slow"]);
-    expect(peer.backlog).toBeLessThan(66_000);
-    expect(room.channel.hub.size).toBe(0);
+    expect(connection.takeSent()).toStrictEqual(["close 3008 slow"]);
+    expect(connection.backlog).toBeLessThan(66_000);
+    expect(fixture.channel.hub.size).toBe(0);
   });
 
   it("[F4] isn't a recovery for which it would be cut: error 111, and later it gets it", () => {
-    const room = new Room({ options });
-    for (let number = 0; number < 9; number++) room.publish(large);
-    const peer = room.connected();
+    const fixture = new ChannelFixture({ options });
+    for (let number = 0; number < 9; number++) fixture.publish(large);
+    const connection = fixture.connected();
     const subscribe = `{"id":2,"subscribe":{"channel":"room","recover":true}}`;
-    peer.backlog = 200_000;
-    expect(room.ask(peer, subscribe)).toStrictEqual([
+    connection.backlog = 200_000;
+    expect(fixture.ask(connection, subscribe)).toStrictEqual([
       `{"id":2,"error":{"code":111,"message":"too many requests","temporary":true}}`,
     ]);
-    expect(peer.saved.subscriptions).toStrictEqual([]);
-    expect(room.channel.hub.size).toBe(0);
-    peer.backlog = 0;
-    expect(room.ask(peer, subscribe)[0]).toContain('"recovered":true');
+    expect(connection.saved.subscriptions).toStrictEqual([]);
+    expect(fixture.channel.hub.size).toBe(0);
+    connection.backlog = 0;
+    expect(fixture.ask(connection, subscribe)[0]).toContain('"recovered":true');
   });
 
   it("[F4] ends with 3008 also when the answers have to wait for a publication", () => {
-    const room = new Room({ options });
-    for (let number = 0; number < 9; number++) room.publish(large);
-    const peer = room.subscribed();
+    const fixture = new ChannelFixture({ options });
+    for (let number = 0; number < 9; number++) fixture.publish(large);
+    const connection = fixture.subscribed();
     const history = `{"id":4,"history":{"channel":"room","limit":-1}}`;
     const frame = [`{"id":3,"publish":{"channel":"room","data":1}}`];
     for (let command = 0; command < 40; command++) frame.push(history);
     for (const command of jsonCodec.decodeFrame(frame.join("\n")).commands) {
-      peer.session.receive(command, {}, room.nowMs);
+      connection.session.receive(command, {}, fixture.nowMs);
     }
-    expect(peer.session.closed).toBe(true);
-    const sent = peer.hears();
+    expect(connection.session.closed).toBe(true);
+    const sent = connection.takeSent();
     expect(sent.at(-1)).toBe("close 3008 slow");
     expect(sent.join("").length).toBeLessThan(3 * queueBytes);
   });
 
   it("[F4] goes on as long as it keeps taking", () => {
-    const room = new Room({ options });
-    for (let number = 0; number < 9; number++) room.publish(large);
-    const peer = room.connected();
+    const fixture = new ChannelFixture({ options });
+    for (let number = 0; number < 9; number++) fixture.publish(large);
+    const connection = fixture.connected();
     for (let id = 3; id < 20; id++) {
-      const [answer = ""] = room.ask(peer, `{"id":${id},"history":{"channel":"room","limit":-1}}`);
+      const [answer = ""] = fixture.ask(
+        connection,
+        `{"id":${id},"history":{"channel":"room","limit":-1}}`,
+      );
       expect(answer.length).toBeGreaterThan(900_000);
     }
   });
 
   it("[F4] never is one answer of history beyond the queue: error 106, and a smaller page works", () => {
-    const room = new Room({ options });
-    for (let number = 0; number < 11; number++) room.publish(large);
-    const peer = room.connected();
-    expect(room.ask(peer, `{"id":3,"history":{"channel":"room","limit":-1}}`)).toStrictEqual([
-      `{"id":3,"error":{"code":106,"message":"limit exceeded"}}`,
-    ]);
-    const [page = ""] = room.ask(peer, `{"id":4,"history":{"channel":"room","limit":10}}`);
+    const fixture = new ChannelFixture({ options });
+    for (let number = 0; number < 11; number++) fixture.publish(large);
+    const connection = fixture.connected();
+    expect(
+      fixture.ask(connection, `{"id":3,"history":{"channel":"room","limit":-1}}`),
+    ).toStrictEqual([`{"id":3,"error":{"code":106,"message":"limit exceeded"}}`]);
+    const [page = ""] = fixture.ask(connection, `{"id":4,"history":{"channel":"room","limit":10}}`);
     expect(page.length).toBeGreaterThan(1_000_000);
   });
 
   it("[R4] never is a recovery beyond the queue: the client is told that it isn't recovered", () => {
-    const room = new Room({ options });
-    for (let number = 0; number < 11; number++) room.publish(large);
+    const fixture = new ChannelFixture({ options });
+    for (let number = 0; number < 11; number++) fixture.publish(large);
     const recover = `{"id":2,"subscribe":{"channel":"room","recover":true}}`;
-    expect(room.ask(room.connected(), recover)).toStrictEqual([
+    expect(fixture.ask(fixture.connected(), recover)).toStrictEqual([
       '{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","offset":11,"positioned":true,"was_recovering":true}}',
     ]);
-    const roomy = new Room({ options, client: { queue_max_size: 4 * queueBytes } });
-    for (let number = 0; number < 11; number++) roomy.publish(large);
-    expect(roomy.ask(roomy.connected(), recover)[0]).toContain('"recovered":true');
+    const lenient = new ChannelFixture({ options, client: { queue_max_size: 4 * queueBytes } });
+    for (let number = 0; number < 11; number++) lenient.publish(large);
+    expect(lenient.ask(lenient.connected(), recover)[0]).toContain('"recovered":true');
   });
 
   it("[F4] never is a list of those present beyond the queue", () => {
-    const room = new Room({
+    const fixture = new ChannelFixture({
       options: {
         allow_subscribe_for_client: true,
         presence: true,
@@ -118,37 +121,37 @@ describe("what a client is sent", () => {
       client: { queue_max_size: 65_536 },
     });
     const user = "u".repeat(1_000);
-    for (let number = 0; number < 70; number++) room.subscribed(`${user}${number}`);
-    expect(room.ask(room.connected(), `{"id":3,"presence":{"channel":"room"}}`)).toStrictEqual([
-      `{"id":3,"error":{"code":106,"message":"limit exceeded"}}`,
-    ]);
+    for (let number = 0; number < 70; number++) fixture.subscribed(`${user}${number}`);
+    expect(
+      fixture.ask(fixture.connected(), `{"id":3,"presence":{"channel":"room"}}`),
+    ).toStrictEqual([`{"id":3,"error":{"code":106,"message":"limit exceeded"}}`]);
   });
 });
 
 describe("a publish while too much waits", () => {
   it("[B6] is answered 111, and everything else in its frame is carried out", () => {
-    const room = new Room({ options });
-    const peer = room.subscribed();
+    const fixture = new ChannelFixture({ options });
+    const connection = fixture.subscribed();
     const frame = [
       `{"id":3,"publish":{"channel":"room","data":1}}`,
       `{"id":4,"rpc":{}}`,
       `{"id":5,"unsubscribe":{"channel":"room"}}`,
     ];
     for (const command of jsonCodec.decodeFrame(frame.join("\n")).commands) {
-      peer.session.receive(command, {}, room.nowMs, true);
+      connection.session.receive(command, {}, fixture.nowMs, true);
     }
-    expect(peer.hears()).toStrictEqual([
+    expect(connection.takeSent()).toStrictEqual([
       `{"id":3,"error":{"code":111,"message":"too many requests","temporary":true}}`,
       `{"id":4,"error":{"code":108,"message":"not available"}}`,
       `{"id":5,"unsubscribe":{}}`,
     ]);
-    expect(peer.saved.subscriptions).toStrictEqual([]);
+    expect(connection.saved.subscriptions).toStrictEqual([]);
   });
 
   it("[C1] closes 3501 all the same before connect", () => {
-    const peer = new Room({ options }).open();
+    const connection = new ChannelFixture({ options }).open();
     const { commands } = jsonCodec.decodeFrame(`{"id":1,"publish":{"channel":"room","data":1}}`);
-    for (const command of commands) peer.session.receive(command, {}, 0, true);
-    expect(peer.hears()).toStrictEqual(["close 3501 bad request"]);
+    for (const command of commands) connection.session.receive(command, {}, 0, true);
+    expect(connection.takeSent()).toStrictEqual(["close 3501 bad request"]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Room } from "./channel-fixture.ts";
-import type { Peer } from "./peer.ts";
+import { ChannelFixture } from "./channel-fixture.ts";
+import type { TestConnection } from "./test-connection.ts";
 
 const options = {
   allow_subscribe_for_client: true,
@@ -24,39 +24,43 @@ function reply(id: number): string {
 }
 
 /** A publisher who subscribes as well, and enough others; a publication has just gone out, so the next one waits. */
-function crowd(more: object = {}): { room: Room; writer: Peer; reader: Peer } {
-  const room = new Room({ options: { ...options, ...more } });
-  const writer = room.subscribed();
-  const [reader = writer] = Array.from({ length: many - 1 }, () => room.subscribed("7"));
-  room.publish("0");
-  room.forgetHeard();
-  return { room, writer, reader };
+function subscribeMany(more: object = {}): {
+  fixture: ChannelFixture;
+  writer: TestConnection;
+  reader: TestConnection;
+} {
+  const fixture = new ChannelFixture({ options: { ...options, ...more } });
+  const writer = fixture.subscribed();
+  const [reader = writer] = Array.from({ length: many - 1 }, () => fixture.subscribed("7"));
+  fixture.publish("0");
+  fixture.dropSent();
+  return { fixture, writer, reader };
 }
 
 /** What the object's timer does. */
-function flushLater(room: Room): void {
-  room.nowMs += 25;
-  room.channel.hub.settle(room.nowMs);
+function flushLater(fixture: ChannelFixture): void {
+  fixture.nowMs += 25;
+  fixture.channel.hub.settle(fixture.nowMs);
 }
 
 describe("a publish by a subscriber", () => {
   it("[O4] is answered after its own publication", () => {
-    const room = new Room({ options });
-    const writer = room.subscribed();
-    expect(room.ask(writer, publish(3))).toStrictEqual([push(3), reply(3)]);
+    const fixture = new ChannelFixture({ options });
+    const writer = fixture.subscribed();
+    expect(fixture.ask(writer, publish(3))).toStrictEqual([push(3), reply(3)]);
   });
 
   it("[O4] is answered after its own publication while publications are collected", () => {
-    const { room, writer, reader } = crowd();
-    expect(room.ask(writer, publish(3))).toStrictEqual([]);
-    expect(room.channel.hub.collecting).toBe(true);
-    flushLater(room);
-    expect(writer.hears()).toStrictEqual([push(3), reply(3)]);
-    expect(reader.hears()).toStrictEqual([push(3)]);
+    const { fixture, writer, reader } = subscribeMany();
+    expect(fixture.ask(writer, publish(3))).toStrictEqual([]);
+    expect(fixture.channel.hub.collecting).toBe(true);
+    flushLater(fixture);
+    expect(writer.takeSent()).toStrictEqual([push(3), reply(3)]);
+    expect(reader.takeSent()).toStrictEqual([push(3)]);
   });
 
   it("[O6] holds back the replies to what follows it, in order", () => {
-    const { room, writer } = crowd();
+    const { fixture, writer } = subscribeMany();
     const frame = [
       publish(3),
       `{"id":4,"rpc":{}}`,
@@ -65,9 +69,9 @@ describe("a publish by a subscriber", () => {
       `{"id":7,"unsubscribe":{"channel":"other"}}`,
       `{"id":8,"subscribe":{"channel":"room"}}`,
     ];
-    expect(room.ask(writer, frame.join("\n"))).toStrictEqual([]);
-    flushLater(room);
-    expect(writer.hears()).toStrictEqual([
+    expect(fixture.ask(writer, frame.join("\n"))).toStrictEqual([]);
+    flushLater(fixture);
+    expect(writer.takeSent()).toStrictEqual([
       `${push(3)}\n${push(5)}`,
       reply(3),
       `{"id":4,"error":{"code":108,"message":"not available"}}`,
@@ -76,55 +80,55 @@ describe("a publish by a subscriber", () => {
       `{"id":7,"unsubscribe":{}}`,
       `{"id":8,"error":{"code":105,"message":"already subscribed"}}`,
     ]);
-    expect(room.ask(writer, `{"id":9,"rpc":{}}`)).toHaveLength(1);
+    expect(fixture.ask(writer, `{"id":9,"rpc":{}}`)).toHaveLength(1);
   });
 
   it("[F2] holds back nothing once it was sent", () => {
-    const { room, writer } = crowd();
-    room.say(writer, publish(3));
-    flushLater(room);
-    writer.hears();
-    flushLater(room);
-    expect(room.ask(writer, publish(4))).toStrictEqual([push(4), reply(4)]);
+    const { fixture, writer } = subscribeMany();
+    fixture.send(writer, publish(3));
+    flushLater(fixture);
+    writer.takeSent();
+    flushLater(fixture);
+    expect(fixture.ask(writer, publish(4))).toStrictEqual([push(4), reply(4)]);
   });
 
   it("[O4] isn't kept waiting by a frame that is full", () => {
-    const { room, writer } = crowd();
+    const { fixture, writer } = subscribeMany();
     const frame = Array.from({ length: 256 }, (_, index) => publish(1_000 + index)).join("\n");
-    const heard = room.ask(writer, frame);
-    expect(heard).toHaveLength(1 + 256);
-    expect(heard[0]?.split("\n")).toHaveLength(256);
-    expect(heard.slice(1)).toStrictEqual(
+    const received = fixture.ask(writer, frame);
+    expect(received).toHaveLength(1 + 256);
+    expect(received[0]?.split("\n")).toHaveLength(256);
+    expect(received.slice(1)).toStrictEqual(
       Array.from({ length: 256 }, (_, index) => reply(1_000 + index)),
     );
   });
 
   it("[F5] is answered, after its publication, when somebody comes while it is collected", () => {
-    const { room, writer } = crowd();
-    room.say(writer, publish(3));
-    const late = room.connected("9");
-    const heard = room.ask(late, `{"id":2,"subscribe":{"channel":"room"}}`);
-    expect(heard).toStrictEqual([`{"id":2,"subscribe":{}}`]);
-    expect(writer.hears()).toStrictEqual([push(3), reply(3)]);
-    flushLater(room);
-    expect(late.hears()).toStrictEqual([]);
-    expect(writer.hears()).toStrictEqual([]);
+    const { fixture, writer } = subscribeMany();
+    fixture.send(writer, publish(3));
+    const late = fixture.connected("9");
+    const received = fixture.ask(late, `{"id":2,"subscribe":{"channel":"room"}}`);
+    expect(received).toStrictEqual([`{"id":2,"subscribe":{}}`]);
+    expect(writer.takeSent()).toStrictEqual([push(3), reply(3)]);
+    flushLater(fixture);
+    expect(late.takeSent()).toStrictEqual([]);
+    expect(writer.takeSent()).toStrictEqual([]);
   });
 
   it("[F5] is answered, after its publication, when somebody goes while it is collected", () => {
-    const { room, writer, reader } = crowd();
-    room.say(writer, publish(3));
-    expect(room.ask(reader, `{"id":9,"unsubscribe":{"channel":"room"}}`)).toStrictEqual([
+    const { fixture, writer, reader } = subscribeMany();
+    fixture.send(writer, publish(3));
+    expect(fixture.ask(reader, `{"id":9,"unsubscribe":{"channel":"room"}}`)).toStrictEqual([
       push(3),
       `{"id":9,"unsubscribe":{}}`,
     ]);
-    expect(writer.hears()).toStrictEqual([push(3), reply(3)]);
+    expect(writer.takeSent()).toStrictEqual([push(3), reply(3)]);
   });
 
   it("[F5] is answered, after its publication, when the publisher itself unsubscribes", () => {
-    const { room, writer } = crowd();
+    const { fixture, writer } = subscribeMany();
     const frame = `${publish(3)}\n{"id":4,"unsubscribe":{"channel":"room"}}\n{"id":5,"rpc":{}}`;
-    expect(room.ask(writer, frame)).toStrictEqual([
+    expect(fixture.ask(writer, frame)).toStrictEqual([
       push(3),
       reply(3),
       `{"id":4,"unsubscribe":{}}`,
@@ -133,45 +137,48 @@ describe("a publish by a subscriber", () => {
   });
 
   it("[F5] is answered, after its publication, before the publisher's bad command closes", () => {
-    const { room, writer, reader } = crowd();
-    expect(room.ask(writer, `${publish(3)}\n{"send":{}}`)).toStrictEqual([
+    const { fixture, writer, reader } = subscribeMany();
+    expect(fixture.ask(writer, `${publish(3)}\n{"send":{}}`)).toStrictEqual([
       push(3),
       reply(3),
       "close 3508 not available",
     ]);
-    expect(reader.hears()).toStrictEqual([push(3)]);
+    expect(reader.takeSent()).toStrictEqual([push(3)]);
   });
 
   it("[O2] tells the others of a join only after what was collected before it", () => {
-    const { room, writer, reader } = crowd({ join_leave: true, force_push_join_leave: true });
-    room.say(writer, publish(3));
-    room.say(room.connected("9"), `{"id":2,"subscribe":{"channel":"room"}}`);
-    const join = `{"push":{"channel":"room","join":{"info":{"user":"9","client":"c${many + 1}"}}}}`;
-    expect(reader.hears()).toStrictEqual([push(3), join]);
-    expect(writer.hears()).toStrictEqual([push(3), reply(3), join]);
+    const { fixture, writer, reader } = subscribeMany({
+      join_leave: true,
+      force_push_join_leave: true,
+    });
+    fixture.send(writer, publish(3));
+    fixture.send(fixture.connected("9"), `{"id":2,"subscribe":{"channel":"room"}}`);
+    const pending = `{"push":{"channel":"room","join":{"info":{"user":"9","client":"c${many + 1}"}}}}`;
+    expect(reader.takeSent()).toStrictEqual([push(3), pending]);
+    expect(writer.takeSent()).toStrictEqual([push(3), reply(3), pending]);
   });
 
   it("[F4] that is itself too far behind is cut, and hears nothing after that", () => {
-    const { room, writer, reader } = crowd();
+    const { fixture, writer, reader } = subscribeMany();
     writer.backlog = 2_000_000;
-    room.say(writer, publish(3));
-    flushLater(room);
-    expect(writer.hears()).toStrictEqual(["close 3008 slow"]);
-    expect(reader.hears()).toStrictEqual([push(3)]);
+    fixture.send(writer, publish(3));
+    flushLater(fixture);
+    expect(writer.takeSent()).toStrictEqual(["close 3008 slow"]);
+    expect(reader.takeSent()).toStrictEqual([push(3)]);
   });
 
   it("[F4] that is cut by its own publication at once hears no reply after the close", () => {
-    const room = new Room({ options });
-    const writer = room.subscribed();
+    const fixture = new ChannelFixture({ options });
+    const writer = fixture.subscribed();
     writer.backlog = 2_000_000;
-    expect(room.ask(writer, publish(3))).toStrictEqual(["close 3008 slow"]);
+    expect(fixture.ask(writer, publish(3))).toStrictEqual(["close 3008 slow"]);
   });
 
   it("[F4] that is cut while it leaves hears no reply after the close", () => {
-    const { room, writer } = crowd();
-    room.publish("1");
+    const { fixture, writer } = subscribeMany();
+    fixture.publish("1");
     writer.backlog = 2_000_000;
-    expect(room.ask(writer, `{"id":4,"unsubscribe":{"channel":"room"}}`)).toStrictEqual([
+    expect(fixture.ask(writer, `{"id":4,"unsubscribe":{"channel":"room"}}`)).toStrictEqual([
       "close 3008 slow",
     ]);
   });
@@ -179,25 +186,29 @@ describe("a publish by a subscriber", () => {
 
 describe("a publish by somebody who isn't subscribed", () => {
   it("[O4] is answered at once, even while publications are collected", () => {
-    const { room, reader } = crowd();
-    const outsider = room.connected("9");
-    expect(room.ask(outsider, publish(3))).toStrictEqual([reply(3)]);
-    expect(reader.hears()).toStrictEqual([]);
-    flushLater(room);
-    expect(reader.hears()).toHaveLength(1);
-    expect(outsider.hears()).toStrictEqual([]);
+    const { fixture, reader } = subscribeMany();
+    const outsider = fixture.connected("9");
+    expect(fixture.ask(outsider, publish(3))).toStrictEqual([reply(3)]);
+    expect(reader.takeSent()).toStrictEqual([]);
+    flushLater(fixture);
+    expect(reader.takeSent()).toHaveLength(1);
+    expect(outsider.takeSent()).toStrictEqual([]);
   });
 });
 
 describe("two publishers", () => {
   it("[O1] are heard by everybody in the same order", () => {
-    const { room, writer, reader } = crowd();
-    room.say(reader, `{"id":1,"publish":{"channel":"room","data":"a"}}`);
-    room.say(writer, publish(3));
-    room.say(reader, `{"id":2,"publish":{"channel":"room","data":"b"}}`);
-    flushLater(room);
-    const [frame] = writer.hears();
-    expect(reader.hears()).toStrictEqual([frame, `{"id":1,"publish":{}}`, `{"id":2,"publish":{}}`]);
+    const { fixture, writer, reader } = subscribeMany();
+    fixture.send(reader, `{"id":1,"publish":{"channel":"room","data":"a"}}`);
+    fixture.send(writer, publish(3));
+    fixture.send(reader, `{"id":2,"publish":{"channel":"room","data":"b"}}`);
+    flushLater(fixture);
+    const [frame] = writer.takeSent();
+    expect(reader.takeSent()).toStrictEqual([
+      frame,
+      `{"id":1,"publish":{}}`,
+      `{"id":2,"publish":{}}`,
+    ]);
     expect(frame).toMatch(/"data":"a".*\n.*"data":3.*\n.*"data":"b"/);
   });
 });

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import type { VerifiedTokens } from "../../../src/session/ports.ts";
 import { json } from "../api/channel-config.ts";
-import type { Peer } from "./peer.ts";
-import { type Room, startMs } from "./channel-fixture.ts";
+import type { TestConnection } from "./test-connection.ts";
+import { type ChannelFixture, startMs } from "./channel-fixture.ts";
 import {
   connectionToken,
   expiredToken,
@@ -11,21 +11,21 @@ import {
 } from "./verified-tokens.ts";
 
 /** Something that happens to a room. It does the same to every room in which the same happened before. */
-interface Happening {
+interface SessionEvent {
   /** For the report of a failure. */
   readonly label: string;
-  readonly happen: (room: Room) => void;
+  readonly apply: (fixture: ChannelFixture) => void;
 }
 
 export interface Step {
-  readonly happening: Happening;
+  readonly event: SessionEvent;
   /** Whether the object sleeps just before. */
-  readonly sleepBefore: boolean;
+  readonly hibernatesBefore: boolean;
 }
 
-interface Saying {
+interface ClientCommand {
   readonly command: object;
-  readonly verdicts: VerifiedTokens;
+  readonly tokens: VerifiedTokens;
 }
 
 const socketCount = 3;
@@ -34,17 +34,17 @@ const anySocket = fc.nat(socketCount - 1);
 const anyUser = mostly(fc.constant("42"), fc.constantFrom("7", ""));
 const anyEnd = fc.constantFrom(0, 0, startMs / 1000 + 30, startMs / 1000 + 400);
 const anyInfo = fc.constantFrom({}, { info: json(`{"n":1.0}`) }, { info: json(`"zoë"`) });
-const noVerdicts = fc.constant<VerifiedTokens>({});
+const noTokens = fc.constant<VerifiedTokens>({});
 
-const anyConnectVerdicts = mostly(
+const anyConnectTokens = mostly(
   fc
     .record({ user: anyUser, end: anyEnd, info: anyInfo })
     .map(({ user, end, info }) => connectionToken(user, { expireAtSeconds: end, ...info })),
   fc.constantFrom<VerifiedTokens>({}, expiredToken, invalidToken),
 );
 
-const anySubscribeVerdicts = fc.oneof(
-  { weight: 6, arbitrary: noVerdicts },
+const anySubscribeTokens = fc.oneof(
+  { weight: 6, arbitrary: noTokens },
   {
     weight: 6,
     arbitrary: fc
@@ -78,49 +78,49 @@ const anyHistory = fc.record(
   { requiredKeys: [] },
 );
 
-const anySaying: fc.Arbitrary<Saying> = fc.oneof(
-  said(8, "subscribe", anySubscribe, anySubscribeVerdicts),
+const anyCommand: fc.Arbitrary<ClientCommand> = fc.oneof(
+  said(8, "subscribe", anySubscribe, anySubscribeTokens),
   said(3, "unsubscribe", fc.constant({})),
   said(6, "publish", fc.record({ data: fc.nat(9) })),
   said(4, "presence", fc.constant({})),
   said(2, "presence_stats", fc.constant({})),
   said(3, "history", anyHistory),
-  said(3, "refresh", fc.constant({ token: "t" }), anyConnectVerdicts),
-  said(2, "sub_refresh", fc.constant({ token: "t" }), anySubscribeVerdicts),
+  said(3, "refresh", fc.constant({ token: "t" }), anyConnectTokens),
+  said(2, "sub_refresh", fc.constant({ token: "t" }), anySubscribeTokens),
   said(2, "rpc", fc.constant({})),
-  said(1, "connect", fc.constant({}), anyConnectVerdicts),
+  said(1, "connect", fc.constant({}), anyConnectTokens),
 );
 
-const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
+const anyEvent: fc.Arbitrary<SessionEvent> = fc.oneof(
   {
     weight: 30,
     arbitrary: fc
-      .record({ socket: anySocket, saying: anySaying, connect: anyConnectVerdicts })
-      .map(({ socket, saying, connect }) => ({
-        label: `socket ${socket} says ${JSON.stringify(saying)}`,
-        happen: (room: Room) => say(room, socketAt(room, socket), saying, connect),
+      .record({ socket: anySocket, sent: anyCommand, connect: anyConnectTokens })
+      .map(({ socket, sent, connect }) => ({
+        label: `socket ${socket} says ${JSON.stringify(sent)}`,
+        apply: (fixture: ChannelFixture) => send(fixture, socketAt(fixture, socket), sent, connect),
       })),
   },
   {
     weight: 8,
     arbitrary: fc.nat(9).map((data) => ({
       label: `a backend publishes ${data}`,
-      happen: (room: Room) => room.publish(`${data}`),
+      apply: (fixture: ChannelFixture) => fixture.publish(`${data}`),
     })),
   },
-  { weight: 6, arbitrary: fc.constant({ label: "who was asked answers", happen: answerPings }) },
+  { weight: 6, arbitrary: fc.constant({ label: "pinged clients answer", apply: answerPings }) },
   {
     weight: 6,
     arbitrary: fc.constantFrom(1, 4_000, 9_000, 13_000, 25_000, 130_000).map((ms) => ({
       label: `${ms} ms pass`,
-      happen: (room: Room) => room.pass(ms),
+      apply: (fixture: ChannelFixture) => fixture.pass(ms),
     })),
   },
   {
     weight: 1,
     arbitrary: anySocket.map((socket) => ({
       label: `socket ${socket} ends`,
-      happen: (room: Room) => room.end(socketAt(room, socket)),
+      apply: (fixture: ChannelFixture) => fixture.end(socketAt(fixture, socket)),
     })),
   },
   {
@@ -128,8 +128,8 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
     // Only ever one of them: the leaves of several that are cut at once may come in any order.
     arbitrary: fc.constant({
       label: "socket 2 stops reading",
-      happen: (room: Room) => {
-        socketAt(room, 2).backlog = 2_000_000;
+      apply: (fixture: ChannelFixture) => {
+        socketAt(fixture, 2).backlog = 2_000_000;
       },
     }),
   },
@@ -137,7 +137,7 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
 
 /** A sequence of what can happen to a room, weighed so that most sequences get far. */
 export const anySteps: fc.Arbitrary<Step[]> = fc.array(
-  fc.record({ happening: anyHappening, sleepBefore: fc.boolean() }),
+  fc.record({ event: anyEvent, hibernatesBefore: fc.boolean() }),
   { maxLength: 80, size: "max" },
 );
 
@@ -152,36 +152,41 @@ function said(
   weight: number,
   method: string,
   anyRequest: fc.Arbitrary<object>,
-  anyVerdicts: fc.Arbitrary<VerifiedTokens> = noVerdicts,
-): { weight: number; arbitrary: fc.Arbitrary<Saying> } {
+  anyTokens: fc.Arbitrary<VerifiedTokens> = noTokens,
+): { weight: number; arbitrary: fc.Arbitrary<ClientCommand> } {
   const arbitrary = fc
-    .record({ request: anyRequest, verdicts: anyVerdicts })
-    .map(({ request, verdicts }) => ({
+    .record({ request: anyRequest, tokens: anyTokens })
+    .map(({ request, tokens }) => ({
       command: { [method]: { channel: "room", ...request } },
-      verdicts,
+      tokens,
     }));
   return { weight, arbitrary };
 }
 
 /** A socket that hasn't connected yet connects first: another first command would only close it. */
-function say(room: Room, peer: Peer, { command, verdicts }: Saying, connect: VerifiedTokens): void {
-  if (peer.saved.phase === "new") room.say(peer, `{"id":4,"connect":{}}`, connect);
-  room.say(peer, JSON.stringify({ id: 5, ...command }), verdicts);
+function send(
+  fixture: ChannelFixture,
+  connection: TestConnection,
+  { command, tokens }: ClientCommand,
+  connect: VerifiedTokens,
+): void {
+  if (connection.saved.phase === "new") fixture.send(connection, `{"id":4,"connect":{}}`, connect);
+  fixture.send(connection, JSON.stringify({ id: 5, ...command }), tokens);
 }
 
-function answerPings(room: Room): void {
-  for (const peer of room.peers) {
-    if (!peer.gone && peer.saved.awaitingPong === true) room.say(peer, "{}");
+function answerPings(fixture: ChannelFixture): void {
+  for (const connection of fixture.connections) {
+    if (!connection.gone && connection.saved.awaitingPong === true) fixture.send(connection, "{}");
   }
 }
 
 /** Every third socket has the same number; one that is gone or closed makes place for a new one. */
-function socketAt(room: Room, socket: number): Peer {
-  const newest = room.peers.findLast((_, index) => index % socketCount === socket);
+function socketAt(fixture: ChannelFixture, socket: number): TestConnection {
+  const newest = fixture.connections.findLast((_, index) => index % socketCount === socket);
   if (newest !== undefined && !newest.gone && newest.saved.phase !== "closed") return newest;
   for (;;) {
-    const index = room.peers.length;
-    const opened = room.open({ keepalive: index % 5 === 4 ? "client" : "server" });
+    const index = fixture.connections.length;
+    const opened = fixture.open({ keepalive: index % 5 === 4 ? "client" : "server" });
     if (index % socketCount === socket) return opened;
   }
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { publishing } from "../../contract/open-channel.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
-import type { Peer } from "./peer.ts";
-import { Room, type RoomSetup, startMs } from "./channel-fixture.ts";
+import type { TestConnection } from "./test-connection.ts";
+import { ChannelFixture, type ChannelFixtureSetup, startMs } from "./channel-fixture.ts";
 import { subscriptionToken } from "./verified-tokens.ts";
 
 const options = {
@@ -22,15 +22,15 @@ const wantsA = `"tf":{"key":"t","cmp":"eq","val":"a"}`;
 
 describe("recovered publications, for somebody who gets patches", () => {
   it("[D2] are one in full and then patches, and what comes live goes on from the last", () => {
-    const room = published(4);
-    const client = new Client(room, `${recovering},"offset":1,${patches}`);
+    const fixture = published(4);
+    const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
     expect(client.recovered).toBe(true);
     expect(client.patched).toStrictEqual([false, true, true]);
-    say(room, 5);
-    say(room, 6);
+    send(fixture, 5);
+    send(fixture, 6);
     client.listen();
     expect(client.patched).toStrictEqual([false, true, true, true, true]);
-    expect(client.heard).toStrictEqual([2, 3, 4, 5, 6].map(document));
+    expect(client.received).toStrictEqual([2, 3, 4, 5, 6].map(document));
   });
 
   it.each([
@@ -38,213 +38,223 @@ describe("recovered publications, for somebody who gets patches", () => {
     ["they can't be had", `"recoverable":true,"recover":true,"epoch":"other","offset":2`, false],
     ["they weren't asked for", `"recoverable":true`, false],
   ])("[D2] are no base when %s: what comes next is in full", (_, asked, recovered) => {
-    const room = published(4);
-    const client = new Client(room, `${asked},${patches}`);
+    const fixture = published(4);
+    const client = new Client(fixture, `${asked},${patches}`);
     expect(client.recovered).toBe(recovered);
     expect(client.patched).toStrictEqual([]);
-    say(room, 5);
-    say(room, 6);
+    send(fixture, 5);
+    send(fixture, 6);
     client.listen();
     expect(client.patched).toStrictEqual([false, true]);
-    expect(client.heard).toStrictEqual([5, 6].map(document));
+    expect(client.received).toStrictEqual([5, 6].map(document));
   });
 
   it("[D2] are patches of each other, whoever said that live ones may be none", () => {
-    const room = published(4, { options: { ...options, delta_publish: false } });
-    const client = new Client(room, `${recovering},"offset":1,${patches}`);
-    say(room, 5);
+    const fixture = published(4, { options: { ...options, delta_publish: false } });
+    const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
+    send(fixture, 5);
     client.listen();
     expect(client.patched).toStrictEqual([false, true, true, false]);
-    expect(client.heard).toStrictEqual([2, 3, 4, 5].map(document));
+    expect(client.received).toStrictEqual([2, 3, 4, 5].map(document));
   });
 
   it("[D2] [S2] are remembered in a sleep, and what comes then goes on from the last", () => {
-    const room = published(4);
-    const client = new Client(room, `${recovering},"offset":1,${patches}`);
-    const live = new Client(room, `"recoverable":true,${patches}`);
+    const fixture = published(4);
+    const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
+    const live = new Client(fixture, `"recoverable":true,${patches}`);
     for (const number of [5, 6, 7]) {
-      room.sleep();
-      say(room, number);
+      fixture.hibernate();
+      send(fixture, number);
     }
     client.listen();
     live.listen();
     expect(client.patched).toStrictEqual([false, true, true, true, true, true]);
-    expect(client.heard).toStrictEqual([2, 3, 4, 5, 6, 7].map(document));
+    expect(client.received).toStrictEqual([2, 3, 4, 5, 6, 7].map(document));
     expect(live.patched).toStrictEqual([false, true, true]);
-    expect(live.heard).toStrictEqual([5, 6, 7].map(document));
+    expect(live.received).toStrictEqual([5, 6, 7].map(document));
   });
 
-  const gone: readonly [string, (room: Room) => void][] = [
-    ["the history was removed", (room) => room.channel.removeHistory(room.nowMs)],
+  const gone: readonly [string, (fixture: ChannelFixture) => void][] = [
+    ["the history was removed", (fixture) => fixture.channel.removeHistory(fixture.nowMs)],
     [
       "the subscriber was sent something else after it",
-      (room) => {
+      (fixture) => {
         const aside = publishing(JSON.stringify(document(99)), { skipHistory: true });
-        room.channel.publish(aside, undefined, room.nowMs);
-        room.channel.hub.settle(room.nowMs);
+        fixture.channel.publish(aside, undefined, fixture.nowMs);
+        fixture.channel.hub.settle(fixture.nowMs);
       },
     ],
   ];
   it.each(gone)("[D2] [S2] are no base after a sleep when %s", (_, happens) => {
-    const room = published(4);
-    const client = new Client(room, `${recovering},"offset":3,${patches}`);
-    happens(room);
-    room.sleep();
-    say(room, 5);
-    say(room, 6);
+    const fixture = published(4);
+    const client = new Client(fixture, `${recovering},"offset":3,${patches}`);
+    happens(fixture);
+    fixture.hibernate();
+    send(fixture, 5);
+    send(fixture, 6);
     client.listen();
     expect(client.patched.slice(-2)).toStrictEqual([false, true]);
-    expect(client.heard.slice(-2)).toStrictEqual([5, 6].map(document));
+    expect(client.received.slice(-2)).toStrictEqual([5, 6].map(document));
   });
 
   it("[D2] [S2] are no base after a sleep for whoever was sent none of them", () => {
-    const room = published(4);
-    const client = new Client(room, `"recoverable":true,${patches}`);
-    room.sleep();
-    say(room, 5);
+    const fixture = published(4);
+    const client = new Client(fixture, `"recoverable":true,${patches}`);
+    fixture.hibernate();
+    send(fixture, 5);
     client.listen();
     expect(client.patched).toStrictEqual([false]);
-    expect(client.heard).toStrictEqual([document(5)]);
+    expect(client.received).toStrictEqual([document(5)]);
   });
 
   it("[D2] begin anew for whoever left and comes again", () => {
-    const room = published(2);
-    const client = new Client(room, `${recovering},"offset":1,${patches}`);
-    room.say(client.peer, `{"id":3,"unsubscribe":{"channel":"room"}}`);
-    client.peer.hears();
-    say(room, 3);
-    expect(client.peer.hears()).toStrictEqual([]);
-    const again = new Client(room, `"recoverable":true,${patches}`, client.peer);
-    say(room, 4);
+    const fixture = published(2);
+    const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
+    fixture.send(client.connection, `{"id":3,"unsubscribe":{"channel":"room"}}`);
+    client.connection.takeSent();
+    send(fixture, 3);
+    expect(client.connection.takeSent()).toStrictEqual([]);
+    const again = new Client(fixture, `"recoverable":true,${patches}`, client.connection);
+    send(fixture, 4);
     again.listen();
     expect(again.patched).toStrictEqual([false]);
-    expect(again.heard).toStrictEqual([document(4)]);
+    expect(again.received).toStrictEqual([document(4)]);
   });
 
   it("[D1] are strings only where deltas were granted", () => {
-    const room = published(3);
-    const plain = new Client(room, `${recovering},"offset":1`);
-    expect(plain.heard).toStrictEqual([document(2), document(3)]);
+    const fixture = published(3);
+    const plain = new Client(fixture, `${recovering},"offset":1`);
+    expect(plain.received).toStrictEqual([document(2), document(3)]);
     const closed = published(3, {
       options: { ...options, allowed_delta_types: [], delta_publish: false },
     });
     const refused = new Client(closed, `${recovering},"offset":1,${patches}`);
-    expect(refused.heard).toStrictEqual([document(2), document(3)]);
+    expect(refused.received).toStrictEqual([document(2), document(3)]);
   });
 });
 
 describe("recovered publications that take more as strings than the channel measured", () => {
   /** 60,000 bytes, of which two in three have to be escaped. */
   const quotes = Array.from({ length: 20_000 }, () => "");
-  const setup: RoomSetup = { options, client: { queue_max_size: 100_000 } };
+  const setup: ChannelFixtureSetup = { options, client: { queue_max_size: 100_000 } };
 
-  function full(): Room {
-    const room = new Room(setup);
-    for (const data of [[], quotes]) room.publish(JSON.stringify(data));
-    return room;
+  function full(): ChannelFixture {
+    const fixture = new ChannelFixture(setup);
+    for (const data of [[], quotes]) fixture.publish(JSON.stringify(data));
+    return fixture;
   }
 
   it("[R4] aren't recovered, and the next one is in full", () => {
-    const room = full();
-    const plain = new Client(room, `${recovering},"offset":1`);
-    expect(plain.heard).toStrictEqual([quotes]);
-    const client = new Client(room, `${recovering},"offset":1,${patches}`);
+    const fixture = full();
+    const plain = new Client(fixture, `${recovering},"offset":1`);
+    expect(plain.received).toStrictEqual([quotes]);
+    const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
     expect([client.recovered, client.patched]).toStrictEqual([false, []]);
-    room.publish(JSON.stringify([...quotes, 3]));
+    fixture.publish(JSON.stringify([...quotes, 3]));
     client.listen();
     expect(client.patched).toStrictEqual([false]);
-    expect(client.heard).toStrictEqual([[...quotes, 3]]);
+    expect(client.received).toStrictEqual([[...quotes, 3]]);
   });
 
   it("[R5] are error 112 for whoever asked for that, and no subscription", () => {
-    const room = full();
-    const peer = room.connected();
+    const fixture = full();
+    const connection = fixture.connected();
     const request = `{"channel":"room",${recovering},"offset":1,${patches},"flag":2}`;
-    expect(room.ask(peer, `{"id":2,"subscribe":${request}}`)).toStrictEqual([
+    expect(fixture.ask(connection, `{"id":2,"subscribe":${request}}`)).toStrictEqual([
       `{"id":2,"error":{"code":112,"message":"unrecoverable position"}}`,
     ]);
-    expect(room.channel.hub.size).toBe(0);
+    expect(fixture.channel.hub.size).toBe(0);
   });
 });
 
 describe("recovered publications, for somebody who filters", () => {
   it("[D3] are those that its filter lets through, as what comes live", () => {
-    const room = published(6);
-    const client = new Client(room, `${recovering},"offset":1,${wantsA}`);
+    const fixture = published(6);
+    const client = new Client(fixture, `${recovering},"offset":1,${wantsA}`);
     expect(client.recovered).toBe(true);
-    for (const number of [7, 8, 9]) say(room, number);
+    for (const number of [7, 8, 9]) send(fixture, number);
     client.listen();
-    expect(client.heard).toStrictEqual([3, 5, 7, 9].map(document));
+    expect(client.received).toStrictEqual([3, 5, 7, 9].map(document));
   });
 
   it("[D3] [R2] take it to the top also when none of them gets through", () => {
-    const room = published(6);
+    const fixture = published(6);
     const none = `"tf":{"key":"t","cmp":"eq","val":"never"}`;
     const request = `{"channel":"room",${recovering},"offset":1,${none}}`;
-    expect(room.ask(room.connected(), `{"id":2,"subscribe":${request}}`)).toStrictEqual([
+    expect(fixture.ask(fixture.connected(), `{"id":2,"subscribe":${request}}`)).toStrictEqual([
       `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","recovered":true,"offset":6,"positioned":true,"was_recovering":true}}`,
     ]);
   });
 
   it("[D3] are never patches, for between them there may be others", () => {
-    const room = published(6);
-    const client = new Client(room, `${recovering},"offset":1,${wantsA},${patches}`);
-    say(room, 7);
+    const fixture = published(6);
+    const client = new Client(fixture, `${recovering},"offset":1,${wantsA},${patches}`);
+    send(fixture, 7);
     client.listen();
     expect(client.patched).toStrictEqual([false, false, false]);
-    expect(client.heard).toStrictEqual([3, 5, 7].map(document));
+    expect(client.received).toStrictEqual([3, 5, 7].map(document));
   });
 
   it("[D3] [S2] leave it its filter after a renewed token and a sleep, and another its patches", () => {
-    const room = published(2);
+    const fixture = published(2);
     const token = subscriptionToken({ expireAtSeconds: startMs / 1000 + 60 });
-    const filtering = new Client(room, wantsA, room.connected(), token);
-    const patched = new Client(room, `"recoverable":true,${patches}`, room.connected(), token);
+    const filtering = new Client(fixture, wantsA, fixture.connected(), token);
+    const patched = new Client(
+      fixture,
+      `"recoverable":true,${patches}`,
+      fixture.connected(),
+      token,
+    );
     const later = subscriptionToken({ expireAtSeconds: startMs / 1000 + 600 });
-    for (const { peer } of [filtering, patched]) {
-      room.say(peer, `{"id":4,"sub_refresh":{"channel":"room","token":"t"}}`, later);
-      expect(peer.hears()).toHaveLength(1);
+    for (const { connection } of [filtering, patched]) {
+      fixture.send(connection, `{"id":4,"sub_refresh":{"channel":"room","token":"t"}}`, later);
+      expect(connection.takeSent()).toHaveLength(1);
     }
-    room.sleep();
-    for (const number of [3, 4, 5]) say(room, number);
+    fixture.hibernate();
+    for (const number of [3, 4, 5]) send(fixture, number);
     for (const client of [filtering, patched]) client.listen();
-    expect(filtering.heard).toStrictEqual([3, 5].map(document));
-    expect(patched.heard).toStrictEqual([3, 4, 5].map(document));
+    expect(filtering.received).toStrictEqual([3, 5].map(document));
+    expect(patched.received).toStrictEqual([3, 4, 5].map(document));
     expect(patched.patched).toStrictEqual([false, true, true]);
   });
 });
 
 /** A subscriber that decodes what it is told with JSON.parse and the SDK. */
 class Client {
-  readonly peer: Peer;
+  readonly connection: TestConnection;
   readonly recovered: boolean;
   /** Payloads, and whether each came as a patch. */
-  readonly heard: unknown[] = [];
+  readonly received: unknown[] = [];
   readonly patched: boolean[] = [];
   readonly #decoder: SdkDecoder | undefined;
 
-  constructor(room: Room, fields: string, peer = room.connected(), verdicts = {}) {
-    this.peer = peer;
-    room.say(peer, `{"id":2,"subscribe":{"channel":"room",${fields}}}`, verdicts);
-    const [answer = ""] = peer.hears();
+  constructor(
+    fixture: ChannelFixture,
+    fields: string,
+    connection = fixture.connected(),
+    tokens = {},
+  ) {
+    this.connection = connection;
+    fixture.send(connection, `{"id":2,"subscribe":{"channel":"room",${fields}}}`, tokens);
+    const [answer = ""] = connection.takeSent();
     const reply: Answer = JSON.parse(answer);
     const { recovered = false, publications = [], delta = false } = reply.subscribe;
     this.recovered = recovered;
     this.#decoder = delta ? new SdkDecoder(jsonCodec.deltaForm) : undefined;
-    for (const publication of publications) this.#hear(publication);
+    for (const publication of publications) this.#receive(publication);
   }
 
   /** Takes what it was sent since. */
   listen(): void {
-    for (const frame of this.peer.hears().flatMap((one) => one.split("\n"))) {
+    for (const frame of this.connection.takeSent().flatMap((one) => one.split("\n"))) {
       const { push }: { push: { pub: Publication } } = JSON.parse(frame);
-      this.#hear(push.pub);
+      this.#receive(push.pub);
     }
   }
 
-  #hear({ data, delta = false }: Publication): void {
+  #receive({ data, delta = false }: Publication): void {
     this.patched.push(delta);
-    this.heard.push(
+    this.received.push(
       this.#decoder === undefined ? data : this.#decoder.receive({ data: String(data), delta }),
     );
   }
@@ -264,18 +274,18 @@ interface Answer {
 }
 
 /** A room in which so many were published. */
-function published(count: number, setup: RoomSetup = { options }): Room {
-  const room = new Room(setup);
-  for (let number = 1; number <= count; number++) say(room, number);
-  return room;
+function published(count: number, setup: ChannelFixtureSetup = { options }): ChannelFixture {
+  const fixture = new ChannelFixture(setup);
+  for (let number = 1; number <= count; number++) send(fixture, number);
+  return fixture;
 }
 
 /** Publishes the document of this number; the odd ones are tagged a, the others b. */
-function say(room: Room, number: number): void {
+function send(fixture: ChannelFixture, number: number): void {
   const tags = { t: number % 2 === 1 ? "a" : "b" };
   const request = publishing(JSON.stringify(document(number)), { tags });
-  room.channel.publish(request, undefined, room.nowMs);
-  room.channel.hub.settle(room.nowMs);
+  fixture.channel.publish(request, undefined, fixture.nowMs);
+  fixture.channel.hub.settle(fixture.nowMs);
 }
 
 /** Each is a little different from any other, and its parts stand elsewhere: a patch of one fits no other. */

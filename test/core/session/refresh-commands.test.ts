@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SubscriptionClaims } from "../../../src/access/claims.ts";
 import { limits } from "../../../src/limits.ts";
 import { json } from "../api/channel-config.ts";
-import { Room, startMs } from "./channel-fixture.ts";
+import { ChannelFixture, startMs } from "./channel-fixture.ts";
 import {
   connectionToken,
   expiredToken,
@@ -21,94 +21,100 @@ describe("a refresh", () => {
   const refresh = `{"id":3,"refresh":{"token":"t"}}`;
 
   it("[W1] is told the whole seconds of the new token", () => {
-    const room = new Room();
+    const fixture = new ChannelFixture();
     const token = connectionToken("42", { expireAtSeconds: startSeconds + 90 });
-    expect(room.ask(room.connected(), refresh, token)).toStrictEqual([
+    expect(fixture.ask(fixture.connected(), refresh, token)).toStrictEqual([
       `{"id":3,"refresh":{"expires":true,"ttl":90}}`,
     ]);
   });
 
   it("[W1] with a token without an end is told nothing", () => {
-    const room = new Room();
-    expect(room.ask(room.connected(), refresh, connectionToken("42"))).toStrictEqual([
+    const fixture = new ChannelFixture();
+    expect(fixture.ask(fixture.connected(), refresh, connectionToken("42"))).toStrictEqual([
       `{"id":3,"refresh":{}}`,
     ]);
   });
 
   it("[C5] moves the end of the connection", () => {
-    const room = new Room({ client: { ping_interval: "1h", expired_close_delay: "25s" } });
-    const peer = room.open();
-    room.ask(
-      peer,
+    const fixture = new ChannelFixture({
+      client: { ping_interval: "1h", expired_close_delay: "25s" },
+    });
+    const connection = fixture.open();
+    fixture.ask(
+      connection,
       `{"id":1,"connect":{}}`,
       connectionToken("42", { expireAtSeconds: startSeconds + 60 }),
     );
-    room.ask(peer, refresh, connectionToken("42", { expireAtSeconds: startSeconds + 600 }));
-    room.pass(624_999);
-    expect(peer.hears()).toStrictEqual([]);
-    room.pass(1);
-    expect(peer.hears()).toStrictEqual(["close 3005 connection expired"]);
+    fixture.ask(
+      connection,
+      refresh,
+      connectionToken("42", { expireAtSeconds: startSeconds + 600 }),
+    );
+    fixture.pass(624_999);
+    expect(connection.takeSent()).toStrictEqual([]);
+    fixture.pass(1);
+    expect(connection.takeSent()).toStrictEqual(["close 3005 connection expired"]);
   });
 
   it("[S2] shows the new token's info to others at once, as it would after sleep", () => {
-    const room = new Room({ options });
-    const peer = room.subscribed();
-    room.say(peer, refresh, connectionToken("42", { info: json(`"new"`) }));
-    peer.hears();
+    const fixture = new ChannelFixture({ options });
+    const connection = fixture.subscribed();
+    fixture.send(connection, refresh, connectionToken("42", { info: json(`"new"`) }));
+    connection.takeSent();
     const presence = `{"id":4,"presence":{"channel":"room"}}`;
-    const awake = room.ask(peer, presence);
-    room.sleep();
-    expect(room.ask(peer, presence)).toStrictEqual(awake);
+    const awake = fixture.ask(connection, presence);
+    fixture.hibernate();
+    expect(fixture.ask(connection, presence)).toStrictEqual(awake);
     expect(awake).toStrictEqual([
       `{"id":4,"presence":{"presence":{"c1":{"user":"42","client":"c1","conn_info":"new"}}}}`,
     ]);
   });
 
   it.each([["43"], [""]])("[C7] with a token of another user closes 3500: %j", (user) => {
-    const room = new Room();
-    expect(room.ask(room.connected(), refresh, connectionToken(user))).toStrictEqual([
+    const fixture = new ChannelFixture();
+    expect(fixture.ask(fixture.connected(), refresh, connectionToken(user))).toStrictEqual([
       "close 3500 invalid token",
     ]);
   });
 
   it("[C7] with an invalid token closes 3500", () => {
-    const room = new Room();
-    expect(room.ask(room.connected(), refresh, invalidToken)).toStrictEqual([
+    const fixture = new ChannelFixture();
+    expect(fixture.ask(fixture.connected(), refresh, invalidToken)).toStrictEqual([
       "close 3500 invalid token",
     ]);
   });
 
   it("[C7] with an expired token closes 3005", () => {
-    const room = new Room();
-    expect(room.ask(room.connected(), refresh, expiredToken)).toStrictEqual([
+    const fixture = new ChannelFixture();
+    expect(fixture.ask(fixture.connected(), refresh, expiredToken)).toStrictEqual([
       "close 3005 connection expired",
     ]);
   });
 
   it("[C7] with a good token whose end has passed closes 3005", () => {
-    const room = new Room();
+    const fixture = new ChannelFixture();
     const token = connectionToken("42", { expireAtSeconds: startSeconds });
-    expect(room.ask(room.connected(), refresh, token)).toStrictEqual([
+    expect(fixture.ask(fixture.connected(), refresh, token)).toStrictEqual([
       "close 3005 connection expired",
     ]);
   });
 
   it("[C7] without a token closes 3501", () => {
-    const room = new Room();
-    expect(room.ask(room.connected(), `{"id":3,"refresh":{"token":""}}`)).toStrictEqual([
+    const fixture = new ChannelFixture();
+    expect(fixture.ask(fixture.connected(), `{"id":3,"refresh":{"token":""}}`)).toStrictEqual([
       "close 3501 bad request",
     ]);
   });
 
   it("[B2] whose claims don't fit what survives sleep is answered 106, and the old ones stay", () => {
-    const room = new Room();
-    const peer = room.connected();
-    const before = peer.saved;
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
+    const before = connection.saved;
     const info = json(`"${"x".repeat(limits.sessionClaimsBytesMax)}"`);
-    expect(room.ask(peer, refresh, connectionToken("42", { info }))).toStrictEqual([
+    expect(fixture.ask(connection, refresh, connectionToken("42", { info }))).toStrictEqual([
       `{"id":3,"error":{"code":106,"message":"limit exceeded"}}`,
     ]);
-    expect(peer.saved).toStrictEqual(before);
+    expect(connection.saved).toStrictEqual(before);
   });
 });
 
@@ -122,82 +128,84 @@ describe("a sub_refresh", () => {
   const badRequest = [`{"id":3,"error":{"code":107,"message":"bad request"}}`];
 
   it("[W1] is told the whole seconds of the new token", () => {
-    const room = new Room({ options });
+    const fixture = new ChannelFixture({ options });
     const token = subscriptionToken({ expireAtSeconds: startSeconds + 90 });
-    expect(room.ask(room.subscribed(), ordinary, token)).toStrictEqual([
+    expect(fixture.ask(fixture.subscribed(), ordinary, token)).toStrictEqual([
       `{"id":3,"sub_refresh":{"expires":true,"ttl":90}}`,
     ]);
   });
 
   it("[W1] with a token without an end is told nothing, and ends the ending", () => {
-    const room = new Room({ options, client: { ping_interval: "1h" } });
+    const fixture = new ChannelFixture({ options, client: { ping_interval: "1h" } });
     const ending = subscriptionToken({ expireAtSeconds: startSeconds + 10 });
-    const peer = room.subscribed("42", `{"channel":"room","token":"t"}`, ending);
-    expect(room.ask(peer, ordinary, subscriptionToken())).toStrictEqual([
+    const connection = fixture.subscribed("42", `{"channel":"room","token":"t"}`, ending);
+    expect(fixture.ask(connection, ordinary, subscriptionToken())).toStrictEqual([
       `{"id":3,"sub_refresh":{}}`,
     ]);
-    room.pass(100_000);
-    expect(peer.hears()).toStrictEqual([]);
+    fixture.pass(100_000);
+    expect(connection.takeSent()).toStrictEqual([]);
   });
 
   it("[C5] moves the end of the subscription", () => {
     const client = { ping_interval: "1h", expired_sub_close_delay: "5s" };
-    const room = new Room({ options, client });
-    const peer = room.subscribed();
-    room.ask(peer, ordinary, subscriptionToken({ expireAtSeconds: startSeconds + 10 }));
-    room.pass(14_999);
-    expect(peer.hears()).toStrictEqual([]);
-    room.pass(1);
-    expect(peer.hears()).toStrictEqual([
+    const fixture = new ChannelFixture({ options, client });
+    const connection = fixture.subscribed();
+    fixture.ask(connection, ordinary, subscriptionToken({ expireAtSeconds: startSeconds + 10 }));
+    fixture.pass(14_999);
+    expect(connection.takeSent()).toStrictEqual([]);
+    fixture.pass(1);
+    expect(connection.takeSent()).toStrictEqual([
       `{"push":{"channel":"room","unsubscribe":{"code":2501,"reason":"subscription expired"}}}`,
     ]);
   });
 
   it("[W1] of a channel that it isn't subscribed to is answered 103", () => {
-    const room = new Room({ options });
-    expect(room.ask(room.connected(), ordinary, subscriptionToken())).toStrictEqual(denied);
+    const fixture = new ChannelFixture({ options });
+    expect(fixture.ask(fixture.connected(), ordinary, subscriptionToken())).toStrictEqual(denied);
     const other = subRefresh(`"channel":"other","token":"t"`);
     expect(
-      room.ask(room.subscribed(), other, subscriptionToken({ channel: "other" })),
+      fixture.ask(fixture.subscribed(), other, subscriptionToken({ channel: "other" })),
     ).toStrictEqual(denied);
   });
 
   it.each([[""], [`"token":"t"`]])("[W1] without a channel closes 3501: {%s}", (fields) => {
-    const room = new Room({ options });
-    expect(room.ask(room.subscribed(), subRefresh(fields), subscriptionToken())).toStrictEqual([
-      "close 3501 bad request",
-    ]);
+    const fixture = new ChannelFixture({ options });
+    expect(
+      fixture.ask(fixture.subscribed(), subRefresh(fields), subscriptionToken()),
+    ).toStrictEqual(["close 3501 bad request"]);
   });
 
   it("[W1] without a token is answered 107", () => {
-    const room = new Room({ options });
-    expect(room.ask(room.subscribed(), subRefresh(`"channel":"room"`))).toStrictEqual(badRequest);
+    const fixture = new ChannelFixture({ options });
+    expect(fixture.ask(fixture.subscribed(), subRefresh(`"channel":"room"`))).toStrictEqual(
+      badRequest,
+    );
   });
 
   it.each([[1], [2]])("[W1] of type %i, which belongs to shared poll, is answered 107", (type) => {
-    const room = new Room({ options });
+    const fixture = new ChannelFixture({ options });
     const ask = subRefresh(`"channel":"room","token":"t","type":${type}`);
-    expect(room.ask(room.subscribed(), ask, subscriptionToken())).toStrictEqual(badRequest);
+    expect(fixture.ask(fixture.subscribed(), ask, subscriptionToken())).toStrictEqual(badRequest);
   });
 
   it("[C7] with an expired token closes 3006", () => {
-    const room = new Room({ options });
-    expect(room.ask(room.subscribed(), ordinary, expiredToken)).toStrictEqual([
+    const fixture = new ChannelFixture({ options });
+    expect(fixture.ask(fixture.subscribed(), ordinary, expiredToken)).toStrictEqual([
       "close 3006 subscription expired",
     ]);
   });
 
   it("[C7] with a good token whose end has passed closes 3006", () => {
-    const room = new Room({ options });
+    const fixture = new ChannelFixture({ options });
     const token = subscriptionToken({ expireAtSeconds: startSeconds });
-    expect(room.ask(room.subscribed(), ordinary, token)).toStrictEqual([
+    expect(fixture.ask(fixture.subscribed(), ordinary, token)).toStrictEqual([
       "close 3006 subscription expired",
     ]);
   });
 
   it("[C7] with an invalid token closes 3500", () => {
-    const room = new Room({ options });
-    expect(room.ask(room.subscribed(), ordinary, invalidToken)).toStrictEqual([
+    const fixture = new ChannelFixture({ options });
+    expect(fixture.ask(fixture.subscribed(), ordinary, invalidToken)).toStrictEqual([
       "close 3500 invalid token",
     ]);
   });
@@ -207,43 +215,43 @@ describe("a sub_refresh", () => {
     ["channel", { channel: "other" }],
     ["connection", { client: "c9" }],
   ])("[C7] with a token of another %s closes 3500", (_, claims) => {
-    const room = new Room({ options });
-    expect(room.ask(room.subscribed(), ordinary, subscriptionToken(claims))).toStrictEqual([
+    const fixture = new ChannelFixture({ options });
+    expect(fixture.ask(fixture.subscribed(), ordinary, subscriptionToken(claims))).toStrictEqual([
       "close 3500 invalid token",
     ]);
   });
 
   it("[A4] takes a token that is bound to this connection", () => {
-    const room = new Room({ options });
+    const fixture = new ChannelFixture({ options });
     const bound = subscriptionToken({ client: "c1" });
-    expect(room.ask(room.subscribed(), ordinary, bound)).toStrictEqual([
+    expect(fixture.ask(fixture.subscribed(), ordinary, bound)).toStrictEqual([
       `{"id":3,"sub_refresh":{}}`,
     ]);
   });
 
   it("[S2] shows the new token's info at once, as it would after sleep", () => {
-    const room = new Room({
+    const fixture = new ChannelFixture({
       options: { ...options, presence: true, allow_presence_for_subscriber: true },
     });
-    const peer = room.subscribed();
+    const connection = fixture.subscribed();
     const see = `{"id":4,"presence":{"channel":"room"}}`;
-    room.ask(peer, ordinary, subscriptionToken({ info: json('{"seat":7}') }));
-    const [seen] = room.ask(peer, see);
+    fixture.ask(connection, ordinary, subscriptionToken({ info: json('{"seat":7}') }));
+    const [seen] = fixture.ask(connection, see);
     expect(seen).toContain('"chan_info":{"seat":7}');
-    room.sleep();
-    expect(room.ask(peer, see)).toStrictEqual([seen]);
-    room.ask(peer, ordinary, subscriptionToken());
-    expect(room.ask(peer, see)[0]).not.toContain("chan_info");
+    fixture.hibernate();
+    expect(fixture.ask(connection, see)).toStrictEqual([seen]);
+    fixture.ask(connection, ordinary, subscriptionToken());
+    expect(fixture.ask(connection, see)[0]).not.toContain("chan_info");
   });
 
   it("[S1] with more info than survives sleep is answered 106 and changes nothing", () => {
-    const room = new Room({ options });
-    const peer = room.subscribed();
-    const before = peer.saved;
+    const fixture = new ChannelFixture({ options });
+    const connection = fixture.subscribed();
+    const before = connection.saved;
     const info = json(`"${"x".repeat(limits.attachmentBytesMax)}"`);
-    expect(room.ask(peer, ordinary, subscriptionToken({ info }))).toStrictEqual([
+    expect(fixture.ask(connection, ordinary, subscriptionToken({ info }))).toStrictEqual([
       `{"id":3,"error":{"code":106,"message":"limit exceeded"}}`,
     ]);
-    expect(peer.saved).toStrictEqual(before);
+    expect(connection.saved).toStrictEqual(before);
   });
 });

@@ -19,24 +19,24 @@ import type { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 import { json } from "../api/channel-config.ts";
 
-type Joined = Extract<SubscribeReply, { readonly outcome: "subscribed" }>;
+type Subscribed = Extract<SubscribeReply, { readonly outcome: "subscribed" }>;
 
-interface Join {
+interface PendingSubscribe {
   readonly subscription: Subscription;
-  readonly wish: SubscribeOptions;
-  readonly answer: (outcome: SubscribeReply) => void;
+  readonly options: SubscribeOptions;
+  readonly done: (outcome: SubscribeReply) => void;
 }
 
-interface Question<Answer> {
+interface PendingCall<Answer> {
   readonly channel: string;
-  readonly answer: (outcome: Answer) => void;
+  readonly done: (outcome: Answer) => void;
 }
 
-interface Publish extends Question<PublishReply> {
+interface PendingPublish extends PendingCall<PublishReply> {
   readonly info: ClientInfo;
 }
 
-interface History extends Question<HistoryReply> {
+interface PendingHistory extends PendingCall<HistoryReply> {
   readonly query: HistoryQuery;
 }
 
@@ -48,10 +48,10 @@ export class ScriptedChannels implements Channels {
   /** All that was asked and told since the last {@link takeCalls}, such as `join news`. */
   #calls: string[] = [];
   readonly #config: ChannelConfig;
-  readonly #joins: Join[] = [];
-  readonly #publishes: Publish[] = [];
-  readonly #histories: History[] = [];
-  readonly #presences: Question<PresenceReply>[] = [];
+  readonly #pendingSubscribes: PendingSubscribe[] = [];
+  readonly #publishes: PendingPublish[] = [];
+  readonly #histories: PendingHistory[] = [];
+  readonly #presences: PendingCall<PresenceReply>[] = [];
   readonly #subscribers = new Set<Subscription>();
   readonly #collecting = new Map<string, Message[]>();
   readonly #awaitingFlush = new Set<Subscription>();
@@ -62,7 +62,7 @@ export class ScriptedChannels implements Channels {
 
   /** The object is made anew: what was under way is lost, and nobody is subscribed before it is restored. */
   forget(): void {
-    this.#joins.length = 0;
+    this.#pendingSubscribes.length = 0;
     this.#subscribers.clear();
     this.#collecting.clear();
     this.#awaitingFlush.clear();
@@ -78,7 +78,7 @@ export class ScriptedChannels implements Channels {
 
   /** Everybody who is subscribed, or about to be: connection and channel. */
   get known(): readonly string[] {
-    const joining = this.#joins.map(({ subscription }) => subscription);
+    const joining = this.#pendingSubscribes.map(({ subscription }) => subscription);
     return [...this.#subscribers, ...joining].map(
       ({ info, channel }) => `${info.client} ${channel}`,
     );
@@ -96,43 +96,45 @@ export class ScriptedChannels implements Channels {
   }
 
   /** What the oldest join to a channel that isn't answered asks for. */
-  wish(channel: string): SubscribeOptions {
-    const join = this.#joins.find(({ subscription }) => subscription.channel === channel);
-    if (join === undefined) throw new Error(`nobody joins ${channel}`);
-    return join.wish;
+  optionsOf(channel: string): SubscribeOptions {
+    const pending = this.#pendingSubscribes.find(
+      ({ subscription }) => subscription.channel === channel,
+    );
+    if (pending === undefined) throw new Error(`nobody joins ${channel}`);
+    return pending.options;
   }
 
   /** Answers the oldest join to a channel. */
-  joined(channel: string, more: Partial<Joined> = {}): void {
-    const join = this.#takeJoin(channel);
-    this.#subscribers.add(join.subscription);
-    join.answer({ outcome: "subscribed", recovered: false, publications: [], ...more });
+  acceptSubscribe(channel: string, more: Partial<Subscribed> = {}): void {
+    const pending = this.#takeSubscribe(channel);
+    this.#subscribers.add(pending.subscription);
+    pending.done({ outcome: "subscribed", recovered: false, publications: [], ...more });
   }
 
-  refused(channel: string, error: ErrorCode): void {
-    this.#takeJoin(channel).answer({ outcome: "failed", error });
+  refuseSubscribe(channel: string, error: ErrorCode): void {
+    this.#takeSubscribe(channel).done({ outcome: "failed", error });
   }
 
   /** Answers the oldest publish to a channel. */
-  published(channel: string, error?: ErrorCode): void {
-    take(this.#publishes, channel).answer(
+  answerPublish(channel: string, error?: ErrorCode): void {
+    take(this.#publishes, channel).done(
       error === undefined ? { outcome: "published" } : { outcome: "failed", error },
     );
   }
 
   /** Answers the oldest question for a channel's history: there is none. */
-  read(channel: string): void {
+  answerHistory(channel: string): void {
     const position = { epoch: "e", offset: 0 };
-    take(this.#histories, channel).answer({ outcome: "history", publications: [], position });
+    take(this.#histories, channel).done({ outcome: "history", publications: [], position });
   }
 
   /** Answers the oldest question for a channel's presence: nobody is. */
-  seen(channel: string): void {
-    take(this.#presences, channel).answer({ outcome: "presence", result: { clients: [] } });
+  answerPresence(channel: string): void {
+    take(this.#presences, channel).done({ outcome: "presence", result: { clients: [] } });
   }
 
   /** A publication without history comes to all subscribers of a channel; while it collects, later. */
-  tell(channel: string, data: string): void {
+  push(channel: string, data: string): void {
     const publication = { data: json(data), offset: 0 };
     const frame = jsonCodec.encodePush({ type: "publication", channel, publication });
     const collected = this.#collecting.get(channel);
@@ -162,12 +164,12 @@ export class ScriptedChannels implements Channels {
 
   subscribe(
     subscription: Subscription,
-    wish: SubscribeOptions,
+    options: SubscribeOptions,
     _nowMs: number,
     answer: (outcome: SubscribeReply) => void,
   ): void {
     this.#note("join", subscription);
-    this.#joins.push({ subscription, wish, answer });
+    this.#pendingSubscribes.push({ subscription, options, done: answer });
   }
 
   restore(subscription: Subscription): void {
@@ -187,8 +189,10 @@ export class ScriptedChannels implements Channels {
 
   unsubscribe(subscription: Subscription): void {
     this.#note("leave", subscription);
-    const index = this.#joins.findIndex((join) => join.subscription === subscription);
-    if (index >= 0) this.#joins.splice(index, 1);
+    const index = this.#pendingSubscribes.findIndex(
+      (pending) => pending.subscription === subscription,
+    );
+    if (index >= 0) this.#pendingSubscribes.splice(index, 1);
     else if (!this.#subscribers.delete(subscription)) throw new Error("left without having joined");
     if (this.#awaitingFlush.has(subscription)) this.flush(subscription.channel);
   }
@@ -202,7 +206,7 @@ export class ScriptedChannels implements Channels {
     answer: (outcome: PublishReply) => void,
   ): void {
     this.#calls.push(`publish ${channel} ${textOf(data)}`);
-    this.#publishes.push({ channel, info, answer });
+    this.#publishes.push({ channel, info, done: answer });
   }
 
   history(
@@ -213,12 +217,12 @@ export class ScriptedChannels implements Channels {
     answer: (outcome: HistoryReply) => void,
   ): void {
     this.#calls.push(`history ${channel}`);
-    this.#histories.push({ channel, query, answer });
+    this.#histories.push({ channel, query, done: answer });
   }
 
   presence(channel: string, answer: (outcome: PresenceReply) => void): void {
     this.#calls.push(`presence ${channel}`);
-    this.#presences.push({ channel, answer });
+    this.#presences.push({ channel, done: answer });
   }
 
   presenceStats(_channel: string, answer: (outcome: PresenceStatsReply) => void): void {
@@ -241,20 +245,22 @@ export class ScriptedChannels implements Channels {
     }
   }
 
-  #takeJoin(channel: string): Join {
-    const index = this.#joins.findIndex(({ subscription }) => subscription.channel === channel);
-    const [join] = index < 0 ? [] : this.#joins.splice(index, 1);
-    if (join === undefined) throw new Error(`nobody joins ${channel}`);
-    return join;
+  #takeSubscribe(channel: string): PendingSubscribe {
+    const index = this.#pendingSubscribes.findIndex(
+      ({ subscription }) => subscription.channel === channel,
+    );
+    const [pending] = index < 0 ? [] : this.#pendingSubscribes.splice(index, 1);
+    if (pending === undefined) throw new Error(`nobody joins ${channel}`);
+    return pending;
   }
 }
 
 function take<Asked extends { readonly channel: string }>(
-  questions: Asked[],
+  requests: Asked[],
   channel: string,
 ): Asked {
-  const index = questions.findIndex((question) => question.channel === channel);
-  const [question] = index < 0 ? [] : questions.splice(index, 1);
-  if (question === undefined) throw new Error(`nobody asks ${channel}`);
-  return question;
+  const index = requests.findIndex((request) => request.channel === channel);
+  const [request] = index < 0 ? [] : requests.splice(index, 1);
+  if (request === undefined) throw new Error(`nobody asks ${channel}`);
+  return request;
 }

@@ -19,7 +19,7 @@ import {
 import { configured } from "../../support/configured.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { json } from "../api/channel-config.ts";
-import { crowd, RecordingRecipient } from "../hub/recording-subscriber.ts";
+import { recordingSubscribers, RecordingSubscriber } from "../hub/recording-subscriber.ts";
 import { textOf } from "../../support/text-of.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 
@@ -38,7 +38,7 @@ describe("joining", () => {
   it("[O3] is answered at once, and everything after the answer's position is heard", () => {
     const { own, channel } = opened();
     publishNumbers(channel, 1, 2);
-    const { subscription, frames } = subscriber();
+    const { subscription, frames } = newSubscription();
     const since = { ...positionOf(channel), offset: 1 };
     const answers = answersOf((answer) => {
       own.subscribe(subscription, { ...positioned, since }, 0, answer);
@@ -54,21 +54,21 @@ describe("joining", () => {
   it("[R5] is refused with 112 when that was wished, and there is no subscription", () => {
     const { own, channel } = opened();
     const since = { offset: 9, epoch: "" };
-    const wish = { ...positioned, since, orFail: true };
-    const { subscription } = subscriber();
-    const answers = answersOf((answer) => own.subscribe(subscription, wish, 0, answer));
+    const options = { ...positioned, since, orFail: true };
+    const { subscription } = newSubscription();
+    const answers = answersOf((answer) => own.subscribe(subscription, options, 0, answer));
     expect(answers).toEqual([failed(errorCodes.unrecoverablePosition)]);
     expect(channel.hub.size).toBe(0);
   });
 
   it("[S2] goes on after sleep, and its leave is told", () => {
     const { own, channel } = opened();
-    const { subscription } = subscriber({ announced: true });
-    const hearing = listening(channel, "hearing");
+    const { subscription } = newSubscription({ announced: true });
+    const observer = recordingSubscription(channel, "observer");
     own.restore(subscription);
     expect(channel.hub.subscribers).toContain(subscription);
     own.unsubscribe(subscription);
-    expect(hearing.heard).toEqual(["leave 42"]);
+    expect(observer.received).toEqual(["leave 42"]);
   });
 });
 
@@ -76,43 +76,43 @@ describe("coming and going", () => {
   it("[O5] is told once each, to everybody here and on gateways", () => {
     const { own, channel } = opened();
     channel.relay.follow("eu/1", 0);
-    const hearing = listening(channel, "hearing");
-    const { subscription } = subscriber({ announced: true });
+    const observer = recordingSubscription(channel, "observer");
+    const { subscription } = newSubscription({ announced: true });
     own.subscribe(subscription, unpositioned, 0, nothing);
-    expect(hearing.frames).toEqual([]);
+    expect(observer.frames).toEqual([]);
     own.announce(subscription);
     own.unsubscribe(subscription);
     own.unsubscribe(subscription);
-    expect(hearing.heard).toEqual(["join 42", "leave 42"]);
+    expect(observer.received).toEqual(["join 42", "leave 42"]);
     const [delivery] = channel.relay.deliveries(channel.top, 0);
     expect(delivery?.batch.entries.map(({ type }) => type)).toEqual(["join", "leave"]);
   });
 
   it("[O5] has no leave told of somebody whose coming wasn't", () => {
     const { own, channel } = opened();
-    const hearing = listening(channel, "hearing");
-    const { subscription } = subscriber({ announced: true, sole: true });
+    const observer = recordingSubscription(channel, "observer");
+    const { subscription } = newSubscription({ announced: true, sole: true });
     own.subscribe(subscription, unpositioned, 0, nothing);
     own.unsubscribe(subscription);
     own.announce(subscription);
-    expect([hearing.frames, channel.hub.size]).toEqual([[], 1]);
+    expect([observer.frames, channel.hub.size]).toEqual([[], 1]);
   });
 
   it("[P2] isn't told where it isn't to be", () => {
     const { own, channel } = opened();
-    const hearing = listening(channel, "hearing");
-    const { subscription } = subscriber();
+    const observer = recordingSubscription(channel, "observer");
+    const { subscription } = newSubscription();
     own.subscribe(subscription, unpositioned, 0, nothing);
     own.announce(subscription);
     own.unsubscribe(subscription);
-    expect(hearing.frames).toEqual([]);
+    expect(observer.frames).toEqual([]);
   });
 
   it("[C10] makes the user's other connections give way, wherever they are", () => {
     const { own, channel } = opened();
     channel.relay.follow("eu/1", 0);
-    const older = listening(channel, "42");
-    const { subscription } = subscriber({ sole: true });
+    const older = recordingSubscription(channel, "42");
+    const { subscription } = newSubscription({ sole: true });
     own.subscribe(subscription, unpositioned, 0, nothing);
     expect(older.replacements).toEqual([]);
     own.announce(subscription);
@@ -127,7 +127,7 @@ describe("publishing", () => {
 
   it("[O4] has reached the hub before it is answered", () => {
     const { own, channel } = opened();
-    const { subscription, frames, flushes } = subscriber();
+    const { subscription, frames, flushes } = newSubscription();
     own.subscribe(subscription, unpositioned, 0, nothing);
     expect(own.awaitFlush(subscription)).toBe(false);
     const answers = answersOf((answer) => {
@@ -142,9 +142,9 @@ describe("publishing", () => {
 
   it("[B3] is refused with 111 while the sockets are too far behind", () => {
     const { own, channel } = opened();
-    for (const recipient of crowd(100)) {
-      channel.hub.add(recipient);
-      recipient.behindBytes = 1_048_576;
+    for (const subscriber of recordingSubscribers(100)) {
+      channel.hub.add(subscriber);
+      subscriber.behindBytes = 1_048_576;
     }
     publishNumbers(channel, 1, 1);
     channel.hub.flush();
@@ -194,7 +194,7 @@ describe("reading the history", () => {
 describe("presence", () => {
   it("[P1] asks nobody while no gateway follows the channel", () => {
     const { own, channel } = opened({ gather: neverAsked });
-    const alice = listening(channel, "alice");
+    const alice = recordingSubscription(channel, "alice");
     expect(answersOf((answer) => own.presence("room", answer))).toEqual([
       { outcome: "presence", result: { clients: [alice.info] } },
     ]);
@@ -212,7 +212,7 @@ describe("presence", () => {
     const more = answersOf((answer) => own.presence("room", answer));
     // One question at a time: who asks meanwhile shares the next one.
     expect([answers, stats, asked.length]).toEqual([[], [], 1]);
-    const alice = listening(channel, "alice");
+    const alice = recordingSubscription(channel, "alice");
     const bob = { user: "bob", client: "c2" };
     asked[0]?.({ clients: [bob, alice.info], complete: true });
     expect([stats, asked.length]).toEqual([[], 2]);
@@ -250,7 +250,7 @@ const neverAsked: GatherPresence = () => {
 };
 
 /** A session's subscription, and what its socket was sent. */
-function subscriber(more: Partial<SubscriptionSnapshot> = {}) {
+function newSubscription(more: Partial<SubscriptionSnapshot> = {}) {
   const frames: string[] = [];
   let flushes = 0;
   const connection: Connection = {
@@ -282,10 +282,10 @@ function subscriber(more: Partial<SubscriptionSnapshot> = {}) {
   return { subscription, frames, flushes: () => flushes };
 }
 
-function listening(channel: Channel, user: string): RecordingRecipient {
-  const recipient = new RecordingRecipient(user, { hearsJoinLeave: true });
-  channel.subscribe(recipient, unpositioned, 0);
-  return recipient;
+function recordingSubscription(channel: Channel, user: string): RecordingSubscriber {
+  const subscriber = new RecordingSubscriber(user, { hearsJoinLeave: true });
+  channel.subscribe(subscriber, unpositioned, 0);
+  return subscriber;
 }
 
 /** Every answer that comes, now or later. */

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Peer } from "./peer.ts";
+import type { TestConnection } from "./test-connection.ts";
 import { anySteps, type Step } from "./random-step.ts";
-import { Room } from "./channel-fixture.ts";
+import { ChannelFixture } from "./channel-fixture.ts";
 
 const options = {
   allow_subscribe_for_client: true,
@@ -19,26 +19,26 @@ const options = {
 
 /** Runs the steps in a room that never sleeps and in one that does, and gives all that was heard. */
 function live(steps: readonly Step[]): readonly string[] {
-  const awake = new Room({ options });
-  const sleepy = new Room({ options });
-  const heard: string[] = [];
-  for (const { happening, sleepBefore } of steps) {
-    if (sleepBefore) sleepy.sleep();
-    const { label, happen } = happening;
+  const awake = new ChannelFixture({ options });
+  const hibernating = new ChannelFixture({ options });
+  const received: string[] = [];
+  for (const { event, hibernatesBefore } of steps) {
+    if (hibernatesBefore) hibernating.hibernate();
+    const { label, apply: happen } = event;
     happen(awake);
-    happen(sleepy);
-    const seen = awake.peers.map(observe);
-    expect({ label, seen: sleepy.peers.map(observe) }).toStrictEqual({ label, seen });
-    for (const each of seen) heard.push(...each.heard);
+    happen(hibernating);
+    const seen = awake.connections.map(observe);
+    expect({ label, seen: hibernating.connections.map(observe) }).toStrictEqual({ label, seen });
+    for (const each of seen) received.push(...each.heard);
   }
-  return heard;
+  return received;
 }
 
-function observe(peer: Peer) {
+function observe(connection: TestConnection) {
   return {
-    heard: peer.hears().map(withSortedPresence),
-    saved: peer.saved,
-    dueAtMs: peer.session.dueAtMs,
+    heard: connection.takeSent().map(withSortedPresence),
+    saved: connection.saved,
+    dueAtMs: connection.session.dueAtMs,
   };
 }
 
@@ -89,12 +89,12 @@ describe("an object that sleeps between any two events", () => {
 
 describe("a publication after sleep", () => {
   it("[S2] reaches whoever was subscribed before it, in the same stream", () => {
-    const room = new Room({ options });
-    const reader = room.subscribed("42", `{"channel":"room","recoverable":true}`);
-    room.publish("1");
-    room.sleep();
-    room.publish("2");
-    expect(reader.hears()).toStrictEqual([
+    const fixture = new ChannelFixture({ options });
+    const reader = fixture.subscribed("42", `{"channel":"room","recoverable":true}`);
+    fixture.publish("1");
+    fixture.hibernate();
+    fixture.publish("2");
+    expect(reader.takeSent()).toStrictEqual([
       `{"push":{"channel":"room","pub":{"data":1,"offset":1,"epoch":"epoch1"}}}`,
       `{"push":{"channel":"room","pub":{"data":2,"offset":2}}}`,
     ]);

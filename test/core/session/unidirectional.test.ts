@@ -9,10 +9,10 @@ import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts"
 import type { VerifiedTokens } from "../../../src/session/ports.ts";
 import { json } from "../api/channel-config.ts";
 import { naming } from "./named-subscriptions.ts";
-import type { Peer } from "./peer.ts";
-import { Room, startMs } from "./channel-fixture.ts";
+import type { TestConnection } from "./test-connection.ts";
+import { ChannelFixture, startMs } from "./channel-fixture.ts";
 import { ScriptedChannels } from "./scripted-channels.ts";
-import { Switchboard } from "./gateway-fixture.ts";
+import { ManyChannelsFixture } from "./many-channels-fixture.ts";
 import { connectionToken, expiredToken, invalidToken } from "./verified-tokens.ts";
 
 const open = { allow_subscribe_for_client: true };
@@ -21,25 +21,25 @@ const user = connectionToken("42");
 
 describe("who only listens, on a channel's own address", () => {
   it("[C11] is subscribed along with its connect, and told what comes then", () => {
-    const { room, peer, hears } = listening({ options: open });
-    expect(hears).toStrictEqual([connected(`"room":{}`)]);
-    room.publish("[1.0]");
-    expect(peer.hears()).toStrictEqual([`{"channel":"room","pub":{"data":[1.0]}}`]);
-    expect(peer.saved.subscriptions).toMatchObject([{ channel: "room", serverSide: true }]);
+    const { fixture, connection, received } = connectUnidirectional({ options: open });
+    expect(received).toStrictEqual([connected(`"room":{}`)]);
+    fixture.publish("[1.0]");
+    expect(connection.takeSent()).toStrictEqual([`{"channel":"room","pub":{"data":[1.0]}}`]);
+    expect(connection.saved.subscriptions).toMatchObject([{ channel: "room", serverSide: true }]);
   });
 
   it("[C11] [A1] is told 3507 when it may not listen, and is nobody's subscriber", () => {
-    const { room, hears } = listening();
-    expect(hears).toStrictEqual(["close 3507 permission denied"]);
-    expect(room.channel.hub.size).toBe(0);
+    const { fixture, received } = connectUnidirectional();
+    expect(received).toStrictEqual(["close 3507 permission denied"]);
+    expect(fixture.channel.hub.size).toBe(0);
   });
 
   it.each(["$room", "room#7,8"])("[C11] [A5] needs a token for %s", (name) => {
     const options = { ...open, allow_user_limited_channels: true };
-    const { hears } = listening({ name, options });
-    expect(hears).toStrictEqual(["close 3507 permission denied"]);
-    const told = listening({ name, options }, "{}", naming("other", name));
-    expect(told.hears).toStrictEqual([connected(`"${name}":{}`)]);
+    const { received } = connectUnidirectional({ name, options });
+    expect(received).toStrictEqual(["close 3507 permission denied"]);
+    const pushes = connectUnidirectional({ name, options }, "{}", naming("other", name));
+    expect(pushes.received).toStrictEqual([connected(`"${name}":{}`)]);
   });
 
   it("[C11] has what its token says of the channel, and of no other", () => {
@@ -49,53 +49,63 @@ describe("who only listens, on a channel's own address", () => {
       info: json("[1.0]"),
       data: json(`{"n":2.0}`),
     };
-    const { peer, hears } = listening({}, "{}", naming(special, "elsewhere"));
+    const { connection, received } = connectUnidirectional({}, "{}", naming(special, "elsewhere"));
     const info = `{"user":"42","client":"c1","chan_info":[1.0]}`;
-    expect(hears).toStrictEqual([
+    expect(received).toStrictEqual([
       connected(`"room":{"data":{"n":2.0}}`),
       `{"channel":"room","join":{"info":${info}}}`,
     ]);
-    expect(peer.saved.claims).toStrictEqual({ user: "42", expireAtSeconds: 0 });
+    expect(connection.saved.claims).toStrictEqual({ user: "42", expireAtSeconds: 0 });
   });
 
   it("[C11] [R2] recovers what its connect says, once, and hears what follows", () => {
-    const { room, peer } = opened({ options: recoverable });
-    for (const data of ["1", "2", "3"]) room.publish(data);
+    const { fixture, connection } = opened({ options: recoverable });
+    for (const data of ["1", "2", "3"]) fixture.publish(data);
     const subs = `{"subs":{"room":{"recover":true,"epoch":"epoch1","offset":1}}}`;
-    expect(ask(peer, subs, user)).toStrictEqual([
+    expect(ask(connection, subs, user)).toStrictEqual([
       connected(
         `"room":{"recoverable":true,"epoch":"epoch1","publications":[{"data":2,"offset":2},{"data":3,"offset":3}],"recovered":true,"offset":1,"positioned":true,"was_recovering":true}`,
       ),
     ]);
-    room.publish("4");
-    expect(peer.hears()).toStrictEqual([`{"channel":"room","pub":{"data":4,"offset":4}}`]);
+    fixture.publish("4");
+    expect(connection.takeSent()).toStrictEqual([`{"channel":"room","pub":{"data":4,"offset":4}}`]);
   });
 
   it("[C11] [R5] is told that it missed something, and recovers nothing it may not", () => {
     const subs = `{"subs":{"room":{"recover":true,"epoch":"other","offset":1}}}`;
-    const { hears } = listening({ options: recoverable }, subs);
-    expect(hears).toStrictEqual([
+    const { received } = connectUnidirectional({ options: recoverable }, subs);
+    expect(received).toStrictEqual([
       connected(
         `"room":{"recoverable":true,"epoch":"epoch1","positioned":true,"was_recovering":true}`,
       ),
     ]);
-    const forbidden = listening({ options: { ...recoverable, allow_recovery: false } }, subs);
-    expect(forbidden.hears).toStrictEqual([connected(`"room":{}`)]);
+    const forbidden = connectUnidirectional(
+      { options: { ...recoverable, allow_recovery: false } },
+      subs,
+    );
+    expect(forbidden.received).toStrictEqual([connected(`"room":{}`)]);
     // Nor anything that it doesn't ask for.
-    const asksNothing = listening({ options: recoverable }, `{"subs":{"room":{}}}`);
-    expect(asksNothing.hears).toStrictEqual([connected(`"room":{}`)]);
-    expect(listening({ options: recoverable }).hears).toStrictEqual([connected(`"room":{}`)]);
+    const asksNothing = connectUnidirectional({ options: recoverable }, `{"subs":{"room":{}}}`);
+    expect(asksNothing.received).toStrictEqual([connected(`"room":{}`)]);
+    expect(connectUnidirectional({ options: recoverable }).received).toStrictEqual([
+      connected(`"room":{}`),
+    ]);
   });
 
   it("[C11] [C6] may name no other channel", () => {
-    const { room, hears } = listening({ options: open }, `{"subs":{"elsewhere":{}}}`);
-    expect(hears).toStrictEqual(["close 3501 bad request"]);
-    expect(room.channel.hub.size).toBe(0);
+    const { fixture, received } = connectUnidirectional(
+      { options: open },
+      `{"subs":{"elsewhere":{}}}`,
+    );
+    expect(received).toStrictEqual(["close 3501 bad request"]);
+    expect(fixture.channel.hub.size).toBe(0);
   });
 
   it("[C11] is heard no more after its connect", () => {
-    const { room, peer } = listening({ options: { ...open, allow_publish_for_client: true } });
-    expect(peer.session.ignoresCommands).toBe(true);
+    const { fixture, connection } = connectUnidirectional({
+      options: { ...open, allow_publish_for_client: true },
+    });
+    expect(connection.session.ignoresCommands).toBe(true);
     const frames = [
       `{"id":1,"connect":{}}`,
       `{"id":2,"publish":{"channel":"room","data":1}}`,
@@ -106,47 +116,47 @@ describe("who only listens, on a channel's own address", () => {
       `{}`,
     ];
     for (const command of jsonCodec.decodeFrame(frames.join("\n")).commands) {
-      peer.session.receive(command, user, room.nowMs);
+      connection.session.receive(command, user, fixture.nowMs);
     }
-    for (let each = 0; each < 10_000; each++) say(peer, `{"token":"x"}`, invalidToken);
-    expect(peer.hears()).toStrictEqual([]);
-    room.publish("7");
-    expect(peer.hears()).toHaveLength(1);
+    for (let each = 0; each < 10_000; each++) send(connection, `{"token":"x"}`, invalidToken);
+    expect(connection.takeSent()).toStrictEqual([]);
+    fixture.publish("7");
+    expect(connection.takeSent()).toHaveLength(1);
   });
 
   it("[C11] [K2] is pinged and never answers", () => {
-    const { room, peer } = listening({ options: open });
+    const { fixture, connection } = connectUnidirectional({ options: open });
     for (let each = 0; each < 10; each++) {
-      room.pass(25_000);
-      expect(peer.hears()).toStrictEqual(["{}"]);
+      fixture.pass(25_000);
+      expect(connection.takeSent()).toStrictEqual(["{}"]);
     }
   });
 
   it("[C11] [S2] only listens after a sleep, too", () => {
-    const { room, peer } = listening({ options: open });
-    room.sleep();
-    room.publish("1");
-    expect(peer.hears()).toStrictEqual([`{"channel":"room","pub":{"data":1}}`]);
-    say(peer, "{}", user);
-    expect(peer.hears()).toStrictEqual([]);
-    expect(peer.session.ignoresCommands).toBe(true);
+    const { fixture, connection } = connectUnidirectional({ options: open });
+    fixture.hibernate();
+    fixture.publish("1");
+    expect(connection.takeSent()).toStrictEqual([`{"channel":"room","pub":{"data":1}}`]);
+    send(connection, "{}", user);
+    expect(connection.takeSent()).toStrictEqual([]);
+    expect(connection.session.ignoresCommands).toBe(true);
   });
 
   it("[C11] [C5] goes when its token ends, for it can't renew it", () => {
     const ends = connectionToken("42", { expireAtSeconds: startMs / 1000 + 60 });
-    const { room, peer, hears } = listening({ options: open }, "{}", ends);
-    expect(hears).toStrictEqual([
+    const { fixture, connection, received } = connectUnidirectional({ options: open }, "{}", ends);
+    expect(received).toStrictEqual([
       `{"connect":{"client":"c1","version":"test","expires":true,"ttl":60,"subs":{"room":{}},"ping":25}}`,
     ]);
-    room.pass(60_000 + room.config.client.expiredCloseDelayMs);
-    expect(peer.hears().at(-1)).toBe("close 3005 connection expired");
-    expect(room.channel.hub.size).toBe(0);
+    fixture.pass(60_000 + fixture.config.client.expiredCloseDelayMs);
+    expect(connection.takeSent().at(-1)).toBe("close 3005 connection expired");
+    expect(fixture.channel.hub.size).toBe(0);
   });
 
   it("[C11] is told by what secret its stream is known, and no place to post to", () => {
     const secret = "5".repeat(64);
-    const { peer } = opened({ options: open }, { secret });
-    expect(ask(peer, "{}", user)).toStrictEqual([
+    const { connection } = opened({ options: open }, { secret });
+    expect(ask(connection, "{}", user)).toStrictEqual([
       `{"connect":{"client":"c1","version":"test","subs":{"room":{}},"ping":25,"session":"${secret}"}}`,
     ]);
   });
@@ -163,10 +173,10 @@ describe("a connect that fails, of somebody who can't be answered", () => {
     ["an invalid token", invalidToken, "close 3500 invalid token"],
     ["no token", {}, "close 3501 bad request"],
     ["no keys", { connection: { outcome: "unavailable" } }, "close 3004 internal server error"],
-  ])("[C11] [C3] for %s is a disconnect", (_, verdicts, close) => {
-    const { peer, hears } = listening({ options: open }, "{}", verdicts);
-    expect(hears).toStrictEqual([close]);
-    expect(peer.saved.phase).toBe("closed");
+  ])("[C11] [C3] for %s is a disconnect", (_, tokens, close) => {
+    const { connection, received } = connectUnidirectional({ options: open }, "{}", tokens);
+    expect(received).toStrictEqual([close]);
+    expect(connection.saved.phase).toBe("closed");
   });
 
   it("[C11] is one of these disconnects, also when the error came from another object", () => {
@@ -179,12 +189,12 @@ describe("a connect that fails, of somebody who can't be answered", () => {
     for (const error of Object.values(errorCodes)) {
       const code = expected.get(error) ?? disconnectCodes.internalServerError;
       expect(unidirectionalDisconnect(error)).toBe(code);
-      const board = new Switchboard();
-      const peer = listener(board, `{"subs":{"a":{},"b":{}}}`);
-      board.channels.joined("a");
-      board.channels.refused("b", structuredClone(error));
-      expect(peer.hears()).toStrictEqual([closes(code)]);
-      expect(board.channels.known).toStrictEqual([]);
+      const fixture = new ManyChannelsFixture();
+      const connection = openUnidirectional(fixture, `{"subs":{"a":{},"b":{}}}`);
+      fixture.channels.acceptSubscribe("a");
+      fixture.channels.refuseSubscribe("b", structuredClone(error));
+      expect(connection.takeSent()).toStrictEqual([closes(code)]);
+      expect(fixture.channels.known).toStrictEqual([]);
     }
   });
 });
@@ -192,86 +202,88 @@ describe("a connect that fails, of somebody who can't be answered", () => {
 describe("who only listens, where channels are named", () => {
   it("[C11] is subscribed to what the server gives it, and to what its connect names", () => {
     const options = { ...recoverable, allow_subscribe_for_client: true };
-    const board = new Switchboard({ options });
+    const fixture = new ManyChannelsFixture({ options });
     const subs = `{"subs":{"b":{"recover":true,"epoch":"e","offset":1},"a":{"recover":true,"epoch":"e","offset":2}}}`;
-    const peer = listener(board, subs, naming("a"));
-    expect(board.channels.takeCalls()).toStrictEqual(["join a", "join b"]);
+    const connection = openUnidirectional(fixture, subs, naming("a"));
+    expect(fixture.channels.takeCalls()).toStrictEqual(["join a", "join b"]);
     // Of what the server gives, the server says whether it can be recovered.
-    expect(board.channels.wish("a")).not.toHaveProperty("since");
-    expect(board.channels.wish("b")).toMatchObject({ since: { epoch: "e", offset: 1 } });
-    board.channels.joined("a");
-    board.channels.tell("a", "1");
-    expect(peer.hears()).toStrictEqual([]);
-    board.channels.joined("b", { position: { epoch: "e", offset: 1 }, recovered: true });
-    const [first, ...others] = peer.hears();
+    expect(fixture.channels.optionsOf("a")).not.toHaveProperty("since");
+    expect(fixture.channels.optionsOf("b")).toMatchObject({ since: { epoch: "e", offset: 1 } });
+    fixture.channels.acceptSubscribe("a");
+    fixture.channels.push("a", "1");
+    expect(connection.takeSent()).toStrictEqual([]);
+    fixture.channels.acceptSubscribe("b", { position: { epoch: "e", offset: 1 }, recovered: true });
+    const [first, ...others] = connection.takeSent();
     expect(first).toMatch(/^\{"connect":\{"client":"c1","version":"test","subs":\{"a":\{\},"b":\{/);
     expect(others).toHaveLength(1);
-    expect(peer.saved.subscriptions.map(({ serverSide }) => serverSide)).toStrictEqual([
+    expect(connection.saved.subscriptions.map(({ serverSide }) => serverSide)).toStrictEqual([
       true,
       true,
     ]);
   });
 
   it("[C11] [A1] isn't subscribed to what it may not have, and isn't told", () => {
-    const board = new Switchboard({ options: { allow_user_limited_channels: true } });
-    const peer = listener(board, `{"subs":{"$a":{},"b":{},"c#7":{},"d#42":{}}}`);
-    expect(board.channels.takeCalls()).toStrictEqual(["join b", "join d#42"]);
-    for (const channel of ["b", "d#42"]) board.channels.joined(channel);
-    expect(peer.hears()).toStrictEqual([connected(`"b":{},"d#42":{}`)]);
-    const closed = new Switchboard({ options: { allow_subscribe_for_client: false } });
-    expect(listener(closed, `{"subs":{"b":{}}}`).hears()).toStrictEqual([connected()]);
+    const fixture = new ManyChannelsFixture({ options: { allow_user_limited_channels: true } });
+    const connection = openUnidirectional(fixture, `{"subs":{"$a":{},"b":{},"c#7":{},"d#42":{}}}`);
+    expect(fixture.channels.takeCalls()).toStrictEqual(["join b", "join d#42"]);
+    for (const channel of ["b", "d#42"]) fixture.channels.acceptSubscribe(channel);
+    expect(connection.takeSent()).toStrictEqual([connected(`"b":{},"d#42":{}`)]);
+    const closed = new ManyChannelsFixture({ options: { allow_subscribe_for_client: false } });
+    expect(openUnidirectional(closed, `{"subs":{"b":{}}}`).takeSent()).toStrictEqual([connected()]);
   });
 
   it("[C11] [A1] without a name is subscribed only to what is open to all", () => {
     const anonymous = connectionToken("");
-    const board = new Switchboard();
-    expect(listener(board, `{"subs":{"b":{}}}`, anonymous).hears()).toStrictEqual([connected()]);
-    const public_ = new Switchboard({ options: { allow_subscribe_for_anonymous: true } });
-    listener(public_, `{"subs":{"b":{}}}`, anonymous);
+    const fixture = new ManyChannelsFixture();
+    expect(openUnidirectional(fixture, `{"subs":{"b":{}}}`, anonymous).takeSent()).toStrictEqual([
+      connected(),
+    ]);
+    const public_ = new ManyChannelsFixture({ options: { allow_subscribe_for_anonymous: true } });
+    openUnidirectional(public_, `{"subs":{"b":{}}}`, anonymous);
     expect(public_.channels.takeCalls()).toStrictEqual(["join b"]);
   });
 
   it.each(["unknown:a", "", "x".repeat(300)])("[C11] closes 3501 for the name %j", (name) => {
-    const board = new Switchboard();
-    const peer = listener(board, JSON.stringify({ subs: { a: {}, [name]: {} } }));
-    expect(peer.hears()).toStrictEqual(["close 3501 bad request"]);
-    expect(board.channels.takeCalls()).toStrictEqual([]);
+    const fixture = new ManyChannelsFixture();
+    const connection = openUnidirectional(fixture, JSON.stringify({ subs: { a: {}, [name]: {} } }));
+    expect(connection.takeSent()).toStrictEqual(["close 3501 bad request"]);
+    expect(fixture.channels.takeCalls()).toStrictEqual([]);
   });
 
   it("[C11] [G1] closes 3505 for more channels than a connection may have, given ones included", () => {
-    const board = new Switchboard({ client: { channel_limit: 3 } });
-    const fits = listener(board, `{"subs":{"a":{},"b":{},"c":{}}}`, naming("c"));
-    for (const channel of ["c", "a", "b"]) board.channels.joined(channel);
-    expect(fits.hears()).toStrictEqual([connected(`"c":{},"a":{},"b":{}`)]);
-    board.channels.takeCalls();
-    const tooMany = listener(board, `{"subs":{"a":{},"b":{},"c":{}}}`, naming("d"));
-    expect(tooMany.hears()).toStrictEqual(["close 3505 channel limit"]);
-    expect(board.channels.takeCalls()).toStrictEqual([]);
+    const fixture = new ManyChannelsFixture({ client: { channel_limit: 3 } });
+    const fits = openUnidirectional(fixture, `{"subs":{"a":{},"b":{},"c":{}}}`, naming("c"));
+    for (const channel of ["c", "a", "b"]) fixture.channels.acceptSubscribe(channel);
+    expect(fits.takeSent()).toStrictEqual([connected(`"c":{},"a":{},"b":{}`)]);
+    fixture.channels.takeCalls();
+    const tooMany = openUnidirectional(fixture, `{"subs":{"a":{},"b":{},"c":{}}}`, naming("d"));
+    expect(tooMany.takeSent()).toStrictEqual(["close 3505 channel limit"]);
+    expect(fixture.channels.takeCalls()).toStrictEqual([]);
   });
 
   it("[C11] is heard no more while its connect is carried out", () => {
-    const board = new Switchboard();
-    const peer = listener(board, `{"subs":{"a":{}}}`);
-    expect(peer.session.ignoresCommands).toBe(true);
-    say(peer, `{"subs":{"b":{}}}`, user);
-    expect(board.channels.takeCalls()).toStrictEqual(["join a"]);
-    board.channels.joined("a");
-    expect(peer.hears()).toStrictEqual([connected(`"a":{}`)]);
+    const fixture = new ManyChannelsFixture();
+    const connection = openUnidirectional(fixture, `{"subs":{"a":{}}}`);
+    expect(connection.session.ignoresCommands).toBe(true);
+    send(connection, `{"subs":{"b":{}}}`, user);
+    expect(fixture.channels.takeCalls()).toStrictEqual(["join a"]);
+    fixture.channels.acceptSubscribe("a");
+    expect(connection.takeSent()).toStrictEqual([connected(`"a":{}`)]);
   });
 
   it("[C11] [L3] has to come again when something is missing", () => {
-    const board = new Switchboard();
-    const peer = listener(board, `{"subs":{"a":{}}}`);
-    board.channels.joined("a");
-    peer.hears();
-    board.channels.subscription("a").insufficientState();
-    expect(peer.hears()).toStrictEqual(["close 3010 insufficient state"]);
+    const fixture = new ManyChannelsFixture();
+    const connection = openUnidirectional(fixture, `{"subs":{"a":{}}}`);
+    fixture.channels.acceptSubscribe("a");
+    connection.takeSent();
+    fixture.channels.subscription("a").insufficientState();
+    expect(connection.takeSent()).toStrictEqual(["close 3010 insufficient state"]);
   });
 
   it("[C11] [G4] is subscribed to the channel of its address on a gateway, as on the channel's own object", () => {
-    const { config } = new Switchboard();
+    const { config } = new ManyChannelsFixture();
     const channels = new ScriptedChannels(config.channel);
-    const board = new Switchboard({ serverSubscriptions: false });
+    const fixture = new ManyChannelsFixture({ serverSubscriptions: false });
     const address = {
       config,
       channels,
@@ -280,43 +292,54 @@ describe("who only listens, where channels are named", () => {
       node: "gateway:x",
       channel: "a",
     };
-    const peer = board.open({ codec: "one_way" });
-    peer.wake({ ...address, serverSubscriptions: false, storesRows: true });
-    expect(ask(peer, "{}", naming("b"))).toStrictEqual([]);
+    const connection = fixture.open({ codec: "one_way" });
+    connection.wake({ ...address, serverSubscriptions: false, storesRows: true });
+    expect(ask(connection, "{}", naming("b"))).toStrictEqual([]);
     expect(channels.takeCalls()).toStrictEqual(["join a"]);
-    channels.joined("a");
-    expect(peer.hears()).toStrictEqual([connected(`"a":{}`)]);
+    channels.acceptSubscribe("a");
+    expect(connection.takeSent()).toStrictEqual([connected(`"a":{}`)]);
   });
 });
 
 /** A socket of somebody who only listens, in a room; nothing was said on it yet. */
-function opened(setup: ConstructorParameters<typeof Room>[0], more: Partial<SessionSnapshot> = {}) {
-  const room = new Room(setup);
-  return { room, peer: room.open({ codec: "one_way", ...more }) };
+function opened(
+  setup: ConstructorParameters<typeof ChannelFixture>[0],
+  more: Partial<SessionSnapshot> = {},
+) {
+  const fixture = new ChannelFixture(setup);
+  return { fixture, connection: fixture.open({ codec: "one_way", ...more }) };
 }
 
 /** The same, after the first frame, and what it heard of that. */
-function listening(setup: ConstructorParameters<typeof Room>[0] = {}, frame = "", verdicts = user) {
-  const { room, peer } = opened(setup);
-  return { room, peer, hears: ask(peer, frame, verdicts) };
+function connectUnidirectional(
+  setup: ConstructorParameters<typeof ChannelFixture>[0] = {},
+  frame = "",
+  tokens = user,
+) {
+  const { fixture, connection } = opened(setup);
+  return { fixture, connection, received: ask(connection, frame, tokens) };
 }
 
 /** Somebody who only listens to many channels, after the first frame. */
-function listener(board: Switchboard, frame: string, verdicts = user): Peer {
-  const peer = board.open({ codec: "one_way", client: "c1" });
-  say(peer, frame, verdicts);
-  return peer;
+function openUnidirectional(
+  fixture: ManyChannelsFixture,
+  frame: string,
+  tokens = user,
+): TestConnection {
+  const connection = fixture.open({ codec: "one_way", client: "c1" });
+  send(connection, frame, tokens);
+  return connection;
 }
 
-function say(peer: Peer, frame: string, verdicts: VerifiedTokens): void {
+function send(connection: TestConnection, frame: string, tokens: VerifiedTokens): void {
   const { commands, malformed } = unidirectionalCodec.decodeFrame(frame);
   if (malformed !== undefined) throw new Error(malformed);
-  for (const command of commands) peer.session.receive(command, verdicts, startMs);
+  for (const command of commands) connection.session.receive(command, tokens, startMs);
 }
 
-function ask(peer: Peer, frame: string, verdicts: VerifiedTokens): readonly string[] {
-  say(peer, frame, verdicts);
-  return peer.hears();
+function ask(connection: TestConnection, frame: string, tokens: VerifiedTokens): readonly string[] {
+  send(connection, frame, tokens);
+  return connection.takeSent();
 }
 
 /** The connect's push with this in its `subs`; without the field for none. */

@@ -13,14 +13,14 @@ import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts"
 import { textOf } from "../../support/text-of.ts";
 
 /** The other end of a socket: it says frames, and writes down what it is told. */
-export class Peer implements Connection {
+export class TestConnection implements Connection {
   backlog = 0;
   autoResponseMs: number | undefined;
   /** The socket is gone: nothing wakes for it any more. */
   gone = false;
   session: Session;
   #written: WrittenSession;
-  #heard: string[] = [];
+  #sent: string[] = [];
 
   constructor(snapshot: SessionSnapshot, context: SessionContext) {
     this.#written = structuredClone(writeSession(snapshot));
@@ -51,28 +51,28 @@ export class Peer implements Connection {
   }
 
   /** Everything sent since the last call, in order: frames as they are, and a close as `close <code> <reason>`. */
-  hears(): readonly string[] {
-    const heard = this.#heard;
-    this.#heard = [];
-    return heard;
+  takeSent(): readonly string[] {
+    const received = this.#sent;
+    this.#sent = [];
+    return received;
   }
 
   /** Hands a frame to the session, command by command. All tokens in it come to the same verdicts. */
-  say(frame: string, verdicts: VerifiedTokens, nowMs: number, afterEach: () => void): void {
+  receive(frame: string, tokens: VerifiedTokens, nowMs: number, afterEach: () => void): void {
     const { commands, malformed } = jsonCodec.decodeFrame(frame);
     if (malformed !== undefined) throw new Error(malformed);
     for (const command of commands) {
-      this.session.receive(command, verdicts, nowMs);
+      this.session.receive(command, tokens, nowMs);
       afterEach();
     }
   }
 
   send(frame: Message): void {
-    this.#heard.push(textOf(frame));
+    this.#sent.push(textOf(frame));
   }
 
   close({ code, reason }: DisconnectCode): void {
-    this.#heard.push(`close ${code} ${reason}`);
+    this.#sent.push(`close ${code} ${reason}`);
   }
 
   save(snapshot: SessionSnapshot): void {

@@ -3,13 +3,13 @@ import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
-import { Peer } from "./peer.ts";
+import { TestConnection } from "./test-connection.ts";
 import { startMs } from "./channel-fixture.ts";
 import { ScriptedChannels } from "./scripted-channels.ts";
 import { connectionToken } from "./verified-tokens.ts";
 
 /** What is special about a switchboard; everything else is as by default. */
-export interface SwitchboardSetup {
+export interface ManyChannelsSetup {
   /** Options of channels without a namespace, as an operator writes them. */
   readonly options?: object;
   /** The configuration's `client`. */
@@ -23,7 +23,7 @@ export interface SwitchboardSetup {
 }
 
 /** Sessions that have many channels each, which answer when a test says so. Time stands still unless a test moves it. */
-export class Switchboard {
+export class ManyChannelsFixture {
   readonly config: Config;
   readonly channels: ScriptedChannels;
   nowMs = startMs;
@@ -31,7 +31,7 @@ export class Switchboard {
   readonly #serverSubscriptions: boolean;
   #clients = 0;
 
-  constructor(setup: SwitchboardSetup = {}) {
+  constructor(setup: ManyChannelsSetup = {}) {
     const { options, client, channel, storesRows = true, serverSubscriptions = true } = setup;
     const open = { allow_subscribe_for_client: true, allow_publish_for_client: true, ...options };
     this.config = configured({
@@ -44,48 +44,48 @@ export class Switchboard {
   }
 
   /** A socket that was just opened. Connection IDs are c1, c2 and so on. */
-  open(more: Partial<SessionSnapshot> = {}): Peer {
+  open(more: Partial<SessionSnapshot> = {}): TestConnection {
     const client = `c${++this.#clients}`;
     const { nowMs: openedAtMs } = this;
     const fresh = { phase: "new", client, openedAtMs, keepalive: "server" } as const;
-    return new Peer({ ...fresh, subscriptions: [], ...more }, this.#context());
+    return new TestConnection({ ...fresh, subscriptions: [], ...more }, this.#context());
   }
 
   /** A connected session of this user; what it heard and asked so far is dropped. */
-  connected(user = "42"): Peer {
-    const peer = this.open();
-    this.say(peer, `{"id":1,"connect":{}}`, connectionToken(user));
-    peer.hears();
-    return peer;
+  connected(user = "42"): TestConnection {
+    const connection = this.open();
+    this.send(connection, `{"id":1,"connect":{}}`, connectionToken(user));
+    connection.takeSent();
+    return connection;
   }
 
   /** A session that is subscribed to these; what it heard and asked so far is dropped. */
-  subscribed(...channels: readonly string[]): Peer {
-    const peer = this.connected();
+  subscribed(...channels: readonly string[]): TestConnection {
+    const connection = this.connected();
     for (const channel of channels) {
-      this.say(peer, `{"id":2,"subscribe":{"channel":"${channel}"}}`);
-      this.channels.joined(channel);
+      this.send(connection, `{"id":2,"subscribe":{"channel":"${channel}"}}`);
+      this.channels.acceptSubscribe(channel);
     }
-    peer.hears();
+    connection.takeSent();
     this.channels.takeCalls();
-    return peer;
+    return connection;
   }
 
   /** Hands over a frame. */
-  say(peer: Peer, frame: string, verdicts: VerifiedTokens = {}): void {
-    peer.say(frame, verdicts, this.nowMs, () => undefined);
+  send(connection: TestConnection, frame: string, tokens: VerifiedTokens = {}): void {
+    connection.receive(frame, tokens, this.nowMs, () => undefined);
   }
 
-  /** {@link say}, and what the same peer heard since it last was asked. */
-  ask(peer: Peer, frame: string, verdicts: VerifiedTokens = {}): readonly string[] {
-    this.say(peer, frame, verdicts);
-    return peer.hears();
+  /** {@link send}, and what the same peer heard since it last was asked. */
+  ask(connection: TestConnection, frame: string, tokens: VerifiedTokens = {}): readonly string[] {
+    this.send(connection, frame, tokens);
+    return connection.takeSent();
   }
 
   /** Makes the session again from what was saved of it, as a gateway does that wakes. */
-  wake(peer: Peer): void {
+  wake(connection: TestConnection): void {
     this.channels.forget();
-    peer.wake(this.#context());
+    connection.wake(this.#context());
   }
 
   #context(): SessionContext {

@@ -19,7 +19,7 @@ const logSize = 8;
  * A channel's object, and the network to one gateway, which loses, delays, repeats and overtakes. The object keeps the
  * contract of `Batch` and `Question`, in as few lines as it takes.
  */
-export class ChannelWorld implements ChannelClientPort {
+export class ModelChannel implements ChannelClientPort {
   instance = 1;
   epoch = "e1";
   top = 0;
@@ -38,7 +38,7 @@ export class ChannelWorld implements ChannelClientPort {
   #inFlight: RelayBatch | undefined;
   #late: RelayBatch[] = [];
   #call:
-    | { questions: readonly RelayRequest[]; answered: (answers?: RelayReplies) => void }
+    | { requests: readonly RelayRequest[]; answered: (answers?: RelayReplies) => void }
     | undefined;
   #carriedOut: readonly RelayReply[] | undefined;
 
@@ -48,11 +48,11 @@ export class ChannelWorld implements ChannelClientPort {
 
   call(
     _channel: string,
-    questions: readonly RelayRequest[],
+    requests: readonly RelayRequest[],
     answered: (answers: RelayReplies | undefined) => void,
   ): void {
     if (this.#call !== undefined) throw new Error("two calls are under way");
-    this.#call = { questions, answered };
+    this.#call = { requests, answered };
   }
 
   /**
@@ -60,8 +60,8 @@ export class ChannelWorld implements ChannelClientPort {
    * has failed: a channel's object calls at once, and a gateway takes longer to fall asleep.
    */
   get quiet(): boolean {
-    const tells = this.owes && this.#certain;
-    return this.#call === undefined && this.#late.length === 0 && !tells;
+    const delivers = this.owes && this.#certain;
+    return this.#call === undefined && this.#late.length === 0 && !delivers;
   }
 
   get calling(): boolean {
@@ -114,13 +114,13 @@ export class ChannelWorld implements ChannelClientPort {
   /** Calls the gateway: it may hear it, and the channel may hear its answer. */
   deliver(
     take: (batch: RelayBatch) => RelayBatchReply,
-    heard: boolean,
-    answerHeard: boolean,
+    received: boolean,
+    replyArrives: boolean,
   ): void {
     const batch = this.#begin();
     if (batch === undefined) return;
-    const answer = heard ? take(batch) : undefined;
-    this.#ended(answerHeard ? answer : undefined);
+    const answer = received ? take(batch) : undefined;
+    this.#ended(replyArrives ? answer : undefined);
   }
 
   /** Calls the gateway, and gives up waiting; it hears the call later. */
@@ -149,7 +149,7 @@ export class ChannelWorld implements ChannelClientPort {
   /** Carries out what the gateway asks, without answering yet. */
   carryOut(): void {
     if (this.#call === undefined || this.#carriedOut !== undefined) return;
-    this.#carriedOut = this.#call.questions.map((question) => this.#answer(question));
+    this.#carriedOut = this.#call.requests.map((request) => this.#answer(request));
   }
 
   /** Answers the gateway's call, or lets it fail, whether or not it was carried out. */
@@ -199,9 +199,9 @@ export class ChannelWorld implements ChannelClientPort {
     } else if (!this.#followedMeanwhile) this.#certain = false;
   }
 
-  #answer(question: RelayRequest): RelayReply {
+  #answer(request: RelayRequest): RelayReply {
     const position: StreamPosition = { offset: this.top, epoch: this.epoch };
-    switch (question.method) {
+    switch (request.method) {
       case "follow": {
         this.#registered = true;
         this.#next = this.#entries.length + 1;
@@ -213,14 +213,14 @@ export class ChannelWorld implements ChannelClientPort {
         return { outcome: "following", instance, sequence, ...stands };
       }
       case "recover": {
-        const { offset, epoch } = question.since;
+        const { offset, epoch } = request.since;
         const isGone = offset > this.top || (offset < this.top && offset + 1 < this.#floor);
         if (isGone || (epoch !== "" && epoch !== this.epoch)) {
           return { outcome: "unrecoverable", position };
         }
         const publications = this.#read(offset);
         // A gateway that reads what it missed gets a page of it.
-        const page = question.whole === true ? publications.slice(0, pageSize) : publications;
+        const page = request.whole === true ? publications.slice(0, pageSize) : publications;
         return { outcome: "recovered", publications: page, position };
       }
       case "newest": {
@@ -231,11 +231,11 @@ export class ChannelWorld implements ChannelClientPort {
       case "announce":
       case "history":
       case "publish":
-        throw new Error(`nobody asks for ${question.method} here`);
+        throw new Error(`nobody asks for ${request.method} here`);
     }
   }
 
-  #read(after: number): ReturnType<ChannelWorld["publicationAt"]>[] {
+  #read(after: number): ReturnType<ModelChannel["publicationAt"]>[] {
     const publications = [];
     for (let offset = Math.max(after + 1, this.#floor); offset <= this.top; offset++) {
       publications.push(this.publicationAt(offset));
@@ -248,7 +248,7 @@ export class ChannelWorld implements ChannelClientPort {
     return { data: json(`"${this.epoch}:${offset}"`), offset };
   }
 
-  #publication(offset: number, live: boolean): ReturnType<ChannelWorld["publicationAt"]> {
+  #publication(offset: number, live: boolean): ReturnType<ModelChannel["publicationAt"]> {
     const epoch = live && offset === 1 ? { epoch: this.epoch } : {};
     return { ...this.publicationAt(offset), ...epoch };
   }

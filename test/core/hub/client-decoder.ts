@@ -5,7 +5,7 @@ import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import { proto, readFrame } from "../protocol/protobuf/peers.ts";
 
 /** A publication as it stands on the wire. */
-export interface Wired {
+export interface WirePublication {
   readonly data: unknown;
   readonly delta: boolean;
 }
@@ -14,7 +14,7 @@ export interface Wired {
  * The client's side of a subscription: reads frames with decoders that aren't ours (JSON.parse, protobufjs, @msgpack/msgpack)
  * and deltas with the SDK's.
  */
-export class Ear {
+export class ClientDecoder {
   readonly #codec: Codec;
   readonly #delta: SdkDecoder | undefined;
 
@@ -28,12 +28,14 @@ export class Ear {
     this.#delta?.receive({ data, delta: false });
   }
 
-  /** The payloads of all publications in these frames, as {@link asHeard} writes them. */
-  hear(frames: readonly Message[]): string[] {
-    return frames.flatMap((frame) => wired(this.#codec, frame)).map((one) => this.#payload(one));
+  /** The payloads of all publications in these frames, as {@link asReceived} writes them. */
+  decode(frames: readonly Message[]): string[] {
+    return frames
+      .flatMap((frame) => wirePublications(this.#codec, frame))
+      .map((one) => this.#payload(one));
   }
 
-  #payload({ data, delta }: Wired): string {
+  #payload({ data, delta }: WirePublication): string {
     if (this.#delta === undefined && delta) throw new Error("a patch that nobody asked for");
     if (data instanceof Uint8Array) {
       const whole = this.#delta?.receive({ data, delta }) ?? data;
@@ -47,13 +49,13 @@ export class Ear {
 }
 
 /** A payload as a client of this codec hears it: its bytes in hexadecimal digits, or as JSON. */
-export function asHeard(payload: Payload, { deltaForm }: Codec): string {
+export function asReceived(payload: Payload, { deltaForm }: Codec): string {
   if (deltaForm === "bytes") return Buffer.from(bytesOf(payload)).toString("hex");
   return JSON.stringify(JSON.parse(jsonOf(payload)));
 }
 
 /** The publications in a frame, in order, as they stand there. */
-export function wired(codec: Codec, frame: Message): Wired[] {
+export function wirePublications(codec: Codec, frame: Message): WirePublication[] {
   return messagesOf(codec, frame).map((message) => {
     const push = codec.name === "one_way" ? message : member(message, "push");
     const publication = member(push, "pub");
