@@ -81,8 +81,9 @@ export interface SubscribeOptions {
  *   commit.
  * - settle: `hub.settle` sends the frame, and `relay.deliveries` says which gateways to call.
  *
- * Only full frames, joins and leaves are handed to the sockets before the commit; the platform holds them back until
- * the writes are durable (rule O2).
+ * Frames that can't wait for settle are handed to the sockets before the commit: full frames, joins and leaves, and
+ * those that are sent before the subscribers change (rule F5). The platform holds them back until the writes are
+ * durable (rule O2).
  *
  * Each part owns one part of the truth: {@link History} the epoch, the offsets and the stored publications,
  * {@link Idempotency} the keys, {@link GatewayRegistry} the list of gateways, `hub` the subscribers here, and `relay`

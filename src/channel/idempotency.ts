@@ -41,8 +41,8 @@ interface UnreadRows {
  * once:
  * - The row that a publication overwrites, if its key may be young. This is at most a row for each publication, and
  *   ends 5 minutes after the newest publication from before hibernation.
- * - The other unread rows, from the newest on, if a key isn't known: without an index there is no other way to find out that
- *   the key is new. So the first new key after hibernation reads the publications that can be read or are young.
+ * - The other unread rows, from the newest on, if a key isn't known: without an index there is no other way to find out
+ *   that the key is new. So the first new key after hibernation reads the publications that can be read or are young.
  */
 export class Idempotency {
   readonly #sql: Sql;

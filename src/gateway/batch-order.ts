@@ -7,21 +7,25 @@ import { sameStream } from "./cursor.ts";
 type SortedBatch =
   | {
       readonly outcome: "sorted";
-      /** How far the gateway is once it has delivered the entries. */
+      /** The gateway's cursor once it has passed on the entries. */
       readonly cursor: Cursor;
-      /** What is new, in order. */
+      /** The new entries, in order. */
       readonly entries: readonly RelayEntry[];
-      /** Publications are missing. This must wait until they are there; it may hold nothing but where the stream stands. */
+      /**
+       * The part of the batch that must wait because publications before it are missing. It may have no entries and
+       * tell only of the top.
+       */
       readonly rest?: RelayBatch;
-      /** A removal of the history may be among what was never heard. */
+      /** Whether a removal of the history may be among entries that the gateway never got. */
       readonly skipped: boolean;
     }
-  /** Something is missing and can't be had, or nobody knows whether it is. */
+  /** Entries are missing and can't be read, or it is unknown whether any are missing. */
   | { readonly outcome: "insufficient-state" };
 
 /**
- * Finds what is new in a batch (rule L1). The numbers tell what was taken already. What is missing in a stream the offsets
- * tell, and it can be read; without history a missing number is a loss.
+ * Finds the new entries of a batch (rule L1). The numbers tell which entries the gateway has taken already. With
+ * history, the offsets tell which publications are missing, and these can be read. Without history, a missing number
+ * means insufficient state.
  */
 export function sortBatch(batch: RelayBatch, cursor: Cursor): SortedBatch {
   if (batch.instance < cursor.instance) return sortOlder(batch, cursor);
@@ -30,9 +34,10 @@ export function sortBatch(batch: RelayBatch, cursor: Cursor): SortedBatch {
   const before = isNewer ? 0 : cursor.sequence;
   const last = first + entries.length - 1;
   const isKnown = !isNewer && (entries.length > 0 ? last <= before : last < before);
-  // Repeated or overtaken, unless it tells of more: should a clock have been set back, two instances began at the same time.
+  // The batch is repeated or was overtaken, unless its top is ahead: after a clock was set back, two instances may have
+  // begun at the same time.
   if (isKnown && !isAhead(top, cursor.position)) return nothingNew(cursor);
-  // One without entries that ends where we are says where the stream stands now.
+  // A batch without entries that ends at the cursor tells of the current top.
   const position = positionIn(cursor.position, top);
   if (position === "insufficient-state") return insufficientState;
   const skipped = isNewer || first > before + 1;
@@ -52,12 +57,12 @@ export function sortBatch(batch: RelayBatch, cursor: Cursor): SortedBatch {
   };
 }
 
-/** Of an instance that is gone only its publications still count, where the offsets say that they are new. */
+/** Of the entries of an earlier instance, only publications still count, if their offsets say that they are new. */
 function sortOlder(batch: RelayBatch, cursor: Cursor): SortedBatch {
   const { top } = batch;
   const { position } = cursor;
   if (top === undefined || position === undefined) return nothingNew(cursor);
-  // It tells of a stream that has ended, long before we were told of the next one.
+  // The batch is about a stream that ended long before the gateway was told of the next one.
   if (!sameStream(top, position)) return nothingNew(cursor);
   const publications: RelayBatch = { ...batch, entries: batch.entries.filter(isInStream) };
   const sorted = sortEntries(publications, position, () => false);
@@ -70,7 +75,7 @@ function sortOlder(batch: RelayBatch, cursor: Cursor): SortedBatch {
   };
 }
 
-/** Takes what follows the position without a hole, and leaves the rest. */
+/** Takes the entries that follow the position without a hole, and leaves the rest. */
 function sortEntries(
   batch: RelayBatch,
   from: StreamPosition,
@@ -98,16 +103,17 @@ function sortEntries(
   return { position, entries, rest };
 }
 
-/** Where the gateway stands in the stream that a batch tells of. */
+/** The gateway's position in the stream of a batch. */
 function positionIn(
   position: StreamPosition | undefined,
   top: StreamPosition | undefined,
 ): StreamPosition | undefined | "insufficient-state" {
-  // History was switched on or off. What was published around then nobody can know to be complete.
+  // History was switched on or off. Whether the publications around that time are complete is unknown.
   if ((position === undefined) !== (top === undefined)) return "insufficient-state";
   if (position === undefined || top === undefined) return undefined;
   if (sameStream(position, top)) return { ...position, epoch: position.epoch || top.epoch };
-  // Before the first publication nothing was at stake, and the first one tells clients the epoch (docs/protocol.md 2.6).
+  // At offset 0 no publication can be missing, and the first publication tells clients the epoch
+  // (docs/protocol.md 2.6).
   return position.offset === 0 ? { ...position, epoch: top.epoch } : "insufficient-state";
 }
 
@@ -127,23 +133,24 @@ function nothingNew(cursor: Cursor): SortedBatch {
 }
 
 /**
- * Batches that wait for an answer about their channel, in the order in which they came. Of what there is no room for, it
- * keeps that it came: so the gap is noticed, and read from the history or told (rule L3).
+ * The batches that wait for a reply about their channel, in the order in which they came. Of a batch for which there is
+ * no room, the buffer keeps only the fact that it came: the gap is then noticed, and the publications are read from the
+ * history or the subscribers are told (rule L3).
  */
 export class BatchBuffer {
   #batches: RelayBatch[] = [];
   #bytes = 0;
-  /** Stands for everything that came after there was no room any more. */
+  /** Stands for all batches that came after the buffer was full. */
   #overflow: RelayBatch | undefined;
   readonly #bytesMax: number;
 
-  /** @param bytesMax how much it may hold */
+  /** @param bytesMax the most that the buffer may hold */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
   add(batch: RelayBatch): void {
-    // The channel's name is in each push that they become.
+    // The channel's name is in each push that the entries become.
     const nameBytes = batch.channel.length;
     const bytes = batch.entries.reduce(
       (sum, entry) => sum + entryBytes(entry) + nameBytes,
@@ -157,7 +164,7 @@ export class BatchBuffer {
     }
   }
 
-  /** Everything, to be judged anew. */
+  /** Returns all batches, to be sorted again, and empties the buffer. */
   takeAll(): readonly RelayBatch[] {
     const all = this.#overflow === undefined ? this.#batches : [...this.#batches, this.#overflow];
     this.#batches = [];
@@ -175,9 +182,9 @@ function laterOf(one: RelayBatch | undefined, other: RelayBatch): RelayBatch {
   if (one === undefined) return other;
   const [earlier, later] = one.instance <= other.instance ? [one, other] : [other, one];
   if (earlier.instance === later.instance) return one.first > other.first ? one : other;
-  // A later instance's numbers don't tell that something of the earlier one is missing; a hole in them does.
+  // The numbers of a later instance don't show that entries of the earlier one are missing; a gap in them does.
   return { ...later, first: Math.max(later.first, 2) };
 }
 
-/** A batch that holds nothing still takes room. */
+/** The bytes of a batch without entries. */
 const batchBytes = 256;

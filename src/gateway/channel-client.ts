@@ -7,13 +7,13 @@ import {
   type RelayRequest,
 } from "../contract/relay-request.ts";
 
-/** How a gateway calls a channel's object. */
+/** How a gateway calls a channel object. */
 export interface ChannelClientPort {
   /**
    * Makes one call.
    *
-   * @param done called once, later or at once; undefined when the call failed and nobody knows whether it was carried
-   *                 out. A port gives up waiting by itself (rule B4)
+   * @param done called once, later or at once; with undefined if the call failed, so that it is unknown whether it was
+   *             carried out. The port itself bounds the time that a call may take (rule B4)
    */
   call(
     channel: string,
@@ -22,16 +22,17 @@ export interface ChannelClientPort {
   ): void;
 }
 
-/** A question, and who waits for the answer. */
+/** A relay request, and the continuation that takes its reply. */
 export interface PendingRequest {
   readonly request: RelayRequest;
   readonly done: (reply: RelayReply) => void;
 }
 
 /**
- * What one gateway asks one channel: in the order in which it was asked, and answered in that order (rule O6). One call is
- * under way at a time, and what is asked meanwhile shares the next one. An overloaded channel is left alone for a while, and
- * then asked again what can't be lost.
+ * A gateway's caller of one channel object: sends relay requests in the order in which they were made, and gives the
+ * replies in that order (rule O6). One call is in flight at a time, and the requests that come meanwhile share the next
+ * one. The caller leaves an overloaded channel object alone for a while, and then repeats the requests that may be
+ * repeated. The gateway owns the port, and calls {@link settle} during the backoff.
  */
 export class ChannelClient {
   readonly #channel: string;
@@ -40,12 +41,12 @@ export class ChannelClient {
   readonly #onBackoff: () => void;
   readonly #queue = new RequestQueue();
   readonly #backoff = new Backoff();
-  /** From a call out until its last answer was given: what an answer makes somebody ask shares the next call, too. */
+  /** True until the last reply of a call is given, so that requests to which a reply leads share the next call, too. */
   #inFlight = false;
 
   /**
-   * @param onIdle    called whenever nothing is asked any more
-   * @param onBackoff called whenever {@link settle} has to be called, now and when it says
+   * @param onIdle    called whenever no request waits or is in flight any more
+   * @param onBackoff called whenever {@link settle} has to be called, now and at the times that it returns
    */
   constructor(
     channel: string,
@@ -59,12 +60,12 @@ export class ChannelClient {
     this.#onBackoff = onBackoff;
   }
 
-  /** Whether nothing is asked. */
+  /** Whether no request waits or is in flight. */
   get idle(): boolean {
     return !this.#inFlight && this.#queue.size === 0;
   }
 
-  /** Asks several questions in one go, or refuses those for which there is no room any more. */
+  /** Sends requests together. Those for which there is no room are answered 111. */
   ask(requests: readonly PendingRequest[]): void {
     const refused: PendingRequest[] = [];
     for (const pending of requests) {
@@ -78,9 +79,9 @@ export class ChannelClient {
   }
 
   /**
-   * Goes on once an overloaded channel was left alone for long enough.
+   * Goes on once the backoff is over.
    *
-   * @returns in how many ms this must be called again; undefined when there is nothing to wait for
+   * @returns in how many ms this must be called again; undefined if there is nothing to wait for
    */
   settle(nowMs: number): number | undefined {
     if (this.#backoff.endIfElapsed(nowMs)) this.#send();
@@ -91,7 +92,7 @@ export class ChannelClient {
     if (this.#inFlight || this.#backoff.active || this.#queue.size === 0) return;
     this.#inFlight = true;
     const sent = this.#queue.nextCall();
-    // A port that answers at once and again later must not answer for the next call.
+    // A port that gives a result twice must not give it to the next call.
     let isDone = false;
     this.#port.call(
       this.#channel,
@@ -119,37 +120,39 @@ export class ChannelClient {
     if (this.idle) this.#onIdle();
   }
 
-  /** Nothing of it was done. */
+  /** The channel object has carried out none of the requests. */
   #overloaded(sent: readonly QueuedRequest[]): void {
     this.#backoff.begin();
     this.#putBack(sent.map(refusedOnce));
-    // What waits was asked meanwhile, and comes with the next call.
+    // If the queue is empty, there is nothing to repeat; the next request is sent at once.
     if (this.#queue.size === 0) this.#backoff.cancel();
     else this.#onBackoff();
   }
 
-  /** These are asked again, before everything else; what was given up is told only after what was asked earlier. */
+  /**
+   * Puts requests back before all others. A request that was given up is answered only after the requests before it.
+   */
   #putBack(sent: readonly QueuedRequest[]): void {
-    // For the answer to a join or a leave nobody waits.
+    // No client waits for the reply to a join or a leave, so the replies after it needn't wait for it, either.
     const first = sent.findIndex(
       ({ givenUp, request }) => givenUp === undefined && request.method !== "announce",
     );
     const before = first < 0 ? sent : sent.slice(0, first);
     const kept = before.filter(({ givenUp }) => givenUp === undefined);
-    // They wait again before any answer is given: that may ask something new, which comes after them.
+    // The requests are put back before any reply is given: a reply may lead to new requests, which come after them.
     this.#queue.putBack([...kept, ...sent.slice(before.length)]);
     for (const { givenUp, done } of before) if (givenUp !== undefined) done(givenUp);
   }
 }
 
-/** Nobody knows what became of it: what does no harm when it is done twice is asked again. */
+/** It is unknown whether the request was carried out. It is repeated if a second execution does no harm. */
 function failedOnce(queued: QueuedRequest): QueuedRequest {
   const attempts = queued.attempts - 1;
   if (queued.givenUp !== undefined || attempts > 0) return { ...queued, attempts };
   return { ...queued, attempts, givenUp: failure(errorCodes.internal) };
 }
 
-/** It was refused, and does no harm if it is asked again. */
+/** The request was refused, and can be repeated without harm. */
 function refusedOnce(queued: QueuedRequest): QueuedRequest {
   const tries = queued.tries - 1;
   if (queued.givenUp !== undefined || tries > 0) return { ...queued, tries };
@@ -160,7 +163,8 @@ function giveReplies(sent: readonly QueuedRequest[], replies: readonly RelayRepl
   let next = 0;
   for (const { givenUp, done } of sent) {
     if (givenUp !== undefined) done(givenUp);
-    // Fewer answers than questions: another release, or a fault. Nobody must wait for ever.
+    // There may be fewer replies than requests, from another release or because of a fault. No request may wait for
+    // ever.
     else done(replies[next++] ?? failure(errorCodes.internal));
   }
 }
@@ -169,7 +173,10 @@ function failure(error: ErrorCode): RelayReply {
   return { outcome: "error", error };
 }
 
-/** How often a question may be sent: a publish done twice would be two publications, and a lost leave is told by nobody. */
+/**
+ * How often a request may be sent. A publish that is carried out twice would be two publications. A leave that is lost
+ * is never announced, so joins and leaves are sent once more than other requests.
+ */
 function attemptsOf({ method }: RelayRequest): number {
   switch (method) {
     case "publish":
@@ -184,7 +191,10 @@ function attemptsOf({ method }: RelayRequest): number {
   }
 }
 
-/** How often an overloaded channel may be asked: a client repeats what it asked for itself, and nobody the rest. */
+/**
+ * How often an overloaded channel object may be tried. Clients repeat publishes and history requests themselves, but no
+ * client repeats the other requests.
+ */
 function triesOf({ method }: RelayRequest): number {
   switch (method) {
     case "publish":
@@ -199,22 +209,22 @@ function triesOf({ method }: RelayRequest): number {
   }
 }
 
-/** A question that was asked, and may be asked again. */
+/** A request that waits or is in flight, and may be repeated. */
 interface QueuedRequest {
   readonly request: RelayRequest;
   readonly done: (reply: RelayReply) => void;
   readonly bytes: number;
-  /** How often it may still be sent without anybody knowing what became of it. */
+  /** How often it may still be sent without a result. */
   readonly attempts: number;
-  /** How often it may still be refused by an overloaded channel. */
+  /** How often it may still be refused by an overloaded channel object. */
   readonly tries: number;
-  /** It was given up, and is answered so in its turn. */
+  /** The reply of a request that was given up. It is given in its turn. */
   readonly givenUp?: RelayReply;
 }
 
 /**
- * The questions that wait for the call under way, in order. Joins and leaves have room of their own: a client can be told
- * that its question was refused, and nobody repeats these.
+ * The requests that wait for the call in flight, in order. Joins and leaves have room of their own (rule B1): a client
+ * whose request is refused is told and can repeat it, but nobody repeats a join or a leave.
  */
 class RequestQueue {
   #all: QueuedRequest[] = [];
@@ -225,7 +235,7 @@ class RequestQueue {
     return this.#all.length;
   }
 
-  /** @returns false when there is no room for it */
+  /** @returns false if there is no room for the request */
   add(queued: QueuedRequest): boolean {
     const announces = queued.request.method === "announce";
     const { count, bytes } = this.#roomOf(queued);
@@ -237,13 +247,13 @@ class RequestQueue {
     return true;
   }
 
-  /** Puts questions that had been taken before all others, whether or not there is room. */
+  /** Puts requests that were taken back before all others, whether or not there is room. */
   putBack(taken: readonly QueuedRequest[]): void {
     this.#all = [...taken, ...this.#all];
     for (const queued of taken) this.#count(queued, 1);
   }
 
-  /** Takes as many of the first ones as one call may have. */
+  /** Takes as many of the first requests as one call may carry. */
   nextCall(): readonly QueuedRequest[] {
     let count = 0;
     let bytes = 0;
@@ -269,13 +279,16 @@ class RequestQueue {
   }
 }
 
-/** How long an overloaded channel is left alone: twice as long each time in a row, within limits. */
+/**
+ * The time during which an overloaded channel object isn't called: twice as long each time in a row, from
+ * `limits.overloadRetryMs` to `limits.overloadRetryMsMax`.
+ */
 class Backoff {
-  /** How long; undefined while the channel may be asked. */
+  /** How long the backoff lasts; undefined while the channel object may be called. */
   #ms: number | undefined;
-  /** When it began; undefined until somebody says what time it is. */
+  /** When the backoff began, ms since 1970; undefined until a call brings the time. */
   #sinceMs: number | undefined;
-  /** In a row. */
+  /** How often in a row the channel object was overloaded. */
   #count = 0;
 
   get active(): boolean {
@@ -288,18 +301,22 @@ class Backoff {
     this.#count++;
   }
 
-  /** Nobody has anything to wait for. */
+  /** Ends the backoff, because no request waits. The next backoff is as long as if this one had lasted. */
   cancel(): void {
     this.#ms = undefined;
   }
 
-  /** The channel isn't overloaded any more. */
+  /** Ends the backoff, because the channel object isn't overloaded any more. */
   reset(): void {
     this.#ms = undefined;
     this.#count = 0;
   }
 
-  /** @returns whether it has ended just now */
+  /**
+   * Ends the backoff if its time is over.
+   *
+   * @returns whether the backoff ended just now
+   */
   endIfElapsed(nowMs: number): boolean {
     const leftMs = this.leftMs(nowMs);
     if (leftMs === undefined || leftMs > 0) return false;
@@ -307,10 +324,10 @@ class Backoff {
     return true;
   }
 
-  /** @returns undefined when there is none */
+  /** @returns how long the backoff still lasts, ms; undefined while the channel object may be called */
   leftMs(nowMs: number): number | undefined {
     if (this.#ms === undefined) return undefined;
-    // A clock that was set back must not make it longer.
+    // A clock that was set back must not make the backoff longer.
     if (this.#sinceMs === undefined || nowMs < this.#sinceMs) this.#sinceMs = nowMs;
     return Math.max(0, this.#sinceMs + this.#ms - nowMs);
   }

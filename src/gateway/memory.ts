@@ -1,15 +1,16 @@
 import type { Subscription } from "../session/subscription.ts";
 
 /**
- * What a gateway's subscriptions take in memory, those under way included, with the texts that clients and their tokens
- * choose (rule G7). What others are shown of a connection all its subscriptions share, so it counts once.
+ * The memory that a gateway's subscriptions take, pending ones included, with the texts that clients and their tokens
+ * choose (rule G7). All subscriptions of a connection share the user's ID and the connection's info, so these count
+ * once.
  */
 export class SubscriptionMemory {
   #count = 0;
   readonly #connections = new Map<string, HeldConnection>();
   #textBytes = 0;
 
-  /** Roughly. */
+  /** The bytes of all of them, roughly. */
   get bytes(): number {
     return (
       this.#textBytes + this.#count * subscriptionBytes + this.#connections.size * connectionBytes
@@ -20,7 +21,7 @@ export class SubscriptionMemory {
   add(subscription: Subscription): void {
     if (subscription.heldBytes !== undefined) return;
     const { channel, info, filter } = subscription;
-    // Its session has names and infos again, as they are written down.
+    // The session holds the channel's name and the info a second time, as it stores them.
     const filterBytes = (filter?.text.length ?? 0) * filterTextFactor;
     const bytes = textBytes(channel.length + (info.chanInfo?.length ?? 0)) + filterBytes;
     subscription.heldBytes = bytes;
@@ -36,7 +37,7 @@ export class SubscriptionMemory {
     this.#textBytes += ownBytes;
   }
 
-  /** Counts it no more. */
+  /** Ceases to count a subscription. */
   remove(subscription: Subscription): void {
     const { heldBytes } = subscription;
     if (heldBytes === undefined) return;
@@ -56,15 +57,18 @@ interface HeldConnection {
   subscriptions: number;
 }
 
-/** Two bytes a character, as for text that isn't Latin-1. */
+/** The bytes of a text: two for each character, as in text that isn't Latin-1. */
 export function textBytes(characters: number): number {
   return characters * 2;
 }
 
-/** A filter's text is there three times: itself, the tree that it was read from, and what is asked for each publication. */
+/**
+ * A filter takes memory three times: its text, the tree that was read from it, and the conditions that are evaluated
+ * for each publication.
+ */
 const filterTextFactor = 8;
 
-/** Measured on Node 26: 290 to 430 bytes for a subscription, with its place among its session's and its channel's. */
+/** Measured on Node 26: 290 to 430 bytes for a subscription, with its entries in its session and its channel. */
 const subscriptionBytes = 448;
-/** The entry above. */
+/** The entry of a connection in the map above. */
 const connectionBytes = 128;

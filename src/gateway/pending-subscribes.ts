@@ -13,18 +13,20 @@ import { sameStream } from "./cursor.ts";
 import type { ReplayBuffer } from "./replay-buffer.ts";
 
 /**
- * Those who want to subscribe to one channel, until they are answered. What they need to be read is read once for each
- * position, however many want it (rule L6).
+ * The subscribes to one channel on a gateway that haven't been answered yet. A subscribe waits until the gateway has a
+ * cursor, and until the publications that it recovers have been read, once for each position, however many subscribes
+ * need them (rule L6). {@link decideSubscribe} says what a subscribe needs next. The follower owns the cursor and
+ * passes on publications; the channel client makes the calls.
  */
 export class PendingSubscribes {
   readonly #client: ClientConfig;
   readonly #host: PendingSubscribesHost;
   readonly #all = new Map<Subscription, PendingSubscribe>();
-  /** They wait for the gateway to stand somewhere. */
+  /** Subscribes that wait for {@link decide}. */
   readonly #waiting = new Set<PendingSubscribe>();
-  /** When the last one came. */
+  /** When the newest one was added, ms since 1970. */
   #addedAtMs = 0;
-  /** What is being read, by its question. */
+  /** The reads in flight, by what they read. */
   readonly #reads = new Map<string, Read>();
 
   constructor(client: ClientConfig, host: PendingSubscribesHost) {
@@ -32,6 +34,7 @@ export class PendingSubscribes {
     this.#host = host;
   }
 
+  /** How many subscribes are pending. */
   get size(): number {
     return this.#all.size;
   }
@@ -41,11 +44,12 @@ export class PendingSubscribes {
     return this.#waiting.size > 0;
   }
 
-  /** Whether something is being read: what comes meanwhile belongs into the window. */
+  /** Whether a read is in flight: publications that come meanwhile belong into the replay buffer. */
   get reading(): boolean {
     return this.#reads.size > 0;
   }
 
+  /** Adds a subscribe, which waits for {@link decide}. */
   add(attempt: SubscribeAttempt): void {
     const pending: PendingSubscribe = { ...attempt, caughtUp: false, reread: false };
     this.#addedAtMs = attempt.nowMs;
@@ -53,7 +57,7 @@ export class PendingSubscribes {
     this.#waiting.add(pending);
   }
 
-  /** The wish is taken back: there will be no answer (rule G5). */
+  /** The client unsubscribed or disconnected: the subscribe isn't answered any more (rule G5). */
   cancel(subscription: Subscription): void {
     const pending = this.#all.get(subscription);
     if (pending === undefined) return;
@@ -61,7 +65,7 @@ export class PendingSubscribes {
     this.#waiting.delete(pending);
   }
 
-  /** Goes on with those who wait, now that the gateway stands somewhere. */
+  /** Goes on with the waiting subscribes, now that the gateway has a cursor. */
   decide(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
@@ -69,8 +73,8 @@ export class PendingSubscribes {
   }
 
   /**
-   * What the first of those who wait will need to be read, most likely: asked in the call that follows the channel. Who
-   * needs it is found out when the gateway stands somewhere.
+   * The read that the first recovering subscribe most likely needs. The read is sent in the same call as `follow`. Which
+   * subscribes need its result is decided once the gateway has a cursor.
    */
   prefetch(): readonly PendingRequest[] {
     for (const { options } of this.#waiting) {
@@ -85,8 +89,8 @@ export class PendingSubscribes {
   }
 
   /**
-   * The gateway stands somewhere: reads that were asked ahead are of use only if they are of its stream, and then need what
-   * comes before their answers.
+   * The gateway has a cursor at this position. Prefetched reads of another stream are dropped. The others need every
+   * publication that comes before their replies, so the replay buffer is opened.
    */
   keepPrefetched(position: StreamPosition): void {
     for (const [key, { since }] of this.#reads) {
@@ -95,7 +99,7 @@ export class PendingSubscribes {
     if (this.reading) this.#host.replayBuffer.open(position.offset, this.#addedAtMs);
   }
 
-  /** Where the gateway stood is worth nothing any more: everybody waits again. */
+  /** The gateway has lost its cursor: all subscribes wait again. */
   restart(): void {
     this.#reads.clear();
     for (const pending of this.#all.values()) {
@@ -105,7 +109,7 @@ export class PendingSubscribes {
     }
   }
 
-  /** Nobody can be told where the channel stands. */
+  /** The gateway can't follow the channel: all subscribes fail. */
   fail(error: ErrorCode): void {
     this.#reads.clear();
     this.#failAll([...this.#all.values()], error);
@@ -163,7 +167,7 @@ export class PendingSubscribes {
       request,
       done: (reply) => {
         this.#host.run(() => {
-          // What it was read for may have ended meanwhile.
+          // The subscribes may have started over meanwhile.
           if (this.#reads.get(key) !== read) return;
           this.#reads.delete(key);
           this.#replied(key, read, reply);
@@ -176,7 +180,7 @@ export class PendingSubscribes {
     const { subscribes } = read;
     const position = this.#host.position();
     if (reply.outcome === "recovered") {
-      // Of another stream it is of no use; the gateway will hear of that stream, too.
+      // A reply from another stream is of no use; the channel object will tell the gateway of that stream, too.
       const isUsable = position !== undefined && sameStream(reply.position, position);
       if (isUsable && key === topKey) this.#readTop(read, reply);
       else if (key === topKey) this.#caughtUp(read);
@@ -187,13 +191,16 @@ export class PendingSubscribes {
     } else this.#failAll(subscribes, reply.outcome === "error" ? reply.error : errorCodes.internal);
   }
 
-  /** Goes on until the gateway is where the answer says that the channel is: it may be only a page of what is missing. */
+  /**
+   * Goes on until the gateway is at the top that the reply names: the reply may hold only a page of the missing
+   * publications.
+   */
   #readTop(read: Read, { publications, position: top }: Recovered): void {
     const { since, subscribes } = read;
     this.#host.advance(publications);
     const position = this.#host.position();
     const isPage = position !== undefined && position.offset < top.offset;
-    // With nobody left who wants it, or nothing new in the answer, there is nothing to go on for.
+    // Without a pending subscribe, or without a new publication in the reply, there is no reason to go on.
     if (
       !isPage ||
       position.offset <= since.offset ||
@@ -207,14 +214,14 @@ export class PendingSubscribes {
     this.#host.ask([this.#newRead(topKey, request, next)]);
   }
 
-  /** @param read undefined when it can't be had */
+  /** @param read undefined if the publications can't be read any more */
   #finishRead(
     key: string,
     subscribes: readonly PendingSubscribe[],
     read: Recovered | undefined,
   ): void {
     const { replayBuffer: buffer } = this.#host;
-    // What is newer than the gateway goes to all its subscribers; the next batch will only repeat it.
+    // A publication beyond the cursor goes to all subscribers of the gateway. The next batch merely repeats it.
     if (key === newestKey) this.#host.advance(read?.publications ?? []);
     const position = this.#host.position();
     if (position === undefined) return;
@@ -227,13 +234,16 @@ export class PendingSubscribes {
         pending.reread = true;
         this.#waiting.add(pending);
       } else if (key !== newestKey) this.#finishStream(pending, position, missed);
-      // A newer one than the gateway has passed on would come to the subscriber twice.
+      // A publication that the gateway hasn't passed on yet would reach the subscriber twice.
       else if (isBehind && !pending.caughtUp) this.#catchUp(pending, position);
       else this.#finishNewest(pending, position, missed);
     }
   }
 
-  /** What was answered may be from before the later of them came, who may have been further by then: they ask anew. */
+  /**
+   * Only the subscribes that were there when the read was sent are caught up. The reply may be from before the later
+   * ones, whose clients may have been further by then: those need another read.
+   */
   #caughtUp({ subscribes, countAtRequest }: Read): void {
     for (const [index, pending] of subscribes.entries()) {
       pending.caughtUp ||= index < countAtRequest;
@@ -242,8 +252,8 @@ export class PendingSubscribes {
   }
 
   /**
-   * What lies between the gateway and the channel is gone. Whoever has been further already would begin where the gateway
-   * stands and hear it again, so the gateway begins anew (rule L3).
+   * The publications between the cursor and the top are gone. A client that has been beyond the cursor would begin at
+   * the cursor and receive publications again, so the gateway starts over (rule L3).
    */
   #cannotCatchUp(read: Read, position: StreamPosition | undefined): void {
     const isFurther = (pending: PendingSubscribe): boolean => {
@@ -277,7 +287,7 @@ export class PendingSubscribes {
   ): void {
     const { since } = pending.options;
     if (since === undefined) return;
-    // Another life of the channel's object, heard of meanwhile, may have come between what was read and what is held.
+    // A batch of a later instance of the channel object may have come between the read and its reply.
     const { last } = this.#host.replayBuffer;
     const newest = last?.offset === position.offset ? last : missed?.at(-1);
     this.#finish(pending, newestReply(pending.options, since, position, newest, this.#client));
@@ -291,7 +301,7 @@ export class PendingSubscribes {
 
   #failAll(subscribes: readonly PendingSubscribe[], error: ErrorCode): void {
     for (const pending of subscribes) {
-      // One that was failed may take back another's wish.
+      // The failure of one subscribe may make its client cancel another one.
       if (!this.#isPending(pending)) continue;
       this.#waiting.delete(pending);
       this.#finish(pending, { outcome: "failed", error });
@@ -303,49 +313,55 @@ export class PendingSubscribes {
   }
 }
 
-/** Somebody who wants to subscribe. */
+/** A subscribe of a client. */
 export interface SubscribeAttempt {
   readonly subscription: Subscription;
   readonly options: SubscribeOptions;
   readonly nowMs: number;
+  /** Called once, unless the subscribe is cancelled. */
   readonly done: (reply: SubscribeReply) => void;
 }
 
-/** What joins need of the follower of their channel. */
+/** The part of the follower that pending subscribes need. */
 export interface PendingSubscribesHost {
   readonly replayBuffer: ReplayBuffer;
-  /** Where the gateway stands; undefined while nobody knows, and on a channel without history. */
+  /** The position of the cursor; undefined without a cursor, and on a channel without history. */
   position(): StreamPosition | undefined;
+  /** Sends requests to the channel object, in order. */
   ask(requests: readonly PendingRequest[]): void;
-  /** Does what an answer makes necessary, and what follows from it. */
+  /** Carries out what a reply leads to, and everything that follows from that. */
   run(work: () => void): void;
-  /** Passes on what was read beyond the gateway's position. */
+  /** Passes on publications beyond the cursor. */
   advance(publications: readonly Publication[]): void;
-  /** From here on the subscription gets everything. */
+  /** Adds a subscriber: from here on it receives every publication. */
   begin(subscription: Subscription): void;
-  /** What the gateway misses can't be had: it begins anew, and so do all who wait (rule L3). */
+  /**
+   * The publications that the gateway has missed can't be read: the follower starts over, and restarts all subscribes
+   * (rule L3).
+   */
   insufficientState(): void;
 }
 
 interface PendingSubscribe extends SubscribeAttempt {
-  /** The gateway has caught up with the channel for it once. */
+  /** Whether the gateway has caught up with the channel for this subscribe. */
   caughtUp: boolean;
-  /** What it missed was read for it a second time. */
+  /** Whether the missed publications were read a second time. */
   reread: boolean;
 }
 
 interface Read {
   readonly since: StreamPosition;
   readonly subscribes: PendingSubscribe[];
-  /** So many of them were there when it was asked. */
+  /** How many of them were there when the read was sent. */
   readonly countAtRequest: number;
 }
 
 type Recovered = Extract<RelayReply, { readonly outcome: "recovered" }>;
 
 /**
- * Whether all that came since it was read is there, up to an offset. It isn't when another life of the channel's object was
- * heard of meanwhile, which may have come with a removal of the history; then it can be read once more.
+ * Whether every publication from the read up to an offset is there. One is missing if a batch of a later instance of
+ * the channel object came meanwhile, perhaps with a removal of the history, and emptied the replay buffer. Then the
+ * publications can be read once more.
  */
 function reaches({ position }: Recovered, missed: readonly Publication[], offset: number): boolean {
   const since = missed.filter((publication) => publication.offset > position.offset);
@@ -359,21 +375,22 @@ function offsetKey(offset: number): string {
   return `since ${offset}`;
 }
 
-/** How a subscriber's wish goes on, on a gateway that stands at a position. */
+/** What a subscribe needs next. */
 type SubscribeStep =
   | { readonly outcome: "reply"; readonly reply: SubscribeReply }
-  /** What came after this must be read first. */
+  /** The publications after this position must be read first. */
   | { readonly outcome: "read"; readonly since: StreamPosition }
   /** The newest publication must be read first. */
   | { readonly outcome: "read-newest"; readonly position: StreamPosition }
-  /** The subscriber has been further than the gateway, on another one: the gateway must catch up first. */
+  /** The client has been beyond the cursor, on another gateway: this gateway must catch up first. */
   | { readonly outcome: "catch-up"; readonly position: StreamPosition };
 
 /**
- * Decides what a subscriber's wish needs, without asking anybody where that isn't needed.
+ * Decides what a subscribe needs next. It needs nothing from the channel object if the replay buffer has the
+ * publications.
  *
- * @param position where the gateway stands; undefined on a channel without history
- * @param caughtUp whether it has caught up for this subscriber already
+ * @param position the position of the cursor; undefined on a channel without history
+ * @param caughtUp whether the gateway has caught up for this subscribe already
  */
 function decideSubscribe(
   options: SubscribeOptions,
@@ -390,7 +407,7 @@ function decideSubscribe(
     return { outcome: "catch-up", position };
   }
   if (options.mode === "cache") {
-    // Before the first publication there is none to be read.
+    // Before the first publication there is nothing to read.
     if (buffer.last === undefined && position.offset > 0) {
       return { outcome: "read-newest", position };
     }
@@ -408,9 +425,9 @@ function decideSubscribe(
 }
 
 /**
- * Answers who recovers a stream.
+ * The reply to a subscribe that recovers the publications after `since` (rules R1 to R4).
  *
- * @param missed everything after `since`, up to the position; undefined when it can't be had
+ * @param missed every publication after `since`, up to the position; undefined if they can't be read any more
  */
 function streamReply(
   options: SubscribeOptions,
@@ -425,9 +442,9 @@ function streamReply(
 }
 
 /**
- * Answers who recovers from the newest publication.
+ * The reply to a subscribe that recovers the newest publication (docs/protocol.md 2.4).
  *
- * @param newest the one at the position; undefined when it is gone
+ * @param newest the publication at the position; undefined if it can't be read any more
  */
 function newestReply(
   options: SubscribeOptions,
@@ -440,7 +457,7 @@ function newestReply(
   return recovered(options, position, recoverNewest(since, position, fits ? newest : undefined));
 }
 
-/** The subscription begins without what was missed, or not at all if that was the wish (rule R5). */
+/** The subscription begins without the missed publications or, if the client wants that, not at all (rule R5). */
 function notRecovered({ orFail }: SubscribeOptions, position: StreamPosition): SubscribeReply {
   return orFail
     ? { outcome: "failed", error: errorCodes.unrecoverablePosition }
@@ -469,7 +486,7 @@ function replyStep(reply: SubscribeReply): SubscribeStep {
   return { outcome: "reply", reply };
 }
 
-/** A subscriber that was sent more at once would be cut as slow, come back, and be sent it again. */
+/** A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4). */
 function fitsReply(publications: readonly Publication[], client: ClientConfig): boolean {
   const bytes = publications.reduce((sum, publication) => sum + publicationBytes(publication), 0);
   return bytes <= client.queueMaxSizeBytes - limits.answerRestBytes;

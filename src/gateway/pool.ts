@@ -1,32 +1,33 @@
 import { limits } from "../limits.ts";
 
 /**
- * What one isolate of the edge has learned about pools of objects, and which object of a pool it asks next for room (rule
- * G3). Nobody knows how long a pool is: this is found out by asking, remembered for as long as it is of use, and may be
- * forgotten at any time.
+ * What one isolate of the edge has learned about pools of objects, and the order in which it tries the objects of a
+ * pool for a connection (rule G3). The length of a pool isn't recorded anywhere. An isolate finds it out by trying,
+ * remembers it for as long as it is of use, and may forget it at any time.
  *
- * The lowest object with room is preferred, so that a pool fills from below and its upper end drains. Once room is known,
- * two objects below it are asked first: the lowest that isn't known to be full, and one anywhere between the two, without
- * which isolates that see little traffic would never find the way down in a long pool.
+ * The lowest object with room is preferred, so that a pool fills from below and its upper end drains. Once an object
+ * with room is known, two objects below it are tried first: the lowest that isn't known to be full, and any one between
+ * the two, without which isolates with little traffic would never find the way down in a long pool.
  *
- * From there upwards stretches are asked that double in width, one object of each: 12 calls see the whole of a pool of
- * 1,000. Where no room is known in a stretch, the clock says which of its objects it is. Were it always the same one,
- * isolates that remember nothing would all ask the same dozen, and clients be refused once these are full.
+ * From there upwards the pool is divided into stretches that double in width, and one object of each is tried: 12 calls
+ * see the whole of a pool of 1,000. In a stretch without a known object with room, the clock chooses the object. If the
+ * choice were always the same, all isolates that remember nothing would try the same dozen objects, and clients would
+ * be refused once these are full.
  */
 export class Pools {
   readonly #objectsMax: number;
   readonly #pools = new Map<string, PoolMemory>();
 
-  /** @param objectsMax how long a pool may get */
+  /** @param objectsMax how many objects a pool may have */
   constructor(objectsMax: number = limits.poolObjectsMax) {
     this.#objectsMax = objectsMax;
   }
 
   /**
-   * The objects to ask for one client, by their index in the pool, one after the other until one takes it: at most
-   * `limits.poolAttemptsMax`, lowest first, none that is known to be full. None at all when all are.
+   * The objects to try for one client, by their index in the pool, one after the other until one of them takes it: at
+   * most `limits.poolAttemptsMax`, lowest first, none that is known to be full. Empty if all are known to be full.
    *
-   * @param nowMs ms since 1970, whole
+   * @param nowMs ms since 1970, a whole number
    */
   candidates(pool: string, nowMs: number): readonly number[] {
     const memory = this.#pools.get(pool) ?? nothingKnown;
@@ -47,7 +48,7 @@ export class Pools {
     return candidates.filter((index) => index !== undefined).slice(0, limits.poolAttemptsMax);
   }
 
-  /** An object had no room: it is left out until then. */
+  /** An object had no room: it isn't tried until `untilMs`. */
   full(pool: string, index: number, untilMs: number): void {
     const { fullUntilMs, rooms } = this.#remember(pool);
     rooms.delete(index);
@@ -56,7 +57,7 @@ export class Pools {
 
   /** An object took a client, and so may have room for another one. */
   took(pool: string, index: number): void {
-    // That the first one has room is assumed anyway; most channels never need a second one.
+    // The first object is assumed to have room anyway, and most channels never need a second one.
     if (index === 0 && !this.#pools.has(pool)) return;
     const { fullUntilMs, rooms } = this.#remember(pool);
     fullUntilMs.delete(index);
@@ -65,7 +66,7 @@ export class Pools {
 
   #remember(pool: string): PoolMemory {
     const memory = this.#pools.get(pool) ?? { fullUntilMs: new Map(), rooms: new Set() };
-    // A map keeps the order of insertion, so its first entry is the one of which nothing was learned for longest.
+    // A map keeps the order of insertion, so its first entry is the pool of which nothing was learned for longest.
     this.#pools.delete(pool);
     this.#pools.set(pool, memory);
     const [oldest] = this.#pools.keys();
@@ -76,22 +77,25 @@ export class Pools {
   }
 }
 
-/** Of one pool; no index is in both. Neither grows beyond the number of the pool's objects. */
+/**
+ * What is known of one pool. No index is in both collections, and neither grows beyond the number of the pool's
+ * objects.
+ */
 interface PoolMemory {
-  /** Objects without room, and when they are worth asking again. */
+  /** Objects without room, and when they are worth another try, ms since 1970. */
   readonly fullUntilMs: Map<number, number>;
-  /** Objects that took a client when they were last asked, however long ago. */
+  /** Objects that took a client when they were last tried, however long ago. */
   readonly rooms: Set<number>;
 }
 
 const nothingKnown: PoolMemory = { fullUntilMs: new Map(), rooms: new Set() };
 
-/** The first four objects are asked one by one: most pools are no longer, and are then filled without a gap. */
+/** The first four objects are tried one by one: most pools have no more, and are then filled without a gap. */
 function stretchWidth(stretch: number): number {
   return stretch < 4 ? 1 : 2 ** (stretch - 2);
 }
 
-/** The lowest index in `from … end - 1` where there was room. */
+/** The lowest index in `from … end - 1` whose object is known to have room. */
 function lowestRoom({ rooms }: PoolMemory, from: number, end: number): number | undefined {
   let lowest: number | undefined;
   for (const index of rooms) {
@@ -101,9 +105,9 @@ function lowestRoom({ rooms }: PoolMemory, from: number, end: number): number | 
 }
 
 /**
- * An index in `from … end - 1` that isn't known to be full; undefined when all are, or when there is none.
+ * An index in `from … end - 1` that isn't known to be full; undefined if all of them are, or if the range is empty.
  *
- * @param chance a whole number that says where to begin; from the end it goes on at the beginning
+ * @param chance a whole number that chooses where the search begins; from the end it goes on at the beginning
  */
 function notFull(
   { fullUntilMs }: PoolMemory,

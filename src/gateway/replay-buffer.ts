@@ -4,17 +4,19 @@ import { publicationBytes } from "../contract/relay-batch.ts";
 import type { Follower } from "./follower.ts";
 
 /**
- * The newest publications of one channel, for clients that recover together: the history is read once for each position,
- * not once for each client (rule L6). It holds everything from its start to where the gateway stands, without a hole. It is
- * open for a short time after a read only, or a gateway would hold the histories of all its channels.
+ * The newest publications of one channel on a gateway, for clients that recover together: the history is read once for
+ * each position, not once for each client (rule L6). The buffer holds every publication from its start up to the
+ * cursor, without a hole. It is open only while a read is in flight and for `limits.replayBufferMs` after the read that
+ * opened it, or a gateway would hold the histories of all its channels.
  */
 export class ReplayBuffer {
-  /** The offset before the first publication; undefined while the window is closed. */
+  /** The offset before the first publication; undefined while the buffer is closed. */
   #start: number | undefined;
   #publications: Publication[] = [];
   #bytes = 0;
   #endsAtMs = 0;
 
+  /** The bytes of its publications. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -23,26 +25,29 @@ export class ReplayBuffer {
     return this.#start !== undefined;
   }
 
-  /** The newest publication, if there is one since the start. */
+  /** The newest publication since the start; undefined if there is none. */
   get last(): Publication | undefined {
     return this.#publications.at(-1);
   }
 
-  /** Begins at the offset where the gateway stands, unless it is open: before a read, so that what comes meanwhile is held. */
+  /**
+   * Opens the buffer at the offset of the cursor, unless it is open already. Call this before a read, so that the
+   * publications that come meanwhile are kept.
+   */
   open(offset: number, nowMs: number): void {
     if (this.#start !== undefined) return;
     this.#start = offset;
     this.#endsAtMs = nowMs + limits.replayBufferMs;
   }
 
-  /** Forgets everything: the history was removed, or the gateway can't vouch for what it holds. */
+  /** Drops all publications and takes no more. */
   close(): void {
     this.#start = undefined;
     this.#publications = [];
     this.#bytes = 0;
   }
 
-  /** Forgets what it holds, and goes on holding what comes. */
+  /** Drops all publications, and goes on taking those that come. */
   empty(): void {
     if (this.#start === undefined) return;
     this.#start += this.#publications.length;
@@ -50,16 +55,19 @@ export class ReplayBuffer {
     this.#bytes = 0;
   }
 
-  /** Closes when the read that opened it is long ago. Not while one is under way, which needs what comes meanwhile. */
+  /**
+   * Closes the buffer if the read that opened it is long ago. Don't call this while a read is in flight: its reply
+   * needs the publications that come meanwhile.
+   */
   expire(nowMs: number): void {
-    // A clock that was set back must not keep it open for longer.
+    // A clock that was set back must not keep the buffer open for longer.
     if (nowMs >= this.#endsAtMs || nowMs < this.#endsAtMs - limits.replayBufferMs) this.close();
   }
 
-  /** Takes the next publication. */
+  /** Takes the next publication, unless the buffer is closed. */
   append(publication: Publication): void {
     if (this.#start === undefined) return;
-    // With a hole it could vouch for nothing.
+    // A buffer with a hole would be of no use.
     if (publication.offset !== this.#start + this.#publications.length + 1) {
       this.close();
       return;
@@ -70,10 +78,10 @@ export class ReplayBuffer {
   }
 
   /**
-   * Joins what was read with what came meanwhile, and keeps as much of it as there is room for.
+   * Joins the publications that were read to those that came meanwhile, and keeps as many of them as there is room for.
    *
-   * @param read publications that follow on each other, oldest first
-   * @returns everything from the first one read to where the gateway stands; undefined when something between is missing
+   * @param read consecutive publications, oldest first
+   * @returns every publication from the first one read up to the cursor; undefined if one of them is missing
    */
   merge(read: readonly Publication[]): readonly Publication[] | undefined {
     const start = this.#start;
@@ -81,7 +89,7 @@ export class ReplayBuffer {
     const before = read.filter(({ offset }) => offset <= start);
     const first = before[0];
     if (first === undefined) return this.#publications;
-    // One missing in what was read would be one missing here.
+    // A publication that is missing in `read` would be missing in the buffer.
     if (first.offset + before.length - 1 !== start) return undefined;
     const merged = [...before, ...this.#publications];
     this.#start = first.offset - 1;
@@ -91,7 +99,7 @@ export class ReplayBuffer {
     return merged;
   }
 
-  /** Everything after an offset; undefined when the window doesn't reach back that far, or not up to it. */
+  /** Every publication after an offset; undefined if the buffer begins after it or ends before it. */
   since(offset: number): readonly Publication[] | undefined {
     if (this.#start === undefined || offset < this.#start) return undefined;
     const skipped = offset - this.#start;
@@ -111,14 +119,17 @@ export class ReplayBuffer {
   }
 }
 
-/** What a gateway holds for clients that recover together, of all its channels: bounded, and let go of in time. */
+/** The memory for all replay buffers of a gateway: bounded by `limits.replayBudgetBytesMax`, and freed in time. */
 export class ReplayBudget {
-  /** The oldest first. */
+  /** The bytes of each follower's replay buffer; the follower whose buffer was filled first comes first. */
   readonly #bytes = new Map<Follower, number>();
   #totalBytes = 0;
   #nextCheckMs = 0;
 
-  /** Something happened to a follower: its window may hold more now, or less. */
+  /**
+   * Counts a follower's replay buffer again, which may hold more or less than before. Drops the oldest buffers if all
+   * together are too large.
+   */
   note(follower: Follower): void {
     this.#count(follower);
     for (const oldest of this.#bytes.keys()) {
@@ -128,13 +139,16 @@ export class ReplayBudget {
     }
   }
 
-  /** A follower is there no more. */
+  /** The follower doesn't exist any more. */
   forget(follower: Follower): void {
     this.#totalBytes -= this.#bytes.get(follower) ?? 0;
     this.#bytes.delete(follower);
   }
 
-  /** Lets go of what is old, also where nothing happens any more. Looks at most once in the time that a window lives. */
+  /**
+   * Closes old buffers, even of channels on which nothing happens. Looks at them at most once every
+   * `limits.replayBufferMs`.
+   */
   expire(nowMs: number): void {
     if (nowMs < this.#nextCheckMs && nowMs >= this.#nextCheckMs - limits.replayBufferMs) return;
     this.#nextCheckMs = nowMs + limits.replayBufferMs;
