@@ -114,7 +114,7 @@ export function fitsInside({ claims, subscriptions }: SessionSnapshot): boolean 
 }
 
 /** Whether so many positions fit into the attachment, wherever the subscriptions are. */
-export function fitsKept(claims: ConnectionClaims | undefined, count: number): boolean {
+export function fitsCursors(claims: ConnectionClaims | undefined, count: number): boolean {
   return keptBytesMax * count <= roomBytes(claims);
 }
 
@@ -140,7 +140,7 @@ function isForBoth({ codec, secret, subscriptions }: SessionSnapshot): boolean {
 function keptTuples({ claims, subscriptions, cursors }: SessionSnapshot): {
   readonly kept?: readonly KeptTuple[];
 } {
-  if (cursors === undefined || cursors.size === 0 || !fitsKept(claims, cursors.size)) return {};
+  if (cursors === undefined || cursors.size === 0 || !fitsCursors(claims, cursors.size)) return {};
   const tuples: KeptTuple[] = [];
   for (const [place, { channel }] of subscriptions.entries()) {
     const cursor = cursors.get(channel);

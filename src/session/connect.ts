@@ -8,13 +8,11 @@ import type { Message } from "../protocol/codec.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { SubscribeResult, ConnectResult } from "../protocol/reply.ts";
-import type { SubscribeReply } from "./ports.ts";
-import { type Decision, disconnectWith, failWith } from "./decision.ts";
+import type { CommandSession, SubscribeReply } from "./ports.ts";
+import { type Decision, type DecisionDone, disconnectWith, failWith, silent } from "./decision.ts";
 import { grantUnidirectionalSubscriptions, unseen } from "./unidirectional.ts";
 import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
-import type { SessionState } from "./session-state.ts";
 import { subscribeOptions, notRecovering, type Recovering, subscribeResult } from "./subscribe.ts";
-import type { SubscriptionOwner } from "./subscription.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { hasEnded, ttlSeconds } from "./expiry.ts";
@@ -24,58 +22,57 @@ import type { SessionIdentity } from "../contract/session-snapshot.ts";
  * Carries out a connect: decides on it, makes the server's subscriptions, and answers when all of them have begun (rules C1,
  * C9). Their publications wait for the answer.
  *
- * @param done takes what the connect comes to when it failed; it is given nothing once the client was told of its success
+ * @param done takes what the connect comes to; silent once the client was told of its success
  */
 export function carryOutConnect(
-  state: SessionState,
-  subscriber: SubscriptionOwner,
+  session: CommandSession,
   id: number,
   request: ConnectRequest,
   verdict: ConnectionVerdict | undefined,
   nowMs: number,
-  done: (failure?: Decision) => void,
+  done: DecisionDone,
 ): void {
-  const { channels, config } = state.context;
-  const accepted = connect(state.identity, verdict, config.client, nowMs);
+  const { channels, config } = session.context;
+  const accepted = connect(session.identity, verdict, config.client, nowMs);
   if (accepted.outcome !== "accepted") {
     done(accepted);
     return;
   }
   const { claims } = accepted;
-  const grants = grantAll(state, request, claims);
+  const grants = grantAll(session, request, claims);
   if (grants.outcome !== "granted") {
     done(grants.outcome === "error" ? { ...grants, changes: refused } : grants);
     return;
   }
   // The subscriptions are made now, and remembered as what they are.
   const kept = withoutSubscriptions(claims);
-  state.identity = { ...state.identity, claims: kept };
+  session.identity = { ...session.identity, claims: kept };
   const { granted } = grants;
-  if (!state.hasRoom(granted.map(({ grant }) => grant.subscription))) {
+  if (!session.hasRoom(granted.map(({ grant }) => grant.subscription))) {
     done(failWith(errorCodes.limitExceeded, refused));
     return;
   }
-  state.connecting = true;
-  subscribeAll(state, subscriber, granted, request, nowMs, (outcome) => {
-    state.connecting = false;
+  session.connecting = true;
+  subscribeAll(session, granted, request, nowMs, (outcome) => {
+    session.connecting = false;
     const answer =
       outcome.outcome === "subscribed"
-        ? connectAnswer(state, id, kept, outcome.joined, nowMs)
+        ? connectAnswer(session, id, kept, outcome.joined, nowMs)
         : outcome;
     if (answer.outcome === "failed") {
-      for (const subscription of state.subscriptions.all) channels.unsubscribe(subscription);
-      state.subscriptions.clear();
+      for (const subscription of session.subscriptions.all) channels.unsubscribe(subscription);
+      session.subscriptions.clear();
       done(failWith(answer.error, refused));
     } else {
-      tellConnected(state, answer.message);
-      done();
+      tellConnected(session, answer.message);
+      done(silent);
     }
   });
 }
 
 /** Which subscriptions are made along with the connection, whether the server wants them or somebody who only listens. */
 function grantAll(
-  { identity, context, unidirectional: oneWay }: SessionState,
+  { identity, context, unidirectional }: CommandSession,
   request: ConnectRequest,
   claims: ConnectionClaims,
 ): ReturnType<typeof grantServerSubscriptions> {
@@ -84,7 +81,7 @@ function grantAll(
   const given = serverSubscriptions
     ? grantServerSubscriptions(claims, requester, config, channels)
     : nothingGranted;
-  if (!oneWay || given.outcome !== "granted") return given;
+  if (!unidirectional || given.outcome !== "granted") return given;
   const all = grantUnidirectionalSubscriptions(
     request,
     claims,
@@ -120,8 +117,7 @@ type AllSubscribed =
 
 /** Joins all channels at once. Whoever isn't in one of them isn't connected: it comes again, with its positions. */
 function subscribeAll(
-  state: SessionState,
-  subscriber: SubscriptionOwner,
+  session: CommandSession,
   granted: readonly GrantedChannel[],
   { subscriptions: requested }: ConnectRequest,
   nowMs: number,
@@ -137,17 +133,17 @@ function subscribeAll(
     const { channel } = grant.subscription;
     const asked = requested.get(channel);
     const request = asked === undefined ? notRecovering : { ...asked, flag: 0 };
-    const subscription = state.newSubscription(grant.subscription, subscriber);
+    const subscription = session.newSubscription(grant.subscription);
     subscription.pause();
-    state.subscriptions.add(subscription, false);
+    session.subscriptions.add(subscription);
     const options = subscribeOptions(grant, known.options, request);
-    state.context.channels.subscribe(subscription, options, nowMs, (answer) => {
+    session.context.channels.subscribe(subscription, options, nowMs, (answer) => {
       if (answer.outcome === "failed") {
         error ??= answer.error;
-        state.subscriptions.remove(channel);
+        session.subscriptions.remove(channel);
       } else {
         joined.push({ channel, request, grant, answer });
-        state.subscriptions.begin(channel);
+        subscription.begin();
       }
       missing--;
       if (missing === 0) settle();
@@ -161,14 +157,14 @@ function subscribeAll(
  * subscriptions it is then told that it missed something, as after any recovery that failed (rules R4, F4).
  */
 function connectAnswer(
-  state: SessionState,
+  session: CommandSession,
   id: number,
   claims: ConnectionClaims,
   joined: readonly SubscribedChannel[],
   nowMs: number,
 ): { readonly outcome: "fits"; readonly message: Message } | SubscribeFailed {
-  const { codec } = state;
-  const { config, version } = state.context;
+  const { codec } = session;
+  const { config, version } = session.context;
   const { queueMaxSizeBytes } = config.client;
   const bytesOf = (result: SubscribeResult): number =>
     codec.encodeReply({ id, method: "subscribe", result }).length;
@@ -190,8 +186,8 @@ function connectAnswer(
     subscriptions.set(channel, fits ? whole : bare);
   }
   const result = {
-    ...connectResult(state.identity, claims, config.client, version, nowMs),
-    ...emulation(state),
+    ...connectResult(session.identity, claims, config.client, version, nowMs),
+    ...emulation(session),
     ...(subscriptions.size === 0 ? {} : { subscriptions }),
   };
   const message = codec.encodeReply({ id, method: "connect", result });
@@ -201,21 +197,23 @@ function connectAnswer(
 }
 
 /** How what the client posts finds its way to it (docs/protocol.md 4.3). Who only listens has nothing to post. */
-function emulation({ identity, context, unidirectional: oneWay }: SessionState): {
+function emulation({ identity, context, unidirectional }: CommandSession): {
   readonly session?: string;
   readonly node?: string;
 } {
   if (identity.secret === undefined) return {};
-  return oneWay ? { session: identity.secret } : { session: identity.secret, node: context.node };
+  return unidirectional
+    ? { session: identity.secret }
+    : { session: identity.secret, node: context.node };
 }
 
-function tellConnected(state: SessionState, message: Message): void {
-  const { channels } = state.context;
-  state.change({ phase: "connected" });
-  state.send(message);
-  const begun = state.subscriptions.all;
+function tellConnected(session: CommandSession, message: Message): void {
+  const { channels } = session.context;
+  session.change({ phase: "connected" });
+  session.send(message);
+  const begun = session.subscriptions.all;
   for (const subscription of begun) subscription.resume();
-  for (const subscription of begun) if (!state.closed) channels.announce(subscription);
+  for (const subscription of begun) if (!session.closed) channels.announce(subscription);
 }
 
 /** Somebody may connect, as these claims say. */
@@ -230,13 +228,13 @@ interface AcceptedConnect {
  * @param verdict what became of the command's token; absent when it carried none
  */
 function connect(
-  session: SessionIdentity,
+  identity: SessionIdentity,
   verdict: ConnectionVerdict | undefined,
   config: ClientConfig,
   nowMs: number,
 ): AcceptedConnect | Decision {
-  if (session.phase !== "new") return disconnectWith(disconnectCodes.badRequest);
-  const credentials = credentialsOf(session, verdict, config, nowMs);
+  if (identity.phase !== "new") return disconnectWith(disconnectCodes.badRequest);
+  const credentials = credentialsOf(identity, verdict, config, nowMs);
   if (credentials.outcome === "error") return { ...credentials, changes: refused };
   if (credentials.outcome !== "accepted") return credentials;
   return fitsAttachment(withoutSubscriptions(credentials.claims))
@@ -271,12 +269,12 @@ function connectResult(
 }
 
 function credentialsOf(
-  session: SessionIdentity,
+  identity: SessionIdentity,
   verdict: ConnectionVerdict | undefined,
   config: ClientConfig,
   nowMs: number,
 ): AcceptedConnect | Decision {
-  const fromEdge = session.claims;
+  const fromEdge = identity.claims;
   if (verdict?.outcome === "invalid") return disconnectWith(disconnectCodes.invalidToken);
   if (verdict?.outcome === "expired") return failWith(errorCodes.tokenExpired);
   if (verdict?.outcome === "unavailable") return failWith(errorCodes.internal);

@@ -10,8 +10,14 @@ export type Decision =
   /** Nothing is sent. */
   | { readonly outcome: "silent"; readonly changes?: Changes };
 
+/** Takes what a command came to, at once or when the channel's object has answered. */
+export type DecisionDone = (decision: Decision) => void;
+
 /** What is different of the session from now on; its subscriptions change by other ways. */
 export type Changes = Partial<SessionIdentity>;
+
+/** Of a command whose reply was sent already, or that has none. */
+export const silent: Decision = { outcome: "silent" };
 
 export function disconnectWith(code: DisconnectCode): Decision {
   return { outcome: "disconnect", code };

@@ -11,6 +11,7 @@ import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { SubscribeRequest, FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import { hasEnded } from "./expiry.ts";
+import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
@@ -87,6 +88,15 @@ function grantedAsAsked(
   if (filter !== undefined && !(channel.options.allowTagsFilter && makesSense(filter)))
     return failWith(errorCodes.badRequest);
   return granted(request, channel, requester, terms);
+}
+
+/** Finds the channel a command names, or else what the command comes to. */
+export function findChannel(name: string, channels: Channels): KnownChannel | Decision {
+  if (name === "") return disconnectWith(disconnectCodes.badRequest);
+  const resolved = channels.find(name);
+  if (resolved.outcome === "bad-name") return failWith(errorCodes.badRequest);
+  if (resolved.outcome === "unknown-namespace") return failWith(errorCodes.unknownChannel);
+  return resolved;
 }
 
 function makesSense(filter: FilterNode): boolean {

@@ -4,10 +4,16 @@ import type { ResolvedChannel } from "../channel/channel-name.ts";
 import type { ErrorCode, DisconnectCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
+import type { PresenceResult, PresenceStatsResult, Reply } from "../protocol/reply.ts";
+import type { Changes } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
-import type { Message } from "../protocol/codec.ts";
-import type { SessionSnapshot } from "../contract/session-snapshot.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+import type { Codec, Message } from "../protocol/codec.ts";
+import type {
+  SessionIdentity,
+  SessionSnapshot,
+  SubscriptionSnapshot,
+} from "../contract/session-snapshot.ts";
 import type { Config } from "../config/config.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
@@ -128,6 +134,52 @@ export interface SessionContext {
   readonly channel?: string;
   /** Whether a session too large for its attachment can lie in a row (rule G2). */
   readonly storesRows: boolean;
+}
+
+/** A session as the commands that it carries out see it. */
+export interface CommandSession {
+  readonly context: SessionContext;
+  /** What its frames are. */
+  readonly codec: Codec;
+  readonly subscriptions: Subscriptions;
+  /** Who the client is. What it is subscribed to is in `subscriptions`. */
+  identity: SessionIdentity;
+  /** A connect waits for the server's subscriptions; until then nothing is saved. */
+  connecting: boolean;
+  readonly closed: boolean;
+  /** Whether nothing but connect may come. */
+  readonly awaitsConnect: boolean;
+  /** Whether whatever comes counts for nothing: the connection is closed, was refused (rule C4), or only listens (rule C11). */
+  readonly ignoresCommands: boolean;
+  /** Whether the client only listens: then nothing is answered. */
+  readonly unidirectional: boolean;
+  /** "" for an anonymous user, and before connect. */
+  readonly user: string;
+  readonly snapshot: SessionSnapshot;
+  /** Changes what the client is, and saves the session. */
+  change(changes: Changes | undefined): void;
+  /** Saves the session, unless a connect is under way or the connection is closed. */
+  save(): void;
+  /** Whether a session with these subscriptions, or claims, could be saved (rules S1, G2). */
+  hasRoom(
+    subscriptions: readonly SubscriptionSnapshot[],
+    claims?: SessionSnapshot["claims"],
+  ): boolean;
+  newSubscription(granted: SubscriptionSnapshot): Subscription;
+  /** Ends the subscription to a channel, if there is one. */
+  leave(channel: string): void;
+  /**
+   * Sends a reply, or an error if the reply is too large.
+   *
+   * @param after the channel whose collected publications have to go out first
+   */
+  reply(reply: Reply, after?: string): void;
+  /** @param sent is called when the message went out: at once, or when those before it did */
+  send(message: Message, after?: string, sent?: () => void): void;
+  /** Whether a message of this size has to wait until the client has taken what is under way to it. */
+  mustWait(message: Message): boolean;
+  /** Closes the connection from our side. */
+  disconnect(code: DisconnectCode): void;
 }
 
 /** What became of the token that came with a command, already verified: that takes time, and a session takes none. */

@@ -9,53 +9,47 @@ import type { SubRefreshRequest } from "../protocol/command.ts";
 import { type Decision, failWith, disconnectWith } from "./decision.ts";
 import { isBoundTo } from "./grant.ts";
 import { serverChannels } from "./server-subscriptions.ts";
-import type { SessionState } from "./session-state.ts";
-import { clientInfo } from "./subscription.ts";
+import type { CommandSession } from "./ports.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { hasEnded, ttlSeconds } from "./expiry.ts";
 import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
 /** Carries out a refresh: the new token's info is what others see from now on, as they would after sleep (rule S2). */
 export function carryOutRefresh(
-  state: SessionState,
+  session: CommandSession,
   id: number,
   verdict: ConnectionVerdict | undefined,
   nowMs: number,
 ): Decision {
-  const { config, serverSubscriptions } = state.context;
+  const { config, serverSubscriptions } = session.context;
   const channelsOf = (claims: ConnectionClaims): ReadonlySet<string> =>
     serverSubscriptions ? serverChannels(claims, config) : noChannels;
-  const decision = refresh(id, state.snapshot, verdict, channelsOf, nowMs);
+  const decision = refresh(id, session.snapshot, verdict, channelsOf, nowMs);
   if (decision.outcome !== "reply") return decision;
-  const { granted: snapshots, all } = state.subscriptions;
-  if (!state.hasRoom(snapshots, decision.changes?.claims))
+  const { granted, all } = session.subscriptions;
+  if (!session.hasRoom(granted, decision.changes?.claims))
     return failWith(errorCodes.limitExceeded);
-  const identity = { ...state.identity, ...decision.changes };
-  for (const subscription of all) {
-    subscription.info = clientInfo(identity, subscription.granted);
-  }
+  const identity = { ...session.identity, ...decision.changes };
+  for (const subscription of all) subscription.updateInfo(identity);
   return decision;
 }
 
 /** Carries out the refresh of one subscription. */
 export function carryOutSubRefresh(
-  state: SessionState,
+  session: CommandSession,
   id: number,
   request: SubRefreshRequest,
   verdict: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Decision {
-  const { snapshot, subscriptions, identity } = state;
+  const { snapshot, subscriptions, identity } = session;
   const refreshed = subRefresh(id, request, snapshot, verdict, nowMs);
   if (refreshed.outcome !== "refreshed") return refreshed;
   const granted = refreshed.subscription;
   const { channel } = granted;
   const snapshots = subscriptions.granted.map((one) => (one.channel === channel ? granted : one));
-  if (!state.hasRoom(snapshots)) return failWith(errorCodes.limitExceeded);
-  subscriptions.replace(granted);
-  state.save();
-  const subscription = subscriptions.get(channel);
-  if (subscription !== undefined) subscription.info = clientInfo(identity, granted);
+  if (!session.hasRoom(snapshots)) return failWith(errorCodes.limitExceeded);
+  subscriptions.get(channel)?.renew(granted, identity);
   return refreshed.decision;
 }
 

@@ -5,88 +5,91 @@ import {
   type UnsubscribeCode,
   unsubscribeCodes,
 } from "../protocol/codes.ts";
-import type { Codec } from "../protocol/codec.ts";
+import type { Codec, Message } from "../protocol/codec.ts";
+import { codecNamed } from "../protocol/codecs.ts";
 import type { Command } from "../protocol/command.ts";
-import { type CommandContext, publish, readHistory, seePresence } from "./channel-commands.ts";
-import { CommandRateLimit } from "./rate-limit.ts";
-import {
-  channelOf,
-  orderedBy,
-  ReplyOrder,
-  type ReceivedCommand,
-  CommandQueue,
-} from "./command-queue.ts";
-import { endMs } from "./expiry.ts";
-import { carryOutConnect } from "./connect.ts";
-import type { Connection, SessionContext, VerifiedTokens } from "./ports.ts";
-import { type Decision, disconnectWith, failWith } from "./decision.ts";
-import { heartbeat, pingDueAtMs, pong } from "./heartbeat.ts";
-import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
-import { unidirectionalDisconnect } from "./unidirectional.ts";
-import { SessionState } from "./session-state.ts";
+import type { Reply } from "../protocol/reply.ts";
+import { fitsCursors, fitsInside, fitsRow } from "../contract/attachment.ts";
 import type {
   Cursor,
+  SessionIdentity,
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
-import { carryOutSubscribe } from "./subscribe.ts";
-import type { SubscriptionOwner } from "./subscription.ts";
+import { CommandExecutor } from "./command-executor.ts";
+import type { Changes } from "./decision.ts";
+import { endMs } from "./expiry.ts";
+import { heartbeat, pingDueAtMs } from "./heartbeat.ts";
+import { Outbox } from "./outbox.ts";
+import type { CommandSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
+import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
+import { Subscriptions } from "./subscriptions.ts";
 
 /**
  * One client's connection, from its first command to its last (rules C1 to C10).
  * What it holds beyond its snapshot belongs to commands under way, and an object with any of those doesn't sleep: so a
  * session thrown away and made again from the snapshot goes on as if nothing had happened.
  */
-export class Session implements SubscriptionOwner {
-  readonly #context: SessionContext;
-  readonly #state: SessionState;
-  /** Undefined while no command has to wait for another. */
-  #commands: CommandQueue | undefined;
-  /** Undefined while every answer was given. */
-  #replyOrder: ReplyOrder | undefined;
-  /** Undefined until the first command. */
-  #rateLimit: CommandRateLimit | undefined;
+export class Session implements CommandSession, SubscriptionSession {
+  readonly context: SessionContext;
+  readonly codec: Codec;
+  readonly subscriptions = new Subscriptions();
+  readonly outbox: Outbox;
+  identity: SessionIdentity;
+  connecting = false;
+  readonly #connection: Connection;
+  /** Undefined until the first command, and again once nothing of the commands is left. */
+  #executor: CommandExecutor | undefined;
 
   /** Also takes up a session that slept: a subscription in the snapshot is a subscription again. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
-    this.#context = context;
-    this.#state = new SessionState(snapshot, connection, context);
+    const { subscriptions, cursors, ...identity } = snapshot;
+    this.identity = compact(identity);
+    this.codec = codecNamed(identity.codec);
+    this.context = context;
+    this.outbox = new Outbox(connection, context.config.client.queueMaxSizeBytes);
+    this.#connection = connection;
     if (snapshot.phase !== "connected") return;
-    for (const granted of snapshot.subscriptions) {
-      const cursor = snapshot.cursors?.get(granted.channel);
-      const subscription = this.#state.newSubscription(granted, this, cursor);
+    for (const granted of subscriptions) {
+      const subscription = this.newSubscription(granted, cursors?.get(granted.channel));
       subscription.restored();
-      this.#state.subscriptions.add(subscription, true);
+      this.subscriptions.add(subscription);
       context.channels.restore(subscription);
       // Another release understood its filter: without it the client would get everything (rule D4).
-      if (granted.filter && !subscription.filter) this.insufficientState(granted.channel);
+      if (granted.filter && !subscription.filter) this.insufficientState(subscription);
     }
   }
 
   get closed(): boolean {
-    return this.#state.closed;
+    return this.identity.phase === "closed";
   }
 
-  /** Whether whatever comes counts for nothing: the connection is closed, was refused (rule C4), or only listens (rule C11). */
   get ignoresCommands(): boolean {
-    const { identity, unidirectional: oneWay } = this.#state;
-    if (identity.phase === "closed" || identity.phase === "refused") return true;
-    return oneWay && !this.awaitsConnect;
+    const { phase } = this.identity;
+    if (phase === "closed" || phase === "refused") return true;
+    return this.unidirectional && !this.awaitsConnect;
   }
 
-  /** Whether nothing but connect may come. */
   get awaitsConnect(): boolean {
-    return this.#state.identity.phase === "new" && !this.#state.connecting;
+    return this.identity.phase === "new" && !this.connecting;
   }
 
-  /** What its frames are. */
-  get codec(): Codec {
-    return this.#state.codec;
+  get unidirectional(): boolean {
+    return this.codec.name === "one_way";
   }
 
   /** The connection's ID. */
   get client(): string {
-    return this.#state.identity.client;
+    return this.identity.client;
+  }
+
+  get user(): string {
+    return this.identity.claims?.user ?? "";
+  }
+
+  get snapshot(): SessionSnapshot {
+    const { list, cursors } = this.subscriptions;
+    return { ...this.identity, subscriptions: list, ...(cursors === undefined ? {} : { cursors }) };
   }
 
   /**
@@ -96,30 +99,16 @@ export class Session implements SubscriptionOwner {
    * @param busy too much waits already: a publish is refused (rule B6)
    */
   receive(command: Command, tokens: VerifiedTokens, nowMs: number, busy = false): void {
-    if (this.ignoresCommands) return;
-    if ((command.method === "connect") !== this.awaitsConnect) {
-      this.disconnect(disconnectCodes.badRequest);
-      return;
-    }
-    this.#rateLimit ??= new CommandRateLimit();
-    switch (this.#rateLimit.take(command.method, nowMs)) {
-      case "granted":
-        this.#enter({ command, tokens, nowMs, busy });
-        return;
-      case "over":
-        this.#apply(command, failWith(errorCodes.tooManyRequests));
-        return;
-      case "far-over":
-        this.disconnect(disconnectCodes.tooManyRequests);
-    }
+    this.#executor ??= new CommandExecutor(this);
+    this.#executor.receive(command, tokens, nowMs, busy);
   }
 
   /** Does what is due: gives up who is stale, expired or gone, and pings. */
   tick(pingTick: boolean, nowMs: number): void {
-    const { identity, connecting, subscriptions } = this.#state;
-    const { client } = this.#context.config;
-    if (identity.phase === "closed" || connecting) return;
-    if (this.#rateLimit?.isWhole(nowMs) === true) this.#rateLimit = undefined;
+    const { identity } = this;
+    const { client } = this.context.config;
+    if (this.closed || this.connecting) return;
+    if (this.#executor?.isIdle(nowMs) === true) this.#executor = undefined;
     if (identity.phase !== "connected") {
       if (nowMs >= this.#staleAtMs()) this.disconnect(disconnectCodes.stale);
       return;
@@ -128,15 +117,15 @@ export class Session implements SubscriptionOwner {
       this.disconnect(disconnectCodes.connectionExpired);
       return;
     }
-    if (nowMs >= endMs(subscriptions.expireAtSeconds, client.expiredSubCloseDelayMs)) {
+    if (nowMs >= endMs(this.subscriptions.expireAtSeconds, client.expiredSubCloseDelayMs)) {
       this.#endExpired(nowMs);
     }
-    const { lastHeardMs } = this.#state;
-    switch (heartbeat(identity, client.pingIntervalMs, pingTick, lastHeardMs, nowMs)) {
+    const lastHeardMs = this.#connection.lastHeardMs();
+    switch (heartbeat(this.identity, client.pingIntervalMs, pingTick, lastHeardMs, nowMs)) {
       case "nothing":
         return;
       case "ping":
-        this.#state.ping(nowMs);
+        this.#ping(nowMs);
         return;
       case "no-pong":
       case "gone":
@@ -146,261 +135,148 @@ export class Session implements SubscriptionOwner {
 
   /** When the next ping is due, ms since 1970; Infinity for never. */
   get pingDueAtMs(): number {
-    return pingDueAtMs(this.#state.identity, this.#context.config.client.pingIntervalMs);
+    return pingDueAtMs(this.identity, this.context.config.client.pingIntervalMs);
   }
 
   /** When {@link tick} has something to do, ms since 1970; Infinity for never. */
   get dueAtMs(): number {
-    const { identity, connecting, subscriptions } = this.#state;
-    const { client } = this.#context.config;
-    if (identity.phase === "closed" || connecting) return Number.POSITIVE_INFINITY;
+    const { identity } = this;
+    const { client } = this.context.config;
+    if (this.closed || this.connecting) return Number.POSITIVE_INFINITY;
     if (identity.phase !== "connected") return this.#staleAtMs();
     return Math.min(
       this.pingDueAtMs,
       endMs(identity.claims?.expireAtSeconds, client.expiredCloseDelayMs),
-      endMs(subscriptions.expireAtSeconds, client.expiredSubCloseDelayMs),
+      endMs(this.subscriptions.expireAtSeconds, client.expiredSubCloseDelayMs),
     );
   }
 
   /** Closes the connection from our side. */
   disconnect(code: DisconnectCode): void {
-    this.#commands = undefined;
-    this.#replyOrder?.clear();
-    this.#state.disconnect(code);
+    if (this.closed) return;
+    this.ended();
+    this.#connection.close(code);
   }
 
-  /** The socket is gone, whoever closed it. */
+  /** The socket is gone, whoever closed it: the connection is over, and so are its subscriptions. */
   ended(): void {
-    this.#commands = undefined;
-    this.#replyOrder?.clear();
-    this.#state.end();
+    if (this.closed) return;
+    this.#executor?.clear();
+    const { all } = this.subscriptions;
+    this.subscriptions.clear();
+    this.identity = compact({ ...this.identity, phase: "closed" });
+    // Also while a connect is under way: after hibernation the platform may list the socket again (rule S4).
+    this.#connection.save(this.snapshot);
+    for (const subscription of all) this.context.channels.unsubscribe(subscription);
+    this.outbox.clear();
   }
 
-  flushed(channel: string): void {
-    this.#state.flushed(channel);
-  }
-
-  insufficientState(channel: string): void {
-    const granted = this.#state.subscriptions.list.find((one) => one.channel === channel);
+  insufficientState(subscription: Subscription): void {
+    const { channel, granted } = subscription;
+    const isCurrent = this.subscriptions.get(channel) === subscription;
     // A subscription that the server made can only be made anew by connecting anew (docs/protocol.md 2.6).
-    if (this.#state.connecting || granted?.serverSide === true) {
+    if (this.connecting || (isCurrent && granted.serverSide === true)) {
       this.disconnect(disconnectCodes.insufficientState);
-    } else if (granted !== undefined) {
+    } else if (isCurrent) {
       this.#unsubscribe(channel, unsubscribeCodes.insufficientState);
     }
   }
 
-  changed(granted: SubscriptionSnapshot): void {
-    this.#state.changed(granted);
+  change(changes: Changes | undefined): void {
+    if (changes === undefined) return;
+    this.identity = compact({ ...this.identity, ...changes });
+    this.save();
   }
 
-  keep(channel: string, cursor: Cursor): boolean {
-    return this.#state.keep(channel, cursor);
+  save(): void {
+    if (!this.connecting && !this.closed) this.#connection.save(this.snapshot);
   }
 
-  #enter(received: ReceivedCommand): void {
-    const { command } = received;
-    const key = this.#state.connecting ? connectKey : channelOf(command);
-    // Its reply doesn't wait, for publications follow it: so it begins when all before it is answered (rules O3, O6).
-    const isLate =
-      key !== undefined && command.method === "subscribe" && this.#replyOrder?.isOpen(key) === true;
-    if (isLate && this.#commands?.isOpen(key) !== true) this.#open(key);
-    if (key === undefined || this.#commands?.isOpen(key) !== true) {
-      this.#carryOut(received);
-    } else if (!this.#commands.add(key, received)) {
-      this.#apply(command, failWith(errorCodes.tooManyRequests));
-    }
+  subscriptionChanged(): void {
+    this.subscriptions.changed();
+    this.save();
   }
 
-  #open(key: string): void {
-    this.#commands ??= new CommandQueue();
-    this.#commands.open(key);
+  hasRoomForCursor(): boolean {
+    return fitsCursors(this.identity.claims, this.subscriptions.cursorCount + 1);
   }
 
-  /** Carries out what waited, in order; the first of it may make the rest wait again. After a refused connect nothing is. */
-  #resume(key: string): void {
-    const waited = this.#commands?.close(key) ?? [];
-    if (this.#commands?.idle === true) this.#commands = undefined;
-    for (const received of waited) {
-      if (this.#state.identity.phase === "connected") this.#enter(received);
-    }
-  }
-
-  #inOrder(channel: string, apply: (decision: Decision) => void): (decision: Decision) => void {
-    this.#replyOrder ??= new ReplyOrder((answered) => {
-      if (this.#replyOrder?.idle === true) this.#replyOrder = undefined;
-      this.#resume(answered);
-    });
-    return this.#replyOrder.reserve(channel, apply);
-  }
-
-  #carryOut(received: ReceivedCommand): void {
-    const { command, nowMs } = received;
-    const apply = (decision: Decision): void => {
-      this.#apply(command, decision);
-    };
-    const channel = orderedBy(command);
-    const answer = channel === undefined ? apply : this.#inOrder(channel, apply);
-    const decide = (decision: Decision): void => {
-      if (decision.outcome === "disconnect") apply(decision);
-      else answer(decision);
-    };
-    switch (command.method) {
-      case "connect":
-      case "subscribe":
-      case "unsubscribe":
-      case "refresh":
-      case "sub_refresh":
-        this.#carryOutOwn(received, command, decide);
-        return;
-      case "publish":
-        if (received.busy) decide(failWith(errorCodes.tooManyRequests));
-        else publish(this.#asking(command, nowMs), command.request, decide);
-        return;
-      case "presence":
-      case "presence_stats":
-        seePresence(this.#asking(command, nowMs), command.request, command.method, decide);
-        return;
-      case "history":
-        readHistory(this.#asking(command, nowMs), command.request, decide);
-        return;
-      case "rpc":
-        decide(
-          this.#context.config.rpc.pingEnabled && command.request.method === "ping"
-            ? { outcome: "reply", reply: { id: command.id, method: "rpc" } }
-            : failWith(errorCodes.notAvailable),
-        );
-        return;
-      case "send":
-        decide(disconnectWith(disconnectCodes.notAvailable));
-        return;
-      case "ping":
-        decide(disconnectWith(disconnectCodes.badRequest));
-        return;
-      case "pong":
-        decide(pong(this.#state.identity.awaitingPong));
-    }
-  }
-
-  /** What changes the session itself. */
-  #carryOutOwn(
-    { tokens, nowMs }: ReceivedCommand,
-    command: OwnCommand,
-    decide: (decision: Decision) => void,
-  ): void {
-    const state = this.#state;
-    const { id } = command;
-    // What waits for a subscribe is carried out once it is answered, whatever it came to.
-    const finish = (failure?: Decision): void => decide(failure ?? { outcome: "silent" });
-    switch (command.method) {
-      case "connect": {
-        const { connection } = tokens;
-        this.#open(connectKey);
-        carryOutConnect(state, this, id, command.request, connection, nowMs, (failure) => {
-          finish(failure);
-          this.#resume(connectKey);
+  hasRoom(
+    subscriptions: readonly SubscriptionSnapshot[],
+    claims: SessionSnapshot["claims"] = this.identity.claims,
+  ): boolean {
+    return this.context.storesRows
+      ? fitsRow(subscriptions)
+      : fitsInside({
+          ...this.identity,
+          ...(claims === undefined ? {} : { claims }),
+          subscriptions,
         });
-        return;
-      }
-      case "subscribe": {
-        const { channel } = command.request;
-        const { subscription } = tokens;
-        this.#open(channel);
-        carryOutSubscribe(state, this, id, command.request, subscription, nowMs, finish);
-        return;
-      }
-      case "unsubscribe": {
-        const { channel } = command.request;
-        if (channel !== "") this.#leave(channel);
-        const reply = { id, method: "unsubscribe" } as const;
-        decide(
-          channel === "" ? disconnectWith(disconnectCodes.badRequest) : { outcome: "reply", reply },
-        );
-        return;
-      }
-      case "refresh":
-        decide(carryOutRefresh(state, id, tokens.connection, nowMs));
-        return;
-      case "sub_refresh":
-        decide(carryOutSubRefresh(state, id, command.request, tokens.subscription, nowMs));
-    }
   }
 
-  #asking(
-    { id, request }: { readonly id: number; readonly request: { readonly channel: string } },
-    nowMs: number,
-  ): CommandContext {
-    const { channels, config } = this.#context;
-    const subscription = this.#state.subscriptions.get(request.channel);
-    return { id, session: this.#state.identity, channels, config, subscription, nowMs };
+  newSubscription(granted: SubscriptionSnapshot, cursor?: Cursor): Subscription {
+    const info = clientInfo(this.identity, granted);
+    return new Subscription(info, granted, this.codec, this.#connection, this, cursor);
   }
 
-  #apply(command: Command, decision: Decision): void {
-    const state = this.#state;
-    if (state.closed) return;
-    switch (decision.outcome) {
-      case "disconnect":
-        this.disconnect(decision.code);
-        return;
-      case "silent":
-        state.change(decision.changes);
-        return;
-      case "error":
-        if (state.unidirectional) {
-          this.disconnect(unidirectionalDisconnect(decision.error));
-          return;
-        }
-        state.change(decision.changes);
-        // It has no number that an error could be for, and comes to this anyway.
-        if (command.method === "send") this.disconnect(disconnectCodes.notAvailable);
-        else if (command.method !== "pong") state.reply({ id: command.id, error: decision.error });
-        return;
-      case "reply":
-        state.change(decision.changes);
-        state.reply(
-          decision.reply,
-          command.method === "publish" ? this.#collecting(command.request.channel) : undefined,
-        );
-    }
+  reply(reply: Reply, after?: string): void {
+    const { codec } = this;
+    const { config } = this.context;
+    const message = codec.encodeReply(reply);
+    // A reply that is larger than all that may wait for the client is an error instead (rule F4).
+    const fits = message.length <= config.client.queueMaxSizeBytes;
+    const refusal: Reply = { id: reply.id, error: errorCodes.limitExceeded };
+    this.send(fits ? message : codec.encodeReply(refusal), after);
   }
 
-  /** The channel, if a publication that its subscriber must get before a reply is still being collected (rule O4). */
-  #collecting(channel: string): string | undefined {
-    const subscription = this.#state.subscriptions.get(channel);
-    if (subscription === undefined) return undefined;
-    return this.#context.channels.awaitFlush(subscription) ? channel : undefined;
+  send(message: Message, after?: string, sent?: () => void): void {
+    // Carrying out a command can cut its own sender as too slow; a closed socket is sent nothing (rule S4).
+    if (this.closed) return;
+    // One small frame can ask for much: who doesn't take the answers gets no more of them (rule F4).
+    if (this.outbox.wouldExceed(0)) this.disconnect(disconnectCodes.slow);
+    else this.outbox.send(message, after, sent);
+  }
+
+  mustWait(message: Message): boolean {
+    return this.outbox.behind && this.outbox.wouldExceed(message.length);
+  }
+
+  leave(channel: string): void {
+    const subscription = this.subscriptions.get(channel);
+    if (subscription === undefined) return;
+    this.subscriptions.remove(channel);
+    this.save();
+    this.context.channels.unsubscribe(subscription);
+  }
+
+  #unsubscribe(channel: string, code: UnsubscribeCode): void {
+    this.leave(channel);
+    this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));
   }
 
   #endExpired(nowMs: number): void {
-    const { expiredSubCloseDelayMs } = this.#context.config.client;
-    for (const { channel, expireAtSeconds } of this.#state.subscriptions.list) {
+    const { expiredSubCloseDelayMs } = this.context.config.client;
+    for (const { channel, expireAtSeconds } of this.subscriptions.list) {
       if (nowMs < endMs(expireAtSeconds, expiredSubCloseDelayMs)) continue;
       this.#unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
     }
   }
 
-  #unsubscribe(channel: string, code: UnsubscribeCode): void {
-    this.#leave(channel);
-    this.#state.send(this.#state.codec.encodePush({ type: "unsubscribe", channel, code }));
-  }
-
-  #leave(channel: string): void {
-    const subscription = this.#state.subscriptions.get(channel);
-    if (subscription === undefined) return;
-    this.#state.subscriptions.remove(channel);
-    this.#state.save();
-    this.#context.channels.unsubscribe(subscription);
+  /** Asks the client whether it is there. */
+  #ping(nowMs: number): void {
+    // Who only listens has no way to answer.
+    this.change({ pingedAtMs: nowMs, awaitingPong: !this.unidirectional });
+    this.#connection.send(this.codec.ping);
   }
 
   #staleAtMs(): number {
-    return this.#state.identity.openedAtMs + this.#context.config.client.staleCloseDelayMs;
+    return this.identity.openedAtMs + this.context.config.client.staleCloseDelayMs;
   }
 }
 
-type OwnCommand = Extract<
-  Command,
-  { readonly method: "connect" | "subscribe" | "unsubscribe" | "refresh" | "sub_refresh" }
->;
-
-/** No channel has this name. */
-const connectKey = "";
+/** The same, but made in one go: an object that grew name by name takes more memory, and each connection has one of these. */
+function compact(identity: SessionIdentity): SessionIdentity {
+  const { phase, client, openedAtMs, keepalive, claims, ...others } = identity;
+  if (claims === undefined) return identity;
+  return { phase, client, openedAtMs, keepalive, claims, ...others };
+}

@@ -3,12 +3,10 @@ import type { ChannelOptions } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Message } from "../protocol/codec.ts";
 import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
-import type { SubscribeReply } from "./ports.ts";
-import { named } from "./channel-commands.ts";
-import { type Decision, failWith } from "./decision.ts";
-import { type Grant, grantSubscription } from "./grant.ts";
-import type { SessionState } from "./session-state.ts";
-import type { SubscriptionOwner, Subscription } from "./subscription.ts";
+import type { CommandSession, SubscribeReply } from "./ports.ts";
+import { type Decision, type DecisionDone, failWith, silent } from "./decision.ts";
+import { type Grant, grantSubscription, findChannel } from "./grant.ts";
+import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
 import { ttlSeconds } from "./expiry.ts";
@@ -19,29 +17,28 @@ import type { Publication } from "../protocol/publication.ts";
  * Carries out a client's subscribe: the reply comes before any push of the channel, the own join after it (rules O3, O5).
  *
  * @param verdict what became of the subscription token; absent when none came
- * @param done takes what the subscribe comes to when it failed; it is given nothing once the client was told of its success
+ * @param done takes what the subscribe comes to; silent once the client was told of its success
  */
 export function carryOutSubscribe(
-  state: SessionState,
-  subscriber: SubscriptionOwner,
+  session: CommandSession,
   id: number,
   request: SubscribeRequest,
   verdict: SubscriptionVerdict | undefined,
   nowMs: number,
-  done: (failure?: Decision) => void,
+  done: DecisionDone,
 ): void {
-  const { channels } = state.context;
+  const { channels } = session.context;
   const { channel } = request;
-  const allowed = allow(state, request, verdict, nowMs);
+  const allowed = allow(session, request, verdict, nowMs);
   if (allowed.outcome !== "allowed") {
     done(allowed);
     return;
   }
   const { grant, options } = allowed;
-  const subscription = state.newSubscription(grant.subscription, subscriber);
-  state.subscriptions.add(subscription, false);
+  const subscription = session.newSubscription(grant.subscription);
+  session.subscriptions.add(subscription);
   const fail = (error: ErrorCode): void => {
-    state.subscriptions.remove(channel);
+    session.subscriptions.remove(channel);
     done(failWith(error));
   };
   channels.subscribe(subscription, subscribeOptions(grant, options, request), nowMs, (answer) => {
@@ -49,25 +46,24 @@ export function carryOutSubscribe(
       fail(answer.error);
       return;
     }
-    const message = subscribedMessage(state, subscription, id, request, grant, answer, nowMs);
+    const message = subscribedMessage(session, subscription, id, request, grant, answer, nowMs);
     if (message === undefined) {
       channels.unsubscribe(subscription);
       fail(errorCodes.unrecoverablePosition);
       return;
     }
-    if (state.mustWait(message)) {
+    if (session.mustWait(message)) {
       // Several large recoveries at once would be reason to cut the client as slow, again and again.
       channels.unsubscribe(subscription);
       fail(errorCodes.tooManyRequests);
       return;
     }
-    state.subscriptions.begin(channel);
-    state.save();
+    subscription.begin();
     // The reply may have to wait for others, and what the channel tells then waits for the reply (rule O3).
     subscription.pause();
-    state.send(message, undefined, () => subscription.resume());
-    if (!state.closed) channels.announce(subscription);
-    done();
+    session.send(message, undefined, () => subscription.resume());
+    if (!session.closed) channels.announce(subscription);
+    done(silent);
   });
 }
 
@@ -78,7 +74,7 @@ export function carryOutSubscribe(
  * @returns undefined where it wants no subscription then
  */
 function subscribedMessage(
-  state: SessionState,
+  session: CommandSession,
   subscription: Subscription,
   id: number,
   request: SubscribeRequest,
@@ -89,17 +85,17 @@ function subscribedMessage(
   // A client walks to the top through what it gets. When its filter lets nothing of it through, it is told where that is.
   const publications = recoveredPublications(
     subscription,
-    state.context.knownDeltas,
+    session.context.knownDeltas,
     answer.publications,
   );
   const isLeftBehind = publications.length === 0 && answer.publications.length > 0;
   const asked = isLeftBehind ? { ...request, ...answer.position } : request;
   const encode = (joined: typeof answer): Message => {
     const result = subscribeResult(grant, asked, joined, nowMs);
-    return state.codec.encodeReply({ id, method: "subscribe", result });
+    return session.codec.encodeReply({ id, method: "subscribe", result });
   };
   const message = encode({ ...answer, publications });
-  const { queueMaxSizeBytes } = state.context.config.client;
+  const { queueMaxSizeBytes } = session.context.config.client;
   if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;
   if ((request.flag & flagErrorOnUnrecoverable) !== 0) return undefined;
   subscription.forgetBase();
@@ -111,21 +107,21 @@ type Allowed =
   | Decision;
 
 function allow(
-  state: SessionState,
+  session: CommandSession,
   request: SubscribeRequest,
   verdict: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Allowed {
-  const { channels, config } = state.context;
-  const { subscriptions } = state;
-  const found = named(request.channel, channels);
+  const { channels, config } = session.context;
+  const { subscriptions } = session;
+  const found = findChannel(request.channel, channels);
   if (found.outcome !== "resolved") return found;
   if (subscriptions.has(request.channel)) return failWith(errorCodes.alreadySubscribed);
   if (subscriptions.size >= config.client.channelLimit) return failWith(errorCodes.limitExceeded);
-  const requester = { client: state.identity.client, user: state.user };
+  const requester = { client: session.identity.client, user: session.user };
   const grant = grantSubscription(request, found, requester, verdict, nowMs);
   if (grant.outcome !== "granted") return grant;
-  return state.hasRoom([...subscriptions.granted, grant.subscription])
+  return session.hasRoom([...subscriptions.granted, grant.subscription])
     ? { outcome: "allowed", grant, options: found.options }
     : failWith(errorCodes.limitExceeded);
 }

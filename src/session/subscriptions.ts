@@ -55,6 +55,13 @@ export class Subscriptions {
     return cursors;
   }
 
+  /** How many {@link cursors} there are. */
+  get cursorCount(): number {
+    let count = 0;
+    for (const { cursor } of this.#all) if (cursor !== undefined) count++;
+    return count;
+  }
+
   /** When the first of them ends, in seconds since 1970; 0 for never. */
   get expireAtSeconds(): number {
     let first = 0;
@@ -67,9 +74,8 @@ export class Subscriptions {
   }
 
   /** A subscription is asked for; or, when it slept, has begun long ago. */
-  add(subscription: Subscription, begun: boolean): void {
+  add(subscription: Subscription): void {
     const { channel } = subscription;
-    subscription.begun = begun;
     if (this.has(channel)) this.remove(channel);
     this.#all = this.#all.concat([subscription]);
     if (this.#byChannel !== undefined) this.#byChannel.set(channel, subscription);
@@ -79,23 +85,9 @@ export class Subscriptions {
     this.#list = undefined;
   }
 
-  begin(channel: string): void {
-    const subscription = this.#find(channel);
-    if (subscription !== undefined) subscription.begun = true;
+  /** One of them began, or its grant changed. */
+  changed(): void {
     this.#list = undefined;
-  }
-
-  /** Something of the grant changed. */
-  replace(granted: SubscriptionSnapshot): void {
-    const subscription = this.#find(granted.channel);
-    if (subscription !== undefined) subscription.granted = granted;
-    this.#list = undefined;
-  }
-
-  /** @param cursor undefined when what was noted isn't true any more */
-  keep(channel: string, cursor: Cursor | undefined): void {
-    const subscription = this.#find(channel);
-    if (subscription !== undefined) subscription.cursor = cursor;
   }
 
   remove(channel: string): void {

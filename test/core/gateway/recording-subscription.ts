@@ -77,8 +77,10 @@ export class RecordingSubscription {
       lastHeardMs: () => undefined,
     };
     const session = {
-      flushed: () => {
-        this.flushes++;
+      outbox: {
+        flushed: () => {
+          this.flushes++;
+        },
       },
       disconnect: (code: DisconnectCode) => {
         this.disconnects.push(code);
@@ -89,13 +91,14 @@ export class RecordingSubscription {
         this.#receive("lost");
         this.onInsufficientState();
       },
-      keep: (_channel: string, noted: Cursor) => {
+      hasRoomForCursor: () => {
         this.cursorSaves++;
-        if (this.#traits.attachmentFull === true) return false;
-        this.savedCursor = noted;
-        return true;
+        return this.#traits.attachmentFull !== true;
       },
-      changed: () => undefined,
+      save: () => {
+        this.savedCursor = this.subscription.cursor;
+      },
+      subscriptionChanged: () => undefined,
     };
     const info = { user: this.user, client: `client-of-${this.user}`, ...this.#traits.info };
     return new Subscription(info, granted, jsonCodec, connection, session, cursor);

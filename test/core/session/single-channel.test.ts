@@ -6,7 +6,7 @@ import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { Connection } from "../../../src/session/ports.ts";
 import type { SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
-import { type SubscriptionOwner, Subscription } from "../../../src/session/subscription.ts";
+import { type SubscriptionSession, Subscription } from "../../../src/session/subscription.ts";
 import {
   openChannel,
   positioned,
@@ -260,14 +260,17 @@ function newSubscription(more: Partial<SubscriptionSnapshot> = {}) {
     backlogBytes: () => 0,
     lastHeardMs: () => undefined,
   };
-  const session: SubscriptionOwner = {
-    flushed: () => {
-      flushes++;
+  const session: SubscriptionSession = {
+    outbox: {
+      flushed: () => {
+        flushes++;
+      },
     },
     disconnect: nothing,
     insufficientState: nothing,
-    keep: () => true,
-    changed: nothing,
+    hasRoomForCursor: () => true,
+    save: nothing,
+    subscriptionChanged: nothing,
   };
   const granted: SubscriptionSnapshot = {
     channel: "room",

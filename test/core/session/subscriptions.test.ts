@@ -1,16 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Cursor, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
+import type {
+  Cursor,
+  SessionIdentity,
+  SubscriptionSnapshot,
+} from "../../../src/contract/session-snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { Subscriptions } from "../../../src/session/subscriptions.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-
-const nobody = {
-  flushed: () => undefined,
-  disconnect: () => undefined,
-  insufficientState: () => undefined,
-  changed: () => undefined,
-  keep: () => false,
-};
 
 const nowhere = {
   send: () => undefined,
@@ -25,30 +21,52 @@ function grantedTo(channel: string, expireAtSeconds = 0): SubscriptionSnapshot {
   return { channel, expireAtSeconds, ...flags };
 }
 
-function subscriptionTo(
-  channel: string,
-  { cursor, expireAtSeconds }: { cursor?: Cursor; expireAtSeconds?: number } = {},
-): Subscription {
-  const info = { user: "42", client: "c1" };
-  return new Subscription(
-    info,
-    grantedTo(channel, expireAtSeconds),
-    jsonCodec,
-    nowhere,
-    nobody,
-    cursor,
-  );
+/** Subscriptions, as the session has them to which they belong. */
+class OwnSubscriptions extends Subscriptions {
+  /** One that is asked for, or has begun. */
+  addOne(
+    channel: string,
+    { cursor, expireAtSeconds, begun = true }: Partial<SubscriptionSetup> = {},
+  ): Subscription {
+    const session = {
+      outbox: { flushed: () => undefined },
+      disconnect: () => undefined,
+      insufficientState: () => undefined,
+      hasRoomForCursor: () => true,
+      save: () => undefined,
+      subscriptionChanged: () => this.changed(),
+    };
+    const info = { user: "42", client: "c1" };
+    const granted = grantedTo(channel, expireAtSeconds);
+    const subscription = new Subscription(info, granted, jsonCodec, nowhere, session, cursor);
+    this.add(subscription);
+    if (begun) subscription.begin();
+    return subscription;
+  }
+}
+
+interface SubscriptionSetup {
+  readonly cursor: Cursor;
+  readonly expireAtSeconds: number;
+  readonly begun: boolean;
 }
 
 /** Subscriptions to these, of which those with a `?` have not begun. */
-function having(...names: readonly string[]): Subscriptions {
-  const subscriptions = new Subscriptions();
+function having(...names: readonly string[]): OwnSubscriptions {
+  const subscriptions = new OwnSubscriptions();
   for (const name of names) {
     const channel = name.replace("?", "");
-    subscriptions.add(subscriptionTo(channel), channel === name);
+    subscriptions.addOne(channel, { begun: channel === name });
   }
   return subscriptions;
 }
+
+const identity: SessionIdentity = {
+  phase: "connected",
+  client: "c1",
+  openedAtMs: 0,
+  keepalive: "server",
+};
 
 const cursor: Cursor = { instance: 2, sequence: 3, position: { epoch: "e", offset: 1 } };
 
@@ -63,10 +81,11 @@ describe("a session's subscriptions", () => {
   });
 
   it("[S1] are remembered, and found, once they have begun", () => {
-    const subscriptions = having("a", "b?");
+    const subscriptions = having("a");
+    const asked = subscriptions.addOne("b", { begun: false });
     expect(subscriptions.list).toStrictEqual([grantedTo("a")]);
     expect(subscriptions.get("b")).toBeUndefined();
-    subscriptions.begin("b");
+    asked.begin();
     expect(subscriptions.list).toStrictEqual([grantedTo("a"), grantedTo("b")]);
     expect(subscriptions.get("b")?.channel).toBe("b");
   });
@@ -74,7 +93,7 @@ describe("a session's subscriptions", () => {
   it("[S1] are the same list until something changes, when they are many", () => {
     const many = having(...Array.from({ length: 100 }, (_, index) => `news${index}`));
     const { list } = many;
-    many.keep("news7", cursor);
+    many.get("news7")?.keep(cursor);
     expect(many.list).toBe(list);
     many.remove("news7");
     expect(many.list).toHaveLength(99);
@@ -83,17 +102,18 @@ describe("a session's subscriptions", () => {
 
   it("[S1] are told as they are after something changed", () => {
     const subscriptions = having("a", "b");
-    subscriptions.replace(grantedTo("a", 9));
+    subscriptions.get("a")?.renew(grantedTo("a", 9), identity);
     expect(subscriptions.list).toStrictEqual([grantedTo("a", 9), grantedTo("b")]);
     subscriptions.remove("a");
     expect(subscriptions.list).toStrictEqual([grantedTo("b")]);
   });
 
   it("[G5] can't begin, or change, once they were left", () => {
-    const subscriptions = having("a?");
+    const subscriptions = new OwnSubscriptions();
+    const asked = subscriptions.addOne("a", { begun: false });
     subscriptions.remove("a");
-    subscriptions.begin("a");
-    subscriptions.replace(grantedTo("a", 9));
+    asked.begin();
+    asked.renew(grantedTo("a", 9), identity);
     expect(subscriptions.list).toStrictEqual([]);
     expect(subscriptions.size).toBe(0);
   });
@@ -101,19 +121,19 @@ describe("a session's subscriptions", () => {
   it("[C5] end when the first of them does that has begun and ends at all", () => {
     const subscriptions = having("a");
     expect(subscriptions.expireAtSeconds).toBe(0);
-    subscriptions.add(subscriptionTo("b", { expireAtSeconds: 30 }), true);
-    subscriptions.add(subscriptionTo("c", { expireAtSeconds: 20 }), true);
-    subscriptions.add(subscriptionTo("d", { expireAtSeconds: 10 }), false);
+    subscriptions.addOne("b", { expireAtSeconds: 30 });
+    subscriptions.addOne("c", { expireAtSeconds: 20 });
+    subscriptions.addOne("d", { expireAtSeconds: 10, begun: false });
     expect(subscriptions.expireAtSeconds).toBe(20);
     subscriptions.remove("c");
     expect(subscriptions.expireAtSeconds).toBe(30);
   });
 
   it("[L7] keep the positions they slept with, and lose them with the subscription", () => {
-    const subscriptions = new Subscriptions();
-    subscriptions.add(subscriptionTo("a", { cursor }), true);
-    subscriptions.add(subscriptionTo("b"), true);
-    subscriptions.keep("b", { ...cursor, sequence: 9 });
+    const subscriptions = new OwnSubscriptions();
+    subscriptions.addOne("a", { cursor });
+    subscriptions.addOne("b").keep({ ...cursor, sequence: 9 });
+    expect(subscriptions.cursorCount).toBe(2);
     expect([...(subscriptions.cursors?.keys() ?? [])]).toStrictEqual(["a", "b"]);
     subscriptions.remove("a");
     expect([...(subscriptions.cursors ?? [])]).toStrictEqual([["b", { ...cursor, sequence: 9 }]]);

@@ -16,13 +16,14 @@ const dropping = {
 };
 
 const session = {
-  flushed: () => undefined,
+  outbox: { flushed: () => undefined },
   disconnect: () => undefined,
   insufficientState: () => {
     throw new Error("Nothing is missing");
   },
-  changed: () => undefined,
-  keep: () => true,
+  subscriptionChanged: () => undefined,
+  save: () => undefined,
+  hasRoomForCursor: () => true,
 };
 
 /** A follower with so many subscribers. */

@@ -1,0 +1,222 @@
+import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
+import type { Command } from "../protocol/command.ts";
+import { publish, readHistory, seePresence } from "./channel-commands.ts";
+import {
+  channelOf,
+  CommandQueue,
+  orderedBy,
+  type ReceivedCommand,
+  ReplyOrder,
+} from "./command-queue.ts";
+import { carryOutConnect } from "./connect.ts";
+import { type Decision, type DecisionDone, disconnectWith, failWith } from "./decision.ts";
+import { pong } from "./heartbeat.ts";
+import type { CommandSession, VerifiedTokens } from "./ports.ts";
+import { CommandRateLimit } from "./rate-limit.ts";
+import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
+import { carryOutSubscribe } from "./subscribe.ts";
+import { unidirectionalDisconnect } from "./unidirectional.ts";
+
+/**
+ * Carries out one session's commands in order (rule O6), and applies the decisions they come to.
+ * An object has thousands of sessions, of which few have a command under way: only those have one of these.
+ */
+export class CommandExecutor {
+  readonly #session: CommandSession;
+  /** Undefined while no command has to wait for another. */
+  #queue: CommandQueue | undefined;
+  /** Undefined while every answer was given. */
+  #replyOrder: ReplyOrder | undefined;
+  readonly #rateLimit = new CommandRateLimit();
+
+  constructor(session: CommandSession) {
+    this.#session = session;
+  }
+
+  /** See `Session.receive`. */
+  receive(command: Command, tokens: VerifiedTokens, nowMs: number, busy: boolean): void {
+    if (this.#session.ignoresCommands) return;
+    if ((command.method === "connect") !== this.#session.awaitsConnect) {
+      this.#session.disconnect(disconnectCodes.badRequest);
+      return;
+    }
+    switch (this.#rateLimit.take(command.method, nowMs)) {
+      case "granted":
+        this.#enter({ command, tokens, nowMs, busy });
+        return;
+      case "over":
+        this.#apply(command, failWith(errorCodes.tooManyRequests));
+        return;
+      case "far-over":
+        this.#session.disconnect(disconnectCodes.tooManyRequests);
+    }
+  }
+
+  /** Whether a new one would do as well: no command waits or is unanswered, and all of the rate limit is left. */
+  isIdle(nowMs: number): boolean {
+    const isWaiting = this.#queue !== undefined || this.#replyOrder !== undefined;
+    return !isWaiting && this.#rateLimit.isWhole(nowMs);
+  }
+
+  /** The connection is over: nothing is carried out or answered any more. */
+  clear(): void {
+    this.#queue = undefined;
+    this.#replyOrder?.clear();
+  }
+
+  #enter(received: ReceivedCommand): void {
+    const { command } = received;
+    const key = this.#session.connecting ? connectKey : channelOf(command);
+    // Its reply doesn't wait, for publications follow it: so it begins when all before it is answered (rules O3, O6).
+    const isLate =
+      key !== undefined && command.method === "subscribe" && this.#replyOrder?.isOpen(key) === true;
+    if (isLate && this.#queue?.isOpen(key) !== true) this.#open(key);
+    if (key === undefined || this.#queue?.isOpen(key) !== true) {
+      this.#carryOut(received);
+    } else if (!this.#queue.add(key, received)) {
+      this.#apply(command, failWith(errorCodes.tooManyRequests));
+    }
+  }
+
+  #open(key: string): void {
+    this.#queue ??= new CommandQueue();
+    this.#queue.open(key);
+  }
+
+  /** Carries out what waited, in order; the first of it may make the rest wait again. After a refused connect nothing is. */
+  #resume(key: string): void {
+    const waited = this.#queue?.close(key) ?? [];
+    if (this.#queue?.idle === true) this.#queue = undefined;
+    for (const received of waited) {
+      if (this.#session.identity.phase === "connected") this.#enter(received);
+    }
+  }
+
+  #inOrder(channel: string, apply: DecisionDone): DecisionDone {
+    this.#replyOrder ??= new ReplyOrder((answered) => {
+      if (this.#replyOrder?.idle === true) this.#replyOrder = undefined;
+      this.#resume(answered);
+    });
+    return this.#replyOrder.reserve(channel, apply);
+  }
+
+  #carryOut(received: ReceivedCommand): void {
+    const { command } = received;
+    const apply = (decision: Decision): void => {
+      this.#apply(command, decision);
+    };
+    const channel = orderedBy(command);
+    const applyInOrder = channel === undefined ? apply : this.#inOrder(channel, apply);
+    this.#execute(received, (decision) => {
+      if (decision.outcome === "disconnect") apply(decision);
+      else applyInOrder(decision);
+    });
+  }
+
+  #execute({ command, tokens, nowMs, busy }: ReceivedCommand, done: DecisionDone): void {
+    const session = this.#session;
+    switch (command.method) {
+      case "connect":
+        this.#open(connectKey);
+        carryOutConnect(
+          session,
+          command.id,
+          command.request,
+          tokens.connection,
+          nowMs,
+          (decision) => {
+            done(decision);
+            this.#resume(connectKey);
+          },
+        );
+        return;
+      case "subscribe":
+        // What waits for a subscribe is carried out once it is answered, whatever it came to.
+        this.#open(command.request.channel);
+        carryOutSubscribe(session, command.id, command.request, tokens.subscription, nowMs, done);
+        return;
+      case "unsubscribe":
+        done(unsubscribe(session, command.id, command.request.channel));
+        return;
+      case "refresh":
+        done(carryOutRefresh(session, command.id, tokens.connection, nowMs));
+        return;
+      case "sub_refresh":
+        done(carryOutSubRefresh(session, command.id, command.request, tokens.subscription, nowMs));
+        return;
+      case "publish":
+        if (busy) done(failWith(errorCodes.tooManyRequests));
+        else publish(session, command.id, command.request, nowMs, done);
+        return;
+      case "presence":
+      case "presence_stats":
+        seePresence(session, command.id, command.request, command.method, done);
+        return;
+      case "history":
+        readHistory(session, command.id, command.request, nowMs, done);
+        return;
+      case "rpc":
+        done(
+          session.context.config.rpc.pingEnabled && command.request.method === "ping"
+            ? { outcome: "reply", reply: { id: command.id, method: "rpc" } }
+            : failWith(errorCodes.notAvailable),
+        );
+        return;
+      case "send":
+        done(disconnectWith(disconnectCodes.notAvailable));
+        return;
+      case "ping":
+        done(disconnectWith(disconnectCodes.badRequest));
+        return;
+      case "pong":
+        done(pong(session.identity.awaitingPong));
+    }
+  }
+
+  #apply(command: Command, decision: Decision): void {
+    const session = this.#session;
+    if (session.closed) return;
+    switch (decision.outcome) {
+      case "disconnect":
+        session.disconnect(decision.code);
+        return;
+      case "silent":
+        session.change(decision.changes);
+        return;
+      case "error":
+        if (session.unidirectional) {
+          session.disconnect(unidirectionalDisconnect(decision.error));
+          return;
+        }
+        session.change(decision.changes);
+        // It has no number that an error could be for, and comes to this anyway.
+        if (command.method === "send") session.disconnect(disconnectCodes.notAvailable);
+        else if (command.method !== "pong")
+          session.reply({ id: command.id, error: decision.error });
+        return;
+      case "reply":
+        session.change(decision.changes);
+        session.reply(
+          decision.reply,
+          command.method === "publish" ? this.#collecting(command.request.channel) : undefined,
+        );
+    }
+  }
+
+  /** The channel, if a publication that its subscriber must get before a reply is still being collected (rule O4). */
+  #collecting(channel: string): string | undefined {
+    const { subscriptions, context } = this.#session;
+    const subscription = subscriptions.get(channel);
+    if (subscription === undefined) return undefined;
+    return context.channels.awaitFlush(subscription) ? channel : undefined;
+  }
+}
+
+function unsubscribe(session: CommandSession, id: number, channel: string): Decision {
+  if (channel === "") return disconnectWith(disconnectCodes.badRequest);
+  session.leave(channel);
+  return { outcome: "reply", reply: { id, method: "unsubscribe" } };
+}
+
+/** No channel has this name. */
+const connectKey = "";
