@@ -1,22 +1,22 @@
 /**
- * A WebSocket that pings by itself, so that a Dormouse object with idle sockets never has to wake.
+ * A WebSocket that sends pings, so that a Dormouse object with idle sockets never has to wake.
  *
  *   import { Centrifuge } from "centrifuge";
  *   import { KeepAliveWebSocket } from "./keepalive-websocket.js";
  *   const client = new Centrifuge(address, { websocket: KeepAliveWebSocket });
  *
- * Centrifugo's protocol has the server ping, and every ping of a server has to be computed. This class sends the text
- * `ping` instead, which Cloudflare answers with `pong` on the object's behalf, and hands that to the SDK as the ping it
- * waits for. For browsers and for Node.js 22 or newer.
+ * In Centrifugo's protocol the server sends the pings, and has to run for each of them. This class sends the text
+ * `ping` instead, which Cloudflare answers with `pong` on behalf of the object. The class passes the `pong` to the SDK
+ * as the ping for which the SDK waits. It runs in browsers and in Node.js 22 or newer.
  */
 
-/** How often to ping until the server has said how often it wants to hear, in ms. */
+/** The interval of pings in ms until the connect reply has named one. */
 const intervalMsDefault = 25_000;
 
 /**
- * Makes such a class out of another WebSocket class.
+ * Derives a WebSocket class that sends pings from another one.
  *
- * @param {typeof WebSocket} Base a WebSocket class that is an EventTarget, as the standard's is
+ * @param {typeof WebSocket} Base a WebSocket class that is an EventTarget, as the standard one is
  * @returns {typeof WebSocket}
  */
 export function keepAlive(Base) {
@@ -27,7 +27,7 @@ export function keepAlive(Base) {
 
     constructor(address, protocols) {
       super(withKeepalive(address), protocols ?? []);
-      // The first listener of all: what it stops, nobody else sees.
+      // The first listener, so that the events that it stops reach no other listener.
       this.addEventListener("message", (event) => this.#received(event));
       this.addEventListener("open", () => this.#restart());
       this.addEventListener("close", () => clearInterval(this.#timer));
@@ -56,7 +56,7 @@ export function keepAlive(Base) {
   };
 }
 
-/** Where there is no WebSocket at all, it is the choice of one that fails, not the loading of this file. */
+/** Undefined if the platform has no WebSocket: choosing this class fails then, and not loading this file. */
 export const KeepAliveWebSocket =
   globalThis.WebSocket === undefined ? undefined : keepAlive(globalThis.WebSocket);
 
@@ -66,7 +66,7 @@ function withKeepalive(address) {
   return url.href;
 }
 
-/** What the connect reply in this frame says about pings; undefined when there is none in it. */
+/** The ping interval in seconds from a frame with the connect reply; undefined if the frame has none. */
 function pingSeconds(frame) {
   for (const line of frame.split("\n")) {
     const seconds = JSON.parse(line).connect?.ping;

@@ -1,11 +1,11 @@
 /**
- * Centrifugo's JavaScript client speaking MessagePack over WebSocket, to a Dormouse server.
+ * Centrifugo's JavaScript client with MessagePack over WebSocket, for a Dormouse server.
  *
  *   import { MessagePackCentrifuge } from "./messagepack-centrifuge.js";
  *   const client = new MessagePackCentrifuge(address, options);
  *
- * It is the `centrifuge` package's own class with another codec, as that package's Protobuf build is, and like there the
- * data of publications are bytes (`Uint8Array`) both ways. Install `centrifuge` 5.8 and `@msgpack/msgpack` 3 beside it.
+ * This is the class of the `centrifuge` package with another codec, like the package's own Protobuf build. As there,
+ * the data of publications are bytes (`Uint8Array`) both ways. It needs `centrifuge` 5.8 and `@msgpack/msgpack` 3.
  */
 
 import { decodeMulti, encode } from "@msgpack/msgpack";
@@ -17,13 +17,13 @@ export class MessagePackCentrifuge extends Centrifuge {
     super(endpoint, { ...options, websocket });
   }
 
-  /** The hook by which the package's Protobuf build takes its codec. */
+  /** The method that the package's Protobuf build overrides to set its codec. */
   _formatOverride() {
     this._codec = { name: () => "msgpack", encodeCommands, decodeReplies, applyDeltaIfNeeded };
   }
 }
 
-/** The package asks for a subprotocol and for bytes only where the codec is Protobuf. */
+/** Adds the subprotocol and the binary type, which the package sets for Protobuf only. */
 function binary(Base) {
   return class MessagePackWebSocket extends Base {
     constructor(address) {
@@ -60,7 +60,7 @@ function applyDeltaIfNeeded(publication, previous) {
   };
 }
 
-/** Fossil's delta format; the package has the same function and doesn't export it. */
+/** Applies a delta in Fossil's format. The package has the same function, but doesn't export it. */
 function applyDelta(source, delta) {
   let at = 0;
   const integer = () => {

@@ -1,7 +1,7 @@
 /**
- * `npm run bundle`: builds what would be deployed and holds it to two bounds. Its size, gzipped, because each new
- * isolate loads it; and the function calls that loading it makes, because an isolate starts for every object that wakes.
- * Calls are counted, not timed: the same build always gives the same number.
+ * `npm run bundle`: builds the bundle that would be deployed, and checks two bounds. Its gzipped size matters because
+ * each new isolate loads it; the function calls made while loading it matter because an isolate starts for every object
+ * that wakes. The calls are counted, not timed, so that the same build always gives the same number.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
@@ -14,8 +14,8 @@ import { productionBundle } from "./production-bundle.ts";
 
 const gzippedBytesMax = 100_000;
 /**
- * What is left does no work: jose's classes of errors and its tables of algorithms make up four fifths, since it is asked to
- * import keys; ours are the shapes of requests, which are only put together when the first one is read.
+ * The remaining calls do little work. Four fifths are jose's error classes and tables of algorithms, which come with
+ * the import of keys. The rest are the shapes of requests, which are built only when the first request is parsed.
  */
 const startupCallsMax = 80;
 

@@ -1,14 +1,14 @@
-/** Which configuration a command of wrangler's gives the Worker. */
+/** The configuration that a wrangler command gives to the Worker. */
 export interface Target {
-  /** `--config`: the configuration file; absent for the one wrangler finds. */
+  /** `--config`: the configuration file; if absent, the file that wrangler finds. */
   readonly file?: string;
-  /** `--env`: the part of it that is meant; absent for the top level, or whatever CLOUDFLARE_ENV names. */
+  /** `--env`: the environment in that file; if absent, the one that CLOUDFLARE_ENV names, or else the top level. */
   readonly environment?: string;
   /** `--var config:…`: the whole configuration as JSON text, in place of the file's. */
   readonly config?: string;
 }
 
-/** Reads from wrangler's command line what {@link Target} is made of. */
+/** Parses the {@link Target} from a wrangler command line. */
 export function targetOf(options: readonly string[]): Target {
   const file = optionValue(options, "--config", "-c");
   const environment = optionValue(options, "--env", "-e");
@@ -21,9 +21,9 @@ export function targetOf(options: readonly string[]): Target {
 }
 
 /**
- * The last value of an option, which is the one that counts, written `--name value` or `--name=value`.
+ * The value of an option, written `--name value` or `--name=value`. If there are several, the last one is used.
  *
- * @param names all names that the option has
+ * @param names all names of the option
  */
 export function optionValue(
   options: readonly string[],
@@ -37,7 +37,7 @@ export function optionValue(
   return values.findLast((value) => value !== undefined);
 }
 
-/** The options without that one and its values. */
+/** The options without one option and its values. */
 export function withoutOption(options: readonly string[], name: string): readonly string[] {
   return options.filter(
     (option, index) =>
@@ -45,7 +45,7 @@ export function withoutOption(options: readonly string[], name: string): readonl
   );
 }
 
-/** All values of an option that takes as many as follow, up to the next option: `--var A:1 B:2`. */
+/** All values of an option that takes every value up to the next option, such as `--var A:1 B:2`. */
 function listValues(options: readonly string[], name: string): readonly string[] {
   const values: string[] = [];
   let taking = false;

@@ -4,10 +4,10 @@ import { type Target, targetOf } from "./command-line.ts";
 import { wranglerConfigOf } from "./wrangler-config.ts";
 
 /**
- * Checks the configuration that a Worker will be given, before it is, and says on the console what is wrong with it.
+ * Checks the configuration of a Worker before the Worker gets it, and prints its problems.
  *
  * @param options wrangler's command line
- * @returns what the Worker would make of it; undefined when it couldn't use it
+ * @returns the parsed configuration; undefined if it is invalid
  */
 export function checkConfiguration(options: readonly string[]): Config | undefined {
   const parsed = parseConfiguration(targetOf(options));

@@ -1,7 +1,7 @@
 /**
- * `npm run deploy`: refuses a configuration that the deployed Worker would refuse, and deploys any other. Everything after
- * `--` goes to `wrangler deploy`, for example `npm run deploy -- --env staging`; the configuration that is checked is the
- * one that it would deploy.
+ * `npm run deploy`: checks the configuration, and deploys unless the deployed Worker would refuse it. Everything after
+ * `--` is passed to `wrangler deploy`, for example `npm run deploy -- --env staging`. The configuration that is checked
+ * is the one that is deployed.
  */
 import { spawnSync } from "node:child_process";
 import { checkConfiguration } from "./configuration-problems.ts";
@@ -13,7 +13,7 @@ function deploy(options: readonly string[]): number {
     cwd: root,
     stdio: "inherit",
   });
-  // Ended by a signal, it has no status.
+  // A process that was ended by a signal has no status.
   return status ?? 1;
 }
 

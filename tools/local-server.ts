@@ -1,9 +1,13 @@
+/**
+ * The parts that `npm start` and `npm run serve` share: checking the port, ending with the parent process, and probing
+ * idle streams.
+ */
 import { createServer } from "node:net";
 
 /**
- * Tries to listen, before anything is started that would only fail later.
+ * Tries to listen on a port, before a server starts that would fail later.
  *
- * @returns why it can't be; undefined when it can
+ * @returns the problem; undefined if there is none
  */
 export function listeningProblem(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -18,10 +22,10 @@ export function listeningProblem(host: string, port: number): Promise<string | u
 }
 
 /**
- * Watches for the end of the process that started this one: npm passes no signal on when it is ended itself, and a server
- * must not stay behind with the port.
+ * Calls back when the process that started this one has ended. npm doesn't forward signals when it is ended itself, and
+ * the server must not keep the port.
  *
- * @returns ends the watch
+ * @returns a function that stops watching
  */
 export function whenParentEnds(act: () => void): () => void {
   const parent = process.ppid;
@@ -32,7 +36,8 @@ export function whenParentEnds(act: () => void): () => void {
 }
 
 /**
- * How often idle HTTP streams are written to, in ms: outside Cloudflare the runtime notices that a client is gone only by
- * what it writes, once it was answered with a reset. Two of them are within the 2 s in which presence has to end (rule T6).
+ * The interval in ms at which idle HTTP streams are written to. Outside Cloudflare, the runtime notices that a client
+ * is gone only when a write to it is answered with a reset. Two intervals fit into the 2 s within which presence must
+ * end (rule T6).
  */
 export const streamProbeMs = 500;

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { root, wranglerScript } from "./wrangler.ts";
 
 /**
- * Builds what `npm run deploy` would deploy, and gives its only module as text.
+ * Builds the bundle that `npm run deploy` deploys, and returns its only module as text.
  *
- * @param folder  a tree of sources with its wrangler.toml; the repository's own if it isn't given
- * @param options more of wrangler's command line, such as `--env`
+ * @param folder  the folder of the sources with their wrangler.toml; by default this repository
+ * @param options further options of wrangler's command line, such as `--env`
  */
 export function productionBundle(folder: string = root, options: readonly string[] = []): string {
   const built = mkdtempSync(join(tmpdir(), "dormouse-bundle-"));

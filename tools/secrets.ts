@@ -12,8 +12,8 @@ export interface ServedSecrets {
 }
 
 /**
- * The Worker's secrets: those of the environment, or else those of `.dev.vars`. Never both: one that was left in the file must
- * not open a server whose operator gave it others.
+ * Reads the Worker's secrets: from the environment, or else from `.dev.vars`, but never from both. A secret that was
+ * forgotten in the file must not give access to a server whose operator set other secrets.
  */
 export function servedSecrets(target: Target): ServedSecrets {
   const given = secretsIn(process.env);
@@ -23,7 +23,7 @@ export function servedSecrets(target: Target): ServedSecrets {
   return { secrets: secretsIn(parseEnv(readFileSync(file, "utf8"))), source: file };
 }
 
-/** The file with the secrets of an environment: its own one if there is one, or else the one for all. */
+/** The file with the secrets of an environment: the environment's own one if it exists, or else the common one. */
 export function secretsFileOf(target: Target): string {
   const file = join(dirname(configurationFile(target)), ".dev.vars");
   const environment = target.environment ?? process.env["CLOUDFLARE_ENV"] ?? "";
@@ -31,7 +31,7 @@ export function secretsFileOf(target: Target): string {
   return environment !== "" && existsSync(own) ? own : file;
 }
 
-/** The names of those whose value stands in the repository's example, and so is known to everybody. */
+/** The names of the secrets that have a public value, namely one from the example in the repository. */
 export function knownToEverybody(secrets: Readonly<Record<string, string>>): readonly string[] {
   const example = parseEnv(readFileSync(join(root, ".dev.vars.example"), "utf8"));
   const values = new Set(Object.values(example));

@@ -3,11 +3,11 @@ import { parseArgs } from "node:util";
 import { type Target, targetOf } from "./command-line.ts";
 import { root } from "./wrangler.ts";
 
-/** What `npm run serve` is told. */
+/** The options of `npm run serve`. */
 export interface ServeOptions {
   readonly port: number;
   readonly host: string;
-  /** The folder that holds everything the server must not forget, as an absolute path. */
+  /** The absolute path of the folder with the server's state. */
   readonly state: string;
   readonly target: Target;
 }
@@ -16,7 +16,7 @@ export type ParsedServeOptions =
   | { readonly outcome: "options"; readonly options: ServeOptions }
   | { readonly outcome: "bad"; readonly problem: string };
 
-/** Reads the command line. What it says of a bad one repeats no value: one may have been meant as a secret. */
+/** Parses the command line. The problem of an invalid one quotes no value, because a value may be a secret. */
 export function parseServeOptions(args: readonly string[]): ParsedServeOptions {
   const known = {
     port: { type: "string", default: "8787" },
@@ -38,7 +38,7 @@ export function parseServeOptions(args: readonly string[]): ParsedServeOptions {
     const names = Object.keys(known).map((name) => `--${name}`);
     return bad(`unknown option ${unknown.rawName}: there are ${names.join(", ")}`);
   }
-  // Without its value, an option would take the next option for it.
+  // An option without a value would take the next option as its value.
   const empty = given.find(({ value = "" }) => value === "" || value.startsWith("--"));
   if (empty !== undefined) return bad(`${empty.rawName} needs a value`);
   if (positionals.length > 0) return bad("every value follows an option, and one option has one");

@@ -1,6 +1,6 @@
 /**
- * `npm run serve`: the production bundle in workerd, as it would be deployed, with its state on this machine's disk. It is what
- * the bench measures, and how Dormouse is hosted without Cloudflare: docs/self-hosting.md.
+ * `npm run serve`: runs the production bundle in workerd as if it were deployed, with its state on this machine's disk.
+ * The bench measures this server, and docs/self-hosting.md tells how to host Dormouse with it.
  */
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
@@ -14,7 +14,7 @@ import { bracketed } from "./workerd-config.ts";
 import { type Ending, Workerd, type WorkerdSetup } from "./workerd.ts";
 import { configurationFile, wranglerConfigOf } from "./wrangler-config.ts";
 
-/** How long requests that are under way may take when the server is to end; sockets would stay for ever. */
+/** The time in ms that pending requests have when the server stops. Sockets would stay open forever. */
 const drainMs = 2_000;
 
 async function serve(args: readonly string[]): Promise<number> {
@@ -43,7 +43,7 @@ function refuse(problem: string): number {
   return 1;
 }
 
-/** All that the deployed Worker has, but for its code. */
+/** Everything that the deployed Worker has, except its code. */
 function setupOf(
   { target, host }: ServeOptions,
   secrets: ServedSecrets["secrets"],
@@ -70,7 +70,7 @@ function setupOf(
   };
 }
 
-/** Variables as texts; a secret takes the place of a variable. */
+/** The variables as texts, without those that a secret replaces. */
 function textsOf(
   variables: ReturnType<typeof wranglerConfigOf>["vars"],
   secrets: ServedSecrets["secrets"],
@@ -87,7 +87,7 @@ function folderOf(target: ServeOptions["target"], directory: string): string {
   return resolve(dirname(configurationFile(target)), directory);
 }
 
-/** Serves until it is told to end, or until workerd ends by itself. */
+/** Serves until a signal stops the server or workerd ends. */
 async function run(
   setup: WorkerdSetup,
   { state, host, port }: ServeOptions,
@@ -98,7 +98,7 @@ async function run(
   if (workerd.processId !== undefined) noteProcess(state, workerd.processId);
   let isToEnd = false;
   const end = () => {
-    // Who asks a second time doesn't want to wait.
+    // A second signal ends the server at once.
     void (isToEnd ? workerd.kill() : workerd.stop(drainMs));
     isToEnd = true;
   };
@@ -120,16 +120,16 @@ async function run(
   return status;
 }
 
-/** What the Worker says that it lacks, "" for nothing; undefined when it ended before it said anything. */
+/** The problems that the Worker reports; "" if there are none; undefined if it ended before it answered. */
 async function problemsOf(workerd: Workerd): Promise<string | undefined> {
   const health = await workerd.health();
   if (health === undefined) return undefined;
   if (health.status !== 503) return "";
-  // What it says of a secret ends with the command that helps where it is deployed.
+  // The problem of a secret ends with a command that helps only where the Worker is deployed.
   return (await health.text()).replaceAll(/: set it with .*/g, "").trimEnd();
 }
 
-/** As a shell counts: a signal is 128 and its number. */
+/** The status as a shell computes it: 128 plus the number of a signal. */
 function statusOf({ code, signal }: Ending): number {
   return code ?? (signal === null ? 1 : 128 + constants.signals[signal]);
 }

@@ -1,5 +1,5 @@
 /**
- * `npm start`: the real server on this machine, for development. Everything after `--` goes to `wrangler dev`, for
+ * `npm start`: runs the server on this machine, for development. Everything after `--` is passed to `wrangler dev`, for
  * example `npm start -- --port 9000 --var 'config:{"client":{…}}'`.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -16,7 +16,7 @@ import { secretsFileOf } from "./secrets.ts";
 import { takesToken } from "./takes-token.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
-/** Pages served by a development server may connect; a deployed Worker allows what its configuration names. */
+/** The origins of pages from a development server. A deployed Worker allows the origins in its configuration. */
 const developmentOrigins = [
   "http://localhost:*",
   "http://127.0.0.1:*",
@@ -29,7 +29,7 @@ async function start(options: readonly string[]): Promise<number> {
   if (config === undefined) return 1;
   const secrets = secretsFile(options);
   const port = optionValue(options, "--port") ?? "8787";
-  // Wrangler would find out by itself, but only after the other server was welcomed as ours.
+  // Wrangler would find out too, but only after this script had taken the other server for its own.
   if (await isTaken(Number(port))) {
     console.error(`Port ${port} is taken by another server: name a free one with --port`);
     return 1;
@@ -60,7 +60,10 @@ async function start(options: readonly string[]): Promise<number> {
   }
 }
 
-/** Where wrangler finds the secrets: a file for the environment, or else one for all, made from the example if missing. */
+/**
+ * Finds the file from which wrangler reads the secrets. If there is neither one for the environment nor a common one,
+ * the common one is copied from the example.
+ */
 function secretsFile(options: readonly string[]): string {
   const file = secretsFileOf(targetOf(options));
   try {
@@ -71,7 +74,7 @@ function secretsFile(options: readonly string[]): string {
   return file;
 }
 
-/** Whether anybody listens where this machine's browsers would look for the server. */
+/** Whether a server already listens where a browser on this machine would connect. */
 async function isTaken(port: number): Promise<boolean> {
   const listening = ["127.0.0.1", "::1"].map(
     (host) =>
@@ -90,7 +93,8 @@ async function isTaken(port: number): Promise<boolean> {
 function serve(port: string, options: readonly string[]): ChildProcess {
   const fixed = ["dev", "--port", port, "--show-interactive-dev-session=false"];
   const origins = ["--var", `DEVELOPMENT_ORIGINS:${developmentOrigins.join(",")}`];
-  // Without it a page that is closed would stay present for a while: the local runtime isn't told of it.
+  // The local runtime isn't told when a page is closed. Without probes, the page's client would stay present for a
+  // while.
   const probes = ["--var", `STREAM_PROBE_MS:${streamProbeMs}`];
   return spawn(
     process.execPath,
@@ -105,11 +109,11 @@ function serve(port: string, options: readonly string[]): ChildProcess {
 
 type Health =
   | { readonly outcome: "healthy" }
-  /** The Worker runs and says what it lacks: a secret, for nothing else has got past the check. */
+  /** The Worker runs, and reports a missing secret: any other problem has been found by the check before. */
   | { readonly outcome: "unconfigured"; readonly problems: string }
   | { readonly outcome: "ended" };
 
-/** Waits for the server's first answer, or its end. */
+/** Waits for the server's first answer, or for its end. */
 async function healthOf(address: string, server: ChildProcess): Promise<Health> {
   while (server.exitCode === null && server.signalCode === null) {
     try {
@@ -119,7 +123,7 @@ async function healthOf(address: string, server: ChildProcess): Promise<Health> 
         return { outcome: "unconfigured", problems: await response.text() };
       }
     } catch {
-      // Not listening yet.
+      // The server isn't listening yet.
     }
     await pause(200);
   }
@@ -143,14 +147,20 @@ Publish to it:
 `;
 }
 
-/** A token is only shown if the server itself takes it: it may ask for an issuer, an audience or a key that isn't here. */
+/**
+ * The credentials for the welcome text. The token is shown only if the server accepts it: the configuration may require
+ * an issuer, an audience or a key that this script doesn't have.
+ */
 async function credentials(socketAddress: string, token: string | undefined): Promise<string> {
   if (token === undefined || !(await takesToken(socketAddress, token)))
     return "with a token that your own issuer signs";
   return `with this token, good for 7 days:\n  ${token}`;
 }
 
-/** Undefined without a secret: only whoever has the private key of a public one can make a token. */
+/**
+ * A token for trying out the server. Undefined without an HMAC secret, because signing for a public key needs the
+ * private one.
+ */
 async function newcomerToken(secret: string, userIdClaim: string): Promise<string | undefined> {
   if (secret === "") return undefined;
   return new SignJWT({ [userIdClaim]: "newcomer" })

@@ -16,20 +16,23 @@ import { DatabaseSync } from "node:sqlite";
 export type TakenFolder =
   | {
       readonly outcome: "taken";
-      /** What the server's process is to keep open: as long as it lives, nobody else gets the folder. */
+      /**
+       * The server's process keeps this descriptor open. While that process lives, no other server can take the folder.
+       */
       readonly descriptor: number;
     }
   | { readonly outcome: "refused"; readonly problem: string };
 
 /**
- * Makes a server's folder its own, for as long as this process lives, or the one that was given the descriptor. Two servers on
- * one folder would each believe that they alone assign a channel's offsets.
+ * Locks the state folder of a server for as long as this process lives, or the process to which the descriptor is
+ * passed. Two servers on one folder would both assign offsets to the same channels.
  */
 export function takeStateFolder(folder: string): TakenFolder {
   const problem = writingProblem(folder);
   if (problem !== undefined) return { outcome: "refused", problem };
   try {
-    // Held by the system and not by a file's being there: however this process ends, the next one isn't kept out.
+    // The operating system holds this lock, and releases it however this process ends. A lock file would remain after a
+    // crash.
     lock = new DatabaseSync(join(folder, "lock"));
     lock.exec("BEGIN EXCLUSIVE");
   } catch {
@@ -47,12 +50,15 @@ export function takeStateFolder(folder: string): TakenFolder {
   return { outcome: "taken", descriptor: openSync(pipe, O_RDONLY | O_NONBLOCK) };
 }
 
-/** Notes whom {@link takeStateFolder} is to name, should this process be killed and leave that one behind. */
+/**
+ * Stores the id of the server's process, which {@link takeStateFolder} names if this process is killed and the server
+ * stays.
+ */
 export function noteProcess(folder: string, processId: number): void {
   writeFileSync(join(folder, "process"), String(processId), { mode: 0o600 });
 }
 
-// What nothing refers to is closed, and the lock would be gone.
+// A variable, because a database without references would be closed, which would release the lock.
 let lock: DatabaseSync | undefined;
 
 function madePipe(pipe: string): boolean {
@@ -66,8 +72,8 @@ function madePipe(pipe: string): boolean {
 }
 
 /**
- * Whether any process has the pipe open. The lock ends with the process that took it, and can't be handed on; a descriptor can,
- * and unlike a noted process id it is never somebody else's.
+ * Whether any process has the pipe open. The lock ends with the process that took it, and can't be passed on. A
+ * descriptor can be passed on, and unlike a stored process id it never refers to another process.
  */
 function isRead(pipe: string): boolean {
   const { O_WRONLY, O_NONBLOCK } = constants;
@@ -85,7 +91,10 @@ function processOf(folder: string): string {
   return existsSync(file) ? readFileSync(file, "utf8") : "and its process id";
 }
 
-/** The folder that it lies in has to be there: a misspelt path shouldn't begin a new life without history. */
+/**
+ * Creates the folder, and checks that it can be written. The parent folder must exist, so that a misspelt path doesn't
+ * start a new server without history.
+ */
 function writingProblem(folder: string): string | undefined {
   try {
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });

@@ -1,11 +1,11 @@
 import { request } from "node:http";
 
 /**
- * Asks a server for a WebSocket with a token at the upgrade, where tokens are verified before anything else happens. A
- * socket that it gives is closed at once.
+ * Asks a server for a WebSocket with a token at the upgrade, where the token is verified before anything else. The
+ * socket is closed at once.
  *
  * @param socketAddress `ws://…`
- * @returns false too for a server that doesn't answer
+ * @returns false also if the server doesn't answer
  */
 export function takesToken(socketAddress: string, token: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -34,5 +34,5 @@ export function takesToken(socketAddress: string, token: string): Promise<boolea
   });
 }
 
-/** A client's, masked, without a code (RFC 6455 section 5.5.1). */
+/** A masked close frame of a client, without a code (RFC 6455 section 5.5.1). */
 const closeFrame = Uint8Array.of(0x88, 0x80, 0, 0, 0, 0);

@@ -1,17 +1,17 @@
 import type { WorkerdSetup } from "./workerd.ts";
 
-/** The date and the flags of wrangler.toml that say how the runtime behaves. */
+/** The compatibility date and flags of wrangler.toml. */
 export interface Compatibility {
   readonly date: string;
   readonly flags: readonly string[];
 }
 
-/** The file that {@link workerdConfig} names as the module in front of the files it serves. */
+/** The file name of the module that serves the static files. */
 export const assetsModule = "assets.js";
 
 /**
- * The configuration of workerd, in the text form of Cap'n Proto. It names secrets, and never holds them: workerd takes them
- * from its environment.
+ * Writes the configuration of workerd, in the text form of Cap'n Proto. It contains the names of secrets and never
+ * their values, which workerd takes from its environment.
  *
  * @param port on the setup's host
  */
@@ -24,7 +24,8 @@ export function workerdConfig(
   const services = [
     `(name = "main", worker = .worker)`,
     `(name = "storage", disk = (path = "storage", writable = true))`,
-    // The only address that the Worker asks is its configuration's: a self-hosted JWKS may well be in a private network.
+    // The Worker fetches only the URL of the JWKS in its configuration, and with self-hosting that may be in a private
+    // network.
     `(name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true)))`,
   ];
   const sockets = [socket("http", `${bracketed(host)}:${port}`, "main")];
@@ -49,7 +50,7 @@ const config :Workerd.Config = (
 ${workers.join("")}`;
 }
 
-/** An IPv6 address as it stands before a port; any other host as it is. */
+/** The host as it is written before a port: an IPv6 address in brackets, any other host unchanged. */
 export function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
@@ -98,8 +99,8 @@ function assetsWorker(compatibility: Compatibility): string {
 }
 
 /**
- * Answers with the files of a folder as Cloudflare's assets do. The runtime's own service for a folder says of no file what it
- * is, and lists the folder's files to whoever asks.
+ * The source of a Worker that serves the files of a folder, as Cloudflare's assets do. The runtime's own service for a
+ * folder sends no media types, and lists the files of the folder to everybody.
  */
 export const assetsSource = `const types = {
   css: "text/css; charset=utf-8",
@@ -146,7 +147,7 @@ function list(items: readonly string[]): string {
   return `[\n    ${items.join(",\n    ")}\n  ]`;
 }
 
-/** Cap'n Proto writes text as JSON does, but for a character that JSON would name by four digits. */
+/** Writes a text of Cap'n Proto, which is like JSON except for the escapes that JSON writes with four digits. */
 function text(value: string): string {
   return JSON.stringify(value).replaceAll(
     /((?:^|[^\\])(?:\\\\)*)\\u00([0-9a-f]{2})/g,

@@ -12,48 +12,50 @@ import {
 } from "./workerd-config.ts";
 import { wranglerConfigOf } from "./wrangler-config.ts";
 
-/** One Worker with its classes of objects, run by workerd itself: `wrangler dev` would put a proxy before it. */
+/**
+ * One Worker with its classes of objects, run by workerd directly, because `wrangler dev` would put a proxy before it.
+ */
 export interface WorkerdSetup {
-  /** The Worker's modules by their names, as text; the first one is its main module. */
+  /** The source texts of the Worker's modules by their names; the first one is the main module. */
   readonly modules: Readonly<Record<string, string>>;
-  /** Its classes of objects, by the names of their bindings. */
+  /** The names of the classes of objects, by the names of their bindings. */
   readonly classNames: Readonly<Record<string, string>>;
-  /** Text bindings. They lie in a file beside the storage: what nobody may read belongs to the secrets. */
+  /** Text bindings. They are stored in a file next to the storage, so confidential values belong in `secrets`. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Text bindings that are handed to the process by its environment, and never lie on the disk. */
+  /** Text bindings that the process gets through its environment, and that are never stored on the disk. */
   readonly secrets?: Readonly<Record<string, string>>;
-  /** Files that the Worker can fetch from a binding of that name. The folder's path is absolute. */
+  /** Static files that the Worker fetches through a binding. The path of the folder is absolute. */
   readonly assets?: { readonly binding: string; readonly folder: string };
-  /** Where it listens: an address or a name of this machine; 127.0.0.1 when absent. */
+  /** The address or host name on which the server listens; by default 127.0.0.1. */
   readonly host?: string;
-  /** How the runtime behaves; as the repository's wrangler.toml says when absent. */
+  /** The compatibility settings; by default those of the repository's wrangler.toml. */
   readonly compatibility?: Compatibility;
-  /** What it prints goes where this process prints too, instead of being kept for {@link Workerd.printed}. */
+  /** Whether the output goes to the output of this process instead of {@link Workerd.printed}. */
   readonly printsThrough?: boolean;
-  /** A descriptor of this process that its process keeps open too, for as long as it lives. */
+  /** A descriptor of this process that workerd keeps open while it lives. */
   readonly keepsOpen?: number;
-  /** Where the runtime's inspector listens, on 127.0.0.1; it is off when absent. */
+  /** The port of the runtime's inspector on 127.0.0.1; if absent, the inspector is off. */
   readonly inspectorPort?: number;
-  /** A second Worker, on a port of its own, that has the same objects and what the runtime keeps for tests. */
+  /** A second Worker on a port of its own, with the same objects and the runtime's interfaces for tests. */
   readonly control?: { readonly module: string; readonly port: number };
 }
 
-/** How a process ended: by itself with a status, or by a signal. */
+/** How a process ended: with a status, or by a signal. */
 export interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** workerd as a process of its own, with its storage on disk. */
+/** A workerd process with its storage on disk. */
 export class Workerd {
   readonly #process: ChildProcess;
-  /** Resolves when its process has ended, whoever ended it. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<Ending>;
 
   /**
-   * Starts it, and resolves when it answers.
+   * Starts workerd, and resolves when it answers.
    *
-   * @param folder where its storage lies, and what it serves is written; made for this user alone when it isn't there
+   * @param folder for the storage and the files of the setup; created for this user alone if it doesn't exist
    * @param port   on the setup's host
    */
   static async start(setup: WorkerdSetup, folder: string, port: number): Promise<Workerd> {
@@ -65,15 +67,15 @@ export class Workerd {
     return workerd;
   }
 
-  /** Starts it without waiting for anything, for those who may want to end it before it answers. */
+  /** Starts workerd without waiting, for callers that may want to end it before it answers. */
   static launch(setup: WorkerdSetup, folder: string, port: number): Workerd {
     write(setup, folder, port);
     const { inspectorPort, secrets, printsThrough = false, host = "127.0.0.1" } = setup;
-    // It reads no input, so that whatever it is given for one merely stays open.
+    // workerd reads no input, so the descriptor merely stays open.
     const { keepsOpen: input = "ignore" } = setup;
     const inspector =
       inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`];
-    // It says on the third descriptor that it listens: another server on its port can't be taken for it.
+    // workerd reports on the third descriptor that it listens, so another server on the port can't be mistaken for it.
     const options = ["serve", "--experimental", "--control-fd=3", ...inspector, "config.capnp"];
     const output = printsThrough
       ? (["inherit", "inherit"] as const)
@@ -86,7 +88,7 @@ export class Workerd {
     return new Workerd(started, `http://${bracketed(reachable(host))}:${port}/health`);
   }
 
-  /** What it printed to its error output, where it says what went wrong: the last 64 KiB. */
+  /** The last 64 KiB of the error output, which says what went wrong. */
   printed = "";
   readonly #healthAddress: string;
   readonly #listening: Promise<true>;
@@ -103,7 +105,10 @@ export class Workerd {
     this.#listening = listens(started);
   }
 
-  /** Its first answer, which is a 503 with the reason where the Worker can't work; undefined when it ends before. */
+  /**
+   * The first answer of the server: status 503 with the problems if the Worker isn't configured; undefined if workerd
+   * ends before.
+   */
   async health(): Promise<Response | undefined> {
     const isListening = await Promise.race([this.#listening, this.ended.then(() => false)]);
     if (!isListening) return undefined;
@@ -115,17 +120,17 @@ export class Workerd {
     }
   }
 
-  /** Whether its process still runs. */
+  /** Whether the process is running. */
   get running(): boolean {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** Of its process; undefined before it is there. */
+  /** The id of the process; undefined if it couldn't be started. */
   get processId(): number | undefined {
     return this.#process.pid;
   }
 
-  /** Ends it at once, in the middle of whatever it does. */
+  /** Kills the process at once. */
   async kill(): Promise<void> {
     if (!this.running) return;
     const exited = once(this.#process, "exit");
@@ -133,7 +138,7 @@ export class Workerd {
     await exited;
   }
 
-  /** Asks it to end, and after so many ms doesn't ask any more. */
+  /** Asks the process to end, and kills it after so many ms. */
   async stop(patienceMs: number): Promise<void> {
     if (!this.running) return;
     const exited = once(this.#process, "exit");
@@ -144,7 +149,7 @@ export class Workerd {
   }
 }
 
-/** Nobody else may read what is kept, nor what the Worker is told. */
+/** Writes the files of a setup. Only this user may read them and the storage. */
 function write(setup: WorkerdSetup, folder: string, port: number): void {
   mkdirSync(join(folder, "storage"), { recursive: true, mode: 0o700 });
   const { compatibility = committedCompatibility(), control, assets } = setup;
@@ -156,7 +161,7 @@ function write(setup: WorkerdSetup, folder: string, port: number): void {
   };
   for (const [name, text] of Object.entries(files)) {
     const file = join(folder, name);
-    // A file that is there already would keep the rights it has.
+    // An existing file would keep its permissions.
     rmSync(file, { force: true });
     writeFileSync(file, text, { mode: 0o600 });
   }
@@ -167,13 +172,13 @@ function committedCompatibility(): Compatibility {
   return { date, flags };
 }
 
-/** Where a server that listens on all of a machine's addresses is found on the machine itself. */
+/** The address at which this machine reaches a server that may listen on all addresses. */
 function reachable(host: string): string {
   if (host === "0.0.0.0" || host === "*") return "127.0.0.1";
   return host === "::" ? "::1" : host;
 }
 
-/** Resolves when the process says that it listens for requests. */
+/** Resolves when the process reports that it listens for requests. */
 function listens(started: ChildProcess): Promise<true> {
   return new Promise((resolve) => {
     let said = "";

@@ -3,12 +3,12 @@ import { unstable_readConfig as readWranglerConfig } from "wrangler";
 import type { Target } from "./command-line.ts";
 import { root } from "./wrangler.ts";
 
-/** The file in which wrangler finds the configuration. */
+/** The path of wrangler's configuration file. */
 export function configurationFile({ file = "wrangler.toml" }: Target): string {
   return resolve(root, file);
 }
 
-/** What that file says of the environment that is meant, as wrangler understands it. */
+/** The configuration in that file for an environment, as wrangler reads it. */
 export function wranglerConfigOf(target: Target): ReturnType<typeof readWranglerConfig> {
   const { environment: env } = target;
   return readWranglerConfig({

@@ -4,11 +4,11 @@ import type { Env } from "./platform/env.ts";
 export { ChannelObject } from "./objects/channel-object.ts";
 export { GatewayObject } from "./objects/gateway-object.ts";
 
-// Made at the first request: an isolate that starts only for an object never needs it.
+// Created by the first request, because an isolate that starts only for an object doesn't need it.
 let app: ReturnType<typeof createApp> | undefined;
 
 export default {
-  /** Every request to the Worker. */
+  /** Answers every request to the Worker. */
   fetch(request, env, context) {
     app ??= createApp();
     return app.fetch(request, env, context);

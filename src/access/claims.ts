@@ -1,18 +1,21 @@
 import type { JsonText } from "../protocol/json/text.ts";
 
-/** What a connection token says of its bearer (docs/protocol.md 5.1), once its signature was found good. */
+/** The claims of a connection token (docs/protocol.md 5.1) whose signature has been verified (rule A2). */
 export interface ConnectionClaims {
-  /** User ID; "" for an anonymous token. */
+  /** The user's id; "" for an anonymous token. */
   readonly user: string;
   /** When the connection ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
-  /** Shown to others as `conn_info`. */
+  /** Shown to other clients as `conn_info`. */
   readonly info?: JsonText;
-  /** Subscriptions that the server makes for the connection; absent when the token names none. */
+  /** The server-side subscriptions of the connection; absent if the token names none. */
   readonly subscriptions?: readonly ServerSubscription[];
 }
 
-/** The same without the subscriptions: who somebody is. Most tokens name none, and needn't be copied. */
+/**
+ * The claims without the subscriptions, that is, only the identity. Most tokens name no subscriptions, and their claims
+ * aren't copied.
+ */
 export function withoutSubscriptions(claims: ConnectionClaims): ConnectionClaims {
   if (claims.subscriptions === undefined) return claims;
   const { subscriptions: _, ...kept } = claims;
@@ -22,29 +25,29 @@ export function withoutSubscriptions(claims: ConnectionClaims): ConnectionClaims
 /** One of the token's `channels`, or of its `subs`. */
 export interface ServerSubscription {
   readonly channel: string;
-  /** Shown to others as `chan_info`. */
+  /** Shown to other clients as `chan_info`. */
   readonly info?: JsonText;
   /** Returned to the subscriber as `data`. */
   readonly data?: JsonText;
   readonly override: SubscriptionOverride;
 }
 
-/** What a subscription token says (docs/protocol.md 5.2). */
+/** The claims of a subscription token (docs/protocol.md 5.2) whose signature has been verified (rule A2). */
 export interface SubscriptionClaims {
   readonly user: string;
   readonly channel: string;
-  /** The connection it is bound to; "" for any. */
+  /** The id of the client that the token is bound to; "" for any client. */
   readonly client: string;
   /** When the subscription ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
-  /** Shown to others as `chan_info`. */
+  /** Shown to other clients as `chan_info`. */
   readonly info?: JsonText;
   /** Returned to the subscriber as `data`. */
   readonly data?: JsonText;
   readonly override: SubscriptionOverride;
 }
 
-/** Namespace options that a token sets for one subscription; absent ones stay as the namespace has them. */
+/** Namespace options that a token overrides for one subscription; an absent option is the namespace's. */
 export interface SubscriptionOverride {
   readonly presence?: boolean;
   readonly joinLeave?: boolean;
@@ -53,11 +56,13 @@ export interface SubscriptionOverride {
   readonly forceRecovery?: boolean;
 }
 
-/** What became of a token. `reason` names what is wrong, never the token or a claim's value. */
+/**
+ * The outcome of verifying a token. `reason` says what is wrong, and quotes neither the token nor the value of a claim.
+ */
 export type Verdict<Claims> =
   | { readonly outcome: "verified"; readonly claims: Claims }
   | { readonly outcome: "expired" }
-  /** Nobody can tell now: the keys are elsewhere and couldn't be fetched. The client is to come again. */
+  /** The keys couldn't be fetched, so the token can't be verified now. The client should retry later. */
   | { readonly outcome: "unavailable" }
   | { readonly outcome: "invalid"; readonly reason: string };
 

@@ -1,3 +1,7 @@
+/**
+ * The algorithms and keys that verify tokens (docs/protocol.md 5.3): which algorithms belong to which kind of key (rule
+ * A2), and the parsing of PEM keys and of key sets (rule A9). Signatures are verified in `workers/platform`.
+ */
 import { limits } from "../limits.ts";
 import { parseJsonText } from "../protocol/json/text.ts";
 import {
@@ -8,19 +12,19 @@ import {
   type JsonValue,
 } from "../protocol/wire-value.ts";
 
-/** How a token may be signed (docs/protocol.md 5.3): with a secret, or for a public key. */
+/** An algorithm that signs tokens: with a shared secret, or with the private key of a public key. */
 export type TokenAlgorithm = SecretAlgorithm | PublicKeyAlgorithm;
 type SecretAlgorithm = (typeof secretAlgorithms)[number];
 type PublicKeyAlgorithm = (typeof algorithmsByKey)[KeyKind][number];
 
-/** What a public key is: its type, or its curve where the type has several. */
+/** The kind of a public key: its type, or its curve if the type has several. */
 export type KeyKind = keyof typeof algorithmsByKey;
 
 const secretAlgorithms = ["HS256", "HS384", "HS512"] as const;
 
 /**
- * The key decides which algorithms there are for it, and no list holds algorithms of two kinds of key: so a public key,
- * which everybody knows, is never taken for a secret (rule A2).
+ * The kind of a key determines its algorithms, and no list has algorithms of two kinds of key. So a public key, which
+ * is no secret, can't be used as an HMAC secret (rule A2).
  */
 const algorithmsByKey = {
   RSA: ["RS256", "RS384", "RS512"],
@@ -30,7 +34,7 @@ const algorithmsByKey = {
   Ed25519: ["EdDSA"],
 } as const;
 
-/** Whether tokens signed in this way are verified with a secret. */
+/** Whether tokens with this algorithm are verified with a secret. */
 export function isSecretAlgorithm(algorithm: string): algorithm is SecretAlgorithm {
   return secretAlgorithms.some((one) => one === algorithm);
 }
@@ -40,7 +44,7 @@ export function algorithmsOf(kind: KeyKind): readonly PublicKeyAlgorithm[] {
   return algorithmsByKey[kind];
 }
 
-/** The algorithm that a token's header names; undefined when it isn't exactly one of ours. */
+/** Parses the algorithm in a token's header; undefined if it isn't exactly one of the supported ones. */
 export function parseTokenAlgorithm(name: unknown): TokenAlgorithm | undefined {
   return allAlgorithms.find((algorithm) => algorithm === name);
 }
@@ -50,14 +54,15 @@ const allAlgorithms: readonly TokenAlgorithm[] = [
   ...Object.values(algorithmsByKey).flat(),
 ];
 
-/** A public key that the operator configured: SPKI in PEM. That it can be used shows only when it first is. */
+/** A public key from the configuration, as SPKI in PEM. It is imported, and thereby checked, when it is first used. */
 export interface PublicKey {
   readonly kind: KeyKind;
   readonly pem: string;
 }
 
 /**
- * Recognises a public key in PEM by its armour and by what its first bytes say it is (RFC 5280 section 4.1.2.7).
+ * Recognises a public key in PEM by its armour and by the algorithm identifier in its first bytes (RFC 5280 section
+ * 4.1.2.7).
  *
  * @returns undefined for everything else: private keys, certificates, PKCS #1 keys, keys of other kinds
  */
@@ -66,7 +71,7 @@ export function parsePublicKey(text: string): PublicKey | undefined {
   const base64 = armour.exec(pem)?.[1]?.replaceAll(/\s/g, "");
   const bytes = base64 === undefined ? undefined : decodeBase64(base64);
   if (bytes === undefined || bytes.charCodeAt(0) !== sequence) return undefined;
-  // One byte of length, or one that says how many follow.
+  // The length takes one byte, or one byte that says how many follow.
   const length = bytes.charCodeAt(1);
   const identifier = bytes.slice(2 + (length < 0x80 ? 0 : length - 0x80));
   const kind = kinds.find(([, start]) => identifier.startsWith(start))?.[0];
@@ -77,14 +82,14 @@ function decodeBase64(text: string): string | undefined {
   try {
     return atob(text);
   } catch {
-    return undefined; // Its only error says that the text is no base64.
+    return undefined; // Its only error says that the text is not base64.
   }
 }
 
 const armour = /^-----BEGIN PUBLIC KEY-----\s([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----$/;
 const sequence = 0x30;
 
-/** The algorithm identifiers of RFC 3279, RFC 5480 and RFC 8410 in DER, which has one form for each. */
+/** The algorithm identifiers of RFC 3279, RFC 5480 and RFC 8410 in DER, which has exactly one form for each. */
 const kinds: readonly (readonly [KeyKind, string])[] = [
   ["RSA", "\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\x00"],
   ["P-256", "\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07"],
@@ -93,7 +98,7 @@ const kinds: readonly (readonly [KeyKind, string])[] = [
   ["Ed25519", "\x30\x05\x06\x03\x2b\x65\x70"],
 ];
 
-/** A public key of a JWKS: what it is called, what it verifies, and the key itself without all else its entry says. */
+/** A public key of a JWKS: its `kid`, its algorithms, and the members of the JWK that importing it needs. */
 export interface SetKey {
   readonly kid: string;
   readonly algorithms: readonly PublicKeyAlgorithm[];
@@ -106,15 +111,15 @@ type PublicJwk =
   | { readonly kty: "EC"; readonly crv: string; readonly x: string; readonly y: string }
   | { readonly kty: "OKP"; readonly crv: string; readonly x: string };
 
-/** The keys of a JWKS, or why it is none. */
+/** The keys of a JWKS, or why it can't be used. */
 export type ParsedKeySet =
   | { readonly outcome: "keys"; readonly keys: readonly SetKey[] }
   | { readonly outcome: "bad"; readonly reason: string };
 
 /**
- * Reads a JWKS (RFC 7517). Keys for other uses, of other types, without a `kid`, and secrets are left out, as section 5
- * asks; too many keys are refused (rule B2). A set of which nothing is left is bad: whoever believed it would drop
- * good keys for a fault of the provider's.
+ * Parses a JWKS (RFC 7517). Keys for other uses, keys of other types, keys without a `kid`, and secrets are ignored, as
+ * section 5 requires. A set with too many keys is refused (rule B2). A set without a usable key is refused too:
+ * accepting it would discard good keys because of the provider's fault.
  */
 export function parseKeySet(text: string): ParsedKeySet {
   const json = parseJsonText(text);

@@ -1,8 +1,9 @@
 /**
- * Whether a browser on this origin may connect (docs/protocol.md 4.4).
+ * Whether a browser page of this origin may connect (rule A6, docs/protocol.md 4.4).
  *
- * @param origin the Origin header; null when there is none, as from everything but a browser, which is always allowed
- * @param patterns globs: `*` stands for any run of characters, everything else for itself; case doesn't matter
+ * @param origin the Origin header; null if there is none, as from every client but a browser: such a client is always
+ * allowed
+ * @param patterns globs: `*` matches any run of characters, and any other character matches itself; case doesn't matter
  */
 export function originAllowed(origin: string | null, patterns: readonly string[]): boolean {
   if (origin === null) return true;
@@ -11,8 +12,8 @@ export function originAllowed(origin: string | null, patterns: readonly string[]
 }
 
 /**
- * Takes each literal piece at its first possible place, which is never worse than a later one: so there is nothing to
- * go back to, and an origin can't be made that takes long.
+ * Matches each literal piece at its first possible position, which is never worse than a later one. So there is no
+ * backtracking, and an attacker can't make an origin that takes long.
  */
 function matches(text: string, pattern: string): boolean {
   const [head = "", ...rest] = pattern.split("*");

@@ -1,3 +1,8 @@
+/**
+ * Parses the payloads of tokens into claims, and checks the claims against the operator's rules (docs/protocol.md 5.1
+ * and 5.2). The signature has been verified before (rule A2), in `workers/platform`. A reason for a refusal quotes no
+ * value of a claim (rule A7).
+ */
 import { parseJsonText, type JsonText, memberText } from "../protocol/json/text.ts";
 import {
   isJsonObject,
@@ -18,10 +23,10 @@ import type {
 import { parseBase64, payloadText } from "../protocol/payload.ts";
 
 /**
- * Reads the payload of a connection token whose signature is already known to be good (docs/protocol.md 5.1).
+ * Parses the payload of a connection token whose signature has been verified (docs/protocol.md 5.1).
  *
  * @param payload the token's payload, UTF-8 JSON text
- * @param nowMs   milliseconds since 1970, against which `exp` and `nbf` are held
+ * @param nowMs   milliseconds since 1970, compared with `exp` and `nbf`
  */
 export function parseConnectionClaims(
   payload: string,
@@ -30,7 +35,7 @@ export function parseConnectionClaims(
 ): ConnectionVerdict {
   const read = readPayload(payload);
   if (read === undefined) return invalid("the payload is not a JSON object");
-  // A subscription token must not open a connection, even when both kinds share one key.
+  // A subscription token must not open a connection, even if both kinds of token share one key.
   if (read.fields["channel"] !== undefined)
     return invalid("a subscription token can't open a connection");
   const base = parseBase(read, rules, nowMs);
@@ -45,7 +50,7 @@ export function parseConnectionClaims(
   return { outcome: "verified", claims };
 }
 
-/** Reads the payload of a subscription token whose signature is already known to be good (docs/protocol.md 5.2). */
+/** Parses the payload of a subscription token whose signature has been verified (docs/protocol.md 5.2). */
 export function parseSubscriptionClaims(
   payload: string,
   rules: ClaimRules,
@@ -84,7 +89,10 @@ interface BaseClaims {
   readonly info?: JsonText;
 }
 
-/** What both kinds of token have in common. The end of a token's own life is judged before everything that may follow. */
+/**
+ * Parses the claims that both kinds of token have. The token's own expiry is checked before the rules for `aud` and
+ * `iss`.
+ */
 function parseBase(
   { text, fields }: ClaimsPayload,
   rules: ClaimRules,
@@ -102,12 +110,13 @@ function parseBase(
   if (info.outcome === "invalid") return info;
   const nowSeconds = nowMs / 1000;
   if (expiresAt !== "absent" && expiresAt <= nowSeconds) return { outcome: "expired" };
-  // A token that isn't valid yet is answered like an expired one: the client asks for a new token and tries again.
+  // A token that isn't valid yet is treated like an expired one: the client asks for a new token and tries again.
   if (notBefore !== "absent" && notBefore > nowSeconds) return { outcome: "expired" };
   const fault = claimFault(fields, rules);
   if (fault !== undefined) return invalid(fault);
   const end = expireAt === "absent" ? expiresAt : expireAt;
-  // 0 says that there is no end; what comes before, or in the first second, is one, long past, and must not become none.
+  // 0 means that there is no end. A time before 1970, or in its first second, is an end in the past, and must not
+  // become 0.
   const expireAtSeconds = end === "absent" || end === 0 ? 0 : Math.max(1, Math.floor(end));
   const claims = { user, expireAtSeconds, ...(info.text === undefined ? {} : { info: info.text }) };
   return { outcome: "verified", claims };
@@ -120,13 +129,13 @@ function readPayload(text: string): ClaimsPayload | undefined {
   return isJsonObject(fields) ? { text: json, fields } : undefined;
 }
 
-/** The operator chooses the claim's name, which may be one that every object has. */
+/** The operator chooses the claim's name, which may be one that every object inherits. */
 function parseUser(fields: JsonObject, claim: string): string | undefined {
   const user = Object.hasOwn(fields, claim) ? (fields[claim] ?? "") : "";
   return typeof user === "string" ? user : undefined;
 }
 
-/** A time before 1970 is one like any other: long past. */
+/** Parses a time in seconds since 1970. A negative time is valid, and long past. */
 function parseTime(value: JsonValue | undefined): number | "absent" | undefined {
   if (value === undefined || value === null) return "absent";
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
@@ -136,22 +145,22 @@ function invalid(reason: string): { readonly outcome: "invalid"; readonly reason
   return { outcome: "invalid", reason };
 }
 
-/** What an operator asks of every token's claims besides its signature (docs/protocol.md 5.1 and 5.3). */
+/** The operator's requirements for the claims of every token (docs/protocol.md 5.1 and 5.3). */
 export interface ClaimRules {
-  /** The claim that names the user: `sub`, unless another one is chosen. */
+  /** The claim that names the user: `sub` unless the operator chooses another one. */
   readonly userIdClaim: string;
-  /** One of the token's audiences must be this. */
+  /** One of the token's audiences must equal this one. */
   readonly audience?: string;
-  /** One of the token's audiences must match this. */
+  /** One of the token's audiences must match this pattern. */
   readonly audienceRegex?: RegExp;
   readonly issuer?: string;
   readonly issuerRegex?: RegExp;
 }
 
 /**
- * Whether the token is for us and from whom we trust. A claim that no rule asks for isn't looked at.
+ * Checks the audience and the issuer of a token. A claim without a rule isn't checked.
  *
- * @returns what is wrong, without any value; undefined when nothing is
+ * @returns what is wrong, without any value; undefined if nothing is
  */
 function claimFault(fields: JsonObject, rules: ClaimRules): string | undefined {
   const { audience, audienceRegex, issuer, issuerRegex } = rules;
@@ -173,21 +182,24 @@ function claimFault(fields: JsonObject, rules: ClaimRules): string | undefined {
   return undefined;
 }
 
-/** RFC 7519 section 4.1.3: one audience may stand by itself. What isn't text is nobody's audience. */
+/**
+ * The audiences of an `aud` claim, which may be a single string (RFC 7519 section 4.1.3). Values that aren't strings
+ * match nothing.
+ */
 function textsOf(value: JsonValue | undefined): readonly string[] {
   const values = value !== undefined && isJsonArray(value) ? value : [value];
   return values.filter((one) => typeof one === "string");
 }
 
-/** The subscriptions that the server is to make for a connection, or what is wrong with the claims about them. */
+/** The server-side subscriptions of a connection token, or what is wrong with the claims about them. */
 type ParsedServerSubscriptions =
   | { readonly outcome: "read"; readonly subscriptions: readonly ServerSubscription[] }
   | { readonly outcome: "invalid"; readonly reason: string };
 
 /**
- * Reads the claims `channels` and `subs` of a connection token: each channel once, and when `subs` names any, `channels`
- * counts for nothing (docs/protocol.md 5.1). How many they may be is not asked here: a connection with too many is told so by
- * its own code (rule G1), and the token's length bounds them.
+ * Parses the claims `channels` and `subs` of a connection token: each channel once. If `subs` names any channel,
+ * `channels` is ignored (docs/protocol.md 5.1). The number of channels isn't checked here: the token's length bounds
+ * it, and a connection with too many is closed with a code of its own (rule G1).
  *
  * @param text   the payload as its sender wrote it
  * @param fields the same payload, parsed
@@ -237,7 +249,8 @@ function parseSubscription(
   const override = parseOverride(fields["override"]);
   if (override === undefined)
     return invalid("override in subs is not an object of {value: boolean}");
-  // To find an object's text all before it is read: that is left out where the text isn't needed, as it mostly isn't.
+  // Finding the object's text means scanning all texts before it, so it is skipped if the text isn't needed, which is
+  // the usual case.
   const text = hasPayload(fields) ? (memberText(subsText, channel) ?? "{}") : "{}";
   const info = readRawClaim(text, fields, infoClaim);
   if (info.outcome === "invalid") return invalid(`subs: ${info.reason}`);
@@ -257,10 +270,10 @@ function hasPayload(fields: JsonObject): boolean {
 }
 
 /**
- * Reads an `override`: an object of `{"value": boolean}` (docs/protocol.md 5.1).
+ * Parses an `override`: an object of `{"value": boolean}` objects (docs/protocol.md 5.1).
  *
- * @param given undefined and null for none
- * @returns undefined when it isn't one
+ * @param given undefined or null if there is none
+ * @returns undefined if it is malformed
  */
 function parseOverride(given: JsonValue | undefined): SubscriptionOverride | undefined {
   if (given === undefined || given === null) return {};
@@ -284,12 +297,12 @@ const overrideNames = [
   ["force_recovery", "forceRecovery"],
 ] as const satisfies readonly (readonly [string, keyof SubscriptionOverride])[];
 
-/** A claim as its sender wrote it, undefined when there is none; or why it can't be read. */
+/** The text of a claim as its sender wrote it, undefined if the claim is absent; or why it can't be parsed. */
 type RawClaim =
   | { readonly outcome: "read"; readonly text: JsonText | undefined }
   | { readonly outcome: "invalid"; readonly reason: string };
 
-/** A claim that is shown to others as it was written: under one name as JSON, under another as base64 of JSON. */
+/** The two names of a claim that is passed on to clients as it was written: one for JSON, one for base64 of JSON. */
 interface RawClaimNames {
   readonly plain: string;
   readonly base64: string;
@@ -299,7 +312,7 @@ const infoClaim: RawClaimNames = { plain: "info", base64: "b64info" };
 const dataClaim: RawClaimNames = { plain: "data", base64: "b64data" };
 
 /**
- * Reads such a claim of an object; the base64 form wins over the plain one (docs/protocol.md 5.1).
+ * Reads such a claim of an object. The base64 form takes precedence over the plain one (docs/protocol.md 5.1).
  *
  * @param text   the object as its sender wrote it, valid JSON
  * @param fields the same object, parsed
@@ -316,7 +329,7 @@ function readRawClaim(text: string, fields: JsonObject, names: RawClaimNames): R
   return { outcome: "read", text: plain === "null" ? undefined : plain };
 }
 
-/** Decodes base64 of UTF-8 JSON; undefined when it isn't that. */
+/** Decodes base64 of UTF-8 JSON; undefined if the text is something else. */
 export function parseBase64Json(encoded: string): JsonText | undefined {
   const bytes = parseBase64(encoded);
   return bytes === undefined ? undefined : payloadText(bytes);

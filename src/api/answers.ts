@@ -1,35 +1,43 @@
+/**
+ * The answers of the HTTP API: one for each entry of a request, collected from the calls to the channels' objects, put
+ * in the order of the request (rule W3) and written as JSON. The edge chooses the statuses of whole responses
+ * (`workers/http/respond.ts`).
+ */
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { type Entry, type ApiCommand, entriesOf, methodOf } from "./command.ts";
 import type { ChannelCall } from "./calls.ts";
 import type { ChannelAnswer, ChannelCommand } from "../contract/channel-call.ts";
 
-/** What the backend is told about one command: a result, as JSON text, or an error and a word about it for people. */
+/** The backend's answer to one command: a result, as JSON text, or an error with a detail for the operator. */
 export type ApiAnswer =
   | { readonly result: string }
   | { readonly error: ErrorCode; readonly detail?: string };
 
-/** What became of one call to a channel's object. */
+/** The outcome of one call to a channel's object. */
 export type CallOutcome =
   | { readonly outcome: "answers"; readonly answers: readonly ChannelAnswer[] }
-  /** Nothing of it was done. */
+  /** None of the call's commands was carried out. */
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number }
-  /** Nothing of it was done: the request's time was over before the channel was asked. */
+  /** None of the call's commands was carried out: the request timed out before the channel's object was called. */
   | { readonly outcome: "not-begun"; readonly retryAfterSeconds: number }
-  /** Nobody knows what of it was done. */
+  /** It is unknown which of the call's commands were carried out. */
   | { readonly outcome: "timeout"; readonly retryAfterSeconds: number }
   | { readonly outcome: "failed" };
 
-/** That a whole request came to nothing that is known of, and when to repeat it. */
+/** All calls of a request failed or timed out, and the backend should retry the request after so many seconds. */
 export interface Retry {
   readonly seconds: number;
-  /** Otherwise nobody knows what was done, and some may have been. */
+  /**
+   * Whether certainly nothing was done. If false, the outcome is unknown, and some commands may have been carried out.
+   */
   readonly nothingDone: boolean;
 }
 
 /**
- * Collects the answers of a request's calls and puts them into the order of its entries. It keeps no more text than
- * one answer may have (`limits.answerBytesMax`): a reading command that would go beyond gets error 106 instead.
+ * Collects the answers of a request's calls and puts them into the order of its entries. It holds at most
+ * `limits.answerBytesMax` characters of results: a reading command whose result would exceed them gets error 106
+ * instead.
  */
 export class CollectedAnswers {
   readonly #answers: ApiAnswer[];
@@ -38,14 +46,14 @@ export class CollectedAnswers {
   #nothingDone = true;
   #retrySeconds: number | undefined;
 
-  /** @param entries of the whole request; refused ones are answered at once */
+  /** @param entries of the whole request; refused entries are answered at once */
   constructor(entries: readonly Entry[]) {
     this.#answers = entries.map((entry) =>
       entry.outcome === "refused" ? entry : { error: errorCodes.internal },
     );
   }
 
-  /** Enters what became of one call. */
+  /** Adds the outcome of one call. */
   add({ commands, entryIndexes }: ChannelCall, outcome: CallOutcome): void {
     if (outcome.outcome === "timeout") this.#nothingDone = false;
     const seconds = retrySecondsOf(outcome);
@@ -57,14 +65,14 @@ export class CollectedAnswers {
     }
   }
 
-  /** An answer for every entry, in order. */
+  /** One answer for each entry, in the order of the entries. */
   inOrder(): readonly ApiAnswer[] {
     return this.#answers;
   }
 
   /**
-   * When to repeat the request as a whole: after every one of its calls met an overloaded channel, a silent one or the
-   * end of the request's time. Otherwise undefined.
+   * When to retry the request as a whole: if each of its calls met an overloaded channel or a channel that didn't
+   * answer in time, or was never made because the request timed out. Undefined otherwise.
    */
   retry(): Retry | undefined {
     if (this.#heard || this.#retrySeconds === undefined) return undefined;
@@ -73,7 +81,7 @@ export class CollectedAnswers {
 
   #hasRoom(command: ChannelCommand | undefined, answer: ApiAnswer): boolean {
     if (!("result" in answer)) return true;
-    // What a writing command did must be told, and its results are small.
+    // The backend must learn what a writing command did, and the results of writing commands are small.
     if (command?.method === "publish" || command?.method === "history_remove") return true;
     if (answer.result.length > this.#room) return false;
     this.#room -= answer.result.length;
@@ -81,7 +89,7 @@ export class CollectedAnswers {
   }
 }
 
-/** The answer to the command with that index in a call. */
+/** The answer to the command at this index of a call. */
 export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
   switch (outcome.outcome) {
     case "answers":
@@ -98,7 +106,9 @@ export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
   return { error: errorCodes.internal };
 }
 
-/** After how long a call that came to nothing is to be repeated; undefined when it was answered or failed. */
+/**
+ * The seconds after which a call without an answer should be repeated; undefined if the call was answered or failed.
+ */
 export function retrySecondsOf(outcome: CallOutcome): number | undefined {
   switch (outcome.outcome) {
     case "overloaded":
@@ -112,13 +122,16 @@ export function retrySecondsOf(outcome: CallOutcome): number | undefined {
   return undefined;
 }
 
-/** What a request is told, or one of its entries, when nothing was done because a channel is overloaded. */
+/** The answer to a whole request, or to one entry, if nothing was done because a channel is overloaded. */
 export const overloadedAnswer = {
   error: errorCodes.tooManyRequests,
   detail: "the channel is overloaded; nothing was done, repeat later",
 } as const satisfies ApiAnswer;
 
-/** An entry's detail doesn't reach the backend, so its code must say it: after 111 nothing was done, after 100 who knows. */
+/**
+ * The detail of an entry doesn't reach the backend, so the code must say what happened: after 111 nothing was done,
+ * after 100 the outcome is unknown.
+ */
 const notBegunAnswer: ApiAnswer = {
   error: errorCodes.tooManyRequests,
   detail:
@@ -132,16 +145,16 @@ const tooMuch: { readonly error: ErrorCode; readonly detail: string } = {
   detail: `the answers are together over ${limits.answerBytesMax} characters`,
 };
 
-/** The answer to a command from the answers to its entries: a broadcast lists them in its result. */
+/** Makes the answer to a command from the answers to its entries: the result of a broadcast lists them. */
 export function commandAnswer(command: ApiCommand, answers: readonly ApiAnswer[]): ApiAnswer {
   if (command.form === "broadcast") {
     return { result: `{"responses":[${answers.map(encodeAnswer).join(",")}]}` };
   }
-  // A caller that lost an answer has a fault of its own.
+  // A missing answer is an internal error, not a fault of the backend.
   return answers[0] ?? { error: errorCodes.internal };
 }
 
-/** The answers to several commands from the answers to all their entries, in order. */
+/** Makes the answers to several commands from the answers to all their entries, in order. */
 export function commandAnswers(
   commands: readonly ApiCommand[],
   answers: readonly ApiAnswer[],
@@ -154,14 +167,14 @@ export function commandAnswers(
   });
 }
 
-/** A body, or an entry of `responses`: `{"result":…}` or `{"error":…}` (docs/protocol.md 6.1). */
+/** Writes an answer as a body or as an entry of `responses`: `{"result":…}` or `{"error":…}` (docs/protocol.md 6.1). */
 export function encodeAnswer(answer: ApiAnswer): string {
   return "result" in answer
     ? `{"result":${answer.result}}`
     : `{"error":${encodeError(answer.error)}}`;
 }
 
-/** The body of a batch's answer: no result around it, and the method's name instead of `result` inside. */
+/** Writes the body of a batch's response. A reply has the method's name in place of `result`. */
 export function encodeReplies(
   commands: readonly ApiCommand[],
   answers: readonly ApiAnswer[],
@@ -175,30 +188,30 @@ export function encodeReplies(
   return `{"replies":[${replies.join(",")}]}`;
 }
 
-/** The body of the legacy form's answer: a line for each command, with the id that the command had. */
+/** Writes the body of the legacy form's response: a line for each command, with the command's id. */
 export function encodeLines(ids: readonly number[], answers: readonly ApiAnswer[]): string {
   return answers
     .map((answer, index) => `{"id":${ids[index] ?? 0},${encodeAnswer(answer).slice(1)}\n`)
     .join("");
 }
 
-/** An error as the HTTP API writes it: unlike on a WebSocket without `temporary`. */
+/** Writes an error as the HTTP API has it: without `temporary`, which errors on a WebSocket have. */
 export function encodeError({ code, message }: ErrorCode): string {
   return JSON.stringify({ code, message });
 }
 
 /**
- * A detail as it may stand in a response header: one line of printable ASCII, 200 characters at most. Whatever else
- * there was is shown as "?".
+ * Makes a detail fit for a response header: one line of printable ASCII, at most 200 characters. Any other character
+ * becomes "?".
  */
 export function headerDetail(detail: string): string {
   return detail.slice(0, 200).replaceAll(/[^ -~]/g, "?");
 }
 
-/** The statuses that errors get in transport mode (docs/protocol.md 6.1). */
+/** The statuses of errors in transport mode (docs/protocol.md 6.1). */
 type ErrorStatus = 400 | 404 | 409 | 416 | 429 | 500;
 
-/** The HTTP status of an application error when the backend asks for transport mode. */
+/** The HTTP status of an application error in transport mode. */
 export function errorStatus({ code }: ErrorCode): ErrorStatus {
   return statuses.get(code) ?? 400;
 }

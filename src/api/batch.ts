@@ -19,8 +19,8 @@ export type ParsedBatch =
   | Malformed;
 
 /**
- * Parses the body of `POST /api/batch` (docs/protocol.md 6.2), whole: one malformed command, or too many, and none is
- * carried out.
+ * Parses the body of `POST /api/batch` (docs/protocol.md 6.2) as a whole: if one command is malformed, or if there are
+ * too many commands, none is carried out (rule W4).
  *
  * @param request the body, valid JSON
  */
@@ -37,7 +37,9 @@ export function parseBatch(request: string, config: ChannelConfig): ParsedBatch 
   return { outcome: "batch", commands };
 }
 
-/** An element names its method by the one field that is a method's; other fields are ignored like everywhere. */
+/**
+ * Parses one element. Its method is the only field whose name is a method's; other fields are ignored, as everywhere.
+ */
 function parseElement(text: string, config: ChannelConfig): ParsedCommand {
   const parsed = parseShape(elementShape, text);
   if (parsed.outcome === "malformed") return parsed;
@@ -56,7 +58,8 @@ function parseElement(text: string, config: ChannelConfig): ParsedCommand {
   return command.outcome === "malformed" ? malformedAt(method, command) : command;
 }
 
-// `parallel` is accepted and changes nothing: channels always run at the same time, a channel's own commands never.
+// `parallel` is accepted and has no effect: calls to different channels always run in parallel, and the commands for
+// one channel never do (rule W3).
 const batchShape = shape(() => ({
   commands: v.nullish(v.array(v.unknown(), "an array")),
   parallel: flagField(),

@@ -1,20 +1,26 @@
+/**
+ * The calls to channel objects that one request of the HTTP API makes: planned here, and made by
+ * `workers/http/calls.ts`. One call carries all commands of the request for one channel (rule W3), and both the plan
+ * and the queue are bounded (rules B1 and B4).
+ */
 import { limits } from "../limits.ts";
 import { type Entry, type Refused, refusedRequest } from "./command.ts";
 import { type ChannelCommand, commandBytes } from "../contract/channel-call.ts";
 
-/** Everything that one request asks of one channel, in the request's order. It goes in one RPC. */
+/** All commands of one request for one channel, in the request's order. They are sent in one RPC. */
 export interface ChannelCall {
   readonly channel: string;
   readonly commands: readonly ChannelCommand[];
-  /** For each command the index of its entry, which is where its answer goes. */
+  /** For each command the index of its entry in the request, which is the index of its answer. */
   readonly entryIndexes: readonly number[];
 }
 
 type CallPlan = { readonly outcome: "plan"; readonly calls: readonly ChannelCall[] } | Refused;
 
 /**
- * Groups the entries of a request by channel; channels come in the order in which they are first named. Refuses the
- * whole when it is too much: a short text can ask for a lot, because a broadcast repeats its data for each channel.
+ * Groups the entries of a request by channel, in the order in which the channels are first named. Refuses the whole
+ * request if it is too large. A short request can expand into a large one, because a broadcast repeats its data for
+ * each channel.
  */
 export function planCalls(entries: readonly Entry[]): CallPlan {
   if (entries.length > limits.requestCommandsMax) return tooManyCommands;
@@ -29,7 +35,7 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
     call.commands.push(entry.command);
     call.entryIndexes.push(index);
     call.bytes += commandBytes(entry.command);
-    // One RPC carries 32 MiB, and a character takes at most two bytes in it.
+    // One RPC carries at most 32 MiB, and a character takes at most two bytes in it.
     if (call.bytes > limits.requestBytesMax) {
       return refusedRequest(`the data for one channel is over ${limits.requestBytesMax} bytes`);
     }
@@ -45,15 +51,16 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
   return { outcome: "plan", calls: planned };
 }
 
-/** More commands than one request may hold, counting a broadcast's channels one by one. */
+/** The refusal of a request with too many commands; each channel of a broadcast counts as one. */
 export const tooManyCommands: Refused = refusedRequest(
   `the request has more than ${limits.requestCommandsMax} commands`,
 );
 
 /**
- * The calls of one request, of which only so many are under way at a time: `limits.callsInFlightMax`, because the
- * platform may let fewer connections wait at the same time and a call's time runs from its start; and
- * `limits.requestBytesMax` together, because they are all in memory, of which an isolate has 128 MB.
+ * The calls of one request, with a bound on how many are in flight. At most `limits.callsInFlightMax` calls are in
+ * flight, because the platform may let only a few connections wait at a time, and the time of a call runs from its
+ * start. Their data is at most `limits.requestBytesMax` together, because all of it is in memory, of which an isolate
+ * has 128 MB.
  */
 export class CallQueue {
   readonly #calls: readonly ChannelCall[];
@@ -65,7 +72,7 @@ export class CallQueue {
     this.#calls = calls;
   }
 
-  /** The calls to make now, in their order; none while those under way leave no room, and at the end. */
+  /** The calls to make now, in order; none if the calls in flight leave no room or all calls have begun. */
   begin(): readonly ChannelCall[] {
     const beginning: ChannelCall[] = [];
     for (const call of this.#calls.slice(this.#begun, this.#begun + limits.callsInFlightMax)) {
@@ -78,13 +85,13 @@ export class CallQueue {
     return beginning;
   }
 
-  /** Makes room again. To be told of each call that was begun, once. */
+  /** Releases the room of a call. Must be called once for each call that has begun. */
   ended(call: ChannelCall): void {
     this.#inFlight--;
     this.#bytesInFlight -= callBytes(call);
   }
 
-  /** One that is too large for any company goes alone. */
+  /** A call that is too large to share the room is made alone. */
   #hasRoom(call: ChannelCall): boolean {
     if (this.#inFlight === 0) return true;
     return (
@@ -98,10 +105,10 @@ function callBytes({ commands }: ChannelCall): number {
   return commands.reduce((sum, command) => sum + bytesBothWays(command), 0);
 }
 
-/** What a command carries there or may bring back, whichever is more. */
+/** The larger of the size that a command sends and the size that its answer may have. */
 function bytesBothWays(command: ChannelCommand): number {
   switch (command.method) {
-    // Eight of them at a time may each bring the largest answer there is.
+    // Eight such commands at a time may each return the largest answer that is allowed.
     case "history":
     case "presence":
       return limits.answerBytesMax / 8;

@@ -1,18 +1,18 @@
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ChannelCommand } from "../contract/channel-call.ts";
 
-/** The methods that ask one thing of one channel. */
+/** The methods that act on one channel. */
 export type SingleMethod = ChannelCommand["method"];
 
-/** The methods that may stand in a batch and in the legacy form; `batch` itself stands only alone. */
+/** The methods that are allowed in a batch and in the legacy form. `batch` itself can't be nested. */
 export type ApiMethod = SingleMethod | "broadcast";
 
-/** One request of the API once it is parsed. A broadcast has an entry for every channel, in the request's order. */
+/** One parsed command of the API. A broadcast has an entry for each channel, in the request's order. */
 export type ApiCommand =
   | { readonly form: "single"; readonly method: ApiMethod; readonly entry: Entry }
   | { readonly form: "broadcast"; readonly entries: readonly Entry[] };
 
-/** One command for one channel, or why nothing is asked of a channel. */
+/** One command for one channel, or the reason why no channel is called for it. */
 export type Entry = Call | Refused;
 
 export interface Call {
@@ -21,14 +21,14 @@ export interface Call {
   readonly command: ChannelCommand;
 }
 
-/** An application error found at the edge. `detail` is for people and quotes nothing from the request. */
+/** An application error found at the edge. `detail` is for the operator and quotes nothing from the request. */
 export interface Refused {
   readonly outcome: "refused";
   readonly error: ErrorCode;
   readonly detail: string;
 }
 
-/** A request that can't be read at all: HTTP status 400. `detail` names the field and quotes nothing. */
+/** A request that can't be parsed: HTTP status 400. `detail` names the field and quotes nothing. */
 export interface Malformed {
   readonly outcome: "malformed";
   readonly detail: string;
@@ -40,17 +40,17 @@ export type ParsedCommand =
   | { readonly outcome: "command"; readonly command: ApiCommand }
   | Malformed;
 
-/** Error 107, with what is wrong. */
+/** Refuses a request with error 107. */
 export function refusedRequest(detail: string): Refused {
   return { outcome: "refused", error: errorCodes.badRequest, detail };
 }
 
-/** Puts the place where it happened, such as `commands[3]`, before what is wrong. */
+/** Prefixes the detail with the place of the fault, such as `commands[3]`. */
 export function malformedAt(place: string, { detail }: Malformed): Malformed {
   return { outcome: "malformed", detail: `${place}: ${detail}` };
 }
 
-/** Makes a command of the one entry that its parameters came to. */
+/** Makes a command of a single entry. */
 export function singleCommand(method: ApiMethod, entry: ParsedEntry): ParsedCommand {
   return entry.outcome === "malformed"
     ? entry

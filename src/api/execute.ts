@@ -11,10 +11,11 @@ import {
 import type { ChannelAnswer, ChannelCommand, HistoryQuery } from "../contract/channel-call.ts";
 
 /**
- * Carries out the commands of one call, in order. Together the answers stay within `limits.answerBytesMax`: what a
- * read would add beyond is an error instead. A publish's result is always told, for it was done.
+ * Carries out the commands of one call, in order. The results together stay within `limits.answerBytesMax`: a read
+ * whose result would exceed that gets an error instead. The result of a publish is always returned, because the publish
+ * took place.
  *
- * @param others who is present on gateways; absent when none was asked
+ * @param others the clients present on gateways; absent if no gateway was asked
  */
 export function executeAll(
   channel: Channel,
@@ -32,8 +33,8 @@ export function executeAll(
 }
 
 /**
- * Carries out one command of the HTTP API on its channel (docs/protocol.md 6.2). A backend may do everything that the namespace
- * has switched on: permissions are for clients.
+ * Carries out one command of the HTTP API on its channel (docs/protocol.md 6.2). A backend may use every feature that
+ * the namespace has switched on: permissions are for clients.
  */
 export function execute(
   channel: Channel,

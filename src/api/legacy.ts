@@ -6,7 +6,7 @@ import { tooManyCommands } from "./calls.ts";
 import { apiMethods, parseCommand } from "./methods.ts";
 import { objectField, parseShape, shape, textField, uint32Field } from "./shape.ts";
 
-/** One line of the legacy form; the answer carries its id. */
+/** One line of the legacy form. The answer carries the same id. */
 interface LegacyCommand {
   readonly id: number;
   readonly command: ApiCommand;
@@ -18,10 +18,10 @@ export type ParsedLegacy =
   | Malformed;
 
 /**
- * Parses the body of `POST /api` (docs/protocol.md 6.1): commands as JSON, one a line. One malformed line, or one line too
- * many, and none is carried out.
+ * Parses the body of `POST /api` (docs/protocol.md 6.1): JSON commands, one on each line. If one line is malformed, or
+ * if there are too many lines, no command is carried out (rule W4).
  *
- * @param body the body's text; empty lines in it mean nothing
+ * @param body the text of the body; empty lines are ignored
  */
 export function parseLegacy(body: string, config: ChannelConfig): ParsedLegacy {
   const lines: LegacyCommand[] = [];

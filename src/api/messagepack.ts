@@ -5,11 +5,11 @@ import { base64 } from "../protocol/payload.ts";
 import { isWireArray, type WireObject, type WireValue } from "../protocol/wire-value.ts";
 
 /**
- * A request to the HTTP API in MessagePack (rule W6) as the JSON text that means the same. Integers keep all their digits.
- * Bytes that stand where a publication's `data` does become `b64data`; JSON has no others.
+ * Converts a request to the HTTP API from MessagePack (rule W6) to JSON text with the same meaning. Integers keep all
+ * their digits. Bytes in place of a publication's `data` become `b64data`; JSON can't express other bytes.
  *
- * @returns undefined when it isn't one value of MessagePack, when JSON has no word for something in it, or when it says in
- * JSON more than twice what a request may
+ * @returns undefined if the bytes aren't exactly one MessagePack value, if JSON can't express a part of it, or if its
+ * JSON text is longer than twice `limits.requestBytesMax`
  */
 export function messagePackToJson(bytes: Uint8Array): JsonText | undefined {
   const root = parseMessagePack(bytes, 0, true);
@@ -18,10 +18,10 @@ export function messagePackToJson(bytes: Uint8Array): JsonText | undefined {
   return writeValue(json, root.value, "request") ? json.text() : undefined;
 }
 
-/** Where in a request a value stands, as far as it decides what bytes mean there. */
+/** The place of a value in a request, as far as it determines the meaning of bytes there. */
 type Place = "request" | "commands" | "command" | "parameters" | "elsewhere";
 
-/** Whether JSON can say it. The nesting is bounded by the decoder. */
+/** Writes a value; false if JSON can't express it or it is too long. The decoder bounds the nesting. */
 function writeValue(json: JsonPieces, value: WireValue, place: Place): boolean {
   if (typeof value === "string") return json.add(JSON.stringify(value));
   if (typeof value === "number") return Number.isFinite(value) && json.add(String(value));
@@ -63,15 +63,16 @@ function memberPlace(place: Place, name: string): Place {
 }
 
 /**
- * A text in the making, which no longer grows once it is too long: a byte of MessagePack can say five of JSON. A million
- * pieces would take more room than what they say, so they are put together now and then.
+ * A text under construction that stops growing at its maximum length: one byte of MessagePack can become five
+ * characters of JSON. The pieces are joined from time to time, because a million small pieces would take more memory
+ * than their text.
  */
 class JsonPieces {
   readonly #joined: string[] = [];
   #pieces: string[] = [];
   #length = 0;
 
-  /** Whether there was room. */
+  /** Adds a piece; false if the text would become too long. */
   add(piece: string): boolean {
     this.#length += piece.length;
     if (this.#length > limits.requestBytesMax * 2) return false;

@@ -9,7 +9,10 @@ import {
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 
-/** Centrifugo's methods that Dormouse doesn't have yet. They are known only so that a batch can't mistake them. */
+/**
+ * Centrifugo's methods that Dormouse doesn't support yet. They are listed so that a batch reports one of them together
+ * with a known method instead of ignoring it.
+ */
 export const missingMethods = [
   "subscribe",
   "unsubscribe",
@@ -27,7 +30,7 @@ export const missingMethods = [
   "shared_poll_publish",
 ] as const;
 
-/** The methods of {@link ApiMethod}, as they are called in paths and bodies. */
+/** The methods of {@link ApiMethod}, by their names in paths and bodies. */
 export const apiMethods = [
   "publish",
   "broadcast",
@@ -38,9 +41,9 @@ export const apiMethods = [
 ] as const satisfies readonly ApiMethod[];
 
 /**
- * Parses a method's parameters, wherever they stood (docs/protocol.md 6.2).
+ * Parses the parameters of a method, from whichever form of request (docs/protocol.md 6.2).
  *
- * @param params valid JSON, taken apart as text so that `data` stays as its sender wrote it (rule W2)
+ * @param params valid JSON, which is cut as text so that `data` stays as its sender wrote it (rule W2)
  */
 export function parseCommand(
   method: ApiMethod,
@@ -52,7 +55,7 @@ export function parseCommand(
     : singleCommand(method, parseEntry(method, params, config));
 }
 
-/** Parses the parameters of a method for one channel; see {@link parseCommand}. */
+/** Parses the parameters of a method for one channel, like {@link parseCommand}. */
 export function parseEntry(
   method: SingleMethod,
   params: string,

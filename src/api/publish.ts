@@ -50,8 +50,8 @@ function publishEntry(
 const publishShape = shape(() => ({ channel: textField(), ...publicationFields() }));
 
 /**
- * Parses a `broadcast` request (docs/protocol.md 6.2). What is wrong with the publication or the list refuses the whole; what
- * is wrong with one channel refuses only its entry.
+ * Parses a `broadcast` request (docs/protocol.md 6.2). A fault of the publication or of the list refuses the whole
+ * request; a fault of one channel refuses only that channel's entry.
  */
 export function parseBroadcast(params: string, config: ChannelConfig): ParsedCommand {
   const parsed = parseShape(broadcastShape, params);
@@ -88,7 +88,7 @@ function broadcastEntry(
 
 const broadcastShape = shape(() => ({ channels: textListField(), ...publicationFields() }));
 
-/** The fields that publish and broadcast share, but for `data` and `version`: those are read from the text. */
+/** The fields that publish and broadcast share, except `data` and `version`, which are read from the text. */
 export const publicationFields = () => ({
   b64data: textField(),
   skip_history: flagField(),
@@ -112,9 +112,9 @@ type ParsedPublication =
   | Refused;
 
 /**
- * Makes the publication that a publish or broadcast asks for, within the limits; error 107 otherwise.
+ * Makes the publication of a publish or broadcast request; error 107 if a field is over its limit or invalid.
  *
- * @param params the request, valid JSON, from which `data` is cut byte for byte
+ * @param params the request, valid JSON, from which `data` is cut byte for byte (rule W2)
  * @param version from {@link parseVersion}
  */
 function parsePublication(
@@ -122,7 +122,7 @@ function parsePublication(
   fields: PublicationShape,
   version: bigint,
 ): ParsedPublication {
-  // Centrifugo looks at the base64 form first.
+  // Centrifugo prefers `b64data` too.
   const data =
     fields.b64data === "" ? memberText(params, "data") : parseBase64Payload(fields.b64data);
   if (data === undefined) {
@@ -155,21 +155,24 @@ function parsePublication(
 }
 
 /**
- * Reads `version`, a uint64, from its own digits: JSON.parse would round it above 2^53.
+ * Reads `version`, a uint64, from its digits, because JSON.parse would round it above 2^53.
  *
- * @returns 0n when it is absent or null
+ * @returns 0n if it is absent or null
  */
 function parseVersion(params: string): bigint | Malformed {
   const digits = memberText(params, "version") ?? "null";
   if (digits === "null") return 0n;
-  // The length is bounded first, because the time to read a bigint grows faster than its length.
+  // The length is checked first, because the time to parse a bigint grows faster than its length.
   const version = /^[0-9]{1,20}$/.test(digits) ? BigInt(digits) : undefined;
   return version === undefined || version > uint64Max
     ? { outcome: "malformed", detail: "the field version must be an unsigned 64 bit integer" }
     : version;
 }
 
-/** The call that publishes to one channel, unless its namespace doesn't take such data (docs/protocol.md 5.6). */
+/**
+ * The call that publishes to one channel, or a refusal if the namespace doesn't accept such data (docs/protocol.md
+ * 5.6).
+ */
 function publishCall(channel: string, request: PublicationRequest, options: ChannelOptions): Entry {
   return acceptsData(options, request.data)
     ? { outcome: "call", channel, command: { method: "publish", request } }

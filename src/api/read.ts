@@ -25,7 +25,7 @@ function historyEntry(request: Shaped<typeof historyShape>, config: ChannelConfi
   const checked = checkChannel(channel, config);
   if (checked.outcome === "refused") return checked;
   if (limit < -1) return refusedRequest("limit must be -1 or more");
-  // Backwards from before the first publication there is nothing, so the question must be a mistake.
+  // Nothing precedes the first publication, so such a request must be a mistake.
   if (reverse && since?.offset === 0) {
     return refusedRequest("since.offset must be above 0 when reverse is set");
   }
@@ -40,7 +40,7 @@ const historyShape = shape(() => ({
   reverse: flagField(),
 }));
 
-/** Parses the request of a method that takes a channel and nothing else. */
+/** Parses the request of a method whose only parameter is a channel. */
 export function parseChannelRequest(
   method: "history_remove" | "presence" | "presence_stats",
   params: string,

@@ -1,3 +1,7 @@
+/**
+ * The shapes of requests to the HTTP API: the kinds of fields, and the parsing of a request by its shape. Every parser
+ * of `src/api` uses them, and refuses a field of the wrong type for the whole request (rule W4).
+ */
 import * as v from "valibot";
 import { type Malformed, type Refused, refusedRequest } from "./command.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
@@ -5,17 +9,17 @@ import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
 
 /**
- * The kinds of field that requests are made of. As in Go, null is absence, absence is the zero value, and fields that
- * nobody asked for are ignored. Each kind's message completes the sentence "the field must be …".
+ * The kinds of fields in requests. As in Go, null means absent, an absent field has the zero value, and unknown fields
+ * are ignored. The message of each kind completes the sentence "the field must be …".
  */
 export const textField = () => v.nullish(v.string("a string"), "");
 export const flagField = () => v.nullish(v.boolean("a boolean"), false);
 export const textListField = () => v.nullish(v.array(v.string("a string"), "an array"), []);
 export const int32Field = () => integerField(-(2 ** 31), 2 ** 31 - 1, "a 32 bit integer");
 export const uint32Field = () => integerField(0, 2 ** 32 - 1, "an unsigned 32 bit integer");
-/** Above 2^53 it is no longer exact, and no longer an offset that any stream has. */
+/** Numbers above 2^53 are rounded, but no stream reaches such an offset. */
 export const offsetField = () => integerField(0, 2 ** 64, "an unsigned 64 bit integer");
-/** An object with whatever in it, handed on as it is: valibot's own record drops keys such as "constructor". */
+/** An object with any content, passed on unchanged: valibot's own record drops keys such as "constructor". */
 export const objectField = () => v.nullish(v.custom<object>(parsesAsObject, "an object"));
 
 /** An object with these fields, inside a request. */
@@ -24,20 +28,20 @@ export function objectOf<Fields extends v.ObjectEntries>(fields: Fields) {
 }
 
 /**
- * A whole request: an object with these fields. It is put together when the first one is read, because an isolate starts
- * for every object that wakes, and objects read none.
+ * A whole request: an object with these fields. The schema is built when the first request is parsed, because an
+ * isolate starts for every object that wakes, and objects parse no requests.
  */
 export function shape<Fields extends v.ObjectEntries>(fields: () => Fields) {
   let schema: ReturnType<typeof objectOf<Fields>> | undefined;
   return () => (schema ??= objectOf(fields()));
 }
 
-/** What a request is once it is read. */
+/** The type of a parsed request. */
 export type Shaped<Shape extends () => v.GenericSchema> = v.InferOutput<ReturnType<Shape>>;
 
 type ParsedShape<Value> = { readonly outcome: "shape"; readonly value: Value } | Malformed;
 
-/** Reads a request by its shape; stops at the first field that has the wrong type, and names it. The request is valid JSON. */
+/** Parses a request, valid JSON, by its shape. Stops at the first field of a wrong type, and names that field. */
 export function parseShape<Schema extends v.GenericSchema>(
   shapeOf: () => Schema,
   request: string,
@@ -62,17 +66,20 @@ function integerField(min: number, max: number, message: string) {
   );
 }
 
-/** Valibot's object takes arrays too. */
+/** Valibot's object accepts arrays too, and this check doesn't. */
 function parsesAsObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 type CheckedChannel = { readonly outcome: "channel"; readonly options: ChannelOptions } | Refused;
 
-/** Finds a channel's options, or says why a backend can't use that name (docs/protocol.md 6.2): errors 107 and 102. */
+/**
+ * Finds the options of a channel, or refuses a name that a backend can't use (docs/protocol.md 6.2) with error 107 or
+ * 102.
+ */
 export function checkChannel(channel: string, config: ChannelConfig): CheckedChannel {
   if (channel === "") return refusedRequest("channel is required");
-  // Text with half a surrogate pair is changed on its way to the object, and two channels would become one.
+  // A lone surrogate is replaced on the way to the object, which would make one channel of two.
   if (!channel.isWellFormed()) return refusedRequest("the channel name is not well-formed Unicode");
   const resolved = resolveChannel(channel, config);
   switch (resolved.outcome) {

@@ -13,9 +13,9 @@ import { limits } from "../limits.ts";
 import { readPattern } from "./regex.ts";
 
 /**
- * Reads `channel`: what names mean, and what channels of each namespace may do (docs/protocol.md 5.4 and 5.6).
+ * Reads `channel`: the syntax of channel names, and the options of each namespace (docs/protocol.md 5.4 and 5.6).
  *
- * @param section takes the problems
+ * @param section receives the problems
  */
 export function readChannelSection(section: Section): ChannelConfig {
   const historyMetaTtlMs = readDurationMs(section, "history_meta_ttl", {
@@ -51,7 +51,7 @@ function readNamespaces(
   return namespaces;
 }
 
-/** Gives "" for a name that is missing or bad, with the problem reported. */
+/** Reads the name of a namespace; reports a missing or invalid name, and then returns "". */
 function readNamespaceName(section: Section): string {
   if (section.take("name") === undefined) {
     section.problem("name", "is missing");
@@ -67,16 +67,16 @@ function readNamespaceName(section: Section): string {
 /** 720h. */
 const historyMetaTtlDefaultMs = 2_592_000_000;
 
-/** What the options of a namespace take from the `channel` section around them. */
+/** The values that the options of a namespace inherit from the `channel` section. */
 interface InheritedOptions {
   readonly section: Section;
   readonly historyMetaTtlMs: number;
 }
 
 /**
- * Reads what channels of one namespace may do, and checks that its options go together (docs/protocol.md 5.6).
+ * Reads the options of one namespace, and checks that they can be combined (docs/protocol.md 5.6).
  *
- * @param section takes the problems
+ * @param section receives the problems
  */
 function readChannelOptions(section: Section, inherited: InheritedOptions): ChannelOptions {
   const ownMetaTtlMs = readDurationMs(section, "history_meta_ttl", { defaultMs: 0 });
@@ -144,10 +144,10 @@ function readPermissions(section: Section) {
 }
 
 /**
- * Reports options of one namespace that don't go together: the operator expects something that would silently not
- * happen. A key whose own value is bad has been reported already and causes no complaint here.
+ * Reports options of one namespace that have no effect without another option. A key whose own value is invalid has
+ * been reported already, and causes no further problem here.
  *
- * @param section where the options stand; takes the problems
+ * @param section where the options stand; receives the problems
  * @param metaTtlOwner the section that `options.historyMetaTtlMs` comes from: the same one, or `channel`
  */
 function checkChannelOptions(
@@ -174,15 +174,16 @@ function checkChannelOptions(
     section.problem("history_ttl", "needs history_size");
   }
   if (!section.isSound("history_meta_ttl") || !metaTtlOwner.isSound("history_meta_ttl")) return;
-  // A position must outlive what it points at, or a client that comes back is told of a loss that never was.
+  // A position must outlive the publications that it refers to. Otherwise a returning client would be told of a loss
+  // although nothing was lost.
   if (options.historyMetaTtlMs < options.historyTtlMs) {
     section.problem("history_ttl", `is longer than ${metaTtlOwner.pathOf("history_meta_ttl")}`);
   }
 }
 
 /**
- * A position is one in the history: without one there is nothing to be positioned in or to recover from, and only who is
- * positioned is sent patches.
+ * Reports options that need history. A position is a position in the history: without history there is nothing to
+ * recover from, and deltas are sent to positioned subscribers only.
  */
 function checkHistoryUsers(options: ChannelOptions, section: Section): void {
   if (options.historySize > 0 && options.historyTtlMs > 0) return;

@@ -6,9 +6,9 @@ import { readSubscriptionTokenSection, readTokenSection } from "./tokens.ts";
 import { unsupportedClientKeys } from "./unsupported.ts";
 
 /**
- * Reads `client`: how connections are let in and kept (docs/protocol.md 5.7).
+ * Reads `client`: how connections are admitted, kept and closed (docs/protocol.md 5.7).
  *
- * @param section takes the problems
+ * @param section receives the problems
  */
 export function readClientSection(section: Section): ClientConfig {
   const subscriptionToken = readSubscriptionTokenSection(section.section("subscription_token"));
@@ -35,7 +35,7 @@ export function readClientSection(section: Section): ClientConfig {
     }),
     queueMaxSizeBytes: readWholeNumber(section, "queue_max_size", {
       default: 1_048_576,
-      // Less could not take one large frame.
+      // A smaller queue couldn't take one large frame.
       min: 65_536,
     }),
     historyMaxPublicationLimit: readWholeNumber(
@@ -64,14 +64,17 @@ export function readClientSection(section: Section): ClientConfig {
   return config;
 }
 
-/** 0, with which Centrifugo sets no limit, is the default here: an object without one would run out of memory. */
+/**
+ * The default is 0, which means no limit in Centrifugo. Here it means `limits.connectionsDefault`, because an object
+ * without a limit would run out of memory.
+ */
 function readConnectionLimit(section: Section): number {
   const rule = { default: 0, min: 0, max: limits.connectionsMax };
   const limit = readWholeNumber(section, "connection_limit", rule);
   return limit === 0 ? limits.connectionsDefault : limit;
 }
 
-/** No answer can hold more than is kept. */
+/** No answer can hold more publications than are kept. */
 const publicationLimit = { default: 300, min: 1, max: limits.historySizeMax };
 
 const channelLimit = {
@@ -85,7 +88,7 @@ const originPattern = {
   meaning: '"*" or an origin such as "https://example.com"',
 };
 
-/** RFC 6265 section 4.1.1: a cookie's name is a token of HTTP. Empty means that no cookie is looked at. */
+/** The name of a cookie is a token of HTTP (RFC 6265 section 4.1.1). With an empty name, no cookie is read. */
 const cookieName = {
   default: "",
   shape: /^[-!#$%&'*+.^_`|~0-9A-Za-z]*$/,
@@ -93,9 +96,10 @@ const cookieName = {
 };
 
 /**
- * Reads `client.subscribe_to_user_personal_channel`: the channel that the server subscribes each user to (docs/protocol.md 2.7).
+ * Reads `client.subscribe_to_user_personal_channel`: the channel to which the server subscribes each user
+ * (docs/protocol.md 2.7).
  *
- * @param section takes the problems
+ * @param section receives the problems
  */
 function readPersonalChannelSection(section: Section): PersonalChannelConfig {
   const config: PersonalChannelConfig = {
@@ -111,9 +115,9 @@ function readPersonalChannelSection(section: Section): PersonalChannelConfig {
 }
 
 /**
- * Reports a personal channel in a namespace that doesn't exist: nobody with a user could connect.
+ * Reports a personal channel in a namespace that doesn't exist, because then no user could connect.
  *
- * @param root the section of the whole configuration; takes the problem
+ * @param root the section of the whole configuration; receives the problem
  */
 export function checkPersonalChannel({ client, channel }: Config, root: Section): void {
   const { namespace } = client.personalChannel;

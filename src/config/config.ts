@@ -1,7 +1,7 @@
 import type { ClaimRules } from "../access/parse-claims.ts";
 import type { PublicKey } from "../access/keys.ts";
 
-/** Everything an operator can set, checked and with defaults filled in. Names mirror Centrifugo's configuration. */
+/** The whole configuration, checked and with defaults filled in. The names are those of Centrifugo's configuration. */
 export interface Config {
   readonly client: ClientConfig;
   readonly channel: ChannelConfig;
@@ -10,24 +10,30 @@ export interface Config {
   readonly transports: TransportsConfig;
 }
 
-/** By what a client can connect beside the WebSocket, which is always there (docs/protocol.md 4). Everything is off unless set. */
+/**
+ * The transports beside WebSocket, which is always enabled (docs/protocol.md 4). Each is off unless the configuration
+ * enables it.
+ */
 export interface TransportsConfig {
   readonly sse: boolean;
   readonly httpStream: boolean;
   readonly uniSse: boolean;
   readonly uniHttpStream: boolean;
   readonly uniWebsocket: boolean;
-  /** Ours: a channel can be read by asking again and again. */
+  /** Dormouse's own: clients may read a channel by long polling (rule T9). */
   readonly longPoll: boolean;
 }
 
 export interface RpcConfig {
-  /** Whether the method `ping` is answered; every other one needs a backend and has none. */
+  /**
+   * Whether the method `ping` is answered. All other methods would need a proxy to a backend, which Dormouse doesn't
+   * have.
+   */
   readonly pingEnabled: boolean;
 }
 
 export interface ClientConfig {
-  /** Glob patterns an Origin header must match; empty: only requests without that header. */
+  /** Glob patterns for the Origin header. If there are none, only requests without that header are allowed. */
   readonly allowedOrigins: readonly string[];
   readonly allowAnonymousConnectWithoutToken: boolean;
   readonly disallowAnonymousConnectionTokens: boolean;
@@ -35,46 +41,49 @@ export interface ClientConfig {
   readonly staleCloseDelayMs: number;
   readonly expiredCloseDelayMs: number;
   readonly expiredSubCloseDelayMs: number;
-  /** Bytes a connection may have outstanding before it is cut as slow. */
+  /** The backlog in bytes from which a connection is closed as slow (rule F4). */
   readonly queueMaxSizeBytes: number;
-  /** Publications in one answer to a client's history command. */
+  /** The most publications in one answer to a client's history command. */
   readonly historyMaxPublicationLimit: number;
-  /** Publications missed beyond which a recovery fails. */
+  /** The number of missed publications from which a recovery fails (rule R4). */
   readonly recoveryMaxPublicationLimit: number;
-  /** Sockets one object holds. */
+  /** The most sockets that one object holds (rule B5). */
   readonly connectionLimit: number;
-  /** Sockets one object takes in a second; 0 for as many as come. */
+  /** The most sockets that one object accepts per second; 0 for no limit (rule B7). */
   readonly connectionRateLimit: number;
-  /** Subscriptions of one connection, the server's included. */
+  /** The most subscriptions of one connection, server-side ones included (rule G1). */
   readonly channelLimit: number;
   readonly connectIncludeServerTime: boolean;
   readonly personalChannel: PersonalChannelConfig;
-  /** Ours: a WebSocket upgrade without a valid token is answered 401. */
+  /** Dormouse's own: an upgrade without a valid token is answered with status 401. */
   readonly requireEdgeToken: boolean;
-  /** Ours: the cookie that may carry the token; "" for none. */
+  /** Dormouse's own: the name of a cookie that may carry the token; "" for none. */
   readonly tokenCookie: string;
-  /** Which connection tokens are believed; and which subscription tokens, unless they have a section of their own. */
+  /** Which connection tokens are accepted; also which subscription tokens, unless `subscriptionToken` is present. */
   readonly token: TokenConfig;
-  /** Which subscription tokens are believed; absent: those that `token` says. */
+  /** Which subscription tokens are accepted; if absent, `token` applies. */
   readonly subscriptionToken?: TokenConfig;
 }
 
-/** Which tokens are believed, but for the secrets that sign them, which are the Worker's (docs/protocol.md 5.1 and 5.3). */
+/**
+ * Which tokens are accepted (docs/protocol.md 5.1 and 5.3). The secrets aren't part of the configuration: the Worker
+ * gets them from its environment.
+ */
 export interface TokenConfig extends ClaimRules {
-  /** `rsa_public_key`, `ecdsa_public_key` and, ours, `eddsa_public_key`: those that there are. */
+  /** The keys of `rsa_public_key`, `ecdsa_public_key` and, Dormouse's own, `eddsa_public_key`. */
   readonly publicKeys: readonly PublicKey[];
-  /** Where keys are fetched from. With it, no other key and no secret counts; absent: nowhere. */
+  /** The URL from which keys are fetched; if present, no other key and no secret is used. */
   readonly jwksPublicEndpoint?: string;
-  /** Until when the previous secret counts, in seconds since 1970; 0: as long as it is there. */
+  /** The time until which the previous secret is accepted, in seconds since 1970; 0 for no end. */
   readonly hmacPreviousSecretKeyValidUntilSeconds: number;
 }
 
-/** The channel that each user's connections are subscribed to by the server (docs/protocol.md 2.7). */
+/** The personal channel, to which the server subscribes each user's connections (docs/protocol.md 2.7). */
 export interface PersonalChannelConfig {
   readonly enabled: boolean;
-  /** Whose options it has; "" for those of channels without one. */
+  /** The namespace of personal channels; "" for channels without a namespace. */
   readonly namespace: string;
-  /** A user's new connection makes the older ones close with 3504. */
+  /** A new connection of a user closes the user's older connections with 3504 (rule C10). */
   readonly singleConnection: boolean;
 }
 
@@ -88,21 +97,21 @@ export interface ChannelConfig {
   readonly namespaces: ReadonlyMap<string, ChannelOptions>;
 }
 
-/** What channels of one namespace may do (docs/protocol.md 5.6). Everything is off unless set. */
+/** The options of the channels of one namespace (docs/protocol.md 5.6). Everything is off unless set. */
 export interface ChannelOptions {
   readonly presence: boolean;
   readonly joinLeave: boolean;
   readonly forcePushJoinLeave: boolean;
-  /** Publications kept; 0 turns history off, and so does a TTL of 0. */
+  /** The number of publications that are kept. History is off if this or the TTL is 0. */
   readonly historySize: number;
   readonly historyTtlMs: number;
   readonly historyMetaTtlMs: number;
   readonly forcePositioning: boolean;
   readonly allowPositioning: boolean;
   readonly forceRecovery: boolean;
-  /** What a returning subscriber gets: all it missed, or the newest publication only. */
+  /** Whether recovery returns all missed publications, or the newest publication only. */
   readonly recoveryMode: "stream" | "cache";
-  /** With cache recovery: whoever subscribes gets the newest publication, asked for or not. */
+  /** With cache recovery: every subscriber gets the newest publication, whether it asks for recovery or not. */
   readonly autoCacheRecover: boolean;
   readonly allowRecovery: boolean;
   readonly allowSubscribeForClient: boolean;
@@ -117,18 +126,18 @@ export interface ChannelOptions {
   readonly allowHistoryForSubscriber: boolean;
   readonly allowHistoryForAnonymous: boolean;
   readonly allowUserLimitedChannels: boolean;
-  /** The part of the name after the namespace must match; absent: the name must be ASCII. */
+  /** The pattern that the part of the name after the namespace must match. If absent, the name must be ASCII. */
   readonly channelRegex?: RegExp;
   readonly publicationDataFormat: "" | "json" | "json_object" | "binary";
-  /** Subscribers may ask for patches (docs/protocol.md 3.1). */
+  /** Subscribers may ask for deltas (docs/protocol.md 3.1). */
   readonly allowDelta: boolean;
-  /** Every publication may be a patch, not only those whose publisher says so. */
+  /** Every publication may be sent as a delta, not only those whose publisher asks for it. */
   readonly deltaPublish: boolean;
-  /** Subscribers may say by tags which publications they want (docs/protocol.md 3.2). */
+  /** Subscribers may filter publications by tags (docs/protocol.md 3.2). */
   readonly allowTagsFilter: boolean;
 }
 
 export interface HttpApiConfig {
-  /** "transport" turns API errors into HTTP statuses even without the request header. */
+  /** With "transport", API errors become HTTP statuses even without the request header. */
   readonly errorMode: "" | "transport";
 }

@@ -1,12 +1,12 @@
+/**
+ * The kinds of settings, with one function for each. A function takes the value of a key from its section and returns
+ * the checked value, or the default if the key is absent. If the value is invalid, it reports a problem to the section
+ * and returns the default.
+ */
 import { isJsonArray } from "../protocol/wire-value.ts";
 import type { Section } from "./section.ts";
 
-/*
- * One function per kind of setting. Each takes the key's value from its section and gives it checked; when it is absent
- * or bad, the default, the latter with a problem reported to the section.
- */
-
-/** Reads true or false; false by default, as every switch in Centrifugo's configuration is. */
+/** Reads true or false. The default is false, as for every switch of Centrifugo's configuration. */
 export function readBoolean(section: Section, name: string): boolean {
   const value = section.take(name);
   if (value === undefined || typeof value === "boolean") return value ?? false;
@@ -17,11 +17,11 @@ export function readBoolean(section: Section, name: string): boolean {
 interface WholeNumberRule {
   readonly default: number;
   readonly min: number;
-  /** Absent: as large as a number can be and still count. */
+  /** If absent, the largest safe integer. */
   readonly max?: number;
 }
 
-/** Reads a whole number within bounds, both of which are allowed themselves. */
+/** Reads a whole number within inclusive bounds. */
 export function readWholeNumber(section: Section, name: string, rule: WholeNumberRule): number {
   const value = section.take(name);
   if (value === undefined) return rule.default;
@@ -39,14 +39,14 @@ export function readWholeNumber(section: Section, name: string, rule: WholeNumbe
 
 interface DurationRule {
   readonly defaultMs: number;
-  /** Absent: nothing is too short. */
+  /** If absent, there is no minimum. */
   readonly minMs?: number;
   readonly maxMs?: number;
-  /** The setting goes to clients, who count in seconds. */
+  /** The value is sent to clients, in seconds. */
   readonly wholeSeconds?: boolean;
 }
 
-/** Reads a duration such as "25s" as milliseconds, within bounds that are allowed themselves. */
+/** Reads a duration such as "25s" as milliseconds, within inclusive bounds. */
 export function readDurationMs(section: Section, name: string, rule: DurationRule): number {
   const value = section.take(name);
   if (value === undefined) return rule.defaultMs;
@@ -74,13 +74,13 @@ export function readDurationMs(section: Section, name: string, rule: DurationRul
 
 interface TextRule {
   readonly default: string;
-  /** Absent: any text will do. */
+  /** If absent, any string is valid. */
   readonly shape?: RegExp;
-  /** What a text of that shape is: "a cookie name". */
+  /** The shape in words, such as "a cookie name". */
   readonly meaning?: string;
 }
 
-/** Reads text of a shape. */
+/** Reads a string of a shape. */
 export function readText(section: Section, name: string, rule: TextRule): string {
   const value = section.take(name);
   if (value === undefined) return rule.default;
@@ -95,11 +95,11 @@ export function readText(section: Section, name: string, rule: TextRule): string
 }
 
 interface ChoiceRule<Choice extends string> {
-  /** The first is the default. */
+  /** The first one is the default. */
   readonly choices: readonly [Choice, ...Choice[]];
 }
 
-/** Reads one of a few words. */
+/** Reads one of several strings. */
 export function readChoice<Choice extends string>(
   section: Section,
   name: string,
@@ -119,7 +119,9 @@ export function readChoice<Choice extends string>(
   return fallback;
 }
 
-/** Reads a list of texts of one shape; the empty list by default. Each bad element is a problem of its own. */
+/**
+ * Reads a list of strings of one shape; the default is the empty list. Each invalid element is a problem of its own.
+ */
 export function readTexts(
   section: Section,
   name: string,
@@ -142,15 +144,15 @@ export function readTexts(
   return texts;
 }
 
-/** What a duration's text says. Whole milliseconds, so that 0 can only mean zero and never "less than one". */
+/** A parsed duration in whole milliseconds, so that 0 means exactly zero and never less than one. */
 type ParsedDuration =
   | { readonly outcome: "duration"; readonly ms: number }
   | { readonly outcome: "bad" };
 
 /**
- * Parses a duration as Go writes it: "25s", "1m30s", "1.5h", "0". Units are h, m, s and ms.
+ * Parses a duration in Go's notation: "25s", "1m30s", "1.5h", "0". The units are h, m, s and ms.
  *
- * Bad are negative ones, other units, what isn't whole milliseconds, and all beyond 10 years.
+ * Negative durations, other units, fractions of a millisecond and durations over 10 years are invalid.
  */
 export function parseDuration(text: string): ParsedDuration {
   if (text === "0") return { outcome: "duration", ms: 0 };
@@ -180,12 +182,12 @@ function unitMs(unit: string): bigint {
   }
 }
 
-/** 10 years of 365 days: more is a mistake, and sums with a clock stay safe numbers. */
+/** 10 years of 365 days. A longer duration is a mistake, and this bound keeps sums with a clock safe integers. */
 const durationMsMax = 315_360_000_000n;
 
-/** Longer than any duration a person writes; it bounds the integers above. */
+/** No duration written by a person is longer. This bounds the integers above. */
 const textLengthMax = 64;
 
-/** Go takes a number with digits on either side of the point, or on both. */
+/** Go accepts digits on either side of the point, or on both. */
 const durationShape = /^(?:(?:\d+\.?\d*|\.\d+)(?:ms|h|m|s))+$/;
 const durationPart = /(\d*)\.?(\d*)(ms|h|m|s)/g;

@@ -14,19 +14,19 @@ import {
 } from "./unsupported.ts";
 import { readChoice, readBoolean } from "./fields.ts";
 
-/** The configuration, or all that is wrong with it. */
+/** The configuration, or all its problems. */
 export type ParsedConfig =
   | { readonly outcome: "config"; readonly config: Config }
-  /** Sentences, each about one key and with its full path; never empty. */
+  /** Sentences, each about one key with its full path; never empty. */
   | { readonly outcome: "bad"; readonly problems: readonly string[] };
 
 /**
- * Parses what the operator configured: Centrifugo's `config.json`, with its names and nesting (docs/protocol.md 8).
+ * Parses the operator's configuration: Centrifugo's `config.json`, with its names and nesting (docs/protocol.md 8).
  *
- * A key that Dormouse doesn't have is refused, because to ignore it would be to promise what isn't kept. No value of a
- * key that may be a secret appears in a problem.
+ * A key that Dormouse doesn't support is refused, because ignoring it would promise something that isn't kept. No
+ * problem contains the value of a key that may be a secret (rule A7).
  *
- * @param input an object, JSON text of one, or undefined for all defaults
+ * @param input an object, JSON text of an object, or undefined for all defaults
  */
 export function parseConfig(input: unknown): ParsedConfig {
   const parsed = parseConfigDocument(input);
@@ -47,24 +47,24 @@ export function parseConfig(input: unknown): ParsedConfig {
   return problems.length === 0 ? { outcome: "config", config } : { outcome: "bad", problems };
 }
 
-/** The configuration as JSON, or one sentence on why it is none. */
+/** The configuration as a JSON object, or the problem of an input that isn't one. */
 export type ParsedDocument =
   | { readonly outcome: "document"; readonly document: JsonObject }
   | { readonly outcome: "bad"; readonly problem: string };
 
 /**
- * Turns the configuration variable into plain JSON, so that all further reading is typed.
+ * Converts the configuration variable to plain JSON, so that everything after this is typed.
  *
- * An object takes the way through JSON text too: then it can't mean something else than the same object given as text,
- * and it has no getters, cycles or prototypes that could surprise the reader.
+ * An object is converted to JSON text and back. So it means the same as that text, and it has no getters, cycles or
+ * prototypes.
  *
- * @param input an object, JSON text of one, or undefined for an empty one
+ * @param input an object, JSON text of an object, or undefined for an empty one
  */
 export function parseConfigDocument(input: unknown): ParsedDocument {
   if (input === undefined) return { outcome: "document", document: {} };
   const value = parseJson(input);
   if (value === undefined) {
-    // The engine's own message quotes the text, and a secret may stand in it.
+    // The message of the engine's error quotes the text, which may contain a secret.
     const problem =
       typeof input === "string"
         ? "config is a string that is not valid JSON"
@@ -87,9 +87,9 @@ function parseJson(input: unknown): JsonValue | undefined {
 }
 
 /**
- * Reads `http_api`: how the backend's API answers (docs/protocol.md 6.1).
+ * Reads `http_api`: the error mode of the HTTP API (docs/protocol.md 6.1).
  *
- * @param section takes the problems
+ * @param section receives the problems
  */
 function readHttpApiSection(section: Section): HttpApiConfig {
   const config: HttpApiConfig = {
@@ -100,9 +100,9 @@ function readHttpApiSection(section: Section): HttpApiConfig {
 }
 
 /**
- * Reads `rpc`: which methods clients can call (docs/protocol.md 1.6).
+ * Reads `rpc`: the methods that clients can call (docs/protocol.md 1.6).
  *
- * @param section takes the problems
+ * @param section receives the problems
  */
 function readRpcSection(section: Section): RpcConfig {
   const ping = section.section("ping");
@@ -113,9 +113,9 @@ function readRpcSection(section: Section): RpcConfig {
 }
 
 /**
- * Reads the sections of the transports beside the WebSocket: which of them there are (docs/protocol.md 4).
+ * Reads which transports beside WebSocket are enabled (docs/protocol.md 4).
  *
- * @param root the section of the whole configuration, in which each transport has one of its own
+ * @param root the section of the whole configuration, in which each transport has a section
  */
 function readTransports(root: Section): TransportsConfig {
   return {

@@ -2,11 +2,13 @@ import type { Section } from "./section.ts";
 import { readText } from "./fields.ts";
 
 /**
- * Reads a pattern that texts of strangers' choice are held against, and which therefore has to be quick with any of them.
+ * Reads a pattern for strings that an attacker may choose, such as channel names. So matching must be fast for every
+ * string.
  *
- * Flag "u", so that one character of a text is one character of the pattern; never "g" or "y", which remember.
+ * The pattern has the flag "u", so that one character of a string is one character of the pattern. It never has "g" or
+ * "y", which keep state between matches.
  *
- * @returns undefined when there is none, or a bad one
+ * @returns undefined if there is no pattern, or if it can't be compiled
  */
 export function readPattern(section: Section, name: string): RegExp | undefined {
   const source = readText(section, name, { default: "" });
@@ -33,25 +35,26 @@ const patternProblems: Readonly<Record<PatternFault | "invalid", string>> = {
     "repeats a group in which something is repeated or alternative: checking a name could take for ever",
 };
 
-/** What a pattern has that RE2's don't have, or that could keep the check of one name busy for ever. */
+/** A feature that RE2 doesn't have, or one that could make matching a single name take exponential time. */
 type PatternFault = "lookaround" | "backreference" | "nested-repetition";
 
 /**
- * Finds what makes a pattern of JavaScript's unfit for names that strangers choose. Centrifugo's patterns are RE2's,
- * which takes time in proportion to the name. JavaScript tries one way to match after the other, and a repeated group
- * that can itself match in several ways doubles them with every character: `^([a-z]+)+$` needs years for 60 letters.
+ * Finds the feature that makes a JavaScript pattern unfit for names that an attacker chooses. Centrifugo's patterns are
+ * for RE2, which takes time in proportion to the name. JavaScript backtracks: it tries one way to match after the
+ * other, and a repeated group that can itself match in several ways doubles their number with every character.
+ * `^([a-z]+)+$` takes years for 60 letters.
  *
- * So a repeated group may hold neither alternatives nor a repetition of varying length, but for lists such as
- * `(,\d+)*`: see {@link isList}. Some harmless patterns are refused as well; telling `(foo|bar)+` from `(a|aa)+` takes
- * more than this. Repetitions side by side, as in `.*.*x`, are let through: each of them multiplies the time by the
- * name's length at most.
+ * So a repeated group may contain neither alternatives nor a repetition of varying length, except in lists such as
+ * `(,\d+)*`, see {@link isList}. Some harmless patterns are refused as well, because it would take more than this to
+ * tell `(foo|bar)+` from `(a|aa)+`. Repetitions side by side, as in `.*.*x`, are allowed: each of them multiplies the
+ * time by at most the length of the name.
  *
- * @param source a pattern that is valid with the flag "u": all brackets and braces in it are closed
+ * @param source a pattern that is valid with the flag "u", so that all its brackets and braces are closed
  */
 export function patternFault(source: string): PatternFault | undefined {
   let group = newGroup();
   const around: Group[] = [];
-  /** The group that was closed just now, to which a quantifier would apply. */
+  /** The group that has just been closed, to which a quantifier would apply. */
   let closed: Group | undefined;
   for (const [token] of source.matchAll(tokens)) {
     if (lookaround.test(token)) return "lookaround";
@@ -81,18 +84,18 @@ export function patternFault(source: string): PatternFault | undefined {
   return undefined;
 }
 
-/** What stands between two parentheses, groups within it included. */
+/** The content of a pair of parentheses, including the groups inside. */
 interface Group {
   alternatives: boolean;
-  /** Repetitions of varying length. */
+  /** The number of repetitions of varying length. */
   repetitions: number;
   readonly atoms: Atom[];
 }
 
-/** What matches one character, or a place. */
+/** A part of the pattern that matches one character or a position. */
 interface Atom {
   readonly text: string;
-  /** It stands in the group itself and isn't repeated. */
+  /** The atom stands in the group itself, not in a group inside, and isn't repeated. */
   once: boolean;
 }
 
@@ -111,8 +114,8 @@ function varies({ alternatives, repetitions }: Group): boolean {
 }
 
 /**
- * Whether a group that varies can be repeated all the same, because there is one way only to divide a text into what
- * each round matches: it begins or ends with a character that nothing else in it matches, and one part of it varies.
+ * Whether a group that varies may be repeated all the same: it begins or ends with a character that nothing else in it
+ * matches, and only one part of it varies. Then there is only one way to divide a string into what the rounds match.
  */
 function isList({ alternatives, repetitions, atoms }: Group): boolean {
   if (alternatives || repetitions > 1) return false;
@@ -124,7 +127,10 @@ function isList({ alternatives, repetitions, atoms }: Group): boolean {
   );
 }
 
-/** Whatever flags hold there, for `(?i:…)` may be around it: these make it match more and never less. */
+/**
+ * Whether an atom matches a character, with flags under which it matches more and never less, because a group such as
+ * `(?i:…)` may set flags for the atom.
+ */
 function matches({ text }: Atom, character: string): boolean {
   return new RegExp(`^${text}$`, "isu").test(character);
 }
@@ -139,8 +145,8 @@ function bounds(token: string): { readonly min: number; readonly max: number } {
 }
 
 /**
- * A pattern's parts: a class as a whole, an escape with all that belongs to it, the beginning of a group, a quantifier,
- * any other character. So nothing in a class or after a backslash is mistaken for another part.
+ * The parts of a pattern: a whole character class, a whole escape, the beginning of a group, a quantifier, or any other
+ * character. So nothing inside a class or after a backslash is mistaken for another part.
  */
 const tokens =
   /\[(?:\\.|[^\]\\])*\]|\\[pPu]\{[^}]*\}|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[a-zA-Z]|\\k<[^>]*>|\\.|\((?:\?(?:<[=!]|<[^>]*>|[^:=!<)]*[:=!]))?|(?:[*+?]|\{\d+(?:,\d*)?\})\??|./gsu;

@@ -7,12 +7,12 @@ import {
 import { isOff, type UnsupportedKeys } from "./unsupported.ts";
 
 /**
- * One object of the configuration while it is read: it knows its path, which keys were asked for, and which were bad.
- * Problems go to a list that all sections share, so that the operator sees every one at once. Reading goes on with
- * a default after a problem; what is read then is thrown away.
+ * One object of the configuration while it is read. A section knows its path, which of its keys were read, and which
+ * were invalid. All sections report to one list of problems, so that the operator sees all of them at once. After a
+ * problem, reading continues with a default, and the result is discarded.
  */
 export class Section {
-  /** Where the section stands, as the operator would name it; "" for the whole configuration. */
+  /** The path of the section, such as `client.token`; "" for the whole configuration. */
   readonly path: string;
   readonly #values: ReadonlyMap<string, JsonValue>;
   readonly #problems: string[];
@@ -21,18 +21,18 @@ export class Section {
 
   constructor(path: string, values: JsonObject, problems: string[]) {
     this.path = path;
-    // A map, because `__proto__` and `constructor` are keys like any other in it.
+    // A map, because `__proto__` and `constructor` are ordinary keys of a map.
     this.#values = new Map(Object.entries(values));
     this.#problems = problems;
   }
 
-  /** The value of a key, undefined when absent. Asking makes the key a known one. */
+  /** The value of a key, undefined if absent. Afterwards the key counts as known. */
   take(name: string): JsonValue | undefined {
     this.#known.add(name);
     return this.#values.get(name);
   }
 
-  /** The section below a key; an empty one when it is absent or not an object. */
+  /** The section below a key; an empty one if the value is absent or not an object. */
   section(name: string): Section {
     const value = this.take(name);
     if (value !== undefined && isJsonObject(value)) return this.#below(name, value);
@@ -41,8 +41,9 @@ export class Section {
   }
 
   /**
-   * The sections in the array below a key, without what is no object; none when it is absent or not an array. The path
-   * of each has its index, and what the element's `titleKey` says when that is text: people know their namespaces by name.
+   * The sections in the array below a key, without elements that aren't objects; none if the value is absent or not an
+   * array. The path of each section has its index and, if that is a string, the element's `titleKey`, because operators
+   * know their namespaces by name.
    */
   sections(name: string, titleKey: string): readonly Section[] {
     const value = this.take(name);
@@ -59,7 +60,9 @@ export class Section {
     return [];
   }
 
-  /** Whether nothing was wrong with a key. One that is bad must not cause complaints about those that depend on it. */
+  /**
+   * Whether no problem was reported for a key. An invalid key must not cause problems for the keys that depend on it.
+   */
   isSound(name: string): boolean {
     return !this.#bad.has(name);
   }
@@ -69,7 +72,7 @@ export class Section {
     return this.path === "" ? name : `${this.path}.${name}`;
   }
 
-  /** Reports a problem with a key: a sentence whose subject is the key. */
+  /** Reports a problem of a key. The predicate completes a sentence whose subject is the key. */
   problem(name: string, predicate: string): void {
     this.#bad.add(name);
     this.#problems.push(`${this.pathOf(name)} ${predicate}`);
@@ -80,14 +83,17 @@ export class Section {
     this.problem(name, `must be ${expected}, found ${typeName(value)}`);
   }
 
-  /** Reports a value of the right type: quoted, unless the key's name says that it may be a secret. */
+  /**
+   * Reports an invalid value of the right type. The value is quoted unless the name of the key suggests a secret (rule
+   * A7).
+   */
   wrongValue(name: string, value: string | number, predicate: string): void {
     this.#bad.add(name);
     const shown = mayBeSecret(name) ? "" : `: ${quoted(value)}`;
     this.#problems.push(`${this.pathOf(name)}${shown} ${predicate}`);
   }
 
-  /** Reports every key that nobody asked for. To be called last. */
+  /** Reports every key that hasn't been read. Must be called last. */
   refuseOthers(unsupported: UnsupportedKeys): void {
     for (const [name, value] of this.#values) {
       if (this.#known.has(name)) continue;
@@ -113,7 +119,7 @@ export class Section {
   }
 }
 
-/** The type of a value in words, with its article: "a string". Never the value. */
+/** The type of a value in words, with an article, such as "a string"; never the value. */
 export function typeName(value: JsonValue): string {
   if (value === null) return "null";
   if (isJsonArray(value)) return "an array";
@@ -125,12 +131,12 @@ function title(value: JsonValue, titleKey: string): string {
   return typeof text === "string" && text !== "" ? ` (${quoted(text)})` : "";
 }
 
-/** Whoever reads the log of a start that failed need not be allowed to know the secrets. */
+/** Whether a key's name suggests a secret. A reader of the log may not be entitled to know secrets. */
 function mayBeSecret(name: string): boolean {
   return /key|secret|token|password/i.test(name);
 }
 
-/** Bounded and without control characters: the text goes to a log as one line. */
+/** A value as JSON, of bounded length and without control characters, so that it fits on one line of a log. */
 function quoted(value: string | number): string {
   if (typeof value === "number" || value.length <= shownLengthMax) return JSON.stringify(value);
   return `${JSON.stringify(value.slice(0, shownLengthMax))}…`;
@@ -143,13 +149,13 @@ function printableName(name: string): string {
 const shownLengthMax = 64;
 
 /**
- * Finds the name that a misspelt one was probably meant to be.
+ * Finds the name that was probably meant by a misspelt one.
  *
- * @param names in order of preference: of two equally near ones the first is given
- * @returns undefined when none is near: more than 3 edits away, or more than half of a short name
+ * @param names in order of preference: the first of two equally near names is returned
+ * @returns undefined if no name is near, that is, within 3 edits and half the length of a short name
  */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
-  // The work grows with the length, and no known name is nearly that long.
+  // The work grows with the length, and no known name is that long.
   if (name.length > nameLengthMax) return undefined;
   let nearest: string | undefined;
   let nearestDistance = Math.min(distanceMax, Math.floor(name.length / 2)) + 1;
@@ -162,7 +168,7 @@ export function nearestName(name: string, names: Iterable<string>): string | und
   return nearest;
 }
 
-/** How many letters must be added, removed or replaced to make one text the other (Levenshtein). */
+/** The number of letters to add, remove or replace to turn one text into the other (Levenshtein distance). */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let row = 1; row <= from.length; row++) {
@@ -182,7 +188,7 @@ function editDistance(from: string, to: string): number {
   return at(previous, to.length);
 }
 
-/** Every index asked for has been filled; the fallback only tells the compiler so. */
+/** Every index that is read has been filled; the fallback is for the compiler only. */
 function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }

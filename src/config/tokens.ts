@@ -6,9 +6,10 @@ import { readBoolean, readText, readWholeNumber } from "./fields.ts";
 import { unsupportedTokenKeys } from "./unsupported.ts";
 
 /**
- * Reads `client.token`: which tokens are believed (docs/protocol.md 5.1 and 5.3). The secrets among its keys are the Worker's.
+ * Reads `client.token`: which tokens are accepted (docs/protocol.md 5.1 and 5.3). The keys that are secrets are
+ * refused, because the Worker gets secrets from its environment.
  *
- * @param section takes the problems
+ * @param section receives the problems
  */
 export function readTokenSection(section: Section): TokenConfig {
   const config = readTokens(section);
@@ -16,7 +17,7 @@ export function readTokenSection(section: Section): TokenConfig {
   return config;
 }
 
-/** Reads `client.subscription_token`, the same for subscription tokens alone; undefined when it isn't enabled. */
+/** Reads `client.subscription_token`, the same for subscription tokens alone; undefined unless it is enabled. */
 export function readSubscriptionTokenSection(section: Section): TokenConfig | undefined {
   const enabled = readBoolean(section, "enabled");
   const config = readTokens(section);
@@ -62,7 +63,7 @@ function readTokens(section: Section): TokenConfig {
 interface PublicKeyOption {
   readonly name: string;
   readonly kinds: readonly KeyKind[];
-  /** The key in words. */
+  /** The key in words, for the problem. */
   readonly meaning: string;
 }
 
@@ -76,7 +77,7 @@ const publicKeyOptions: readonly PublicKeyOption[] = [
   { name: "eddsa_public_key", kinds: ["Ed25519"], meaning: "an Ed25519 public key" },
 ];
 
-/** What is no public key may be a private one: nothing of it is said. */
+/** Reads a public key. The value of an invalid one isn't quoted, because it may be a private key. */
 function readPublicKey(section: Section, option: PublicKeyOption): readonly PublicKey[] {
   const text = readText(section, option.name, { default: "" });
   if (text === "") return [];
@@ -89,7 +90,7 @@ function readPublicKey(section: Section, option: PublicKeyOption): readonly Publ
   return [];
 }
 
-/** The address may have a password in it, by mistake: nothing of it is said either. */
+/** Reads the URL of the JWKS. An invalid one isn't quoted, because it may contain a password by mistake. */
 function readEndpoint(section: Section): string | undefined {
   const name = "jwks_public_endpoint";
   const url = readText(section, name, { default: "" });
@@ -118,8 +119,9 @@ function hasEffect(config: TokenConfig): boolean {
 }
 
 /**
- * Keys that came over an open line would be anybody's. A host must be named, for an IP address says nothing of whose it is;
- * where the last label begins with a letter, no reader of addresses takes it for one (WHATWG URL section 3.5).
+ * Keys that came over an unencrypted connection could be an attacker's. The host must have a name, because an IP
+ * address doesn't say who owns it. A host whose last label begins with a letter is never taken for an IP address
+ * (WHATWG URL section 3.5).
  */
 const endpointShape =
   /^(?:https:\/\/(?:[a-z\d][-\w]*\.)*[a-z](?:[-\w]*\w)?|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;

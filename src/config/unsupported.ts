@@ -1,28 +1,30 @@
+/**
+ * The keys of Centrifugo's configuration that Dormouse knows and doesn't support, and what the operator is told about
+ * each. A key with a value that changes nothing is accepted, so that a configuration with all defaults written out can
+ * be copied.
+ */
 import { isJsonArray, isJsonObject, type JsonValue } from "../protocol/wire-value.ts";
 
-/** A key of Centrifugo's configuration that Dormouse knows and does not have. */
+/** A key of Centrifugo's configuration that Dormouse knows and doesn't support. */
 export interface UnsupportedKey {
-  /** What is said about the key: the sentence without its subject. */
+  /** The problem, as a sentence without its subject, which is the key. */
   readonly refusal: string;
-  /** Values that ask for nothing beyond what Dormouse does anyway. */
+  /** Values that have no effect beyond what Dormouse does anyway. */
   readonly accepted?: AcceptedValue;
-  /** The keys below, where naming each of them helps more than naming the whole. */
+  /** The keys below, if naming each of them helps more than naming the whole section. */
   readonly below?: UnsupportedKeys;
 }
 
 /**
- * Centrifugo's own defaults, where Dormouse does the same, is stricter, or has nothing that they would be about. Values of
- * a key, or of the keys in a section by their names.
+ * Centrifugo's own defaults, if Dormouse does the same, is stricter, or has nothing to which they could apply: values
+ * of a key, or of the keys in a section by their names.
  */
 type AcceptedValue = readonly (string | number)[] | { readonly [name: string]: AcceptedValue };
 
-/** Unsupported keys of one level, by name. To be asked with `Object.hasOwn` first. */
+/** The unsupported keys of one level, by name. Callers must test with `Object.hasOwn` first. */
 export type UnsupportedKeys = Readonly<Record<string, UnsupportedKey>>;
 
-/**
- * Whether a value of an unsupported key turns nothing on, so that a configuration which spells its defaults out can be
- * copied. An object is off when all in it is.
- */
+/** Whether a value of an unsupported key has no effect. An object has no effect if none of its values has one. */
 export function isOff(value: JsonValue, key: UnsupportedKey): boolean {
   return asksNothing(value, key.accepted ?? [], 0);
 }
@@ -30,7 +32,7 @@ export function isOff(value: JsonValue, key: UnsupportedKey): boolean {
 function asksNothing(value: JsonValue, accepted: AcceptedValue, depth: number): boolean {
   if (isJsonArray(value)) return value.length === 0;
   if (isJsonObject(value)) {
-    // No section is nested deeper, and a bound keeps a hostile one from exhausting the stack.
+    // No section is nested deeper, and the bound keeps a crafted configuration from exhausting the stack.
     if (depth === depthMax) return false;
     return Object.entries(value).every(([name, below]) =>
       asksNothing(below, acceptedBelow(accepted, name), depth + 1),
@@ -45,7 +47,7 @@ function acceptedBelow(accepted: AcceptedValue, name: string): AcceptedValue {
   return isList(accepted) || !Object.hasOwn(accepted, name) ? [] : (accepted[name] ?? []);
 }
 
-/** Array.isArray doesn't recognise a read-only array for the compiler. */
+/** For the compiler, Array.isArray doesn't narrow to a read-only array. */
 function isList(accepted: AcceptedValue): accepted is readonly (string | number)[] {
   return Array.isArray(accepted);
 }
@@ -75,12 +77,12 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   consumers: notYet,
   websocket: {
     ...notYet,
-    // Compression is off, and a reader that takes nothing is cut by its queue.
+    // Compression is off, and a client that doesn't read is closed because of its queue.
     accepted: { message_size_limit: [65_536], compression_level: [1], write_timeout: ["1s"] },
   },
   webtransport: notYet,
   uni_grpc: notYet,
-  // It is there when a transport that needs it is.
+  // The endpoint exists if a transport that needs it is enabled.
   emulation: {
     ...notYet,
     accepted: { handler_prefix: ["/emulation"], max_request_body_size: [65_536] },
@@ -100,7 +102,7 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   enable_unreleased_features: notYet,
 };
 
-/** Named by default, and of no effect until it is enabled. */
+/** Set by default, and without effect until the proxy is enabled. */
 const proxyName: UnsupportedKey = { ...notYet, accepted: ["default"] };
 
 /** `client.*` (docs/protocol.md 4.5, 5.3, 5.7 and 7). */
@@ -115,7 +117,8 @@ export const unsupportedClientKeys: UnsupportedKeys = {
   },
   concurrency: notYet,
   presence_update_interval: { ...derivedPresence, accepted: ["27s"] },
-  // Nothing needs checking: a channel's own sockets are in its object, and what a gateway is told is numbered (rule L1).
+  // There is nothing to check: the sockets of a channel are in its object, and the entries for a gateway are numbered
+  // (rule L1).
   channel_position_check_delay: { ...notYet, accepted: ["40s"] },
   user_connection_limit: notYet,
   connect_code_to_unidirectional_disconnect: notYet,
@@ -125,7 +128,7 @@ export const unsupportedClientKeys: UnsupportedKeys = {
 /**
  * `client.token.*` and `client.subscription_token.*` (docs/protocol.md 5.3).
  *
- * @param secrets what the names of the section's secrets begin with
+ * @param secrets the prefix of the names of the section's secrets
  */
 export function unsupportedTokenKeys(secrets: "TOKEN" | "SUBSCRIPTION_TOKEN"): UnsupportedKeys {
   return {
@@ -172,7 +175,7 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   shared_position_sync: notYet,
 };
 
-/** `rpc.*` (docs/protocol.md 7): without a proxy there is no method for any of it to be about. */
+/** `rpc.*` (docs/protocol.md 7): without a proxy, there is no method to which these keys could apply. */
 export const unsupportedRpcKeys: UnsupportedKeys = {
   proxy: notYet,
   without_namespace: { ...notYet, accepted: { proxy_name: ["default"] } },
@@ -188,7 +191,7 @@ export const unsupportedRpcPingKeys: UnsupportedKeys = {
 /**
  * `sse.*`, `http_stream.*`, `uni_sse.*` and `uni_http_stream.*` (docs/protocol.md 4).
  *
- * @param path where Centrifugo has the transport by default
+ * @param path the path of the transport in Centrifugo's defaults
  */
 export function unsupportedStreamKeys(path: string): UnsupportedKeys {
   return {

@@ -1,16 +1,19 @@
 import { isJsonObject, jsonValue } from "../protocol/wire-value.ts";
 import { parseJsonText } from "../protocol/json/text.ts";
 
-/** What a client posts because its connection is a stream: a frame for a session on a node (docs/protocol.md 4.3). */
+/**
+ * The body of `POST /emulation`, by which a client on an HTTP stream sends a frame to its session (docs/protocol.md
+ * 4.3).
+ */
 export interface EmulationRequest {
   readonly node: string;
-  /** The session's secret. */
+  /** The session's secret from the connect reply (rule T4): it must not be in a log. */
   readonly session: string;
   /** Text, or the bytes of a binary codec. */
   readonly data: string | Uint8Array;
 }
 
-/** Reads the JSON form, in which the frame is a string; undefined when it is something else. */
+/** Parses the JSON form, in which the frame is a string; undefined if the text is something else. */
 export function parseEmulationRequest(text: string): EmulationRequest | undefined {
   const json = parseJsonText(text);
   if (json === undefined) return undefined;

@@ -2,22 +2,25 @@ import { elementTexts, type JsonText, memberText } from "../protocol/json/text.t
 import { jsonValue } from "../protocol/wire-value.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 
-/** What a long poll has come to, as far as it is known. */
+/** The state of a long poll. */
 export type PollAnswer =
-  /** There is nothing newer yet: wait. */
+  /** There is nothing newer yet, so the poll goes on waiting. */
   | { readonly outcome: "waiting" }
-  /** Asked for by a position, `fresh` says that there is something newer than it; `lost` that it is no place any more. */
+  /**
+   * The poll is answered. With a position in the request, `fresh` means that there are newer publications, and
+   * `unrecovered` that the position can't be recovered from.
+   */
   | { readonly outcome: "answered"; readonly body: string; readonly kind: PollKind }
-  /** The client isn't subscribed: it may not be. */
+  /** The client may not subscribe. */
   | { readonly outcome: "forbidden" }
   /** The channel has no positions to poll from. */
   | { readonly outcome: "no-positions" };
 
-type PollKind = "fresh" | "lost" | "position" | "nothing";
+type PollKind = "fresh" | "unrecovered" | "position" | "nothing";
 
 /**
- * Reads what an object sends to a client that only listens (docs/protocol.md 4.5), until the poll has an answer. Publications are
- * passed on as they stand (rule W2).
+ * Reads the frames that an object sends to a unidirectional client (docs/protocol.md 4.5) until a long poll (rule T9)
+ * has an answer. Publications are passed on unchanged (rule W2).
  */
 export class PollReader {
   readonly #channel: string;
@@ -31,12 +34,12 @@ export class PollReader {
 
   /** The ConnectRequest that subscribes to the channel. */
   get connectRequest(): string {
-    // An epoch that no stream has: nothing is recovered, and what comes is the position.
+    // No stream has this epoch, so nothing is recovered, and the reply has the position.
     const since = this.#since ?? { offset: 0, epoch: "_" };
     return JSON.stringify({ subs: { [this.#channel]: { recover: true, ...since } } });
   }
 
-  /** Takes one frame: pushes on lines of their own. */
+  /** Takes one frame, which has one push on each line. */
   take(frame: string): PollAnswer {
     const live: JsonText[] = [];
     for (const line of frame.split("\n")) {
@@ -54,7 +57,7 @@ export class PollReader {
       : fresh(live, this.#position);
   }
 
-  /** What the client is told when its time is over. */
+  /** The answer if the time of the poll is over. */
   timedOut(): PollAnswer {
     return this.#position === undefined
       ? { outcome: "waiting" }
@@ -65,7 +68,7 @@ export class PollReader {
     const subscription = memberText(connect, "subs", this.#channel);
     if (subscription === undefined) return { outcome: "forbidden" };
     const epoch = textOf(memberText(subscription, "epoch"));
-    // Where nothing is recovered each poll would say at once that it lost its position.
+    // Without recovery, every poll would be answered at once that its position can't be recovered from.
     const isRecoverable = memberText(subscription, "recoverable") === "true";
     if (!isRecoverable || epoch === undefined || epoch === "") return { outcome: "no-positions" };
     const missed = elementTexts(subscription, "publications") ?? [];
@@ -73,12 +76,13 @@ export class PollReader {
     const position = { offset, epoch };
     this.#position = position;
     if (this.#since === undefined) return answered("position", [], position);
-    if (memberText(subscription, "recovered") !== "true") return answered("lost", [], position);
+    if (memberText(subscription, "recovered") !== "true")
+      return answered("unrecovered", [], position);
     return missed.length === 0 ? { outcome: "waiting" } : fresh(missed, position);
   }
 }
 
-/** Publications of the stream, the newest last. */
+/** The answer with publications of the stream, the newest last. */
 function fresh(publications: readonly JsonText[], { epoch }: StreamPosition): PollAnswer {
   const newest = publications.at(-1);
   const offset = newest === undefined ? 0 : offsetOf(newest);
@@ -90,12 +94,12 @@ function answered(
   publications: readonly JsonText[],
   { offset, epoch }: StreamPosition,
 ): PollAnswer {
-  const lost = kind === "lost" ? `,"recovered":false` : "";
-  const body = `{"publications":[${publications.join(",")}],"offset":${offset},"epoch":${JSON.stringify(epoch)}${lost}}`;
+  const unrecovered = kind === "unrecovered" ? `,"recovered":false` : "";
+  const body = `{"publications":[${publications.join(",")}],"offset":${offset},"epoch":${JSON.stringify(epoch)}${unrecovered}}`;
   return { outcome: "answered", body, kind };
 }
 
-/** 0 is not on the wire. */
+/** An offset of 0 is omitted on the wire. */
 function offsetOf(object: JsonText): number {
   return Number(memberText(object, "offset") ?? "0");
 }
@@ -106,12 +110,12 @@ function textOf(json: JsonText | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** What a long poll asks for: what is newer than a position, or the position alone. */
+/** The parameters of a long poll: either the publications after a position, or only the current position. */
 export interface PollRequest {
-  /** Absent: only where the channel's stream is now. */
+  /** If absent, the poll asks for the current position only. */
   readonly since?: {
     readonly offset: number;
-    /** "" for whichever it is. */
+    /** "" for whatever epoch the channel has. */
     readonly epoch: string;
   };
   readonly timeoutMs: number;
@@ -121,7 +125,7 @@ type ParsedPoll =
   | { readonly outcome: "poll"; readonly request: PollRequest }
   | { readonly outcome: "malformed"; readonly detail: string };
 
-/** Reads the query of a long poll (rule T9). What isn't understood is refused, never guessed (rule W4). */
+/** Parses the query of a long poll (rule T9). An invalid parameter refuses the request (rule W4). */
 export function parsePollRequest(query: (name: string) => string | undefined): ParsedPoll {
   const timeout = query("timeout") ?? "25";
   if (!/^(?:0|[1-9]\d?)$/.test(timeout) || Number(timeout) > timeoutSecondsMax) {

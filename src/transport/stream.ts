@@ -1,37 +1,41 @@
+/**
+ * The formats of HTTP streams (docs/protocol.md 4): how the frames of an object become the bytes of a response, for
+ * each transport and codec (rule T1).
+ */
 import type { CodecName, Message } from "../protocol/codec.ts";
 
-/** How frames are written to a client's HTTP stream (docs/protocol.md 4). */
+/** The format of a client's HTTP stream. */
 export interface StreamFormat {
   /** The response's Content-Type. */
   readonly contentType: string;
-  /** What stands before the first frame. */
+  /** The text before the first frame. */
   readonly opening: string;
-  /** What may stand between frames and says nothing. */
+  /** Bytes that may be written between frames and that clients ignore. */
   readonly filler: Uint8Array;
-  /** One frame of the object, whole, as bytes of the stream. A frame may hold several replies or pushes. */
+  /** Converts one whole frame of the object to bytes of the stream. A frame may hold several replies or pushes. */
   encode(frame: Message): Uint8Array;
 }
 
 /** Server-sent events: each reply is an event of its own (docs/protocol.md 4.1). */
 export const eventFormat: StreamFormat = {
-  // A comment.
+  // A comment line of an event stream.
   get filler() {
     return bytesOf([":\n\n"]);
   },
   contentType: "text/event-stream; charset=utf-8",
-  // Some clients report a stream as open only when its first bytes come.
+  // Some clients report a stream as open only when its first bytes arrive.
   opening: "\r\n",
   encode: (frame) => bytesOf(linesOf(frame).map((line) => `data: ${line}\n\n`)),
 };
 
-/** The stream of an HTTP response in a codec of the client's choice (docs/protocol.md 4.2). */
+/** The format of an HTTP response stream in the client's codec (docs/protocol.md 4.2). */
 export function responseFormat(codec: CodecName): StreamFormat {
   return codec === "protobuf" ? framedFormat : lineFormat;
 }
 
-/** JSON: each reply ends with a line break. */
+/** JSON: a line break ends each reply. */
 const lineFormat: StreamFormat = {
-  // Space before the next reply.
+  // White space before the next reply.
   get filler() {
     return bytesOf([" "]);
   },
@@ -40,9 +44,9 @@ const lineFormat: StreamFormat = {
   encode: (frame) => bytesOf(linesOf(frame).map((line) => `${line}\n`)),
 };
 
-/** Protobuf: each reply has its length before it already. */
+/** Protobuf: the frame has each reply's length before it already. */
 const framedFormat: StreamFormat = {
-  // A ping, which these clients don't answer.
+  // A ping, to which these clients send no pong.
   get filler() {
     return new Uint8Array(1);
   },
@@ -51,7 +55,7 @@ const framedFormat: StreamFormat = {
   encode: (frame) => (typeof frame === "string" ? bytesOf([frame]) : frame),
 };
 
-/** Text frames divide what is in them by line breaks (docs/protocol.md 1.1), and have none inside. */
+/** The lines of a text frame. Line breaks separate its replies (docs/protocol.md 1.1), and no reply contains one. */
 function linesOf(frame: Message): readonly string[] {
   const text = typeof frame === "string" ? frame : new TextDecoder().decode(frame);
   return text.split("\n").filter((line) => line !== "");
@@ -62,9 +66,9 @@ function bytesOf(parts: readonly string[]): Uint8Array {
 }
 
 /**
- * Whether the first frame of an object says that the client is connected: anything else is an error, after which nothing
- * more is coming. It reads no further than it must, and what our own codecs write (docs/protocol.md 1.2): the reply to connect
- * in JSON or Protobuf, or the push for those who only listen.
+ * Whether an object's first frame says that the client is connected. Any other first frame is an error, after which
+ * nothing follows. The frame comes from our own codecs (docs/protocol.md 1.2), so its beginning is enough: the reply to
+ * connect in JSON or Protobuf, or the connect push for a unidirectional client.
  */
 export function isConnected(frame: Message): boolean {
   return typeof frame === "string"
@@ -72,17 +76,17 @@ export function isConnected(frame: Message): boolean {
     : firstResultField(frame) === connectField;
 }
 
-/** The first field of the first reply that isn't its id; undefined when there is none. */
+/** The number of the first reply's first field after its id; undefined if there is none. */
 function firstResultField(frame: Uint8Array): number | undefined {
-  let place = afterVarint(frame, 0);
-  if (frame[place] === idTag) place = afterVarint(frame, place + 1);
-  const tag = frame[place];
+  let position = afterVarint(frame, 0);
+  if (frame[position] === idTag) position = afterVarint(frame, position + 1);
+  const tag = frame[position];
   return tag === undefined ? undefined : tag >> 3;
 }
 
-/** Where a varint ends that begins at a place. */
-function afterVarint(bytes: Uint8Array, place: number): number {
-  let end = place;
+/** The position after the varint that begins at a position. */
+function afterVarint(bytes: Uint8Array, position: number): number {
+  let end = position;
   while ((bytes[end] ?? 0) > 0x7f) end++;
   return end + 1;
 }

@@ -5,13 +5,13 @@ import type { AppEnv } from "./middleware.ts";
 import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
 import { getCookie } from "hono/cookie";
 
-/** Whether a client may have a connection. */
+/** Whether a client may connect. */
 type Admission =
-  /** As whom, if it brought a token with the request itself. */
+  /** The claims of the token that came with the request itself, if there was one. */
   | { readonly outcome: "admitted"; readonly claims?: ConnectionClaims }
   | { readonly outcome: "refused"; readonly response: Response };
 
-/** Refuses a foreign origin and a bad token, before any object is touched (rules A3 and A6). */
+/** Checks the origin and the token of a request for a connection, before any object is called (rules A3 and A6). */
 export async function admit(context: Context<AppEnv>): Promise<Admission> {
   const { client } = context.var.configured.config;
   if (!originAllowed(context.req.raw.headers.get("Origin"), client.allowedOrigins)) {
@@ -34,15 +34,15 @@ function refused(response: Response): Admission {
   return { outcome: "refused", response };
 }
 
-/** What the token at an upgrade came to. `problem` is what the client is told; it quotes nothing. */
+/** The outcome of checking the token of an upgrade. `problem` is for the client, and quotes nothing. */
 type UpgradeToken =
   | { readonly outcome: "verified"; readonly claims: ConnectionClaims }
   | { readonly outcome: "absent" }
-  /** Whether it is good can't be told now. */
+  /** The token can't be verified now. */
   | { readonly outcome: "unavailable" }
   | { readonly outcome: "refused"; readonly problem: string };
 
-/** Finds and verifies the token of an upgrade, so that a stranger costs no object anything. */
+/** Finds and verifies the token of an upgrade. An attacker without a valid token never reaches an object. */
 async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken> {
   const { config, verifier } = context.var.configured;
   const token = offeredToken(context, config.client.tokenCookie);
@@ -63,7 +63,7 @@ async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken
   }
 }
 
-/** The first place that has one counts: header, cookie, query. "" for none. */
+/** The token of a request: from the header, or else from the cookie, or else from the query. "" if there is none. */
 function offeredToken(context: Context<AppEnv>, cookie: string): string {
   const header = /^bearer +(.+)$/i.exec(context.req.header("Authorization") ?? "")?.[1] ?? "";
   if (header !== "") return header;

@@ -1,3 +1,7 @@
+/**
+ * The handlers of the HTTP API (docs/protocol.md 6). Each parses its request, has the channels' objects called, and
+ * responds. Parsing and answers are in `src/api`, the calls in `calls.ts`, and all statuses in `respond.ts`.
+ */
 import type { Context, Handler } from "hono";
 import { parsePublish, parseBroadcast } from "../../src/api/publish.ts";
 import type { AppEnv } from "./middleware.ts";
@@ -29,7 +33,7 @@ export function publish(context: Context<AppEnv>): Promise<Response> {
   return answerEntry(context, parsePublish(request, configured.config.channel), "publish");
 }
 
-/** `POST /api/<method>` for each method that asks one channel something: history, presence and their like. */
+/** `POST /api/<method>` for each other method that acts on one channel, such as history and presence. */
 export function singleChannel(method: Exclude<SingleMethod, "publish">): Handler<AppEnv> {
   return (context) => {
     const { request, configured } = context.var;
@@ -54,7 +58,7 @@ export async function broadcast(context: Context<AppEnv>): Promise<Response> {
     : respondAnswers(encodeAnswer(answer), retry);
 }
 
-/** `POST /api/batch`: many commands, each answered in its place. */
+/** `POST /api/batch`: many commands, answered in the order of the request (rule W3). */
 export async function batch(context: Context<AppEnv>): Promise<Response> {
   const parsed = parseBatch(context.var.request, context.var.configured.config.channel);
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
@@ -69,7 +73,7 @@ export async function batch(context: Context<AppEnv>): Promise<Response> {
   return respondAnswers(encodeReplies(parsed.commands, collected.inOrder()), retry);
 }
 
-/** `POST /api`: commands and answers as lines of JSON. Its errors are in the lines, in every mode. */
+/** `POST /api`: commands and answers as lines of JSON. Errors are in the lines, whatever the error mode. */
 export async function legacy(context: Context<AppEnv>): Promise<Response> {
   const body = await readBody(context.req.raw);
   if (body.outcome !== "text") return respondUnread(body);
@@ -86,9 +90,9 @@ export async function legacy(context: Context<AppEnv>): Promise<Response> {
 }
 
 /**
- * Answers a request that is one command for one channel.
+ * Carries out a request that is one command for one channel, and responds.
  *
- * @param entry  what the request was read as
+ * @param entry  the parsed request
  * @param method of the request, for the log
  */
 async function answerEntry(

@@ -20,7 +20,7 @@ import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
 import { webSocket } from "./websocket.ts";
 
-/** The edge's route table. */
+/** Creates the route table of the edge. */
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(configure);
@@ -55,7 +55,7 @@ export function createApp(): Hono<AppEnv> {
   return app;
 }
 
-/** The ways in which a client reaches one endpoint (docs/protocol.md 4). */
+/** Adds the transports by which a client reaches one endpoint (docs/protocol.md 4). */
 function addTransports(app: Hono<AppEnv>, path: string, endpoint: Endpoint): void {
   app.all(`${path}/websocket`, onlyUpgrade, webSocket(endpoint, "bidirectional"));
   app.all(

@@ -1,3 +1,4 @@
+/** The reading of request bodies, within their limits (rule B2): bytes, UTF-8 text, and JSON or MessagePack. */
 import type { MiddlewareHandler } from "hono";
 import { messagePackToJson } from "../../src/api/messagepack.ts";
 import { limits } from "../../src/limits.ts";
@@ -13,8 +14,8 @@ type RequestBody =
   | { readonly outcome: "malformed"; readonly detail: string };
 
 /**
- * Reads a body that is one JSON text, or says the same in MessagePack, and leaves the text to the handler as `request`; 400
- * or 413 when it is neither.
+ * Reads a body that is JSON, or the same in MessagePack (rule W6), and leaves the JSON text to the handler as
+ * `request`. Responds 400 if the body is malformed, and 413 if it is too large.
  */
 export const jsonBody: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (isMessagePack(context.req.raw)) {
@@ -33,7 +34,7 @@ export const jsonBody: MiddlewareHandler<AppEnv> = async (context, next) => {
   return next();
 };
 
-/** Reads a body of UTF-8 text, at most `limits.requestBytesMax` bytes of it. */
+/** Reads a body of UTF-8 text of at most `limits.requestBytesMax` bytes. */
 export async function readBody(request: Request): Promise<RequestBody> {
   const bytes = await requestBytes(request, limits.requestBytesMax);
   if (bytes === undefined) return tooLarge;
@@ -43,21 +44,21 @@ export async function readBody(request: Request): Promise<RequestBody> {
     : { outcome: "text", text };
 }
 
-/** The response to a body that could not be read. */
+/** The response to a body that is too large or malformed. */
 export function respondUnread(body: Exclude<RequestBody, { readonly outcome: "text" }>): Response {
   return body.outcome === "too-large" ? respondTooLarge() : respondMalformed(body.detail);
 }
 
 const tooLarge: RequestBody = { outcome: "too-large" };
 
-/** Both names are in use. */
+/** Both media types are in use. */
 function isMessagePack(request: Request): boolean {
   return ["application/msgpack", "application/x-msgpack"].includes(mediaTypeOf(request));
 }
 
 /**
- * Reads a request's body of at most so many bytes; undefined when it is longer. One of a stated length is read in one piece,
- * which takes a fraction of the time; the stated length is not relied on.
+ * Reads a request body of at most so many bytes; undefined if it is longer. A body of a stated length is read in one
+ * piece, which takes a fraction of the time. The stated length is checked, not trusted.
  */
 export async function requestBytes(
   { body, headers }: Request,
@@ -69,19 +70,19 @@ export async function requestBytes(
   return reader === undefined ? boundedBytes(body, bytesMax) : readStated(reader, statedBytes);
 }
 
-/** A body of so many bytes; undefined when it turns out to be longer. */
+/** Reads a body of a stated length; undefined if it is longer. */
 async function readStated(
   reader: ReadableStreamBYOBReader,
   statedBytes: number,
 ): Promise<Uint8Array | undefined> {
-  // There is room for one more byte, which an honest body doesn't have.
+  // There is room for one more byte, which is filled only if the body is longer than stated.
   const { value } = await reader.readAtLeast(statedBytes, new Uint8Array(statedBytes + 1));
   if (value === undefined || value.byteLength <= statedBytes) return value ?? new Uint8Array();
   await reader.cancel();
   return undefined;
 }
 
-/** Bodies that came over the network have one; those that another Worker makes need not. */
+/** A body from the network has a byte reader; a body that another Worker creates may not have one. */
 function byteReader(body: Request["body"]): ReadableStreamBYOBReader | undefined {
   try {
     return body?.getReader({ mode: "byob" });
@@ -90,11 +91,11 @@ function byteReader(body: Request["body"]): ReadableStreamBYOBReader | undefined
   }
 }
 
-/** What a request's body is, by its Content-Type: in lower case, without parameters; "" when it doesn't say. */
+/** The media type of a request: in lower case and without parameters; "" if there is none. */
 export function mediaTypeOf({ headers }: Request): string {
   const [type = ""] = (headers.get("Content-Type") ?? "").split(";", 1);
   return type.trim().toLowerCase();
 }
 
-/** The type of the protocol's own binary bodies, which are Protobuf (docs/protocol.md 4.2 and 4.3). */
+/** The media type of the protocol's binary bodies, which are Protobuf (docs/protocol.md 4.2 and 4.3). */
 export const binaryType = "application/octet-stream";

@@ -6,14 +6,15 @@ import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
 
-/** What a request's calls came to, or why none was made. */
+/** The collected answers to a request's calls, or the reason why no call was made. */
 export type Called = { readonly outcome: "called"; readonly collected: CollectedAnswers } | Refused;
 
 /**
- * Makes a request's calls, as many at a time as its queue lets through. Each may take `limits.objectAnswerMs` from its
- * own start, so that a call doesn't pay for those it waited for; all of them together `limits.requestAnswerMs`, however
- * many channels are silent. What could not be begun by then is told so (rule B4). That is enough for 1,000 channels that
- * have to be woken; were the platform to let only 6 calls through at a time, for 300 of them.
+ * Makes the calls of a request, with as many in flight as the queue allows (rule B4). Each call has
+ * `limits.objectAnswerMs` from its own start, so that waiting for other calls doesn't shorten it. All calls together
+ * have `limits.requestAnswerMs`, however many channels don't answer. A call that couldn't begin by then is answered
+ * with an error. The time is enough for 1,000 channels that have to be woken, or for 300 of them if the platform allows
+ * only 6 calls at a time.
  *
  * @param entries of the whole request
  * @param method of the request, for the log
@@ -28,7 +29,7 @@ export async function callChannels(
   const collected = new CollectedAnswers(entries);
   const queue = new CallQueue(plan.calls);
   const endsAtMs = Date.now() + limits.requestAnswerMs;
-  // A function of its own, so that nobody holds a call's answers while the next ones are waited for.
+  // A function of its own, so that the answers of a call can be collected as garbage during the next calls.
   const make = async (call: ChannelCall): Promise<void> => {
     const waitMs = Math.min(limits.objectAnswerMs, endsAtMs - Date.now());
     const outcome =
@@ -51,11 +52,11 @@ export async function callChannels(
 }
 
 /**
- * Asks one channel's object, once: an overloaded one must not be asked again at once, and after a failure nobody knows
- * whether the commands were carried out.
+ * Calls one channel's object once. An overloaded object must not be called again at once, and after a failure it is
+ * unknown whether the commands were carried out.
  *
  * @param method of the request, for the log
- * @param waitMs how long the object may take
+ * @param waitMs the time that the object has
  */
 export async function callChannel(
   channels: Env["CHANNELS"],

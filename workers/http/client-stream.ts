@@ -4,31 +4,34 @@ import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.t
 import { isConnected, type StreamFormat } from "../../src/transport/stream.ts";
 import { ByteQueue, StreamBudget } from "./stream-buffer.ts";
 
-/** What lies on both sides of a client's stream. */
+/** The two ends of a client's stream. */
 interface ClientStreamSetup {
-  /** To the object; not accepted yet. */
+  /** The socket to the object; not accepted yet. */
   readonly socket: WebSocket;
-  /** What the client said with its request. */
+  /** The frame that came with the client's request. */
   readonly first: string | Uint8Array;
   readonly codec: Codec;
   readonly format: StreamFormat;
   readonly pingIntervalMs: number;
-  /** How often the stream is written to when nothing happens, so that it is noticed when the client is gone; 0 for never. */
+  /**
+   * The interval in ms at which an idle stream is written to, so that a client that is gone is noticed; 0 for never.
+   */
   readonly probeIntervalMs: number;
-  /** What may wait for the client here, besides one frame. */
+  /** The bytes that may wait for the client, in addition to one frame. */
   readonly queueMaxBytes: number;
-  /** When the request began, ms since 1970. */
+  /** The start of the request, ms since 1970. */
   readonly startedAtMs: number;
 }
 
 /**
- * Passes on what an object sends over a socket to a client that listens to an HTTP response, until one of them is gone. It
- * reads no more of it than whether the client is connected.
+ * Passes the frames of an object's socket on to the HTTP stream of a client, until one of them ends (rules T1 and T2).
+ * It pings the client, holds back errors (rule T5), and ends the stream of a client that doesn't read (rule T3). It
+ * reads from the frames only whether the client is connected.
  */
 export class ClientStream {
   readonly #setup: ClientStreamSetup;
   readonly #body = new BoundedBody(() => this.#abandoned());
-  /** What a client that isn't connected is not to hear too soon; undefined once it is connected. */
+  /** The bytes that are held back while the client isn't connected; undefined once it is connected. */
   #held: Uint8Array[] | undefined = [];
   #releaseTimer: number | null = null;
   #pingTimer: number | null = null;
@@ -46,18 +49,18 @@ export class ClientStream {
     socket.addEventListener("error", () => this.#close(undefined));
     socket.accept();
     socket.send(first);
-    // The first one at random, so that clients who came together aren't pinged together.
+    // The first interval is random, so that clients that connected together aren't pinged together.
     this.#pingAfter(pingIntervalMs * (0.5 + Math.random() / 2));
     if (probeIntervalMs > 0) this.#probeTimer = setInterval(() => this.#probe(), probeIntervalMs);
   }
 
-  /** The response's body. */
+  /** The body of the response. */
   get readable(): ReadableStream<Uint8Array> {
     return this.#body.readable;
   }
 
   #take(data: string | ArrayBuffer | Blob): void {
-    // The runtime's answer to our own ping; and the socket was told to give buffers.
+    // "pong" is the runtime's answer to the edge's own ping, and the socket's binaryType excludes Blobs.
     if (this.#closed || data === "pong" || data instanceof Blob) return;
     const frame = typeof data === "string" ? data : new Uint8Array(data);
     if (this.#held !== undefined && isConnected(frame)) this.#held = undefined;
@@ -73,17 +76,17 @@ export class ClientStream {
     this.#releaseLater();
   }
 
-  /** @param code what the object closed the socket with; undefined when it didn't */
+  /** @param code the code with which the object closed the socket; undefined if it didn't close it */
   #close(code: DisconnectCode | undefined): void {
     if (this.#closed) return;
     this.#closed = true;
-    // Without a word of the object's own the client is to come back, which it does when the stream just ends.
+    // Without a disconnect code the client should reconnect, which it does if the stream just ends.
     if (code !== undefined && !isWordless(code.code)) this.#deliver(this.#disconnect(code));
     if (this.#held === undefined) this.#end();
     else this.#releaseLater();
   }
 
-  /** Tells a client that isn't connected what was held back, not before it is time (rule T5). */
+  /** Sends a client that isn't connected the bytes that were held back, but not before their time (rule T5). */
   #releaseLater(): void {
     if (this.#releaseTimer !== null) return;
     const delayMs = limits.refusedStreamDelayMs * (1 + Math.random());
@@ -97,19 +100,22 @@ export class ClientStream {
     if (this.#closed) this.#end();
   }
 
-  /** A client that is too far behind is cut, as on a WebSocket (rules F4 and T3). */
+  /** Ends the stream of a client whose backlog is too large, as on a WebSocket (rules F4 and T3). */
   #write(bytes: Uint8Array): void {
     if (this.#body.awaited || this.#mayWait(bytes.byteLength)) {
       this.#body.write(bytes);
       return;
     }
-    // What waits goes: who doesn't read would have it kept for as long as he likes.
+    // The waiting bytes are dropped: otherwise a client that doesn't read could have them kept as long as it likes.
     this.#body.clear();
     this.#body.write(this.#disconnect(disconnectCodes.slow));
     this.#leave(disconnectCodes.slow);
   }
 
-  /** Whether so many bytes may wait, with those that do: by this stream's own measure, and by that of all of them. */
+  /**
+   * Whether so many bytes may wait besides those that do: within this stream's limit and within its share of the
+   * isolate's.
+   */
   #mayWait(bytes: number): boolean {
     const { waitingBytes } = this.#body;
     if (waitingBytes >= this.#setup.queueMaxBytes) return false;
@@ -117,7 +123,7 @@ export class ClientStream {
     return waitingBytes + bytes <= budget.shareBytes;
   }
 
-  /** The client is pinged as everywhere; the object only hears of it from the runtime (rules K3 and T2). */
+  /** Pings the client like any other client; the object learns about it from the runtime only (rules K3 and T2). */
   #pingAfter(waitMs: number): void {
     this.#pingTimer = setTimeout(() => {
       const { socket, codec, format, pingIntervalMs } = this.#setup;
@@ -127,7 +133,7 @@ export class ClientStream {
     }, waitMs);
   }
 
-  /** A runtime that isn't told when a client goes learns it from what it writes (rule T6). */
+  /** A runtime that isn't told when a client has gone learns it by writing to the stream (rule T6). */
   #probe(): void {
     if (this.#body.waitingBytes === 0) this.#body.write(this.#setup.format.filler);
   }
@@ -136,7 +142,7 @@ export class ClientStream {
     this.#leave({ code: 1000, reason: "" });
   }
 
-  /** Takes the client from the object: its subscriptions and its presence end at once. */
+  /** Closes the socket to the object, so that the client's subscriptions and presence end at once. */
   #leave({ code, reason }: DisconnectCode): void {
     this.#closed = true;
     this.#end();
@@ -151,7 +157,10 @@ export class ClientStream {
     if (this.#body.waitingBytes > 0) setTimeout(() => this.#drop(), limits.streamEndMs);
   }
 
-  /** Nothing comes after it that its reader could be cut by: who doesn't read would have it kept for ever. */
+  /**
+   * Nothing is written after the end that could exceed a limit, and a client that doesn't read could have the bytes
+   * kept forever.
+   */
   #drop(): void {
     this.#body.clear();
     this.#body.end();
@@ -163,27 +172,30 @@ export class ClientStream {
   }
 }
 
-/** Of this isolate's streams, whoever they are for. */
+/** Of all streams of this isolate, for whatever object. */
 const budget = new StreamBudget();
 
-/** A normal end, an object that goes away, no code and no close at all (RFC 6455, section 7.4.1). */
+/**
+ * Whether a close code is no disconnect code: a normal end, an object that goes away, no code, or no close at all (RFC
+ * 6455, section 7.4.1).
+ */
 function isWordless(code: number): boolean {
   return code === 1000 || code === 1001 || code === 1005 || code === 1006;
 }
 
 /**
- * A response's body that is written as things happen, however slowly its reader takes it. Like `ReadableStream`, but what
- * waits can be counted and thrown away.
+ * A response body that is written at any time, however slowly its client reads. Unlike with `ReadableStream` alone, the
+ * waiting bytes can be counted and dropped.
  */
 class BoundedBody {
   readonly readable: ReadableStream<Uint8Array>;
   readonly #waiting = new ByteQueue();
-  /** Undefined once nothing more goes in. */
+  /** Undefined once nothing more may be written. */
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #ending = false;
   #awaited = false;
 
-  /** @param cancelled is called when the reader has given up */
+  /** @param cancelled called when the reader has cancelled the body */
   constructor(cancelled: () => void) {
     const source: UnderlyingSource<Uint8Array> = {
       start: (controller) => {
@@ -195,7 +207,7 @@ class BoundedBody {
         cancelled();
       },
     };
-    // Nothing is handed over before it is asked for: it couldn't be thrown away any more.
+    // Bytes are passed to the runtime only when the reader asks for them, because they couldn't be dropped afterwards.
     this.readable = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 });
   }
 
@@ -204,30 +216,30 @@ class BoundedBody {
     return this.#awaited;
   }
 
-  /** Bytes that wait, besides what the runtime is handing on already. */
+  /** The waiting bytes, without those that the runtime has already taken. */
   get waitingBytes(): number {
     return this.#waiting.bytes;
   }
 
-  /** Adds to what is to be read. After the end nothing happens. */
+  /** Appends bytes. Does nothing after the end. */
   write(bytes: Uint8Array): void {
     if (this.#controller === undefined || this.#ending) return;
     this.#waiting.add(bytes);
     if (this.#awaited) this.#pass();
   }
 
-  /** Throws away what waits. */
+  /** Drops the waiting bytes. */
   clear(): void {
     this.#waiting.clear();
   }
 
-  /** Ends the body once all of it is read. */
+  /** Ends the body once all of it has been read. */
   end(): void {
     this.#ending = true;
     if (this.#waiting.bytes === 0) this.#close();
   }
 
-  /** Hands the next piece to the runtime. */
+  /** Passes the next piece to the runtime. */
   #pass(): void {
     const next = this.#waiting.take();
     this.#awaited = next === undefined;

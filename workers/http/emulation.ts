@@ -25,8 +25,9 @@ import {
 } from "./respond.ts";
 
 /**
- * `POST /emulation`: what a client has to say whose connection is a stream (docs/protocol.md 4.3). It goes to the object that the
- * client was told, which alone knows the session; whether it does, nobody learns here (rule T4).
+ * `POST /emulation`: a client on an HTTP stream sends a frame to its session (docs/protocol.md 4.3). The frame goes to
+ * the object that the connect reply named. Only that object knows the session, and the response doesn't reveal whether
+ * the session exists (rule T4).
  */
 export async function emulation(context: Context<AppEnv>): Promise<Response> {
   const request = context.req.raw;
@@ -54,7 +55,10 @@ function frameLength({ data }: EmulationRequest): number {
   return typeof data === "string" ? utf8Length(data) : data.byteLength;
 }
 
-/** Anybody may name a node, so only those are asked that the edge itself would give a client. */
+/**
+ * The object of a node; undefined for a node that the edge would never give to a client, because an attacker may name
+ * any node.
+ */
 function objectOf(node: string, { CHANNELS, GATEWAYS }: Env, channels: ChannelConfig) {
   const parsed = parseNodeName(node);
   if (parsed === undefined) return undefined;

@@ -1,3 +1,4 @@
+/** The two kinds of addresses at which clients connect, and the pool of objects that serves each request. */
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { Pools } from "../../src/gateway/pool.ts";
 import { limits } from "../../src/limits.ts";
@@ -9,19 +10,19 @@ import { parseRegion } from "../platform/region.ts";
 import type { Context } from "hono";
 import type { AppEnv } from "./middleware.ts";
 
-/** Where a request's connection may go, by its path alone. Touches no object. */
+/** The destination of a request's connection, determined by the request's path and region alone. Calls no object. */
 export type Endpoint = (context: Context<AppEnv>) => Destination;
 
 type Destination =
-  /** `channel` is the only one there is for it (rule C6); absent where there are many. */
+  /** `channel` is the only channel that exists for the connection (rule C6); absent at `/connection/…`. */
   | { readonly outcome: "pool"; readonly pool: Pool; readonly channel?: string }
   | { readonly outcome: "refused"; readonly response: Response };
 
 /**
- * `/channel/<name>/…`: the object of one channel or, when that is full, a gateway that serves this channel alone (rule G4).
- * A name that no channel can have is refused here, before any object is touched. A namespace that isn't configured is not:
- * its object answers subscribe with 102, on which clients give up, whereas they would repeat a failed request for ever
- * (rule C6).
+ * `/channel/<name>/…`: the channel's object or, if that is full, a gateway that serves this channel alone (rule G4). A
+ * name that no channel can have is refused here, before any object is called. A namespace that isn't configured isn't
+ * refused here: the object answers subscribe with 102, on which clients give up, whereas they would repeat a failed
+ * request forever (rule C6).
  */
 export function channelEndpoint(): Endpoint {
   const pools = new Pools(1 + limits.relayGatewaysMax);
@@ -34,7 +35,9 @@ export function channelEndpoint(): Endpoint {
   };
 }
 
-/** The router's own decoding lets malformed escapes pass, so the name is taken from the URL. */
+/**
+ * The channel name in the path. It is taken from the URL, because the router's own decoding accepts malformed escapes.
+ */
 function channelOf(request: Request): string | undefined {
   const [, , encoded = ""] = new URL(request.url).pathname.split("/");
   try {
@@ -45,9 +48,9 @@ function channelOf(request: Request): string | undefined {
 }
 
 /**
- * The channel's own object has the first place in its pool, and its gateways the others. So it is asked first, is left
- * alone for a while once it is full, and is preferred again when there is room. It isn't avoided when it fails: its
- * gateways couldn't do without it.
+ * The pool of a channel: first the channel's own object, then its gateways. So the channel's object is asked first, is
+ * skipped for a while once it is full, and is preferred again when there is room. It isn't skipped when it fails,
+ * because its gateways depend on it.
  */
 function poolOf(channel: string, pools: Pools, { CHANNELS, GATEWAYS }: Env): Pool {
   const objectAt = (index: number) => {
@@ -58,7 +61,7 @@ function poolOf(channel: string, pools: Pools, { CHANNELS, GATEWAYS }: Env): Poo
   return { pools, name: channel, objectAt };
 }
 
-/** `/connection/…`, which every client opens by default: a gateway of the client's region, for many channels. */
+/** `/connection/…`, the default address of clients: a gateway of the client's region, for many channels. */
 export function regionEndpoint(): Endpoint {
   const pools = new Pools();
   return (context) => {

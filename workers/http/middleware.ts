@@ -1,3 +1,7 @@
+/**
+ * Everything that runs before a handler: the configuration, the API key, the transports that are enabled, origins, and
+ * methods.
+ */
 import type { MiddlewareHandler, Context } from "hono";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
@@ -13,15 +17,17 @@ import {
 import type { TransportsConfig } from "../../src/config/config.ts";
 import { originAllowed } from "../../src/access/origin.ts";
 
-/** What handlers find in their context: the bindings, the settings, and the body where {@link jsonBody} read it. */
+/**
+ * What handlers find in their context: the bindings, the configuration, and the body if {@link jsonBody} has read it.
+ */
 export interface AppEnv {
   Bindings: Env;
   Variables: { configured: Configured; request: JsonText };
 }
 
 /**
- * Comes before everything else: a Worker that lacks a setting answers nothing but what it lacks, so that the operator
- * learns of it at the first request of any kind.
+ * Runs before everything else (rule A8). A Worker that lacks a setting answers every request with its problems, so that
+ * the operator learns of them at the first request.
  */
 export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
   const configuration = configurationOf(context.env);
@@ -31,19 +37,20 @@ export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
 };
 
 /**
- * Lets only a request with the API key pass (docs/protocol.md 6.1). It may stand in any of three places, and one that has it
- * is enough. Comes before everything else that is asked about a request: a stranger learns nothing of the API.
+ * Lets only requests with the API key pass (docs/protocol.md 6.1). The key may be in any of three places, and one that
+ * has the right key is enough. Runs before all other checks, so that an attacker learns nothing about the API.
  */
 export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => {
   const expected = await expectedDigest(context.var.configured);
   for (const offered of offeredKeys(context)) {
-    // Digests have one length and say nothing of the key, so neither its length nor its beginning shows in the time.
+    // Digests have a fixed length and reveal nothing about the key, so the time depends neither on its length nor on
+    // its beginning (rule A7).
     if (crypto.subtle.timingSafeEqual(await digest(offered), expected)) return next();
   }
   return respondUnauthorized();
 };
 
-/** Made once: it is the same for every request. */
+/** Computed once for each configuration. */
 async function expectedDigest(configured: Configured): Promise<ArrayBuffer> {
   const known = expectedDigests.get(configured);
   if (known !== undefined) return known;
@@ -72,10 +79,10 @@ function digest(key: string): Promise<ArrayBuffer> {
   return crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
 }
 
-/** A transport that has a setting. */
+/** A transport that the configuration can enable. */
 export type Transport = keyof TransportsConfig;
 
-/** Answers 404 where the configuration opens none of these transports, and says what would (rule A1). */
+/** Responds 404 unless the configuration enables one of these transports; the response names the settings (rule A1). */
 export function opened(...transports: readonly Transport[]): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
     const { config } = context.var.configured;
@@ -94,8 +101,9 @@ const settings: Record<Transport, string> = {
 };
 
 /**
- * Lets the pages of allowed origins use what browsers reach without a WebSocket, and no others (rule A6, docs/protocol.md 4.4).
- * What is answered says so whatever the answer is: a page could not read the error otherwise.
+ * Lets only pages of allowed origins use the endpoints that browsers reach without a WebSocket (rules A6 and T7,
+ * docs/protocol.md 4.4). Every response to an allowed page has the headers, because the page couldn't read an error
+ * without them.
  */
 export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { allowedOrigins } = context.var.configured.config.client;
@@ -110,7 +118,7 @@ export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   context.header("Access-Control-Allow-Credentials", "true");
 };
 
-/** GET needs no mention: a page may always ask for it. */
+/** Answers a preflight request. GET isn't listed, because it is always allowed. */
 function preflight(context: Context<AppEnv>): Response {
   const requested = context.req.raw.headers.get("Access-Control-Request-Headers") ?? "";
   const headers = new Headers({
@@ -121,13 +129,16 @@ function preflight(context: Context<AppEnv>): Response {
   return new Response(null, { status: 204, headers });
 }
 
-/** Answers 405 to every method but these. The method is the request's own: the router takes HEAD for GET. */
+/** Responds 405 to all other methods. The request's own method is checked, because the router treats HEAD as GET. */
 export function onlyMethods(...allowed: readonly string[]): MiddlewareHandler<AppEnv> {
   return async (context, next) =>
     allowed.includes(context.req.method) ? next() : respondMethodNotAllowed(allowed);
 }
 
-/** Answers 426 to everything but the handshake of a WebSocket. The router takes HEAD for GET, so the method is asked here. */
+/**
+ * Responds 426 to everything but a WebSocket handshake. The method is checked too, because the router treats HEAD as
+ * GET.
+ */
 export const onlyUpgrade: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { method } = context.req;
   const upgrade = context.req.header("Upgrade") ?? "";
@@ -136,12 +147,14 @@ export const onlyUpgrade: MiddlewareHandler<AppEnv> = async (context, next) => {
     : respondUpgradeRequired();
 };
 
-/** `GET /keepalive-websocket.js`: the client's half of client-driven keep-alive, importable from any origin. */
+/**
+ * `GET /keepalive-websocket.js`: the client's part of client-driven keep-alive, which pages of any origin can import.
+ */
 export async function keepaliveScript(context: Context<AppEnv>): Promise<Response> {
   const { ASSETS: assets } = context.env;
   if (assets === undefined) return respondNotFound();
   const asset = await assets.fetch(context.req.raw);
-  // The headers of a fetched response can't be changed.
+  // The headers of a fetched response are immutable.
   const response = new Response(asset.body, asset);
   response.headers.set("Access-Control-Allow-Origin", "*");
   return response;

@@ -1,3 +1,7 @@
+/**
+ * The placement of a client's socket in an object that has room (rules G3 and G4): which objects are asked, what they
+ * are told about the connection (rule A3), and what the client gets if none accepts.
+ */
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import type { Pools } from "../../src/gateway/pool.ts";
@@ -11,24 +15,26 @@ import {
   handoverHeader,
 } from "../../src/contract/handover.ts";
 
-/** Objects of which any may take a client's socket. */
+/** Objects, each of which can hold a client's socket. */
 export interface Pool {
-  /** What is known of it, under its name. */
+  /** What this isolate knows about pools, by their names. */
   readonly pools: Pools;
   readonly name: string;
-  /** One of them, by its place in the pool. */
+  /** An object of the pool, by its index. */
   readonly objectAt: (index: number) => PoolObject;
 }
 
 interface PoolObject {
   readonly object: ObjectStub;
-  /** Whether others are to be asked instead for a while when it fails, and not only when it is full. */
+  /** Whether to skip the object for a while not only when it is full, but also when it fails. */
   readonly avoidWhenBroken: boolean;
 }
 
 /**
- * Asks one object of a pool after the other until one has room for the socket (rule G3). An object that fails or is silent
- * ends the search: the client comes again. All of it may take as long as one object may (rule B4).
+ * Asks the objects of a pool in turn until one accepts the socket (rule G3). An object that fails or doesn't answer
+ * ends the search: the client will try again. The whole search may take as long as one object may (rule B4).
+ *
+ * @returns the object's response, or a refusal for the client
  */
 export async function placeSocket(pool: Pool, handover: Request): Promise<Response> {
   const { pools, name } = pool;
@@ -61,14 +67,17 @@ export async function placeSocket(pool: Pool, handover: Request): Promise<Respon
   return respondBusy(busyRetrySeconds());
 }
 
-/** A socket between the edge and an object, or the response to the client when nobody takes it. */
+/** A socket between the edge and an object, or the response to the client if no object accepts one. */
 type OpenedSocket =
   | { readonly outcome: "opened"; readonly socket: WebSocket }
   | { readonly outcome: "refused"; readonly response: Response };
 
 /**
- * Opens a socket to an object for a client that has none of its own (rule T1). The object lets it sleep like any other: what
- * keeps awake for the client is this request. Its messages wait until `accept`.
+ * Opens a socket to an object for a client that has no WebSocket (rule T1). The object can hibernate with it as with
+ * any other, because this request of the edge keeps nothing but the edge awake. The socket's messages wait until
+ * `accept`.
+ *
+ * @param stay whether the client stays, or is a long poll, whose joins and leaves aren't announced (rule T9)
  */
 export async function openSocket(
   pool: Pool,
@@ -94,22 +103,22 @@ export async function openSocket(
   return { outcome: "opened", socket: webSocket };
 }
 
-/** What can be asked to take a socket: the stub of an object. */
+/** The stub of an object that can hold sockets. */
 interface ObjectStub {
   fetch(request: Request): Promise<Response>;
 }
 
-/** What became of a socket that one object was asked to take. */
+/** The outcome of asking one object to accept a socket. */
 type HandoverOutcome =
-  /** It was taken, or refused for a reason that another object would have as well. */
+  /** The object accepted, or refused for a reason that every object would have. */
   | { readonly outcome: "answered"; readonly response: Response }
-  /** The object has no room, or too much to do. */
+  /** The object has no room or is overloaded. */
   | { readonly outcome: "full" }
-  /** It said nothing in time; should it still take the socket, nobody is there to use it. */
+  /** The object didn't answer in time. If it still accepts the socket, the other end is gone. */
   | { readonly outcome: "silent" }
   | { readonly outcome: "failed" };
 
-/** Asks one object to take a socket, for at most so many ms. */
+/** Asks one object to accept a socket, for at most so many ms. */
 async function handOver(
   object: ObjectStub,
   handover: Request,
@@ -130,11 +139,11 @@ async function handOver(
 }
 
 /**
- * The request that the object sees, built from scratch: the handshake's headers and our own one. So a client can't
- * forge what the edge decided, and neither its token nor its cookies travel further (rule A3). It has no body, so that it
- * may be made more than once.
+ * Makes the request to the object from scratch, with the headers of the handshake and the handover. So a client can't
+ * forge the edge's decisions, and its token and cookies go no further (rule A3). The request has no body, so that it
+ * can be sent more than once.
  *
- * @param request the client's, or the edge's own where the client has no WebSocket
+ * @param request the client's request, or the edge's own for a client without a WebSocket
  */
 export function handoverRequest(request: Handshake, handover: Handover): Request {
   const headers = new Headers({ [handoverHeader]: encodeHandover(handover) });
@@ -149,7 +158,7 @@ interface Handshake {
   readonly headers: Headers;
 }
 
-/** All of RFC 6455 that a client sends, section 11.3. */
+/** The headers of a client's handshake in RFC 6455, section 11.3. */
 const handshakeHeaders = [
   "Upgrade",
   "Connection",

@@ -22,8 +22,8 @@ import {
 } from "./respond.ts";
 
 /**
- * `GET /channel/<name>/poll`: what is newer than a position, at once or when it comes (rule T9). For as long as it waits it is
- * a client that only listens, so that the object can sleep meanwhile.
+ * `GET /channel/<name>/poll`: the publications after a position, at once or when the next one comes (rule T9). A
+ * waiting poll is a unidirectional client of the object, so that the object can hibernate meanwhile.
  */
 export function poll(endpoint: Endpoint): Handler<AppEnv> {
   return async (context) => {
@@ -46,10 +46,13 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
   };
 }
 
-/** What a poll came to: an answer, or the code with which the object closed. */
+/** How a poll ended: with an answer, or with the code with which the object closed the socket. */
 type Ending = PollAnswer | { readonly outcome: "closed"; readonly code: number };
 
-/** Listens until there is an answer, and leaves. The time begins when the object has said where the client is. */
+/**
+ * Reads from the socket until there is an answer, and closes it. The time of the poll begins at the object's first
+ * frame.
+ */
 async function listen(socket: WebSocket, reader: PollReader, timeoutMs: number): Promise<Ending> {
   const ended = Promise.withResolvers<Ending>();
   const endAfter = (waitMs: number) => setTimeout(() => ended.resolve(reader.timedOut()), waitMs);
@@ -93,14 +96,14 @@ function respond(ending: Ending, cache: string): Response {
   }
 }
 
-/** A disconnect, as a status: whoever polls has no stream on which it could be told. */
+/** The status for a disconnect code: a poll has no stream on which the code could be sent. */
 function respondClosed(code: number): Response {
   switch (code) {
     case disconnectCodes.connectionExpired.code:
       return respondText(401, "token expired");
     case disconnectCodes.invalidToken.code:
       return respondText(401, "invalid token");
-    // What we sent is in order, so this says that nobody may come without a token (docs/protocol.md 1.4, item 3).
+    // The edge's connect request is valid, so this code means that a token is required (docs/protocol.md 1.4, item 3).
     case disconnectCodes.badRequest.code:
       return respondText(401, "token required");
     case disconnectCodes.permissionDenied.code:
@@ -111,9 +114,9 @@ function respondClosed(code: number): Response {
 }
 
 /**
- * What follows a position never changes, it only gets longer, and who gets less of it asks again from where it ends. So
- * everybody may have it who may have it without a token; anything else says how matters stand at the moment, or was for
- * one client's eyes.
+ * The publications after a position never change, and only become more. A client that gets fewer of them from a cache
+ * asks again from where they end. So caches may keep the response if clients without a token may read it. Any other
+ * response describes the current state or is for one client only.
  */
 function cacheControl(context: Context<AppEnv>, { since }: PollRequest, ending: Ending): string {
   const { headers, url } = context.req.raw;

@@ -1,3 +1,4 @@
+/** All responses of the edge, and the choice of their statuses. */
 import {
   type ApiAnswer,
   encodeAnswer,
@@ -13,27 +14,25 @@ import {
 import type { AppEnv } from "./middleware.ts";
 import type { Context } from "hono";
 
-// Every response of the edge is made here, and its status chosen here.
-
-/** How errors are told: "" in a body with status 200, "transport" by the status. */
+/** The error mode: "" for errors in a body with status 200, "transport" for errors by the status. */
 export type ErrorMode = "" | "transport";
 
-/** The mode that a request asks for, or else the configured one (docs/protocol.md 6.1). */
+/** The error mode that a request asks for, or else the configured one (docs/protocol.md 6.1). */
 export function errorModeOf(context: Context<AppEnv>): ErrorMode {
   return context.req.header("X-Centrifugo-Error-Mode") === "transport"
     ? "transport"
     : context.var.configured.config.httpApi.errorMode;
 }
 
-/** The answer to a command that stands alone in its request. */
+/** Responds to a request that is a single command. */
 export function respondCall(outcome: CallOutcome, mode: ErrorMode): Response {
   return respondAnswer(outcomeAnswer(outcome, 0), mode, retrySecondsOf(outcome));
 }
 
 /**
- * One answer as a whole response.
+ * Responds with one answer.
  *
- * @param retrySeconds given when the backend should come again: the status is then 503 in both modes
+ * @param retrySeconds if the backend should retry after so many seconds: the status is then 503 in both modes
  */
 export function respondAnswer(answer: ApiAnswer, mode: ErrorMode, retrySeconds?: number): Response {
   if ("result" in answer) return respondJson(encodeAnswer(answer));
@@ -46,9 +45,9 @@ export function respondAnswer(answer: ApiAnswer, mode: ErrorMode, retrySeconds?:
 }
 
 /**
- * A body with the answers to several commands; their errors are in it, whatever the mode.
+ * Responds with the answers to several commands. Their errors are in the body, whatever the mode.
  *
- * @param again given when the backend should come again with all of it: the status is then 503
+ * @param again if the backend should retry the whole request: the status is then 503
  */
 export function respondAnswers(body: string, again?: Retry): Response {
   if (again === undefined) return respondJson(body);
@@ -56,17 +55,17 @@ export function respondAnswers(body: string, again?: Retry): Response {
   return respondJson(body, 503, { ...detailHeaders(detail), ...retry(again.seconds) });
 }
 
-/** 400, for what can't be read. */
+/** 400, for a malformed request; the detail is in a header. */
 export function respondMalformed(detail: string): Response {
   return respondText(400, "Bad Request", detailHeaders(detail));
 }
 
-/** 413, for a body beyond `limits.requestBytesMax`. */
+/** 413, for a body over its limit. */
 export function respondTooLarge(): Response {
   return respondText(413, "Request Entity Too Large");
 }
 
-/** 401 without a body, as Centrifugo answers a wrong API key. */
+/** 401 without a body, as Centrifugo responds to a wrong API key. */
 export function respondUnauthorized(): Response {
   return new Response(null, { status: 401 });
 }
@@ -79,27 +78,33 @@ export function respondNotFound(): Response {
   return respondText(404, "Not Found");
 }
 
-/** 426, for what only a WebSocket can be opened on. */
+/** 426, for an address that accepts only WebSockets. */
 export function respondUpgradeRequired(): Response {
   return respondText(426, "Upgrade Required", { Upgrade: "websocket", Connection: "Upgrade" });
 }
 
-/** 503, for a connection that can't be taken now. */
+/** 503, for a connection that can't be accepted now. */
 export function respondBusy(retrySeconds: number): Response {
   return respondText(503, "Service Unavailable", retry(retrySeconds));
 }
 
-/** When clients that were refused together are to come again: 2 to 10 s, so that they don't come together. */
+/**
+ * The seconds until a refused client should try again: 2 to 10, at random, so that clients that were refused together
+ * don't return together.
+ */
 export function busyRetrySeconds(): number {
   return 2 + Math.floor(Math.random() * 9);
 }
 
-/** 500, with nothing of what happened. */
+/** 500, without any detail of the failure. */
 export function respondInternalError(): Response {
   return respondText(500, "Internal Server Error");
 }
 
-/** 503 to every request, with what the operator has to do. Nobody but an operator can have caused it. */
+/**
+ * 503 for every request, with the problems that the operator has to solve (rule A8). They come from the configuration
+ * alone, and quote nothing from the request.
+ */
 export function respondUnconfigured(problems: readonly string[]): Response {
   return respondText(503, `${problems.join("\n")}\n`, retry(60));
 }
@@ -108,29 +113,29 @@ export function respondHealthy(): Response {
   return respondJson("{}");
 }
 
-/** 204: what was posted was taken, or was for nobody. */
+/** 204: the posted frame was taken, or its session doesn't exist (rule T4). */
 export function respondTaken(): Response {
   return new Response(null, { status: 204 });
 }
 
-/** A client's stream (docs/protocol.md 4.1). Nobody on the way may keep it, or keep it back. */
+/** A client's stream (docs/protocol.md 4.1). No proxy may cache or buffer it. */
 export function respondStream(stream: ReadableStream, contentType: string): Response {
   const headers = {
     "Content-Type": contentType,
     "Cache-Control": "private, no-cache, no-store, must-revalidate, max-age=0",
     "X-Accel-Buffering": "no",
-    // Cloudflare and the local runtime compress JSON unasked, and gather it for that: nothing would come for minutes.
+    // Cloudflare and the local runtime compress JSON by default, and buffer it for minutes to do so.
     "Content-Encoding": "identity",
   };
   return new Response(stream, { headers });
 }
 
-/** A long poll's answer. */
+/** The response to a long poll. */
 export function respondPoll(body: string, cacheControl: string): Response {
   return respondJson(body, 200, { "Cache-Control": cacheControl });
 }
 
-/** A text for people. */
+/** A plain text for a person. */
 export function respondText(
   status: number,
   text: string,

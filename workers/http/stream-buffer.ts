@@ -1,18 +1,22 @@
+/**
+ * The memory for bytes that wait for the readers of HTTP streams: a queue for each stream, and a budget for all streams
+ * of an isolate (rules B3 and T3).
+ */
 import { limits } from "../../src/limits.ts";
 
 /**
- * Bytes that wait in the order in which they came. Small pieces are put together: each by itself would take ten times the
- * memory that it is counted for.
+ * A queue of bytes. Small pieces are joined into blocks, because a small piece by itself takes ten times the memory
+ * that it is counted for.
  */
 export class ByteQueue {
-  /** Full, but for what is in the last one. */
+  /** The blocks and large pieces that are ready to be taken. */
   readonly #blocks: Uint8Array[] = [];
-  /** Still being filled; undefined when there is none. */
+  /** The block that is being filled; undefined if there is none. */
   #open: Uint8Array | undefined;
   #openBytes = 0;
   #bytes = 0;
 
-  /** How many wait. */
+  /** The number of bytes in the queue. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -21,7 +25,7 @@ export class ByteQueue {
     this.#bytes += piece.byteLength;
     if (this.#open === undefined || this.#openBytes + piece.byteLength > this.#open.byteLength) {
       this.#closeBlock();
-      // What waits alone mostly doesn't wait long, and what is large needs no company.
+      // A piece that waits alone usually doesn't wait long, and a large piece needs no block.
       if (this.#blocks.length === 0 || piece.byteLength >= blockBytes) {
         this.#blocks.push(piece);
         return;
@@ -32,7 +36,7 @@ export class ByteQueue {
     this.#openBytes += piece.byteLength;
   }
 
-  /** Takes some from the front; undefined when none wait. */
+  /** Takes a block from the front; undefined if the queue is empty. */
   take(): Uint8Array | undefined {
     if (this.#blocks.length === 0) this.#closeBlock();
     const block = this.#blocks.shift();
@@ -56,19 +60,19 @@ export class ByteQueue {
 
 const blockBytes = 4_096;
 
-/** What holds bytes for a reader. */
+/** A stream with bytes that wait for its reader. */
 interface BufferedStream {
   readonly waitingBytes: number;
 }
 
 /**
- * How much the streams of one isolate may hold together for readers that don't take it (rules B3 and T3). The runtime may throw
- * a request away without a word, so nothing here keeps a holder alive or relies on being told of its end. No stream may touch
- * another request's, so each asks for its own share when it gets something.
+ * The memory that all streams of one isolate may take together for readers that don't read (rules B3 and T3). The
+ * runtime may drop a request without a notice. So the budget neither keeps a stream alive nor relies on being told of
+ * its end. No request may do I/O of another one. So each stream asks for its share when it gets bytes.
  */
 export class StreamBudget {
   readonly #streams = new Set<WeakRef<BufferedStream>>();
-  /** At least what they hold: what was read since they were counted isn't taken off. */
+  /** An upper bound of the waiting bytes: bytes that were read since the last count aren't subtracted. */
   #bytes = 0;
   #nonEmpty = 0;
   #recountAt = recountMin;
@@ -78,12 +82,12 @@ export class StreamBudget {
     if (this.#streams.size >= this.#recountAt) this.#count();
   }
 
-  /** One of them holds so many bytes more. */
+  /** Counts bytes that one of the streams has added. */
   added(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** What each may hold; Infinity while together they don't hold much. */
+  /** The bytes that each stream may hold; Infinity while the streams together are within the limit. */
   get shareBytes(): number {
     if (this.#bytes <= limits.streamsBytesMax) return Number.POSITIVE_INFINITY;
     this.#count();
@@ -91,7 +95,7 @@ export class StreamBudget {
     return limits.streamsBytesMax / this.#nonEmpty;
   }
 
-  /** Also forgets those that are gone. */
+  /** Counts again, and forgets streams that are gone. */
   #count(): void {
     this.#bytes = 0;
     this.#nonEmpty = 0;
@@ -107,5 +111,5 @@ export class StreamBudget {
   }
 }
 
-/** So few aren't worth counting to forget some. */
+/** With fewer streams, a count that forgets some isn't worth its time. */
 const recountMin = 64;

@@ -12,7 +12,10 @@ import type { CodecName } from "../../src/protocol/codec.ts";
 import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";
 import { binaryType, mediaTypeOf, requestBytes } from "./body.ts";
 
-/** `…/sse`, `…/http_stream` and their one-way likes: the client listens to the response, and posts what it has to say. */
+/**
+ * `…/sse`, `…/http_stream` and their `uni_` variants: the client reads the response, and a bidirectional client posts
+ * its frames to `/emulation`.
+ */
 export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
   return async (context) => {
     const startedAtMs = Date.now();
@@ -40,20 +43,20 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
   };
 }
 
-/** What a client says with the request for its stream, and in which codec. */
+/** The first frame, which comes with the request for a stream, and its codec. */
 type FirstFrame =
   | { readonly outcome: "frame"; readonly frame: string | Uint8Array; readonly codec: CodecName }
   | { readonly outcome: "refused"; readonly response: Response };
 
-/** A transport's stream, as far as requests for it differ. */
+/** The differences between the transports that are streams. */
 export interface StreamKind {
-  /** Those who only listen say what they want in a ConnectRequest, if they want anything (docs/protocol.md 4.5). */
+  /** A unidirectional client's first frame is a ConnectRequest, and may be absent (rule T8, docs/protocol.md 4.5). */
   readonly unidirectional: boolean;
-  /** Server-sent events are text, and can be asked for with GET. */
+  /** Server-sent events are text, and can be requested with GET. */
   readonly events: boolean;
 }
 
-/** Reads it from `cf_connect` or the body (docs/protocol.md 4.1, 4.2, 4.5). */
+/** Reads the first frame from `cf_connect` or the body (docs/protocol.md 4.1, 4.2, 4.5). */
 async function readFirstFrame(
   context: Context<AppEnv>,
   { unidirectional, events }: StreamKind,

@@ -30,17 +30,17 @@ export function webSocket(
   };
 }
 
-/** What a handshake asks the frames to be. `problem` is what the client is told. */
+/** The codec that a handshake asks for. `problem` is for the client. */
 type WebSocketCodec =
   | { readonly outcome: "codec"; readonly codec: Exclude<CodecName, "one_way"> }
   | { readonly outcome: "refused"; readonly problem: string };
 
 /**
- * Clients ask by subprotocol or, in the SDKs' two spellings, by query, which then counts (docs/protocol.md 1.1). Of several
- * subprotocols JSON comes first, as in Centrifugo.
+ * Chooses the codec of a socket. Clients ask for one by subprotocol or by query, in the SDKs' two spellings; the query
+ * has precedence (docs/protocol.md 1.1). Of several subprotocols JSON has precedence, as in Centrifugo.
  */
 function chooseCodec(context: Context<AppEnv>): WebSocketCodec {
-  // Objects can neither send a ping frame nor be told to: the client would take its dead connection for a good one.
+  // Objects can't send ping frames, so a client that relied on them would take a dead connection for a live one.
   if (context.req.query("cf_ws_frame_ping_pong") === "true") {
     return { outcome: "refused", problem: noPingFrames };
   }

@@ -1,24 +1,28 @@
 /**
- * An object has one alarm, and setting it costs a row. This keeps it at the earliest time anybody asked for and writes
- * only when that gets earlier.
+ * The two ways in which an object acts later. An alarm wakes an object that hibernates and costs a row; a timer costs
+ * nothing and keeps the object awake.
+ */
+/**
+ * The one alarm of an object. Setting it costs a row (rule H8), so it is set to the earliest time that was asked for,
+ * and written only if that time becomes earlier.
  */
 export class AlarmSchedule {
   readonly #storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm">;
-  /** The alarm that is set, ms since 1970; Infinity for none; undefined while a fresh instance doesn't know. */
+  /** The time of the alarm, ms since 1970; Infinity if none is set; undefined before a new instance has read it. */
   #setForMs: number | undefined;
 
   constructor(storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm">) {
     this.#storage = storage;
   }
 
-  /** Finds out which alarm is set, so that from then on {@link atMost} sets one in the stretch in which it is called. */
+  /** Reads which alarm is set. After this, {@link atMost} calls setAlarm synchronously. */
   async read(): Promise<void> {
     const setForMs = (await this.#storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
-    // Another call may have set an alarm since this one asked: what was read must not hide it.
+    // Another call may have set an alarm during the await, and the time that was read must not overwrite it.
     this.#setForMs ??= setForMs;
   }
 
-  /** Whether the object is already sure to wake by then: then {@link atMost} has nothing to do. */
+  /** Whether an alarm is set for that time or earlier, so that {@link atMost} has nothing to do. */
   covers(dueMs: number): boolean {
     return (
       dueMs === Number.POSITIVE_INFINITY ||
@@ -26,12 +30,13 @@ export class AlarmSchedule {
     );
   }
 
-  /** Makes sure the object wakes by then. Infinity asks for nothing. */
+  /** Sets the alarm for that time unless an earlier one is set. Infinity sets none. */
   async atMost(dueMs: number): Promise<void> {
     if (this.covers(dueMs)) return;
     if (this.#setForMs === undefined) await this.read();
     if (this.covers(dueMs)) return;
-    // Whatever a token says, the platform takes no date beyond 2189; an alarm that comes early finds nothing to do.
+    // The platform refuses dates beyond 2189, and a token may name any date. An alarm that comes too early does no
+    // harm.
     const setForMs = Math.min(dueMs, latestMs);
     const before = this.#setForMs;
     this.#setForMs = setForMs;
@@ -43,7 +48,7 @@ export class AlarmSchedule {
     }
   }
 
-  /** The alarm went off: none is set now. */
+  /** To be called when the alarm goes off: none is set then. */
   rang(): void {
     this.#setForMs = Number.POSITIVE_INFINITY;
   }
@@ -53,8 +58,8 @@ export class AlarmSchedule {
 const latestMs = 4_102_444_800_000;
 
 /**
- * One timer for what is to be done next. While it waits the object can't fall asleep, so it is given up when there is
- * nothing to wait for any more.
+ * One timer for the next thing to do. A timer keeps the object awake (rule S3), so it is cleared as soon as there is
+ * nothing to wait for.
  */
 export class NextTimer {
   readonly #work: () => void;
@@ -66,10 +71,10 @@ export class NextTimer {
   }
 
   /**
-   * Does the work in so many ms or earlier: whoever is asked too early says again when. To set a timer anew for each
-   * publication would cost more than to publish it.
+   * Makes the work run in so many ms, or earlier: work that is called too early sets the timer again. Setting a new
+   * timer for each publication would cost more than publishing it.
    *
-   * @param waitMs undefined: never
+   * @param waitMs undefined for never
    */
   set(waitMs: number | undefined, nowMs: number): void {
     const dueAtMs = waitMs === undefined ? Number.POSITIVE_INFINITY : nowMs + waitMs;

@@ -1,6 +1,6 @@
 import { concatenated } from "../../src/protocol/bytes.ts";
 
-/** Reads all of a body, unless that is more than so many bytes: then the rest isn't read, and the answer is undefined. */
+/** Reads a whole body; if it is longer than so many bytes, stops reading and returns undefined. */
 export async function boundedBytes(
   body: ReadableStream<Uint8Array> | null,
   bytesMax: number,

@@ -3,14 +3,17 @@ import { parseConfig } from "../../src/config/parse-config.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
 
-/** The Worker's settings, or everything that is wrong with them: a sentence each, without any secret's value. */
+/**
+ * The Worker's configuration and secrets, or all their problems (rule A8): a sentence for each, without the value of a
+ * secret.
+ */
 export type Configuration = Configured | Unconfigured;
 
 export interface Configured {
   readonly outcome: "configured";
   readonly config: Config;
   readonly secrets: Secrets;
-  /** Made once with all this, because of the keys it keeps. */
+  /** Created once with the configuration, because it caches keys. */
   readonly verifier: TokenVerifier;
 }
 
@@ -23,24 +26,24 @@ interface Secrets {
   readonly apiKey: string;
 }
 
-/** The part of the environment that says how the Worker should behave; the edge and the objects alike have it. */
+/** The part of the environment that configures the Worker; the edge and the objects have the same one. */
 export interface Settings {
-  /** Secret: what a backend must know to use the HTTP API. */
+  /** Secret: the key of the HTTP API. */
   readonly API_KEY?: string;
-  /** Secret: what signs connection and subscription tokens, unless public keys verify them. */
+  /** Secret: the HMAC key of connection and subscription tokens; not needed with public keys. */
   readonly TOKEN_HMAC_SECRET_KEY?: string;
-  /** Secret: what signed them before, as long as it counts. */
+  /** Secret: the previous HMAC key, accepted as long as the configuration says. */
   readonly TOKEN_HMAC_PREVIOUS_SECRET_KEY?: string;
-  /** Secrets: the same two for subscription tokens, where `client.subscription_token` is enabled. */
+  /** Secrets: the same two for subscription tokens, if `client.subscription_token` is enabled. */
   readonly SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY?: string;
   readonly SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY?: string;
   /** The configuration, as TOML under `[vars.config]` or as JSON text. */
   readonly config?: string | { readonly [section: string]: ConfigVariable };
-  /** Origins that are allowed besides the configured ones, separated by commas; for development only. */
+  /** Allowed origins in addition to the configured ones, separated by commas; for development only. */
   readonly DEVELOPMENT_ORIGINS?: string;
   /**
-   * How often idle HTTP streams are written to, in ms, where the runtime can't tell that a client is gone unless it writes:
-   * for every one but Cloudflare's. Absent: never.
+   * The interval in ms at which the edge writes to idle HTTP streams; if absent, never. It is needed on every runtime
+   * except Cloudflare's, because there the edge notices that a client is gone only by writing (rule T6).
    */
   readonly STREAM_PROBE_MS?: string;
 }
@@ -52,7 +55,7 @@ type ConfigVariable =
   | readonly ConfigVariable[]
   | { readonly [name: string]: ConfigVariable };
 
-/** Reads the settings of an environment. The runtime keeps that object from request to request, so it is done once. */
+/** Reads the configuration of an environment, once: the runtime passes the same environment object to every request. */
 export function configurationOf(env: Settings): Configuration {
   const known = configurations.get(env);
   if (known !== undefined) return known;
@@ -102,14 +105,18 @@ function subscriptionTokenProblems(
 ): readonly string[] {
   const name = "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY";
   if (subscriptionToken !== undefined) return missingKeys(name, secrets, subscriptionToken);
-  // Not a reason to serve nobody: a secret takes effect at once, and often comes before the configuration that needs it.
+  // This is no reason to refuse requests: a secret takes effect at once, and is often set before the configuration that
+  // needs it.
   if (secrets.current !== "" || secrets.previous !== "") {
     console.warn(`secret ${name} counts for nothing until client.subscription_token is enabled`);
   }
   return [];
 }
 
-/** Tokens can be verified with the secret or with public keys; where there are neither, mostly the secret was forgotten. */
+/**
+ * Reports a missing HMAC secret, unless the configuration has public keys: without either, the secret was probably
+ * forgotten.
+ */
 function missingKeys(
   name: string,
   { current }: TokenSecrets,

@@ -12,12 +12,14 @@ import { utf8Text } from "../../src/protocol/bytes.ts";
 import { boundedBytes } from "./bounded-bytes.ts";
 
 /**
- * The keys of a JWKS, fetched when they are needed (rule A9). One instance serves all requests and objects of an isolate.
+ * The keys of a JWKS, fetched when they are needed (rule A9). One instance serves all requests and objects of an
+ * isolate.
  *
- * The platform ties what is under way to the request that began it, and ends it when that request goes, as when its
- * client does. So no request awaits another's fetch. Whoever finds one under way waits with a promise and a timer of its
- * own. The one that fetches resolves it, which the platform allows from anywhere since compatibility date 2024-10-14;
- * should that one be gone, the timer does, and the next one fetches. All they have in common is what came of it.
+ * The platform ties I/O to the request that began it, and cancels that I/O when the request ends, for example because
+ * its client has gone. So no request awaits the fetch of another one. A request that finds a fetch in flight waits with
+ * a promise and a timer of its own. The request that fetches resolves that promise, which the platform allows across
+ * requests since compatibility date 2024-10-14. If that request is gone, the timer resolves it, and the waiting request
+ * fetches. The requests share only the result.
  */
 export class KeySet implements TokenKeys {
   readonly #fetch: () => Promise<ParsedKeySet>;
@@ -25,7 +27,7 @@ export class KeySet implements TokenKeys {
   #inFlight: FetchInFlight | undefined;
   #attemptedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @param fetch fetches the JWKS; it is called as seldom as the limits say, and never throws */
+  /** @param fetch fetches the JWKS and never throws; it is called as seldom as the limits say */
   constructor(fetch: () => Promise<ParsedKeySet>) {
     this.#fetch = fetch;
   }
@@ -35,16 +37,16 @@ export class KeySet implements TokenKeys {
     kid: string | undefined,
     nowMs: number,
   ): Promise<FoundKeys> {
-    // A secret in a JWKS would be one that everybody knows.
+    // A secret in a JWKS would be public.
     if (isSecretAlgorithm(algorithm)) return algorithmNotAllowed;
     if (kid === undefined) return { outcome: "unknown", reason: "kid is missing" };
     let fetched = false;
-    // A second time only if the request that fetched has gone.
+    // A second round is needed only if the request that fetched is gone.
     for (let round = 0; round < 2 && !fetched && this.#asksForFetch(kid, nowMs); round++) {
       fetched = await (this.#inFlight === undefined ? this.#fetchAt(nowMs) : this.#awaitInFlight());
     }
     const keys = this.#currentKeys(kid, nowMs);
-    // Without having looked just now nobody can say that there is no such key: it may be a new one.
+    // Unless the keys have just been fetched, an unknown key may be a new one.
     if (keys.length === 0)
       return fetched ? { outcome: "unknown", reason: "the key is unknown" } : unavailable;
     const known = keys.find(({ algorithms }) => algorithms.has(algorithm));
@@ -66,7 +68,7 @@ export class KeySet implements TokenKeys {
     return this.#inFlight !== undefined || nowMs - this.#attemptedAtMs >= pauseMs;
   }
 
-  /** Fetches for everybody, and gives whether that succeeded. */
+  /** Fetches for all waiting requests; true if the fetch succeeded. */
   async #fetchAt(nowMs: number): Promise<boolean> {
     const inFlight: FetchInFlight = { waiting: [] };
     this.#inFlight = inFlight;
@@ -82,7 +84,7 @@ export class KeySet implements TokenKeys {
     return fetched.outcome === "keys";
   }
 
-  /** Keys of which one can be used at least: a set without any must not take the place of a good one. */
+  /** Fetches a set with at least one usable key: a set without one must not replace a good one. */
   async #fetchUsable(): Promise<UsableKeys> {
     const fetched = await this.#fetch();
     if (fetched.outcome === "bad") return fetched;
@@ -95,7 +97,7 @@ export class KeySet implements TokenKeys {
     return { outcome: "bad", reason: "it has no usable key" };
   }
 
-  /** Waits for what another one fetches, and gives whether that succeeded. */
+  /** Waits for the fetch of another request; true if that fetch succeeded. */
   async #awaitInFlight(): Promise<boolean> {
     const inFlight = this.#inFlight;
     if (inFlight === undefined) return false;
@@ -129,7 +131,7 @@ interface KnownKey {
 }
 
 interface FetchInFlight {
-  /** Wake those who wait, and tell them whether the fetch succeeded. */
+  /** Called with whether the fetch succeeded, once for each waiting request. */
   readonly waiting: ((fetched: boolean) => void)[];
 }
 
@@ -144,11 +146,11 @@ function toKnownKey({ kid, algorithms, jwk }: SetKey): KnownKey {
 const unavailable: FoundKeys = { outcome: "unavailable" };
 
 /**
- * Fetches a JWKS: two attempts of a second each. Nothing is followed anywhere else, so that the address in the
- * configuration alone says whose keys are believed, and no answer is read beyond its limit (rule A9).
+ * Fetches a JWKS, in up to two attempts of a second each (rule A9). Redirects aren't followed, so that the URL in the
+ * configuration alone determines whose keys are trusted. The response is read only up to its limit.
  *
- * @param url as the configuration has it
- * @returns never throws; the reason of a failure quotes neither the address nor the answer
+ * @param url from the configuration
+ * @returns never throws; the reason of a failure quotes neither the URL nor the response
  */
 export async function fetchKeySet(url: string): Promise<ParsedKeySet> {
   const first = await attempt(url);

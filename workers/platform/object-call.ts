@@ -1,15 +1,18 @@
-/** Why a call to an object threw. The platform says so by flags on the error (developers.cloudflare.com/durable-objects/best-practices/error-handling). */
+/**
+ * Why a call to an object threw, as the platform's flags on the error say
+ * (developers.cloudflare.com/durable-objects/best-practices/error-handling).
+ */
 interface CallFailure {
-  /** The object, or its whole account, has too much to do. Never to be repeated at once. */
+  /** The object or the whole account is overloaded. The call must not be repeated at once. */
   readonly overloaded: boolean;
-  /** For the log: the error's name and flags, and nothing that came from a request. */
+  /** For the log: the name and the flags of the error, and nothing from the request. */
   readonly summary: string;
 }
 
-/** How long to wait before an overloaded object is tried again. The platform names no time. */
+/** The seconds after which an overloaded object may be called again. The platform recommends none. */
 export const overloadedRetrySeconds = 5;
 
-/** Classifies what a call to an object threw. */
+/** Classifies the error of a call to an object. */
 export function parseCallFailure(thrown: unknown): CallFailure {
   const isObject = typeof thrown === "object" && thrown !== null;
   const flags: object = isObject ? thrown : {};
@@ -24,8 +27,8 @@ export function parseCallFailure(thrown: unknown): CallFailure {
 }
 
 /**
- * Waits for work, but not longer than so many ms: then gives `late`. Late work goes on unheard until the platform ends
- * it together with the request. What the work throws in time is thrown here.
+ * Awaits work for at most so many ms, and then returns `late`. Late work continues, and its result is dropped; the
+ * platform cancels the work with the request. An error that the work throws in time is thrown here.
  */
 export async function inTime<Result>(
   work: Promise<Result>,

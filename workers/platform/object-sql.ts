@@ -1,9 +1,9 @@
 import type { Sql, SqlRow, SqlValue } from "../../src/sql.ts";
 
-/** A Durable Object's SQLite as the core wants it. Counts what the platform bills. */
+/** The core's port to SQL, on the SQLite database of a Durable Object. It counts the rows that the platform bills. */
 export class ObjectSql implements Sql {
   readonly #storage: DurableObjectStorage;
-  /** Rows written through this port since the object woke. */
+  /** The rows written through this port since the object woke. */
   rowsWritten = 0;
 
   constructor(storage: DurableObjectStorage) {

@@ -3,14 +3,16 @@ import { algorithmsOf, isSecretAlgorithm, type TokenAlgorithm } from "../../src/
 import type { TokenConfig } from "../../src/config/config.ts";
 import { algorithmNotAllowed, type FoundKeys, type TokenKeys, UsableKey } from "./token-keys.ts";
 
-/** Secrets that sign tokens; "" for none. */
+/** The HMAC secrets of tokens; "" for none. */
 export interface TokenSecrets {
   readonly current: string;
-  /** What was the current one before, so that tokens which it signed are still believed. */
+  /** The secret before the current one, with which older tokens were signed. */
   readonly previous: string;
 }
 
-/** The keys that the operator gave: secrets and public keys, each for its own algorithms (rule A2). */
+/**
+ * The keys from the configuration and the environment: secrets and public keys, each with its own algorithms (rule A2).
+ */
 export class StaticKeys implements TokenKeys {
   readonly #current: readonly UsableKey[];
   readonly #previous: readonly UsableKey[];
@@ -56,12 +58,12 @@ export class StaticKeys implements TokenKeys {
   }
 }
 
-/** An empty secret is none: everybody knows it. */
+/** An empty secret counts as no secret, because an attacker could sign with it. */
 function secretKeys(name: string, secret: string): readonly UsableKey[] {
   if (secret === "") return [];
   const bytes = new TextEncoder().encode(secret);
   const importKey = (algorithm: string): Promise<CryptoKey> =>
-    // The algorithms of secrets are called after their hash: HS256, HS384, HS512.
+    // The names of these algorithms contain the size of the hash: HS256, HS384, HS512.
     crypto.subtle.importKey(
       "raw",
       bytes,

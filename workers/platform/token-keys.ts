@@ -1,35 +1,36 @@
 import type { TokenAlgorithm } from "../../src/access/keys.ts";
 import { limits } from "../../src/limits.ts";
 
-/** Where the keys come from against which tokens are verified. */
+/** A source of the keys that verify tokens: {@link StaticKeys} or {@link KeySet}. */
 export interface TokenKeys {
   /**
-   * The keys with which a token may have been signed.
+   * Finds the keys with which a token may have been signed.
    *
-   * @param algorithm what its header says, one of ours; every key given is one for this algorithm and for no other kind
-   * @param kid what its header calls the key, if it does
+   * @param algorithm the supported algorithm that the token's header names; all keys returned are for this algorithm
+   * and for no other kind of key (rule A2)
+   * @param kid the key id in the token's header, if there is one
    * @param nowMs milliseconds since 1970
    */
   find(algorithm: TokenAlgorithm, kid: string | undefined, nowMs: number): Promise<FoundKeys>;
 }
 
-/** Keys to try in turn; `reason` quotes nothing of the token. */
+/** The keys to try in turn. `reason` quotes nothing from the token. */
 export type FoundKeys =
   | { readonly outcome: "found"; readonly keys: readonly CryptoKey[] }
-  /** There may be such a key, but not now. */
+  /** The key may exist, but can't be fetched or used now. */
   | { readonly outcome: "unavailable" }
-  /** There is no such key, so nothing that it signed is believed. */
+  /** There is no such key, so the token is invalid. */
   | { readonly outcome: "unknown"; readonly reason: string };
 
-/** What every source says of an algorithm that it has no key for. */
+/** The result of every source for an algorithm without a key. */
 export const algorithmNotAllowed = {
   outcome: "unknown",
   reason: "the algorithm is not allowed",
 } as const satisfies FoundKeys;
 
 /**
- * A key as WebCrypto has it, made once for each algorithm. One that can't be used is the operator's fault, and not
- * the fault of those who come with tokens: they are told to come again, and the log says why, once.
+ * A key that is imported into WebCrypto once for each algorithm. A key that can't be imported is the operator's fault
+ * and not the client's. So clients are told to retry later, and the log names the key once.
  */
 export class UsableKey {
   readonly #name: string;
@@ -37,17 +38,17 @@ export class UsableKey {
   readonly #imported = new Map<string, CryptoKey | "unusable">();
 
   /**
-   * @param name what the log calls it
-   * @param importKey makes the key for an algorithm, or throws
+   * @param name the name of the key in the log
+   * @param importKey imports the key for an algorithm, or throws
    */
   constructor(name: string, importKey: (algorithm: string) => Promise<CryptoKey | Uint8Array>) {
     this.#name = name;
     this.#import = importKey;
   }
 
-  /** The key for an algorithm; undefined when it can't be used. */
+  /** The key for an algorithm; undefined if it can't be used. */
   async for(algorithm: string): Promise<CryptoKey | undefined> {
-    // Only what importing came to is kept, never its promise: another request must not wait for this one's.
+    // Only the imported key is kept, never the promise, because a request must not wait for another request's I/O.
     const known = this.#imported.get(algorithm);
     if (known !== undefined) return known === "unusable" ? undefined : known;
     const key = await this.#usable(algorithm);
@@ -63,7 +64,7 @@ export class UsableKey {
       const key = await this.#import(algorithm);
       return "algorithm" in key && isLongEnough(key) ? key : undefined;
     } catch {
-      return undefined; // What it says may quote the key.
+      return undefined; // The error may quote the key.
     }
   }
 }

@@ -14,13 +14,16 @@ import { fetchKeySet, KeySet } from "./key-set.ts";
 import { StaticKeys, type TokenSecrets } from "./static-keys.ts";
 import { algorithmNotAllowed, type TokenKeys } from "./token-keys.ts";
 
-/** The secrets of both kinds of token; a subscription's count only where it has a section of its own. */
+/**
+ * The secrets of both kinds of token; those of subscription tokens are used only if the configuration has a section for
+ * them.
+ */
 export interface VerifierSecrets {
   readonly token: TokenSecrets;
   readonly subscriptionToken: TokenSecrets;
 }
 
-/** The one place where tokens are believed, used by the edge and by the objects alike. It keeps the keys it fetches. */
+/** Verifies all tokens, for the edge and for the objects (rule A2). It caches the keys that it fetches (rule A9). */
 export class TokenVerifier {
   readonly #connection: TokenPolicy;
   readonly #subscription: TokenPolicy;
@@ -35,7 +38,7 @@ export class TokenVerifier {
   }
 
   /**
-   * Verifies a connection token's signature and reads its claims (docs/protocol.md 5.1).
+   * Verifies the signature of a connection token and parses its claims (docs/protocol.md 5.1).
    *
    * @param nowMs milliseconds since 1970
    */
@@ -44,7 +47,7 @@ export class TokenVerifier {
     return verify(token, keys, nowMs, (payload) => parseConnectionClaims(payload, rules, nowMs));
   }
 
-  /** Verifies a subscription token's signature and reads its claims (docs/protocol.md 5.2). */
+  /** Verifies the signature of a subscription token and parses its claims (docs/protocol.md 5.2). */
   subscription(token: string, nowMs: number): Promise<SubscriptionVerdict> {
     const { keys, rules } = this.#subscription;
     return verify(token, keys, nowMs, (payload) => parseSubscriptionClaims(payload, rules, nowMs));
@@ -80,7 +83,7 @@ async function verify<Claims>(
   if (found.outcome === "unknown") return invalid(found.reason);
   try {
     const { payload, protectedHeader } = await verifyWith(token, algorithm, found.keys);
-    // RFC 7797 section 7: a payload that isn't encoded makes no JWT.
+    // A token whose payload isn't encoded is not a JWT (RFC 7797 section 7).
     if (protectedHeader.b64 === false) return invalid("the payload is not encoded");
     return parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload));
   } catch (error) {
@@ -90,7 +93,7 @@ async function verify<Claims>(
   }
 }
 
-/** What a token says of itself; undefined when it is no token. */
+/** The header of a token; undefined if the token is malformed. */
 function readHeader(token: string): ProtectedHeaderParameters | undefined {
   try {
     return decodeProtectedHeader(token);
@@ -100,8 +103,8 @@ function readHeader(token: string): ProtectedHeaderParameters | undefined {
 }
 
 /**
- * Tries one key after the other. The algorithm is the one for which they were found, and jose is held to it: so neither
- * `none` nor a public key used as an HMAC secret gets through (rule A2).
+ * Tries the keys in turn. Only the algorithm for which the keys were found is allowed, so that neither `none` nor a
+ * public key used as an HMAC secret is accepted (rule A2).
  */
 async function verifyWith(
   token: string,

@@ -68,7 +68,7 @@ describe("what an object tells who polls", () => {
     const position = String.raw`"offset":9,"epoch":"x\"y"`;
     expect(reader().take(frame)).toStrictEqual({
       outcome: "answered",
-      kind: "lost",
+      kind: "unrecovered",
       body: `{"publications":[],${position},"recovered":false}`,
     });
     expect(new PollReader("news", { timeoutMs: 0 }).take(frame)).toStrictEqual({
