@@ -32,7 +32,7 @@ export function secretsFileOf(target: Target): string {
 }
 
 /** The names of the secrets that have a public value, namely one from the example in the repository. */
-export function knownToEverybody(secrets: Readonly<Record<string, string>>): readonly string[] {
+export function publicSecrets(secrets: Readonly<Record<string, string>>): readonly string[] {
   const example = parseEnv(readFileSync(join(root, ".dev.vars.example"), "utf8"));
   const values = new Set(Object.values(example));
   return Object.keys(secrets).filter((name) => values.has(secrets[name]));

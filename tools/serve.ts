@@ -8,7 +8,7 @@ import { checkConfiguration } from "./configuration-problems.ts";
 import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { productionBundle } from "./production-bundle.ts";
 import { parseServeOptions, type ServeOptions } from "./serve-options.ts";
-import { knownToEverybody, type ServedSecrets, servedSecrets } from "./secrets.ts";
+import { publicSecrets, type ServedSecrets, servedSecrets } from "./secrets.ts";
 import { noteProcess, takeStateFolder } from "./state-folder.ts";
 import { bracketed } from "./workerd-config.ts";
 import { type Ending, Workerd, type WorkerdSetup } from "./workerd.ts";
@@ -24,7 +24,7 @@ async function serve(args: readonly string[]): Promise<number> {
   if (checkConfiguration(args) === undefined) return 1;
   const given = servedSecrets(options.target);
   const setup = setupOf(options, given.secrets);
-  const known = knownToEverybody({ ...setup.variables, ...given.secrets });
+  const known = publicSecrets({ ...setup.variables, ...given.secrets });
   if (known.length > 0)
     return refuse(`secret ${known.join(", ")} stands in .dev.vars.example, which everybody knows`);
   const problem = await listeningProblem(options.host, options.port);
@@ -96,15 +96,15 @@ async function run(
   const workerd = Workerd.launch(setup, state, port);
   process.once("exit", () => void workerd.kill());
   if (workerd.processId !== undefined) noteProcess(state, workerd.processId);
-  let isToEnd = false;
+  let stopping = false;
   const end = () => {
     // A second signal ends the server at once.
-    void (isToEnd ? workerd.kill() : workerd.stop(drainMs));
-    isToEnd = true;
+    void (stopping ? workerd.kill() : workerd.stop(drainMs));
+    stopping = true;
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
   const unwatch = whenParentEnds(() => {
-    if (!isToEnd) end();
+    if (!stopping) end();
   });
   const problems = await problemsOf(workerd);
   if (problems === "")
@@ -114,7 +114,7 @@ async function run(
   unwatch();
   if (problems !== undefined && problems !== "")
     return refuse(`${problems}\n(secrets are taken from ${source})`);
-  if (isToEnd) return 0;
+  if (stopping) return 0;
   const status = statusOf(ending);
   console.error(`workerd has ended by itself: ${ending.signal ?? `status ${status}`}`);
   return status;

@@ -133,7 +133,7 @@ async function healthOf(address: string, server: ChildProcess): Promise<Health> 
 async function welcome(address: string, file: string, userIdClaim: string): Promise<string> {
   const secrets = parseEnv(readFileSync(file, "utf8"));
   const socketAddress = `${address.replace("http", "ws")}/connection/websocket`;
-  const token = await newcomerToken(secrets["TOKEN_HMAC_SECRET_KEY"] ?? "", userIdClaim);
+  const token = await trialToken(secrets["TOKEN_HMAC_SECRET_KEY"] ?? "", userIdClaim);
   return `
 Dormouse serves ${address}
 
@@ -161,7 +161,7 @@ async function credentials(socketAddress: string, token: string | undefined): Pr
  * A token for trying out the server. Undefined without an HMAC secret, because signing for a public key needs the
  * private one.
  */
-async function newcomerToken(secret: string, userIdClaim: string): Promise<string | undefined> {
+async function trialToken(secret: string, userIdClaim: string): Promise<string | undefined> {
   if (secret === "") return undefined;
   return new SignJWT({ [userIdClaim]: "newcomer" })
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })

@@ -42,7 +42,7 @@ export interface Retry {
 export class CollectedAnswers {
   readonly #answers: ApiAnswer[];
   #room = limits.answerBytesMax;
-  #heard = false;
+  #answered = false;
   #nothingDone = true;
   #retrySeconds: number | undefined;
 
@@ -57,7 +57,7 @@ export class CollectedAnswers {
   add({ commands, entryIndexes }: ChannelCall, outcome: CallOutcome): void {
     if (outcome.outcome === "timeout") this.#nothingDone = false;
     const seconds = retrySecondsOf(outcome);
-    if (seconds === undefined) this.#heard = true;
+    if (seconds === undefined) this.#answered = true;
     else this.#retrySeconds = Math.max(seconds, this.#retrySeconds ?? 0);
     for (const [index, entryIndex] of entryIndexes.entries()) {
       const answer = outcomeAnswer(outcome, index);
@@ -75,7 +75,7 @@ export class CollectedAnswers {
    * answer in time, or was never made because the request timed out. Undefined otherwise.
    */
   retry(): Retry | undefined {
-    if (this.#heard || this.#retrySeconds === undefined) return undefined;
+    if (this.#answered || this.#retrySeconds === undefined) return undefined;
     return { seconds: this.#retrySeconds, nothingDone: this.#nothingDone };
   }
 

@@ -155,25 +155,25 @@ function checkChannelOptions(
   section: Section,
   metaTtlOwner: Section,
 ): void {
-  if (options.forcePushJoinLeave && !options.joinLeave && section.isSound("join_leave")) {
+  if (options.forcePushJoinLeave && !options.joinLeave && section.isValid("join_leave")) {
     section.problem("force_push_join_leave", "needs join_leave");
   }
-  const cacheMissing = options.recoveryMode !== "cache" && section.isSound("force_recovery_mode");
+  const cacheMissing = options.recoveryMode !== "cache" && section.isValid("force_recovery_mode");
   if (options.autoCacheRecover && cacheMissing) {
     section.problem("auto_cache_recover", 'needs force_recovery_mode "cache"');
   }
-  if (options.deltaPublish && !options.allowDelta && section.isSound("allowed_delta_types")) {
+  if (options.deltaPublish && !options.allowDelta && section.isValid("allowed_delta_types")) {
     section.problem("delta_publish", "needs allowed_delta_types");
   }
-  if (!section.isSound("history_size") || !section.isSound("history_ttl")) return;
-  checkHistoryUsers(options, section);
+  if (!section.isValid("history_size") || !section.isValid("history_ttl")) return;
+  checkHistoryDependents(options, section);
   if (options.historySize > 0 && options.historyTtlMs === 0) {
     section.problem("history_size", "needs history_ttl");
   }
   if (options.historyTtlMs > 0 && options.historySize === 0) {
     section.problem("history_ttl", "needs history_size");
   }
-  if (!section.isSound("history_meta_ttl") || !metaTtlOwner.isSound("history_meta_ttl")) return;
+  if (!section.isValid("history_meta_ttl") || !metaTtlOwner.isValid("history_meta_ttl")) return;
   // A position must outlive the publications that it refers to. Otherwise a returning client would be told of a loss
   // although nothing was lost.
   if (options.historyMetaTtlMs < options.historyTtlMs) {
@@ -185,9 +185,9 @@ function checkChannelOptions(
  * Reports options that need history. A position is a position in the history: without history there is nothing to
  * recover from, and deltas are sent to positioned subscribers only.
  */
-function checkHistoryUsers(options: ChannelOptions, section: Section): void {
+function checkHistoryDependents(options: ChannelOptions, section: Section): void {
   if (options.historySize > 0 && options.historyTtlMs > 0) return;
-  const users = [
+  const dependents = [
     ["force_positioning", options.forcePositioning],
     ["allow_positioning", options.allowPositioning],
     ["force_recovery", options.forceRecovery],
@@ -196,7 +196,7 @@ function checkHistoryUsers(options: ChannelOptions, section: Section): void {
     ["allowed_delta_types", options.allowDelta],
     ["delta_publish", options.deltaPublish],
   ] as const;
-  for (const [name, used] of users) {
+  for (const [name, used] of dependents) {
     if (used) section.problem(name, "needs history: set history_size and history_ttl");
   }
 }

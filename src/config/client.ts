@@ -107,7 +107,7 @@ function readPersonalChannelSection(section: Section): PersonalChannelConfig {
     namespace: readText(section, namespaceKey, { default: "" }),
     singleConnection: readBoolean(section, "single_connection"),
   };
-  if (config.singleConnection && !config.enabled && section.isSound("enabled")) {
+  if (config.singleConnection && !config.enabled && section.isValid("enabled")) {
     section.problem("single_connection", "needs enabled");
   }
   section.refuseOthers({});

@@ -41,7 +41,7 @@ export function parseConfig(input: unknown): ParsedConfig {
     rpc: readRpcSection(root.section("rpc")),
     transports: readTransports(root),
   };
-  const namespacesKnown = root.isSound("channel") && channelSection.isSound("namespaces");
+  const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) checkPersonalChannel(config, root);
   root.refuseOthers(unsupportedTopLevelKeys);
   return problems.length === 0 ? { outcome: "config", config } : { outcome: "bad", problems };

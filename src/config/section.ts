@@ -63,7 +63,7 @@ export class Section {
   /**
    * Whether no problem was reported for a key. An invalid key must not cause problems for the keys that depend on it.
    */
-  isSound(name: string): boolean {
+  isValid(name: string): boolean {
     return !this.#bad.has(name);
   }
 

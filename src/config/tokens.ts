@@ -23,7 +23,7 @@ export function readSubscriptionTokenSection(section: Section): TokenConfig | un
   const config = readTokens(section);
   section.refuseOthers(unsupportedTokenKeys("SUBSCRIPTION_TOKEN"));
   if (enabled) return config;
-  if (section.isSound("enabled") && hasEffect(config)) {
+  if (section.isValid("enabled") && hasEffect(config)) {
     section.problem("enabled", "is needed for the keys beside it to count");
   }
   return undefined;

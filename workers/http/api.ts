@@ -25,7 +25,7 @@ import {
 } from "./respond.ts";
 import { parseBatch } from "../../src/api/batch.ts";
 import { parseLegacy } from "../../src/api/legacy.ts";
-import { readBody, respondUnread } from "./body.ts";
+import { readBody, respondUnreadable } from "./body.ts";
 
 /** `POST /api/publish`: one publication for one channel. */
 export function publish(context: Context<AppEnv>): Promise<Response> {
@@ -76,7 +76,7 @@ export async function batch(context: Context<AppEnv>): Promise<Response> {
 /** `POST /api`: commands and answers as lines of JSON. Errors are in the lines, whatever the error mode. */
 export async function legacy(context: Context<AppEnv>): Promise<Response> {
   const body = await readBody(context.req.raw);
-  if (body.outcome !== "text") return respondUnread(body);
+  if (body.outcome !== "text") return respondUnreadable(body);
   const parsed = parseLegacy(body.text, context.var.configured.config.channel);
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   if (parsed.outcome === "refused") return respondAnswer(parsed, "");

@@ -27,7 +27,7 @@ export const jsonBody: MiddlewareHandler<AppEnv> = async (context, next) => {
     return next();
   }
   const body = await readBody(context.req.raw);
-  if (body.outcome !== "text") return respondUnread(body);
+  if (body.outcome !== "text") return respondUnreadable(body);
   const request = parseJsonText(body.text);
   if (request === undefined) return respondMalformed("the body is not valid JSON");
   context.set("request", request);
@@ -45,7 +45,9 @@ export async function readBody(request: Request): Promise<RequestBody> {
 }
 
 /** The response to a body that is too large or malformed. */
-export function respondUnread(body: Exclude<RequestBody, { readonly outcome: "text" }>): Response {
+export function respondUnreadable(
+  body: Exclude<RequestBody, { readonly outcome: "text" }>,
+): Response {
   return body.outcome === "too-large" ? respondTooLarge() : respondMalformed(body.detail);
 }
 

@@ -81,7 +81,7 @@ export class ClientStream {
     if (this.#closed) return;
     this.#closed = true;
     // Without a disconnect code the client should reconnect, which it does if the stream just ends.
-    if (code !== undefined && !isWordless(code.code)) this.#deliver(this.#disconnect(code));
+    if (code !== undefined && isDisconnectCode(code.code)) this.#deliver(this.#disconnect(code));
     if (this.#held === undefined) this.#end();
     else this.#releaseLater();
   }
@@ -176,11 +176,11 @@ export class ClientStream {
 const budget = new StreamBudget();
 
 /**
- * Whether a close code is no disconnect code: a normal end, an object that goes away, no code, or no close at all (RFC
- * 6455, section 7.4.1).
+ * Whether a close code says more than that the socket has ended: a normal end, an object that goes away, no code, and no
+ * close at all (RFC 6455, section 7.4.1) don't.
  */
-function isWordless(code: number): boolean {
-  return code === 1000 || code === 1001 || code === 1005 || code === 1006;
+function isDisconnectCode(code: number): boolean {
+  return code !== 1000 && code !== 1001 && code !== 1005 && code !== 1006;
 }
 
 /**

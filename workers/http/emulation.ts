@@ -20,7 +20,7 @@ import {
   respondInternalError,
   respondMalformed,
   respondNotFound,
-  respondTaken,
+  respondNoContent,
   respondTooLarge,
 } from "./respond.ts";
 
@@ -34,15 +34,15 @@ export async function emulation(context: Context<AppEnv>): Promise<Response> {
   const body = await requestBytes(request, limits.emulationBytesMax);
   if (body === undefined) return respondTooLarge();
   const isBinary = mediaTypeOf(request) === binaryType;
-  const post = isBinary ? decodeEmulation(body) : parseEmulationRequest(utf8Text(body) ?? "");
-  if (post === undefined) return respondMalformed("the body is no emulation request");
-  if (frameLength(post) > limits.frameBytesMax) return respondTooLarge();
-  const object = objectOf(post.node, context.env, context.var.configured.config.channel);
+  const posted = isBinary ? decodeEmulation(body) : parseEmulationRequest(utf8Text(body) ?? "");
+  if (posted === undefined) return respondMalformed("the body is no emulation request");
+  if (frameLength(posted) > limits.frameBytesMax) return respondTooLarge();
+  const object = objectOf(posted.node, context.env, context.var.configured.config.channel);
   if (object === undefined) return respondNotFound();
   try {
-    const done = object.post(post.session, post.data).then(() => true);
-    const taken = await inTime(done, limits.objectAnswerMs, false);
-    return taken ? respondTaken() : respondBusy(overloadedRetrySeconds);
+    const call = object.post(posted.session, posted.data).then(() => true);
+    const accepted = await inTime(call, limits.objectAnswerMs, false);
+    return accepted ? respondNoContent() : respondBusy(overloadedRetrySeconds);
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded) return respondBusy(overloadedRetrySeconds);

@@ -58,7 +58,7 @@ export async function placeSocket(pool: Pool, handover: Request): Promise<Respon
       }
       case "full":
         continue;
-      case "silent":
+      case "timeout":
         return respondBusy(overloadedRetrySeconds);
       case "failed":
         return respondInternalError();
@@ -115,7 +115,7 @@ type HandoverOutcome =
   /** The object has no room or is overloaded. */
   | { readonly outcome: "full" }
   /** The object didn't answer in time. If it still accepts the socket, the other end is gone. */
-  | { readonly outcome: "silent" }
+  | { readonly outcome: "timeout" }
   | { readonly outcome: "failed" };
 
 /** Asks one object to accept a socket, for at most so many ms. */
@@ -126,7 +126,7 @@ async function handOver(
 ): Promise<HandoverOutcome> {
   try {
     const response = await inTime<Response | undefined>(object.fetch(handover), waitMs, undefined);
-    if (response === undefined) return { outcome: "silent" };
+    if (response === undefined) return { outcome: "timeout" };
     if (!response.headers.has(fullHeader)) return { outcome: "answered", response };
     await response.body?.cancel();
     return { outcome: "full" };

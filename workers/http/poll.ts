@@ -41,7 +41,11 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
     const opened = await openSocket(destination.pool, "one_way", claims, "transient");
     if (opened.outcome === "refused") return opened.response;
     const { request } = parsed;
-    const ending = await listen(opened.socket, new PollReader(channel, request), request.timeoutMs);
+    const ending = await awaitEnding(
+      opened.socket,
+      new PollReader(channel, request),
+      request.timeoutMs,
+    );
     return respond(ending, cacheControl(context, request, ending));
   };
 }
@@ -53,7 +57,11 @@ type Ending = PollAnswer | { readonly outcome: "closed"; readonly code: number }
  * Reads from the socket until there is an answer, and closes it. The time of the poll begins at the object's first
  * frame.
  */
-async function listen(socket: WebSocket, reader: PollReader, timeoutMs: number): Promise<Ending> {
+async function awaitEnding(
+  socket: WebSocket,
+  reader: PollReader,
+  timeoutMs: number,
+): Promise<Ending> {
   const ended = Promise.withResolvers<Ending>();
   const endAfter = (waitMs: number) => setTimeout(() => ended.resolve(reader.timedOut()), waitMs);
   let timer = endAfter(limits.objectAnswerMs);

@@ -114,7 +114,7 @@ export function respondHealthy(): Response {
 }
 
 /** 204: the posted frame was taken, or its session doesn't exist (rule T4). */
-export function respondTaken(): Response {
+export function respondNoContent(): Response {
   return new Response(null, { status: 204 });
 }
 

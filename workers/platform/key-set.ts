@@ -42,7 +42,7 @@ export class KeySet implements TokenKeys {
     if (kid === undefined) return { outcome: "unknown", reason: "kid is missing" };
     let fetched = false;
     // A second round is needed only if the request that fetched is gone.
-    for (let round = 0; round < 2 && !fetched && this.#asksForFetch(kid, nowMs); round++) {
+    for (let round = 0; round < 2 && !fetched && this.#needsFetch(kid, nowMs); round++) {
       fetched = await (this.#inFlight === undefined ? this.#fetchAt(nowMs) : this.#awaitInFlight());
     }
     const keys = this.#currentKeys(kid, nowMs);
@@ -61,7 +61,7 @@ export class KeySet implements TokenKeys {
     return keys.filter((key) => key.kid === kid);
   }
 
-  #asksForFetch(kid: string, nowMs: number): boolean {
+  #needsFetch(kid: string, nowMs: number): boolean {
     const isFresh = nowMs - this.#known.fetchedAtMs < limits.keySetFreshMs;
     if (isFresh && this.#currentKeys(kid, nowMs).length > 0) return false;
     const pauseMs = isFresh ? limits.keySetRefetchMs : limits.keySetRetryMs;

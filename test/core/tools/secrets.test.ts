@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { knownToEverybody, servedSecrets } from "../../../tools/secrets.ts";
+import { publicSecrets, servedSecrets } from "../../../tools/secrets.ts";
 import { WorkerFolder } from "../../support/worker-folder.ts";
 
 let worker: WorkerFolder;
@@ -29,7 +29,7 @@ describe("the secrets of npm run serve", () => {
 
   it("are named, where everybody knows them, under whatever name they are used", () => {
     const secrets = { API_KEY: "development-token-hmac-secret-key", TOKEN_HMAC_SECRET_KEY: "own" };
-    expect(knownToEverybody(secrets)).toEqual(["API_KEY"]);
-    expect(knownToEverybody({ API_KEY: "own" })).toEqual([]);
+    expect(publicSecrets(secrets)).toEqual(["API_KEY"]);
+    expect(publicSecrets({ API_KEY: "own" })).toEqual([]);
   });
 });
