@@ -73,12 +73,13 @@ const gatewayFiles: readonly string[] = [
   "src/session/session.ts",
   "src/session/subscriptions.ts",
   "workers/objects/calls.ts",
+  "workers/objects/client.ts",
   "workers/objects/gateway-object.ts",
   "workers/platform/session-rows.ts",
 ];
 
 /** So many files a subscribe with recovery may run through, on the channel's own object and through a gateway. */
-const subscribeFilesMax = { own: 42, gateway: 59 };
+const subscribeFilesMax = { own: 42, gateway: 58 };
 
 /** The rows of the tables under a heading of src/README.md: of each cell the texts in code style. */
 function tableUnder(heading: string): readonly string[][][] {

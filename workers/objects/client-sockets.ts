@@ -1,29 +1,29 @@
-import { withoutSubscriptions } from "../../src/access/claims.ts";
+import { type ConnectionClaims, withoutSubscriptions } from "../../src/access/claims.ts";
 import type { Config } from "../../src/config/config.ts";
 import { Backlog } from "../../src/hub/backlog.ts";
 import { limits } from "../../src/limits.ts";
-import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
+import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { isCodecName } from "../../src/protocol/codecs.ts";
-import type { Command } from "../../src/protocol/command.ts";
-import { TokenBucket, subscribeRate } from "../../src/session/rate-limit.ts";
+import { TokenBucket } from "../../src/session/rate-limit.ts";
 import { fitsAttachment, parseAttachment } from "../../src/contract/attachment.ts";
-import type { Connection, VerifiedTokens } from "../../src/session/ports.ts";
+import type { Connection } from "../../src/session/ports.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
-import { fullHeader, handoverHeader, parseHandover } from "../../src/contract/handover.ts";
+import {
+  fullHeader,
+  type Handover,
+  handoverHeader,
+  parseHandover,
+} from "../../src/contract/handover.ts";
 import type { SessionRows } from "../platform/session-rows.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
-import type { TokenVerifier } from "../platform/token-verifier.ts";
-import { carriesToken, verifyTokens } from "./verify-tokens.ts";
-import { FrameQueue, readFrame } from "./frame-queue.ts";
-import { newSession, secretLength, usefulClaims } from "./new-session.ts";
+import { Client, type FrameHost } from "./client.ts";
 
 /** What the object around the sockets is and does. */
-export interface ClientSocketsSetup {
+export interface ClientSocketsSetup extends FrameHost {
   readonly context: DurableObjectState;
   readonly config: Config;
-  readonly verifier: TokenVerifier;
   readonly newSession: (snapshot: SessionSnapshot, connection: Connection) => Session;
   /** Whether the server makes subscriptions of its own here, which an upgrade's token may name. */
   readonly serverSubscriptions: boolean;
@@ -33,41 +33,8 @@ export interface ClientSocketsSetup {
   readonly nearlyFull: () => boolean;
   /** Where sessions lie that are too large for an attachment; absent where none may be. */
   readonly rows?: SessionRows;
-  /**
-   * Carries out a frame that publishes; `busy` says that too much waits already. Absent where publications go elsewhere:
-   * then frames are carried out at once.
-   */
-  readonly commit?: (bytes: number, carryOut: (busy: boolean) => void) => Promise<void>;
   /** Is called after everything a client did: what it caused goes out, and alarms are set. */
   readonly acted: (nowMs: number) => Promise<void>;
-}
-
-/** One socket and the session on it. */
-class Client {
-  readonly session: Session;
-  readonly connection: SocketConnection;
-  /** Undefined while no frame is carried out. */
-  frames: FrameQueue | undefined;
-  /** Most connections bring their only token when they open. */
-  #verifications: TokenBucket | undefined;
-
-  constructor(session: Session, connection: SocketConnection) {
-    this.session = session;
-    this.connection = connection;
-  }
-
-  /** How many tokens it may have verified. */
-  get verifications(): TokenBucket {
-    return (this.#verifications ??= new TokenBucket(subscribeRate));
-  }
-
-  backlogBytes(): number {
-    return this.session.closed ? 0 : this.connection.backlogBytes();
-  }
-
-  disconnect(code: DisconnectCode): void {
-    this.session.disconnect(code);
-  }
 }
 
 /**
@@ -170,13 +137,7 @@ export class ClientSockets {
     client.connection.heard(nowMs);
     if (client.session.ignoresCommands) return;
     this.sweep(nowMs, false);
-    const bytes = typeof message === "string" ? message.length * 2 : message.byteLength;
-    const turns = (client.frames ??= new FrameQueue());
-    const carriedOut = turns.take(bytes, () => this.#carryOut(client, message));
-    // It sends faster than its own frames can be carried out, and more than we can keep.
-    if (carriedOut === undefined) client.session.disconnect(disconnectCodes.tooManyRequests);
-    await carriedOut;
-    if (turns.idle) client.frames = undefined;
+    await client.take(message, this.#setup);
     await this.#setup.acted(Date.now());
   }
 
@@ -213,69 +174,6 @@ export class ClientSockets {
     if (!exactly && nowMs - this.#sweptAtMs < this.#setup.config.client.pingIntervalMs) return;
     this.#sweptAtMs = nowMs;
     for (const { session } of this.#clients.values()) session.tick(false, nowMs);
-  }
-
-  async #carryOut(client: Client, message: string | ArrayBuffer | Uint8Array): Promise<void> {
-    try {
-      await this.#receive(client, message);
-    } catch (error) {
-      // A bug of ours must not strand the client: this code makes it come back.
-      console.error(`A frame failed: ${error instanceof Error ? error.name : "unknown error"}`);
-      client.session.disconnect(disconnectCodes.internalServerError);
-    }
-  }
-
-  async #receive(client: Client, message: string | ArrayBuffer | Uint8Array): Promise<void> {
-    const { session } = client;
-    if (session.ignoresCommands) return;
-    const frame = readFrame(message);
-    switch (frame.outcome) {
-      case "too-large":
-        session.disconnect(disconnectCodes.messageSizeLimit);
-        return;
-      case "frame":
-        break;
-    }
-    const { commands, malformed } = session.codec.decodeFrame(frame.frame);
-    const tokens = await this.#verify(client, commands);
-    // From here on nothing comes between the commands of a frame.
-    const carryOut = (busy: boolean): void => {
-      const nowMs = Date.now();
-      for (const [index, command] of commands.entries()) {
-        session.receive(command, tokens[index] ?? {}, nowMs, busy);
-      }
-      if (malformed !== undefined) session.disconnect(disconnectCodes.badRequest);
-    };
-    const { commit } = this.#setup;
-    const publishes = commands.some(({ method }) => method === "publish");
-    if (commit === undefined || !publishes) carryOut(false);
-    else await commit(frame.frame.length, carryOut);
-  }
-
-  /**
-   * Verifies the tokens of a frame. That is work, so it is done only for who may ask for something: nothing before a connect
-   * that is accepted, and no more tokens than subscribe commands are allowed (rule B7).
-   */
-  async #verify(client: Client, commands: readonly Command[]): Promise<readonly VerifiedTokens[]> {
-    const { session } = client;
-    const tokens: VerifiedTokens[] = [];
-    for (const command of commands) {
-      const isFirst = tokens.length === 0;
-      if (isFirst && session.awaitsConnect && command.method !== "connect") break;
-      if (!carriesToken(command)) {
-        tokens.push({});
-        continue;
-      }
-      const nowMs = Date.now();
-      if (client.verifications.take(nowMs) !== "granted") {
-        session.disconnect(disconnectCodes.tooManyRequests);
-        break;
-      }
-      const verdict = await verifyTokens(command, this.#setup.verifier, nowMs);
-      tokens.push(verdict);
-      if (command.method === "connect" && verdict.connection?.outcome !== "verified") break;
-    }
-    return tokens;
   }
 
   #restore(socket: WebSocket): void {
@@ -321,6 +219,56 @@ export class ClientSockets {
     return open;
   }
 }
+
+/**
+ * The session of a socket that is about to be taken, on which nobody has connected yet.
+ *
+ * @param claims those of the handover that are of use here, see {@link usefulClaims}
+ */
+function newSession(
+  { keepalive, codec, emulated, passing }: Handover,
+  claims: ConnectionClaims | undefined,
+  nowMs: number,
+): SessionSnapshot {
+  return {
+    phase: "new",
+    client: crypto.randomUUID(),
+    openedAtMs: nowMs,
+    keepalive,
+    ...(codec === undefined ? {} : { codec }),
+    ...(emulated === true ? { secret: newSecret() } : {}),
+    ...(passing === true ? { passing } : {}),
+    ...(claims === undefined ? {} : { claims }),
+    subscriptions: [],
+  };
+}
+
+/**
+ * The subscriptions that a token asks for are of no use where the server makes none; but for the one that somebody asks for
+ * with its address who only listens.
+ *
+ * @param channel the one that sockets here are opened for; undefined where they are for any
+ */
+function usefulClaims(
+  { claims, codec }: Handover,
+  serverSubscriptions: boolean,
+  channel: string | undefined,
+): ConnectionClaims | undefined {
+  if (serverSubscriptions || claims?.subscriptions === undefined) return claims;
+  const own = claims.subscriptions.filter((one) => one.channel === channel);
+  return codec === "one_way" && own.length > 0
+    ? { ...claims, subscriptions: own }
+    : withoutSubscriptions(claims);
+}
+
+/** 256 bits that nobody can guess: whoever has them speaks for the client. */
+function newSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(secretLength / 2));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Hexadecimal digits in a session's secret. */
+const secretLength = 64;
 
 /** Why a socket isn't taken. */
 type Refusal = "full" | "too-fast";

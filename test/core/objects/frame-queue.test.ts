@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { FrameQueue } from "../../../workers/objects/frame-queue.ts";
+import { FrameQueue } from "../../../workers/objects/client.ts";
 
 describe("the frames of one socket", () => {
   it("[O6] are carried out one after the other, however long each takes", async () => {
