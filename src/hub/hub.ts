@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
+import { Overload, backlogShareBytes } from "./backlog.ts";
 import { BatchFrames, FrameCache, type FrameSource } from "./batch-frames.ts";
 import { BatchWindow, immediateSubscribersMax } from "./batch-window.ts";
 import type { Subscriber } from "./subscriber.ts";
@@ -26,7 +27,8 @@ export class Hub<Listener extends Subscriber = Subscriber> {
   /** Undefined until more than a few listen: to few, a frame goes at once. */
   #window: BatchWindow | undefined;
   #backlogBytes = 0;
-  #overloadedSinceMs: number | undefined;
+  /** Undefined until the sockets hold too much for the first time. */
+  #overload: Overload | undefined;
 
   constructor(channel: string, queueMaxBytes: number) {
     this.#channel = channel;
@@ -143,15 +145,16 @@ export class Hub<Listener extends Subscriber = Subscriber> {
   overloaded(nowMs: number): boolean {
     if (this.#backlogBytes <= limits.backlogBytesMax) return false;
     this.#backlogBytes = this.#countBacklog(this.#queueMaxBytes);
-    if (this.#backlogBytes <= limits.backlogBytesMax) {
-      this.#overloadedSinceMs = undefined;
-      return false;
+    this.#overload ??= new Overload();
+    switch (this.#overload.judge(this.#backlogBytes, nowMs)) {
+      case "bearable":
+        return false;
+      case "too-much":
+        return true;
+      case "too-long":
+        this.#backlogBytes = this.#countBacklog(backlogShareBytes(this.#subscribers.size));
+        return false;
     }
-    this.#overloadedSinceMs ??= nowMs;
-    if (nowMs - this.#overloadedSinceMs < limits.overloadMsMax) return true;
-    this.#overloadedSinceMs = undefined;
-    this.#backlogBytes = this.#countBacklog(limits.backlogBytesMax / this.#subscribers.size);
-    return false;
   }
 
   /** Counts what the sockets hold together, without those that are further behind than allowed: they are cut. */
