@@ -2,14 +2,20 @@ import { limits } from "../limits.ts";
 import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 
 /**
- * Decides what becomes of sockets whose backlogs together take more than memory bears (rule B3). While they do nothing is
- * sent to them, so that healthy readers catch up; after `limits.overloadMsMax` those that are still behind their share are
- * to be cut, or a few stalled readers could silence all others.
+ * Decides what becomes of sockets whose backlogs together exceed `limits.backlogBytesMax` (rule B3). For
+ * `limits.overloadMsMax` nothing is sent to them, so that healthy clients catch up. Sockets whose backlog still exceeds
+ * their share after that are closed, or a few stalled clients could keep all others from getting anything.
  */
 export class Overload {
   #sinceMs: number | undefined;
 
-  /** @param backlogBytes of all the sockets together, counted just now */
+  /**
+   * Judges a backlog.
+   *
+   * @param backlogBytes of all the sockets together, counted just now
+   * @returns too-much: nothing is to be sent. too-long: that has lasted for `limits.overloadMsMax`, and slow sockets
+   *          are to be closed
+   */
   judge(backlogBytes: number, nowMs: number): "bearable" | "too-much" | "too-long" {
     if (backlogBytes <= limits.backlogBytesMax) {
       this.#sinceMs = undefined;
@@ -22,31 +28,39 @@ export class Overload {
   }
 }
 
-/** The backlog of one of so many sockets beyond which it is cut when the overload lasts too long. */
+/**
+ * The share of each of so many sockets, in bytes. A socket with a larger backlog is slow once an overload has lasted too
+ * long.
+ */
 export function backlogShareBytes(socketCount: number): number {
   return limits.backlogBytesMax / socketCount;
 }
 
-/** A socket, as far as its backlog goes. */
+/** A socket that has a backlog. */
 export interface BackloggedSocket {
-  /** Bytes handed to it that the peer has not taken yet. */
+  /** Bytes handed to it that the client has not taken yet. */
   backlogBytes(): number;
   disconnect(code: DisconnectCode): void;
 }
 
 /**
- * The backlog of all sockets of an object, of which no single hub sees all: they may have many channels, or none yet. A
- * hub counts its own subscribers whenever it sends to them.
+ * The backlog of all sockets of an object. No single hub sees them all: a socket may have many channels, or none yet. A
+ * hub counts its own subscribers, as often as it sends to them.
  */
 export class Backlog {
   #bytes = 0;
   #countedAtMs = 0;
   readonly #overload = new Overload();
 
-  /** @param list all of the sockets; asked only when they are counted */
+  /**
+   * Whether the sockets' backlogs together take too much memory (rule B3). Closes slow sockets when that has lasted too
+   * long.
+   *
+   * @param list gives all sockets; called only when they are counted
+   */
   overloaded(list: () => readonly BackloggedSocket[], nowMs: number): boolean {
     const age = nowMs - this.#countedAtMs;
-    // Counting asks every socket, so it isn't done for every publication.
+    // Counting asks every socket, which would be too much for every publication.
     if (age >= 0 && age < countEveryMs) return this.#bytes > limits.backlogBytesMax;
     this.#countedAtMs = nowMs;
     const sockets = list();
@@ -70,5 +84,5 @@ function cutBeyond(shareBytes: number, sockets: readonly BackloggedSocket[]): vo
   }
 }
 
-/** In this time a fast publisher adds no more than one channel's hub lets through. */
+/** Within so many ms a fast publisher adds no more than the hub of one channel lets through. */
 const countEveryMs = 250;

@@ -6,94 +6,107 @@ import type { Subscriber } from "./subscriber.ts";
 import type { TagsFilter } from "./tags-filter.ts";
 
 /**
- * Publications that go out together, and the frames that bring them. Each publication is encoded once for each codec, however
- * many listen and whatever they filter; for those who get patches, once for each codec and payload that they have (rule F1).
+ * Publications that are sent together, and the frames that hold them. Each publication is encoded once for each codec,
+ * whatever the number of subscribers and their filters; for delta subscribers, once for each codec and each payload
+ * that they hold (rule F1).
  */
-export class BatchFrames implements FrameSource {
+export class BatchFrames implements Frames {
   readonly #channel: string;
-  readonly #lead: Codec;
+  readonly #firstCodec: Codec;
   readonly #publications: Publication[] = [];
-  /** The publications' messages, by codec; those of the first listener's are made at once, to know how much there is. */
+  /**
+   * The encoded publications, by codec. In the first subscriber's codec each is encoded at once, to know the frame's
+   * size.
+   */
   readonly #messages = new Map<Codec, Message[]>();
-  readonly #leadMessages: Message[] = [];
+  readonly #firstMessages: Message[] = [];
+  /** The frames with all publications. */
   readonly #whole = new FrameCache((codec) => codec.joinFrame(this.#messagesIn(codec)));
-  /** Which publications a filter lets through; undefined while nobody filters. */
-  #selections: Map<string, Selection> | undefined;
-  /** What their frames take that are kept for the next listener with the same wishes. */
-  #selectedBytes = 0;
-  /** Undefined while nobody gets patches. */
+  /**
+   * The filtered frames, under a filter's text, and under the indexes of the publications in them. Undefined until a
+   * subscriber with a filter asks.
+   */
+  #filtered: Map<string, FilteredFrames> | undefined;
+  /** The size of the frames in {@link #filtered}. */
+  #filteredBytes = 0;
+  /** Undefined until a delta subscriber asks. */
   #deltas: DeltaFrames | undefined;
-  /** What a frame with all of them takes, as the first listener gets it. */
+  /** The size of a frame with all publications, in the first subscriber's codec. */
   #bytes = 0;
 
-  /** @param lead what the first of the listeners speaks */
-  constructor(channel: string, lead: Codec) {
+  /** @param firstCodec of the first subscriber */
+  constructor(channel: string, firstCodec: Codec) {
     this.#channel = channel;
-    this.#lead = lead;
-    this.#messages.set(lead, this.#leadMessages);
+    this.#firstCodec = firstCodec;
+    this.#messages.set(firstCodec, this.#firstMessages);
   }
 
+  /** How many publications there are. */
   get count(): number {
     return this.#publications.length;
   }
 
-  /** @returns whether it made the frame larger than allowed, and isn't in it: it then belongs into the next one */
+  /**
+   * Adds a publication, unless the frame would exceed `bytesMax`; a first publication may have any size (rule F3).
+   *
+   * @returns full: the publication wasn't added, and belongs into the next frame
+   */
   add(publication: Publication, bytesMax: number): "added" | "full" {
-    const message = this.#encode(this.#lead, publication);
+    const message = this.#encode(this.#firstCodec, publication);
     if (this.#bytes > 0 && this.#bytes + message.length > bytesMax) return "full";
-    this.#leadMessages.push(message);
+    this.#firstMessages.push(message);
     this.#publications.push(publication);
-    // With the line break that divides it from the next one.
+    // One more, for the line break before the next message.
     this.#bytes += message.length + 1;
     return "added";
   }
 
   frameFor(subscriber: Subscriber): Message | undefined {
     if (subscriber.delta) return this.#deltaFrame(subscriber);
-    if (subscriber.filter !== undefined) return this.#selected(subscriber, subscriber.filter);
+    if (subscriber.filter !== undefined) return this.#filteredFrame(subscriber, subscriber.filter);
     return this.#whole.frameFor(subscriber);
   }
 
-  #selected(subscriber: Subscriber, filter: TagsFilter): Message | undefined {
-    this.#selections ??= new Map();
-    const selection = this.#selections.get(filter.text) ?? this.#select(this.#selections, filter);
-    switch (selection.outcome) {
+  #filteredFrame(subscriber: Subscriber, filter: TagsFilter): Message | undefined {
+    this.#filtered ??= new Map();
+    const filtered = this.#filtered.get(filter.text) ?? this.#filter(this.#filtered, filter);
+    switch (filtered.outcome) {
       case "nothing":
         return undefined;
       case "all":
         return this.#whole.frameFor(subscriber);
       case "some":
-        return selection.frames.frameFor(subscriber);
+        return filtered.frames.frameFor(subscriber);
     }
   }
 
   /** Filters that let the same publications through share their frames. */
-  #select(known: Map<string, Selection>, { text, matches }: TagsFilter): Selection {
-    // Thousands of listeners may each want something else: kept for all of them it would be more than memory bears.
-    if (this.#selectedBytes > limits.selectedBytesMax) {
+  #filter(known: Map<string, FilteredFrames>, { text, matches }: TagsFilter): FilteredFrames {
+    // Thousands of subscribers may have as many filters, whose frames together would take too much memory.
+    if (this.#filteredBytes > limits.selectedBytesMax) {
       known.clear();
-      this.#selectedBytes = 0;
+      this.#filteredBytes = 0;
     }
-    const places: number[] = [];
-    for (const [place, { tags }] of this.#publications.entries())
-      if (matches(tags)) places.push(place);
-    const key = places.join();
+    const indexes: number[] = [];
+    for (const [index, { tags }] of this.#publications.entries())
+      if (matches(tags)) indexes.push(index);
+    const key = indexes.join();
     const same = known.get(key);
-    const selection = same ?? this.#newSelection(places);
-    if (same === undefined) known.set(key, selection);
-    known.set(text, selection);
-    return selection;
+    const filtered = same ?? this.#newFiltered(indexes);
+    if (same === undefined) known.set(key, filtered);
+    known.set(text, filtered);
+    return filtered;
   }
 
-  #newSelection(places: readonly number[]): Selection {
-    if (places.length === 0) return { outcome: "nothing" };
-    if (places.length === this.#publications.length) return { outcome: "all" };
-    const chosen = new Set(places);
+  #newFiltered(indexes: readonly number[]): FilteredFrames {
+    if (indexes.length === 0) return { outcome: "nothing" };
+    if (indexes.length === this.#publications.length) return { outcome: "all" };
+    const chosen = new Set(indexes);
     const frames = new FrameCache((codec) => {
       const frame = codec.joinFrame(
-        this.#messagesIn(codec).filter((_, place) => chosen.has(place)),
+        this.#messagesIn(codec).filter((_, index) => chosen.has(index)),
       );
-      this.#selectedBytes += frame.length;
+      this.#filteredBytes += frame.length;
       return frame;
     });
     return { outcome: "some", frames };
@@ -119,17 +132,18 @@ export class BatchFrames implements FrameSource {
   }
 }
 
-type Selection =
+/** The frames with the publications that a filter lets through. */
+type FilteredFrames =
   | { readonly outcome: "nothing" | "all" }
   | { readonly outcome: "some"; readonly frames: FrameCache };
 
-/** The same thing for everybody: encoded once for each codec that somebody speaks, when the first of them gets it (rule F1). */
-export class FrameCache implements FrameSource {
+/** One message or batch, encoded once for each codec: when the first subscriber with that codec asks (rule F1). */
+export class FrameCache implements Frames {
   readonly #encode: (codec: Codec) => Message;
-  /** Nearly everybody speaks what the one before spoke. */
+  /** Nearly all subscribers have the codec of the one before. */
   #lastCodec: Codec | undefined;
   #lastFrame: Message = "";
-  /** Undefined while there was one codec only. */
+  /** The frames of earlier codecs; undefined while there is only one codec. */
   #others: Map<Codec, Message> | undefined;
 
   constructor(encode: (codec: Codec) => Message) {
@@ -151,8 +165,8 @@ export class FrameCache implements FrameSource {
   }
 }
 
-/** What goes to listeners, each in the format that it speaks. */
-export interface FrameSource {
-  /** The frame for one of them; undefined when there is nothing for it. */
+/** What is sent to subscribers, in the codec of each. */
+export interface Frames {
+  /** The frame for one subscriber; undefined when there is nothing for it. */
   frameFor(subscriber: Subscriber): Message | undefined;
 }

@@ -6,8 +6,9 @@ import type { Publication } from "../protocol/publication.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 /**
- * Publications that go out together, for those who get patches (docs/protocol.md 3.1). The first is made from what the subscriber has,
- * the others from the one before: so listeners who have the same differ in nothing, and those who don't in the first alone.
+ * Publications that are sent together, for delta subscribers (docs/protocol.md 3.1). The first publication is a delta
+ * of the payload that the subscriber holds, each other one of the publication before it. So subscribers that hold the
+ * same payload get the same frame, and the frames of others differ in the first publication alone.
  */
 export class DeltaFrames {
   readonly #publications: readonly Publication[];
@@ -23,7 +24,7 @@ export class DeltaFrames {
     this.#encode = encode;
   }
 
-  /** Also notes what the recipient has now. */
+  /** Gives the frame, and tells the subscriber which publication it holds then. */
   frameFor(subscriber: Subscriber): Message {
     const { codec, deltaBase } = subscriber;
     const frames = this.#framesIn(codec);
@@ -34,7 +35,8 @@ export class DeltaFrames {
   }
 
   #newFrame(codec: Codec, frames: CodecFrames, base: Payload | undefined): Message {
-    // Whoever has something else than most is sent it in full, and has the same as they from then on (rule D5).
+    // A subscriber that holds a rare payload is sent the first publication in full, and from then on holds what most
+    // hold (rule D5).
     const isRare = frames.byBase.size >= limits.deltaBasesMax;
     const known = isRare ? frames.byBase.get(undefined) : undefined;
     if (known !== undefined) return known;
@@ -67,15 +69,17 @@ export class DeltaFrames {
   }
 }
 
-/** Who gets patches doesn't take the epoch from a publication (docs/protocol.md 2.6). */
+/** A delta subscriber doesn't read the epoch of a publication (docs/protocol.md 2.6). */
 function withoutEpoch(publication: Publication): Publication {
   if (publication.epoch === undefined) return publication;
   const { epoch: _, ...rest } = publication;
   return rest;
 }
 
+/** The frames in one codec. */
 interface CodecFrames {
+  /** By the payload that the subscriber holds; undefined for a subscriber that gets the first publication in full. */
   readonly byBase: Map<Payload | undefined, Message>;
-  /** The messages after the first; undefined until somebody needs them. */
+  /** The messages after the first, which all frames share; undefined until the first frame is made. */
   others: readonly Message[] | undefined;
 }

@@ -2,32 +2,41 @@ import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload, backlogShareBytes } from "./backlog.ts";
-import { BatchFrames, FrameCache, type FrameSource } from "./batch-frames.ts";
+import { BatchFrames, FrameCache, type Frames } from "./batch-frames.ts";
 import { BatchWindow, immediateSubscribersMax } from "./batch-window.ts";
 import type { Subscriber } from "./subscriber.ts";
 import { SmallSet } from "./small-set.ts";
 
 /**
- * Who listens to a channel, and the loop that sends to them (rules F1 to F5).
- * A publication is encoded once. When many listen and publications come fast, several share a frame: sending one frame
- * costs the runtime about 25 µs a socket whatever is in it. Time comes in from outside, and so does the call that sends
- * what was collected: {@link settle} says when it is due.
+ * The subscribers of one channel in one object, and the loop that sends to them (rules F1 to F5).
+ *
+ * A publication is encoded once. To many subscribers several publications share a frame when they come fast, because
+ * sending a frame takes the runtime about 25 µs for each socket, whatever the frame holds. The hub collects in
+ * {@link publish} and sends in {@link settle}, which the owner calls, and which says when it is to be called again.
  */
-export class Hub<Listener extends Subscriber = Subscriber> {
+export class Hub<Local extends Subscriber = Subscriber> {
   readonly #channel: string;
   readonly #queueMaxBytes: number;
-  readonly #subscribers = new SmallSet<Listener>();
-  /** What is collected; undefined while nothing is. Nobody comes or goes meanwhile: who does has it sent first. */
+  readonly #subscribers = new SmallSet<Local>();
+  /**
+   * The next frame; undefined while nothing is collected. Before a subscriber is added or removed the frame is sent.
+   */
   #pending: BatchFrames | undefined;
-  /** Undefined while nobody does: a gateway has thousands of hubs in which nothing happens. */
-  #awaitingFlush: Set<Listener> | undefined;
-  /** To be cut. In a set, because their leaves are announced, and that loop finds the others again. Undefined as above. */
-  #slow: Set<Listener> | undefined;
+  /** Undefined while there is none: a gateway has thousands of hubs, in most of which nothing happens. */
+  #awaitingFlush: Set<Local> | undefined;
+  /**
+   * Subscribers to disconnect as slow; undefined while there is none. It is a set, because the leave of each is
+   * announced, and the loop that does so finds the others again.
+   */
+  #slow: Set<Local> | undefined;
   #cutting = false;
-  /** Undefined until more than a few listen: to few, a frame goes at once. */
+  /**
+   * Undefined until there are more than `immediateSubscribersMax` subscribers: to fewer, every frame is sent at once.
+   */
   #window: BatchWindow | undefined;
+  /** The backlog of all subscribers, as the last frame left it or as it was last counted. */
   #backlogBytes = 0;
-  /** Undefined until the sockets hold too much for the first time. */
+  /** Undefined until the backlog is too large for the first time. */
   #overload: Overload | undefined;
 
   constructor(channel: string, queueMaxBytes: number) {
@@ -35,12 +44,12 @@ export class Hub<Listener extends Subscriber = Subscriber> {
     this.#queueMaxBytes = queueMaxBytes;
   }
 
-  get subscribers(): readonly Listener[] {
+  get subscribers(): readonly Local[] {
     return this.#subscribers.list;
   }
 
-  /** The same for a glance at some of them: no list is made. */
-  get members(): Iterable<Listener> {
+  /** The same, for a loop that ends early: no list is made. */
+  get members(): Iterable<Local> {
     return this.#subscribers.members;
   }
 
@@ -48,34 +57,36 @@ export class Hub<Listener extends Subscriber = Subscriber> {
     return this.#subscribers.size;
   }
 
-  /** Whether publications wait for the next frame. */
+  /** Whether publications are collected for the next frame. */
   get collecting(): boolean {
     return this.#pending !== undefined;
   }
 
-  has(subscriber: Listener): boolean {
+  has(subscriber: Local): boolean {
     return this.#subscribers.has(subscriber);
   }
 
-  /** From here on the recipient gets every publication. What was collected before it came is sent first, without it. */
-  add(subscriber: Listener): void {
+  /**
+   * Adds a subscriber, which gets every later publication. Collected publications are sent first, without it (rule F5).
+   */
+  add(subscriber: Local): void {
     this.flush();
     this.#subscribers.add(subscriber);
   }
 
   /**
-   * The recipient gets what was collected, and nothing after it.
+   * Removes a subscriber. Collected publications are sent first, to it as well (rule F5).
    *
    * @returns whether it was there
    */
-  remove(subscriber: Listener): boolean {
+  remove(subscriber: Local): boolean {
     if (!this.#subscribers.has(subscriber)) return false;
     this.flush();
     this.#subscribers.delete(subscriber);
     return true;
   }
 
-  /** Puts a publication into the next frame. Follow it, in the same stretch, with {@link settle}. */
+  /** Puts a publication into the next frame (rule F3). {@link settle} must follow. */
   publish(publication: Publication): void {
     const { first } = this.#subscribers;
     if (first === undefined) return;
@@ -89,9 +100,9 @@ export class Hub<Listener extends Subscriber = Subscriber> {
   }
 
   /**
-   * Sends what was collected, unless a frame went out so recently that waiting for company is cheaper.
+   * Sends what was collected, unless it is cheaper to wait for more publications (rule F2).
    *
-   * @returns in how many ms this must be called again; undefined when nothing waits
+   * @returns in how many ms this must be called again; undefined when nothing is collected any more
    */
   settle(nowMs: number): number | undefined {
     if (this.#pending === undefined) return undefined;
@@ -104,7 +115,7 @@ export class Hub<Listener extends Subscriber = Subscriber> {
     return undefined;
   }
 
-  /** Sends what was collected, now. A recipient that is too far behind is cut instead (rule F4). */
+  /** Sends what was collected, now. A subscriber whose backlog is too large is disconnected instead (rule F4). */
   flush(): void {
     if (this.#pending === undefined) return;
     const frames = this.#pending;
@@ -114,13 +125,13 @@ export class Hub<Listener extends Subscriber = Subscriber> {
     this.#awaitingFlush = undefined;
   }
 
-  /** Promises one call of the recipient's `flushed` after the next frame. */
-  callAfterFlush(subscriber: Listener): void {
+  /** Calls the subscriber's `flushed` once, after the next frame. */
+  callAfterFlush(subscriber: Local): void {
     this.#awaitingFlush ??= new Set();
     this.#awaitingFlush.add(subscriber);
   }
 
-  /** Tells those who want to know that somebody came or went. */
+  /** Sends a join or a leave to the subscribers that get them. Collected publications are sent first. */
   announce(type: "join" | "leave", info: ClientInfo): void {
     this.flush();
     if (this.subscribers.some((subscriber) => subscriber.hearsJoinLeave)) {
@@ -129,18 +140,22 @@ export class Hub<Listener extends Subscriber = Subscriber> {
     }
   }
 
-  /** Of this user's connections one wants to be the only one (rule C10): the others are told, and disconnect meanwhile. */
+  /**
+   * Tells all of a user's subscribers that one of them is to be the only one (rule C10). The others disconnect, and so
+   * are removed, while the loop runs.
+   *
+   * @param client the ID of the connection that stays
+   */
   makeExclusive(user: string, client: string): void {
-    // The list isn't touched when somebody leaves, but made anew.
+    // A removal makes a new list, and leaves this one as it is.
     for (const subscriber of this.subscribers) {
       if (subscriber.info.user === user) subscriber.replacedBy(client);
     }
   }
 
   /**
-   * Whether the sockets together hold more than memory bears (rule B3). Counted anew only when the last frame left it
-   * so: usually one comparison. Nothing is sent meanwhile, so a healthy reader catches up; one that is still behind its
-   * share after `limits.overloadMsMax` is cut, or a few stalled readers could silence the channel for all.
+   * Whether the subscribers' backlogs together take too much memory (rule B3); see {@link Overload}. The backlogs are
+   * counted anew only if they were too large after the last frame, so this is usually one comparison.
    */
   overloaded(nowMs: number): boolean {
     if (this.#backlogBytes <= limits.backlogBytesMax) return false;
@@ -157,7 +172,9 @@ export class Hub<Listener extends Subscriber = Subscriber> {
     }
   }
 
-  /** Counts what the sockets hold together, without those that are further behind than allowed: they are cut. */
+  /**
+   * Adds up the subscribers' backlogs, without those that are larger than allowed: their subscribers are disconnected.
+   */
   #countBacklog(allowedBytes: number): number {
     let backlogBytes = 0;
     for (const subscriber of this.subscribers) {
@@ -170,11 +187,13 @@ export class Hub<Listener extends Subscriber = Subscriber> {
   }
 
   /**
-   * The loop. Whoever is cut is cut after it: a disconnect changes the list and is itself announced.
+   * Sends a frame to each subscriber. Slow ones are disconnected after the loop, as each disconnect changes the list
+   * and is itself announced.
    *
-   * @returns the bytes that the sockets now hold together
+   * @param onlyJoinLeave leaves out subscribers that don't get joins and leaves
+   * @returns the backlog of all subscribers after it
    */
-  #send(outgoing: FrameSource, onlyJoinLeave: boolean): number {
+  #send(frames: Frames, onlyJoinLeave: boolean): number {
     const list = this.subscribers;
     let backlogBytes = 0;
     for (const subscriber of list) {
@@ -185,7 +204,7 @@ export class Hub<Listener extends Subscriber = Subscriber> {
         continue;
       }
       backlogBytes += behind;
-      const frame = outgoing.frameFor(subscriber);
+      const frame = frames.frameFor(subscriber);
       if (frame === undefined) continue;
       backlogBytes += frame.length;
       subscriber.send(frame);
@@ -194,12 +213,15 @@ export class Hub<Listener extends Subscriber = Subscriber> {
     return backlogBytes;
   }
 
-  #addSlow(subscriber: Listener): void {
+  #addSlow(subscriber: Local): void {
     this.#slow ??= new Set();
     this.#slow.add(subscriber);
   }
 
-  /** One after the other, never one inside the other: thousands may be slow at once, and the stack isn't that deep. */
+  /**
+   * Disconnects the slow subscribers, one after the other. A disconnect announces a leave, which may find more of them
+   * and call this again: were that call to go on itself, thousands of slow subscribers would overflow the stack.
+   */
   #cutSlow(): void {
     if (this.#cutting || this.#slow === undefined) return;
     this.#cutting = true;

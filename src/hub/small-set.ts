@@ -1,24 +1,25 @@
 /**
- * Who is on a list, each once, in the order in which they came. Most channels have a listener or two, and a gateway has
- * thousands of such channels: so the set that makes a long list quick to change is there only while the list is long.
+ * A set whose members are listed in the order in which they were added. Most channels have a subscriber or two, and a
+ * gateway has thousands of such channels: a few members are an array alone, and only more of them are a `Set` as well,
+ * which makes adding and deleting quick.
  */
 export class SmallSet<Member> {
-  /** The same as the set, as a loop wants it; undefined after a change while there is a set. */
+  /** The members; undefined after a change while there is a set, until the list is asked for. */
   #list: readonly Member[] | undefined = [];
-  /** Undefined while they are few. */
+  /** Undefined while there are few members. */
   #set: Set<Member> | undefined;
 
-  /** Made anew with each change: whoever loops over it sees those who were there when the loop began. */
+  /** The members. Each change makes a new list, so a loop over one sees the members of when it began. */
   get list(): readonly Member[] {
     return (this.#list ??= [...(this.#set ?? [])]);
   }
 
-  /** The same for a glance, which needs no list to be made. */
+  /** The same, for a loop that ends early: no list is made. */
   get members(): Iterable<Member> {
     return this.#set ?? this.list;
   }
 
-  /** Whoever came first; undefined when nobody is there. */
+  /** The member that was added first; undefined for an empty set. */
   get first(): Member | undefined {
     if (this.#list !== undefined) return this.#list[0];
     for (const member of this.members) return member;
@@ -51,12 +52,12 @@ export class SmallSet<Member> {
     }
     this.#set.delete(member);
     this.#list = undefined;
-    // Well below the bound, or somebody who comes and goes would make a set each time.
+    // Well below the bound, or a member that is added and deleted in turn would make a new set each time.
     if (this.#set.size > few / 2) return;
     this.#list = [...this.#set];
     this.#set = undefined;
   }
 }
 
-/** So many are found by looking at all of them as fast as in a set. */
+/** Up to so many members, a search through the list is as fast as a look-up in a set. */
 const few = 8;

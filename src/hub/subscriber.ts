@@ -4,31 +4,33 @@ import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import type { TagsFilter } from "./tags-filter.ts";
 
-/** A subscriber as the hub sees it: somebody to send to, and what others may know of it. */
+/** A subscriber as the hub sees it: how to send to it, and what other subscribers are told of it. */
 export interface Subscriber {
   readonly info: ClientInfo;
-  /** Listed among those present. */
+  /** Whether presence lists it. */
   readonly present: boolean;
-  /** Its coming and going is told to others. */
+  /** Whether its join and its leave are announced. */
   readonly announced: boolean;
-  /** Is told of others' coming and going. */
+  /** Whether it gets the joins and leaves of others. */
   readonly hearsJoinLeave: boolean;
-  /** What its connection speaks. */
+  /** The codec of its connection. */
   readonly codec: Codec;
-  /** Which publications it wants; undefined for all of them. */
+  /** Lets through the publications that it gets; undefined for all publications. */
   readonly filter: TagsFilter | undefined;
-  /** It gets patches where they are shorter. Never together with a filter. */
+  /** Whether it gets deltas where they are shorter. Never together with a filter. */
   readonly delta: boolean;
-  /** The payload it got last, against which the next one may be a patch; undefined when it is to get a full one. */
+  /**
+   * The payload that it holds, of which the next publication may be a delta; undefined when that must be sent in full.
+   */
   readonly deltaBase: Payload | undefined;
-  /** Whoever gets patches is about to be sent this publication, after all before it. */
+  /** A delta subscriber is about to be sent this publication, as the last one of a frame. */
   taking(publication: Publication): void;
   send(frame: Message): void;
-  /** Bytes handed to its socket that the peer has not taken yet. */
+  /** Its backlog: the bytes handed to its socket that the client has not taken yet. */
   backlogBytes(): number;
-  /** The collected publications went out; replies that had to come after them may go now. */
+  /** Collected publications were sent; replies that have to come after them (rule O4) may be sent now. */
   flushed(): void;
   disconnect(code: DisconnectCode): void;
-  /** A connection of the same user wants to be the only one on the channel; it may be this one. */
+  /** A connection of the same user is to be the only one on the channel (rule C10); it may be this one. */
   replacedBy(client: string): void;
 }

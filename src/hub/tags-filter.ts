@@ -2,17 +2,18 @@ import { limits } from "../limits.ts";
 import type { FilterNode } from "../protocol/command.ts";
 import type { Tags } from "../protocol/publication.ts";
 
-/** A tags filter that makes sense (docs/protocol.md 3.2). */
+/** A valid tags filter (docs/protocol.md 3.2). */
 export interface TagsFilter {
-  /** The same for equal filters: what one subscriber was found to want needn't be asked for the next. */
+  /** The same text for equal filters, so that a result can be shared by their subscribers. */
   readonly text: string;
-  /** Whether a publication with these tags is wanted. */
+  /** Whether the filter lets a publication with these tags through. */
   readonly matches: (tags: Tags | undefined) => boolean;
 }
 
 /**
- * Makes a filter of what a client sent; undefined when it makes no sense (rule D4), or is larger or deeper than the limits
- * say. Everything that can be worked out beforehand is: what is left for each publication is one question per condition.
+ * Compiles the filter that a client sent, so that a publication costs one comparison for each condition.
+ *
+ * @returns undefined for an invalid filter (rule D4), or one that is larger or deeper than the limits allow
  */
 export function tagsFilter(node: FilterNode): TagsFilter | undefined {
   const matches = condition(node, { nodes: limits.filterNodesMax }, limits.filterDepthMax);
@@ -21,10 +22,12 @@ export function tagsFilter(node: FilterNode): TagsFilter | undefined {
 
 type Condition = (tags: Tags | undefined) => boolean;
 
-/** What is asked of the value of one tag; undefined where the tag is missing. */
+/** Compares the value of one tag; undefined stands for a missing tag. */
 type Comparison = (value: string | undefined) => boolean;
 
 /**
+ * Compiles a node and the nodes below it.
+ *
  * @param left how many nodes the rest of the tree may have
  * @param depthMax how many levels the tree may have, this one included
  */
@@ -62,17 +65,19 @@ function leaf(node: FilterNode): Condition | undefined {
   const { key } = node;
   const isWanted = node.nodes.length === 0 ? comparison(node) : undefined;
   if (isWanted === undefined) return undefined;
-  // A tag may be called like something that every object has.
+  // A tag's name may be that of a member that every object inherits.
   return (tags) => isWanted(tags !== undefined && Object.hasOwn(tags, key) ? tags[key] : undefined);
 }
 
-/** Which of a leaf's fields a comparison needs; those that it doesn't need must be absent. */
+/**
+ * Compiles a leaf's comparison; undefined when a field that it needs is absent, or one that it doesn't need is there.
+ */
 function comparison(node: FilterNode): Comparison | undefined {
   const { key, cmp, val, vals } = node;
   switch (cmp) {
     case "ex":
     case "nex":
-      // Of a tag without a name can be asked whether it is there, and nothing else, as with Centrifugo.
+      // As in Centrifugo, the tag with the empty name can be tested for existence alone.
       if (val !== "" || vals.length > 0) return undefined;
       return (value) => (value === undefined) === (cmp === "nex");
     case "in":
@@ -113,7 +118,9 @@ function valueComparison(cmp: string, val: string): Comparison | undefined {
   }
 }
 
-/** What is no number is neither larger nor smaller than anything, nor is anything than it. */
+/**
+ * Compares numbers. A text that is no number is neither larger nor smaller than anything, as a tag or in the filter.
+ */
 function ordering(val: string, isWanted: (order: number) => boolean): Comparison {
   const bound = parseDecimal(val);
   if (bound === undefined) return () => false;
@@ -123,14 +130,15 @@ function ordering(val: string, isWanted: (order: number) => boolean): Comparison
   };
 }
 
-/** The same fields in the same order, whatever codec they came by. */
+/** The filter with the same fields in the same order, whichever codec brought it. */
 function canonical({ op, key, cmp, val, vals, nodes }: FilterNode): FilterNode {
   return { op, key, cmp, val, vals, nodes: nodes.map(canonical) };
 }
 
 /**
- * Makes a search for one text in others that takes time for the length of both together, whoever wrote them: the engine's
- * own search can take time for one length times the other (Knuth, Morris and Pratt's algorithm).
+ * Makes a search for one text in others (Knuth, Morris and Pratt's algorithm). It takes time in proportion to the sum
+ * of both lengths, whatever the texts are; the engine's own search can take time in proportion to their product, which
+ * an attacker could use.
  */
 export function searchFor(sought: string): (text: string) => boolean {
   if (sought.length <= shortMax) return (text) => text.includes(sought);
@@ -148,7 +156,7 @@ export function searchFor(sought: string): (text: string) => boolean {
   };
 }
 
-/** For each length of a beginning: how long a shorter beginning is with which that one ends, too. */
+/** For the prefix of each length: the length of the longest shorter prefix that it ends with. */
 function bordersOf(sought: string): Uint32Array {
   const borders = new Uint32Array(sought.length + 1);
   let border = 0;
@@ -161,22 +169,24 @@ function bordersOf(sought: string): Uint32Array {
   return borders;
 }
 
-/** So short a text is looked for so fast by the engine that a bad case doesn't matter. */
+/** For a text of at most so many characters the engine's own search is fast enough even in the worst case. */
 const shortMax = 16;
 
-/** A decimal number of any length, exactly as it was written: its sign, and its digits without zeros that say nothing. */
+/** A decimal number of any length and precision: its sign, and its digits without redundant zeros. */
 interface Decimal {
-  /** 0 for zero, however it was written. */
+  /** 0 for zero, in whatever way it is written. */
   readonly sign: -1 | 0 | 1;
-  /** What stands before the point, without leading zeros. */
+  /** The digits before the point, without leading zeros. */
   readonly whole: string;
-  /** What stands after it, without trailing zeros. */
+  /** The digits after the point, without trailing zeros. */
   readonly fraction: string;
 }
 
 /**
- * Reads digits with or without a sign, and with or without a point that has digits on both sides, as Centrifugo does: no
- * exponent, no spaces, no other script's digits. Undefined for everything else.
+ * Parses a decimal number as Centrifugo does: ASCII digits, with or without a sign, and with or without a point that
+ * has digits on both sides.
+ *
+ * @returns undefined for everything else, such as an exponent, spaces or the digits of another script
  */
 export function parseDecimal(text: string): Decimal | undefined {
   if (!written.test(text)) return undefined;
@@ -188,13 +198,13 @@ export function parseDecimal(text: string): Decimal | undefined {
   return { sign: text.startsWith("-") ? -1 : 1, whole, fraction };
 }
 
-/** Below 0 when the first is the smaller one, above 0 when it is the larger one, 0 when they are the same number. */
+/** Below 0 if the first number is the smaller one, above 0 if it is the larger one, 0 if they are equal. */
 export function compareDecimals(one: Decimal, other: Decimal): number {
   if (one.sign !== other.sign) return one.sign - other.sign;
   return one.sign < 0 ? compareMagnitudes(other, one) : compareMagnitudes(one, other);
 }
 
-/** Of whole numbers without leading zeros the longer is larger; digits in the same places compare as text does. */
+/** Without leading zeros, the longer whole number is larger; digits of equal places compare as text. */
 function compareMagnitudes(one: Decimal, other: Decimal): number {
   if (one.whole.length !== other.whole.length) return one.whole.length - other.whole.length;
   if (one.whole !== other.whole) return one.whole < other.whole ? -1 : 1;
@@ -208,7 +218,7 @@ function withoutLeadingZeros(digits: string): string {
   return digits.slice(start);
 }
 
-/** Not by a regular expression: `0+$` looks at the same zeros again and again. */
+/** Without a regular expression: `0+$` takes quadratic time for zeros in the middle. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === "0") end--;
