@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../support/endpoint.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
-import { situations } from "../support/situation.ts";
+import { variants } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { secondsFromNow, signToken } from "../support/test-tokens.ts";
 
@@ -45,34 +45,37 @@ function openAs(address: string, user: string): SdkClient {
   return open(address, { token: signToken({ sub: user }) });
 }
 
-describe.each(situations)("[S2] in the situation $name", ({ name, endpoint, pause }) => {
-  it("[C3] a client whose token has expired is told so, fetches another and connects", async () => {
-    const channel = `${name}-expired`;
-    let fetched = 0;
-    const client = open(endpoint.address(server, channel), {
-      token: signToken({ sub: "alice", exp: secondsFromNow(-60) }),
-      getToken: async () => {
-        fetched++;
-        await pause(server, channel);
-        return signToken({ sub: "alice" });
-      },
+describe.each(variants)(
+  "[S2] in the situation $name",
+  ({ name, endpoint, betweenSteps: pause }) => {
+    it("[C3] a client whose token has expired is told so, fetches another and connects", async () => {
+      const channel = `${name}-expired`;
+      let fetched = 0;
+      const client = open(endpoint.address(server, channel), {
+        token: signToken({ sub: "alice", exp: secondsFromNow(-60) }),
+        getToken: async () => {
+          fetched++;
+          await pause(server, channel);
+          return signToken({ sub: "alice" });
+        },
+      });
+      await client.connected.count(1);
+      expect(fetched).toBe(1);
+      expect(client.disconnected.all).toEqual([]);
     });
-    await client.connected.count(1);
-    expect(fetched).toBe(1);
-    expect(client.disconnected.all).toEqual([]);
-  });
 
-  it("[A4] a subscription token opens a private channel, with what it says of the subscriber", async () => {
-    const channel = `$${name}-private`;
-    const client = openAs(endpoint.address(server, channel), "alice");
-    await client.connected.count(1);
-    await pause(server, channel);
-    const { subscribed } = await client.subscribed(channel, {
-      token: signToken({ sub: "alice", channel, data: { greeting: "hello" } }),
+    it("[A4] a subscription token opens a private channel, with what it says of the subscriber", async () => {
+      const channel = `$${name}-private`;
+      const client = openAs(endpoint.address(server, channel), "alice");
+      await client.connected.count(1);
+      await pause(server, channel);
+      const { subscribed } = await client.subscribed(channel, {
+        token: signToken({ sub: "alice", channel, data: { greeting: "hello" } }),
+      });
+      expect(subscribed.all).toMatchObject([{ data: { greeting: "hello" } }]);
     });
-    expect(subscribed.all).toMatchObject([{ data: { greeting: "hello" } }]);
-  });
-});
+  },
+);
 
 describe.each(endpoints)("at the endpoint of a $name", ({ name, address }) => {
   const connectAs = (channel: string, user: string) => openAs(address(server, channel), user);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../support/endpoint.ts";
 import { SdkClient, type SdkSubscription } from "../support/sdk-client.ts";
-import { firstGateway } from "../support/situation.ts";
+import { firstGateway } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -104,10 +104,10 @@ describe.each(["", "plain:"])("on one channel of the namespace '%s'", (namespace
         subscription.unsubscribe();
         const left = await other?.leaves.next();
         expect(left?.info.user).toBe(endpoints[index]?.name);
-        const heard = other?.joins.all.length ?? 0;
+        const received = other?.joins.all.length ?? 0;
         await pause(channel);
         subscription.subscribe();
-        expect((await other?.joins.count(heard + 1))?.at(-1)?.info).toEqual(left?.info);
+        expect((await other?.joins.count(received + 1))?.at(-1)?.info).toEqual(left?.info);
       }
     });
   });

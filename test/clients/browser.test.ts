@@ -72,8 +72,8 @@ function inBrowser(browser: string): void {
       const first = await reports.next();
       expect(first.push?.connect).toMatchObject({ subs: { [channel]: {} } });
       await server.backend.publish(channel, { text: "ä 🌍" });
-      const heard = await reports.first(({ push }) => push?.pub !== undefined);
-      expect(heard.push).toMatchObject({ channel, pub: { data: { text: "ä 🌍" } } });
+      const received = await reports.first(({ push }) => push?.pub !== undefined);
+      expect(received.push).toMatchObject({ channel, pub: { data: { text: "ä 🌍" } } });
     },
   );
 

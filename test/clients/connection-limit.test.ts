@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Endpoint, endpoints } from "../support/endpoint.ts";
-import { LingeringPeer } from "../support/lingering-peer.ts";
+import { LingeringClient } from "../support/lingering-client.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { situations } from "../support/situation.ts";
+import { variants } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-describe.each(situations)("[S2] in the situation $name", ({ endpoint, pause }) => {
+describe.each(variants)("[S2] in the situation $name", ({ endpoint, betweenSteps: pause }) => {
   it("[B5] a client that closes properly frees its place, again and again", async () => {
     const sockets: RawSocket[] = [];
     for (let count = 1; count <= connectionLimit; count++) {
@@ -45,9 +45,9 @@ describe.each(situations)("[S2] in the situation $name", ({ endpoint, pause }) =
   });
 
   it("[B5] peers that never answer the close take nobody's place, up to the limit", async () => {
-    const peers: LingeringPeer[] = [];
+    const clients: LingeringClient[] = [];
     for (let count = 1; count <= connectionLimit; count++) {
-      peers.push(await closedPeer(endpoint.address(server, channel)));
+      clients.push(await closedClient(endpoint.address(server, channel)));
       await pause(server, channel);
     }
     const sockets: RawSocket[] = [];
@@ -57,24 +57,24 @@ describe.each(situations)("[S2] in the situation $name", ({ endpoint, pause }) =
     }
     expect(await server.backend.presence(channel)).toHaveLength(connectionLimit);
     expect(await nextUnasked(endpoint)).toBe(true);
-    for (const peer of peers) peer.cut();
+    for (const client of clients) client.cut();
     await closeAll(sockets);
   });
 
   it("[B5] [G3] peers that never answer the close take no more than twice the limit", async () => {
-    const peers = await fillWithClosed(endpoint, () => pause(server, channel));
+    const clients = await fillWithClosed(endpoint, () => pause(server, channel));
     expect(await nextUnasked(endpoint)).toBe(true);
     const socket = await RawSocket.open(endpoint.address(server, channel));
     expect(await nextUnasked(endpoint)).toBe(false);
-    for (const peer of peers) peer.cut();
+    for (const client of clients) client.cut();
     socket.close();
   });
 });
 
 describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
   it("[B5] the place of such a peer is free once its connection is gone", async () => {
-    const peers = await fillWithClosed(endpoint, () => Promise.resolve());
-    for (const peer of peers) peer.cut();
+    const clients = await fillWithClosed(endpoint, () => Promise.resolve());
+    for (const client of clients) client.cut();
     // Nobody says when the server has noticed, and an object that refused isn't asked again for a while.
     let taken = false;
     while (!taken) {
@@ -97,21 +97,21 @@ function nextUnasked({ name }: Endpoint): Promise<boolean> {
 async function fillWithClosed(
   endpoint: Endpoint,
   pause: () => Promise<void>,
-): Promise<readonly LingeringPeer[]> {
-  const peers: LingeringPeer[] = [];
+): Promise<readonly LingeringClient[]> {
+  const clients: LingeringClient[] = [];
   for (let count = 1; count <= socketsMax; count++) {
-    peers.push(await closedPeer(endpoint.address(server, channel)));
+    clients.push(await closedClient(endpoint.address(server, channel)));
     await pause();
   }
-  return peers;
+  return clients;
 }
 
 /** A peer whose first command isn't connect, so that the server closes it; it leaves that unanswered. */
-async function closedPeer(address: string): Promise<LingeringPeer> {
-  const peer = await LingeringPeer.open(address);
-  peer.send("{}");
-  expect(await peer.closeCode()).toBe(3501);
-  return peer;
+async function closedClient(address: string): Promise<LingeringClient> {
+  const client = await LingeringClient.open(address);
+  client.send("{}");
+  expect(await client.closeCode()).toBe(3501);
+  return client;
 }
 
 async function subscriber(endpoint: Endpoint): Promise<RawSocket> {

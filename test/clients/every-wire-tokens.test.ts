@@ -43,7 +43,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     expect(client.connecting.all.some(({ code }) => code === 3005)).toBe(true);
     await server.backend.publish(channel, "here again");
     await subscription.publications.count(1);
-    expect(wire.heard(subscription)).toEqual(["here again"]);
+    expect(wire.received(subscription)).toEqual(["here again"]);
   });
 
   it("[C5] a client that renews its token in time stays", async (test) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { firstGateway } from "../support/situation.ts";
+import { firstGateway } from "../support/variant.ts";
 import type { TestData } from "../support/test-backend.ts";
 import { signToken } from "../support/test-tokens.ts";
 import { wires } from "../support/wire.ts";
@@ -33,7 +33,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     const all = ["<b>&é\u2028", { text: "東京 🌍", number: 2.5 }, 3];
     await server.backend.publishAll(channel, all);
     await subscription.publications.count(all.length);
-    expect(wire.heard(subscription)).toEqual(all);
+    expect(wire.received(subscription)).toEqual(all);
     expect(subscription.offsets).toEqual([2, 3, 4]);
     expect(client.reconnects).toBe(0);
   });
@@ -121,7 +121,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     expect(again).toMatchObject({ wasRecovering: true, recovered: true });
     await server.backend.publish(channel, 6);
     await subscription.publications.count(6);
-    expect(wire.heard(subscription)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(wire.received(subscription)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(subscription.offsets).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
@@ -144,7 +144,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     await subscription.publications.count(9);
     await server.backend.publishAll(channel, editions.slice(9));
     await subscription.publications.count(editions.length);
-    expect(wire.heard(subscription)).toEqual(editions);
+    expect(wire.received(subscription)).toEqual(editions);
     expect(subscription.errors.all).toEqual([]);
     expect(subscription.subscribing.all).toHaveLength(2);
     // Each time it comes the first one is whole.
@@ -180,7 +180,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     await publish(6, { kind: "pass" });
     await publish(7, { kind: "goal" });
     await subscription.publications.count(4);
-    expect(wire.heard(subscription)).toEqual([1, 3, 4, 7]);
+    expect(wire.received(subscription)).toEqual([1, 3, 4, 7]);
     expect(subscription.subscribed.all[1]).toMatchObject({ recovered: true });
   });
 });
@@ -203,7 +203,7 @@ describe("[T1] with all of them on one channel", () => {
     expect(expected).toHaveLength(wires.length);
     for (const { wire, subscription } of all) {
       await subscription.publications.count(wires.length);
-      expect(wire.heard(subscription)).toEqual(expected);
+      expect(wire.received(subscription)).toEqual(expected);
     }
   });
 });
@@ -236,7 +236,7 @@ describe.each(wires)(
       expect(publications.map(({ data }) => wire.decode(data))).toEqual([1, 2]);
       await evict();
       expect(await server.backend.presence(channel)).toMatchObject([{ user: "alice" }]);
-      expect(wire.heard(subscription)).toEqual([1, 2]);
+      expect(wire.received(subscription)).toEqual([1, 2]);
       expect(client.reconnects).toBe(0);
       await evict();
       client.close();
@@ -252,7 +252,7 @@ describe.each(wires)(
         await server.backend.publishAll(channel, [edition]);
         await subscription.publications.count(index + 1);
       }
-      expect(wire.heard(subscription)).toEqual(editions.slice(0, 4));
+      expect(wire.received(subscription)).toEqual(editions.slice(0, 4));
       expect(subscription.errors.all).toEqual([]);
       expect(client.reconnects).toBe(0);
     });

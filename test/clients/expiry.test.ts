@@ -2,7 +2,7 @@ import type { Options } from "centrifuge";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
-import { situations } from "../support/situation.ts";
+import { variants } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { secondsFromNow, signToken } from "../support/test-tokens.ts";
 
@@ -19,62 +19,66 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** The claims are about real time; the waits for it run side by side. */
-describe.each(situations)("[S2] in the situation $name", ({ name, endpoint, pause }) => {
-  const open = (channel: string, options: Partial<Options>) =>
-    new SdkClient(endpoint.address(server, channel), options);
+describe.each(variants)(
+  "[S2] in the situation $name",
+  ({ name, endpoint, betweenSteps: pause }) => {
+    const open = (channel: string, options: Partial<Options>) =>
+      new SdkClient(endpoint.address(server, channel), options);
 
-  it.concurrent("[C5] a client that refreshes its token in time stays, one that doesn't is closed 3005", async () => {
-    const channel = `${name}-refresh`;
-    const exp = secondsFromNow(3);
-    let fetched = 0;
-    const client = open(channel, {
-      getToken: () => {
-        fetched++;
-        const ends = fetched === 1 ? exp : secondsFromNow(60);
-        return Promise.resolve(signToken({ sub: "alice", exp: ends }));
-      },
+    it.concurrent("[C5] a client that refreshes its token in time stays, one that doesn't is closed 3005", async () => {
+      const channel = `${name}-refresh`;
+      const exp = secondsFromNow(3);
+      let fetched = 0;
+      const client = open(channel, {
+        getToken: () => {
+          fetched++;
+          const ends = fetched === 1 ? exp : secondsFromNow(60);
+          return Promise.resolve(signToken({ sub: "alice", exp: ends }));
+        },
+      });
+      const subscription = await client.subscribed(channel);
+      const idle = await RawSocket.connect(
+        endpoint.address(server, channel),
+        signToken({ sub: "bob", exp }),
+      );
+      await pause(server, channel);
+      expect((await idle.closed).code).toBe(3005);
+      expect(fetched).toBe(2);
+      await server.backend.publish(channel, "still here");
+      await subscription.publications.count(1);
+      expect(client.reconnects).toBe(0);
+      client.close();
     });
-    const subscription = await client.subscribed(channel);
-    const idle = await RawSocket.connect(
-      endpoint.address(server, channel),
-      signToken({ sub: "bob", exp }),
-    );
-    await pause(server, channel);
-    expect((await idle.closed).code).toBe(3005);
-    expect(fetched).toBe(2);
-    await server.backend.publish(channel, "still here");
-    await subscription.publications.count(1);
-    expect(client.reconnects).toBe(0);
-    client.close();
-  });
 
-  it.concurrent("[C5] a subscription whose token is refreshed in time stays, another one ends with 2501", async () => {
-    const channel = `$${name}-refresh`;
-    const subscriptionToken = (user: string, exp: number) => signToken({ sub: user, channel, exp });
-    const exp = secondsFromNow(3);
-    let fetched = 0;
-    const client = open(channel, { token: signToken({ sub: "alice" }) });
-    const subscription = await client.subscribed(channel, {
-      getToken: () => {
-        fetched++;
-        const ends = fetched === 1 ? exp : secondsFromNow(60);
-        return Promise.resolve(subscriptionToken("alice", ends));
-      },
+    it.concurrent("[C5] a subscription whose token is refreshed in time stays, another one ends with 2501", async () => {
+      const channel = `$${name}-refresh`;
+      const subscriptionToken = (user: string, exp: number) =>
+        signToken({ sub: user, channel, exp });
+      const exp = secondsFromNow(3);
+      let fetched = 0;
+      const client = open(channel, { token: signToken({ sub: "alice" }) });
+      const subscription = await client.subscribed(channel, {
+        getToken: () => {
+          fetched++;
+          const ends = fetched === 1 ? exp : secondsFromNow(60);
+          return Promise.resolve(subscriptionToken("alice", ends));
+        },
+      });
+      const idle = await RawSocket.connect(
+        endpoint.address(server, channel),
+        signToken({ sub: "bob" }),
+      );
+      const token = subscriptionToken("bob", exp);
+      await idle.ask({ id: 2, subscribe: { channel, token } });
+      await pause(server, channel);
+      const line = await idle.lines.first((sent) => sent.includes("push"));
+      expect(JSON.parse(line)).toMatchObject({ push: { channel, unsubscribe: { code: 2501 } } });
+      idle.close();
+      expect(fetched).toBe(2);
+      await server.backend.publish(channel, "still here");
+      await subscription.publications.count(1);
+      expect(subscription.subscribing.all).toHaveLength(1);
+      client.close();
     });
-    const idle = await RawSocket.connect(
-      endpoint.address(server, channel),
-      signToken({ sub: "bob" }),
-    );
-    const token = subscriptionToken("bob", exp);
-    await idle.ask({ id: 2, subscribe: { channel, token } });
-    await pause(server, channel);
-    const line = await idle.lines.first((sent) => sent.includes("push"));
-    expect(JSON.parse(line)).toMatchObject({ push: { channel, unsubscribe: { code: 2501 } } });
-    idle.close();
-    expect(fetched).toBe(2);
-    await server.backend.publish(channel, "still here");
-    await subscription.publications.count(1);
-    expect(subscription.subscribing.all).toHaveLength(1);
-    client.close();
-  });
-});
+  },
+);

@@ -50,27 +50,27 @@ describe.each(endpoints)("a client that doesn't read, at the endpoint of a $name
   it.each(attacks)(
     "[B1] [F4] is cut with 3008 when one frame asks 40 times to $demand",
     async (attack) => {
-      const room = await roomWith(endpoint, attack.demand);
-      room.hostile.send(...attack.commands(room.channel));
-      await harmless(room);
+      const target = await targetWith(endpoint, attack.demand);
+      target.hostile.send(...attack.commands(target.channel));
+      await harmless(target);
       // Two that fill what may wait for it, one that the system itself took, and not a fourth one.
-      expect(await endOf(room, 4)).toEqual(slow);
+      expect(await endOf(target, 4)).toEqual(slow);
     },
   );
 
   it("[B1] [F4] is cut with 3008 when 40 frames ask to read the whole history", async () => {
-    const room = await roomWith(endpoint, "frame by frame");
-    for (const command of historyReads(room.channel)) room.hostile.send(command);
-    await harmless(room);
+    const target = await targetWith(endpoint, "frame by frame");
+    for (const command of historyReads(target.channel)) target.hostile.send(command);
+    await harmless(target);
     // Of what goes frame by frame the system itself takes some megabytes.
-    expect(await endOf(room, requests / 2)).toEqual(slow);
+    expect(await endOf(target, requests / 2)).toEqual(slow);
   });
 
   it("[B1] [F4] is made to wait when one frame asks 40 times to leave and recover everything", async () => {
-    const room = await roomWith(endpoint, "leave and recover");
-    const { hostile, channel } = room;
+    const target = await targetWith(endpoint, "leave and recover");
+    const { hostile, channel } = target;
     hostile.send(...recoveries(channel));
-    await harmless(room);
+    await harmless(target);
     hostile.readAgain();
     const answers = await hostile.lines.count(1 + 2 * requests);
     // One that recovered is under way to it; to recover again it has to take that first.
@@ -78,7 +78,7 @@ describe.each(endpoints)("a client that doesn't read, at the endpoint of a $name
     expect(answers.filter((line) => line.includes('"code":111'))).toHaveLength(requests - 1);
     expect(hostile.receivedLength).toBeLessThan(2 * answerLength);
     hostile.close();
-    room.client.close();
+    target.client.close();
   });
 });
 
@@ -98,7 +98,7 @@ function historyReads(channel: string): readonly Asked[] {
   }));
 }
 
-interface Room {
+interface Target {
   readonly channel: string;
   readonly client: SdkClient;
   readonly healthy: SdkSubscription;
@@ -106,7 +106,7 @@ interface Room {
 }
 
 /** A channel with its history, a subscriber that means well, and one that has stopped reading. */
-async function roomWith(endpoint: Endpoint, name: string): Promise<Room> {
+async function targetWith(endpoint: Endpoint, name: string): Promise<Target> {
   const channel = `${endpoint.name}-${name.replaceAll(/\W+/g, "-")}`;
   const address = endpoint.address(server, channel);
   await publish(channel, publications);
@@ -119,7 +119,7 @@ async function roomWith(endpoint: Endpoint, name: string): Promise<Room> {
 }
 
 /** Waits until the hostile one isn't present any more, and checks that the others are served all the while. */
-async function harmless({ channel, client, healthy }: Room): Promise<void> {
+async function harmless({ channel, client, healthy }: Target): Promise<void> {
   while ((await server.backend.presence(channel)).length > 1) await publish(channel, 1);
   await publish(channel, 10);
   const { offset } = await server.backend.history(channel);
@@ -136,7 +136,7 @@ async function harmless({ channel, client, healthy }: Room): Promise<void> {
  *
  * @param answersMax so many of the large answers it may have been sent
  */
-async function endOf({ client, hostile }: Room, answersMax: number): Promise<Closing> {
+async function endOf({ client, hostile }: Target, answersMax: number): Promise<Closing> {
   hostile.readAgain();
   const closing = await hostile.closed;
   expect(hostile.receivedLength).toBeGreaterThan(answerLength);

@@ -36,7 +36,12 @@ function javaClient(): void {
 
   const alice = signToken({ sub: "alice", info: { name: "Alice" } });
 
-  function listen(test: TestContext, endpoint: Endpoint, channel: string, more: Listening = {}) {
+  function startSubscriber(
+    test: TestContext,
+    endpoint: Endpoint,
+    channel: string,
+    more: JavaSubscriber = {},
+  ) {
     const { at, token = alice, asks = false } = more;
     const address = endpoint.address(server, channel, at);
     return java.listen(test, [address, token, channel, asks ? "asks" : ""]);
@@ -45,7 +50,7 @@ function javaClient(): void {
   describe.concurrent.each(endpoints)("[W5] [T1] on a $name's socket", (endpoint) => {
     it("subscribes, hears, publishes, reads, sees who is there, and leaves", async (test) => {
       const channel = `java-journey-${endpoint.name}`;
-      const client = listen(test, endpoint, channel);
+      const client = startSubscriber(test, endpoint, channel);
       expect(await client.next("subscribed")).toMatchObject({
         recoverable: true,
         wasRecovering: false,
@@ -61,32 +66,32 @@ function javaClient(): void {
       await server.backend.publishFields(channel, { b64data: "/wD+" });
       // Java's bytes have signs.
       expect(await client.next("publication", 2)).toMatchObject({ offset: 2, data: [-1, 0, -2] });
-      client.tell('publish {"from":"java"}');
+      client.sendLine('publish {"from":"java"}');
       expect(await client.next("published")).toMatchObject({ failed: false });
-      expect(client.those("publication")[2]).toMatchObject({
+      expect(client.allOf("publication")[2]).toMatchObject({
         offset: 3,
         data: { from: "java" },
         user: "alice",
       });
-      client.tell("history");
+      client.sendLine("history");
       expect(await client.next("history")).toMatchObject({
         all: [{ text: "ä 🌍" }, [-1, 0, -2], { from: "java" }],
         top: 3,
       });
-      client.tell("presence");
+      client.sendLine("presence");
       expect(await client.next("presence")).toMatchObject({ users: ["alice"] });
-      client.tell("unsubscribe");
+      client.sendLine("unsubscribe");
       expect(await client.next("unsubscribed")).toMatchObject({ code: 0 });
       while ((await server.backend.presence(channel)).length > 0) await pause(20);
       await client.finish();
-      expect(client.those("connecting")).toHaveLength(1);
+      expect(client.allOf("connecting")).toHaveLength(1);
     });
 
     it("[R2] recovers what it missed while its connection was cut", async (test) => {
       const channel = `java-cut-${endpoint.name}`;
       const network = await BreakableNetwork.to(server.address);
       test.onTestFinished(() => network.close());
-      const client = listen(test, endpoint, channel, { at: network.address });
+      const client = startSubscriber(test, endpoint, channel, { at: network.address });
       await client.next("subscribed");
       await server.backend.publishAll(channel, [1, 2]);
       await client.next("publication", 2);
@@ -101,47 +106,47 @@ function javaClient(): void {
       await server.backend.publish(channel, 6);
       await client.next("publication", 6);
       await client.finish();
-      const heard = client.those("publication").map(({ offset, data }) => [offset, data]);
-      expect(heard).toEqual([1, 2, 3, 4, 5, 6].map((number) => [number, number]));
+      const received = client.allOf("publication").map(({ offset, data }) => [offset, data]);
+      expect(received).toEqual([1, 2, 3, 4, 5, 6].map((number) => [number, number]));
     });
 
     it("[K1] stays longer than it would without a ping", async (test) => {
       const channel = `java-ping-${endpoint.name}`;
-      const client = listen(test, endpoint, channel);
+      const client = startSubscriber(test, endpoint, channel);
       await client.next("subscribed");
       // It gives up 3 s after a ping is due, whether or not it was told that there would be any.
       await pause(6_000);
       await server.backend.publish(channel, "still here");
       await client.next("publication");
       await client.finish();
-      expect(client.those("connecting")).toHaveLength(1);
+      expect(client.allOf("connecting")).toHaveLength(1);
     });
 
     it("[C5] is unsubscribed with the push 2501 when its subscription's token isn't renewed", async (test) => {
       const channel = `$java-expiry-${endpoint.name}`;
-      const client = listen(test, endpoint, channel, { asks: true });
+      const client = startSubscriber(test, endpoint, channel, { asks: true });
       await client.next("token wanted");
-      client.tell(`token ${signToken({ sub: "alice", channel, exp: secondsFromNow(2) })}`);
+      client.sendLine(`token ${signToken({ sub: "alice", channel, exp: secondsFromNow(2) })}`);
       await client.next("subscribed");
       expect(await client.next("subscribing", 2)).toMatchObject({ code: 2501 });
       await client.finish();
-      expect(client.those("connecting")).toHaveLength(1);
+      expect(client.allOf("connecting")).toHaveLength(1);
     });
 
     it("[C3] is told for good that nobody signed its token", async (test) => {
       const token = forgeries[0]?.forge({ sub: "alice" }) ?? "";
-      const client = listen(test, endpoint, `java-forged-${endpoint.name}`, { token });
+      const client = startSubscriber(test, endpoint, `java-forged-${endpoint.name}`, { token });
       expect(await client.next("disconnected")).toMatchObject({
         code: 3500,
         reason: "invalid token",
       });
       await client.finish();
-      expect(client.those("connecting")).toHaveLength(1);
+      expect(client.allOf("connecting")).toHaveLength(1);
     });
   });
 }
 
-interface Listening {
+interface JavaSubscriber {
   /** Another address of the server. */
   readonly at?: string;
   readonly token?: string;

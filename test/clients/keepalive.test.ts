@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeepAliveWebSocket } from "../../public/keepalive-websocket.js";
 import { channelEndpoint, type Endpoint, endpoints } from "../support/endpoint.ts";
 import { Inbox } from "../support/inbox.ts";
-import { witnessPings } from "../support/ping-witness.ts";
+import { recordPings } from "../support/record-pings.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
-import { firstGateway } from "../support/situation.ts";
+import { firstGateway } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -103,7 +103,7 @@ describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
   });
 
   it("[K2] [S2] a pong that finds the object asleep is an answer like any other", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     await atBoth("late-pongs", 3, async (place) => {
       const socket = await subscribe(place, "");
       for (let pings = 1; pings <= 2; pings++) {
@@ -115,10 +115,10 @@ describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
       // Had a pong been refused, the socket would be closed 3501 now; had one been lost, 3012.
       await nextPing(socket);
       await place.server.backend.publish(place.channel, "heard");
-      heard.push(await socket.lines.first((line) => line.includes("heard")));
+      received.push(await socket.lines.first((line) => line.includes("heard")));
       socket.close();
     });
-    expect(heard).toHaveLength(endpoints.length);
+    expect(received).toHaveLength(endpoints.length);
   });
 });
 
@@ -157,7 +157,7 @@ describe.concurrent("a client that is gone without a goodbye", { timeout: 120_00
  * each of them and came back for it, that a publication found the client there, and that it stayed.
  */
 async function wakeForPings(place: Place): Promise<void> {
-  const { client, publications, pings } = await witnessed(place, WebSocket);
+  const { client, publications, pings } = await recordedPings(place, WebSocket);
   for (let period = 1; period <= 3; period++) {
     await pause(untilAsleepMs);
     expect(await place.asleep()).toBe(true);
@@ -180,7 +180,7 @@ async function wakeForPings(place: Place): Promise<void> {
  * @returns the alarm at the end of each period
  */
 async function sleepThroughPings(place: Place): Promise<readonly (bigint | undefined)[]> {
-  const { client, publications, pings } = await witnessed(place, KeepAliveWebSocket);
+  const { client, publications, pings } = await recordedPings(place, KeepAliveWebSocket);
   const alarms: (bigint | undefined)[] = [];
   for (let period = 1; period <= 3; period++) {
     await pause(untilAsleepMs);
@@ -197,10 +197,10 @@ async function sleepThroughPings(place: Place): Promise<readonly (bigint | undef
 }
 
 /** A subscriber whose pings are seen, with one publication behind it. */
-async function witnessed(place: Place, websocket: typeof WebSocket | undefined) {
+async function recordedPings(place: Place, websocket: typeof WebSocket | undefined) {
   if (websocket === undefined) throw new Error("this platform has no WebSocket");
   const pings = new Inbox<number>();
-  const client = new SdkClient(place.address, { token, websocket: witnessPings(pings, websocket) });
+  const client = new SdkClient(place.address, { token, websocket: recordPings(pings, websocket) });
   const { publications } = await client.subscribed(place.channel);
   await place.server.backend.publish(place.channel, 0);
   await publications.count(1);

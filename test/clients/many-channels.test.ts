@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient, type SdkSubscription } from "../support/sdk-client.ts";
-import { firstGateway } from "../support/situation.ts";
+import { firstGateway } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -119,9 +119,9 @@ it("[G5] a client that changes its mind all the time ends up where it said last"
   expect(present.map((clients) => clients.length)).toEqual(
     changes.map((count) => (count % 2 === 0 ? 1 : 0)),
   );
-  const heardBefore = left.map(({ publications }) => publications.all.length);
+  const receivedBefore = left.map(({ publications }) => publications.all.length);
   await Promise.all(channels.map((channel) => server.backend.publish(channel, "end")));
   for (const { publications } of stays) await publications.first(({ data }) => data === "end");
-  expect(left.map(({ publications }) => publications.all.length)).toEqual(heardBefore);
+  expect(left.map(({ publications }) => publications.all.length)).toEqual(receivedBefore);
   expect(client.reconnects).toBe(0);
 });

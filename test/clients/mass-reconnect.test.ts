@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Crowd, needDescriptors } from "../support/crowd.ts";
+import { ClientGroup, needDescriptors } from "../support/client-group.ts";
 import { TestServer } from "../support/test-server.ts";
 
 /** As many as a gateway takes by default. */
@@ -23,16 +23,16 @@ const config = {
 };
 
 let server: TestServer;
-let crowd: Crowd;
+let group: ClientGroup;
 
 beforeAll(async () => {
   // Those that were cut may still be there when they come back.
   needDescriptors(4 * clients);
   server = await TestServer.start({ config });
-  crowd = new Crowd();
+  group = new ClientGroup();
 });
 afterAll(async () => {
-  await crowd.end();
+  await group.end();
   await server.close();
 });
 
@@ -41,21 +41,21 @@ it(
   { timeout: 300_000 },
   async () => {
     const address = server.gatewayAddress(await server.runtimeAddress());
-    await crowd.open(address, channel, clients);
+    await group.open(address, channel, clients);
     await server.backend.publish(channel, 1);
-    await crowd.reach(1);
-    await crowd.cut();
+    await group.received(1);
+    await group.cut();
     // To count thousands takes the server as long as to close some hundreds.
     while ((await server.backend.presenceStats(channel)).num_clients > 0) await pause(500);
     const offsets = Array.from({ length: 1 + missed }, (_, index) => index + 1);
     await server.backend.publishAll(channel, offsets.slice(1));
-    const back = await crowd.comeBack(address, channel);
-    const story = offsets.map((offset) => `${offset}:${offset}`).join(" ");
+    const back = await group.reconnect(address, channel);
+    const received = offsets.map((offset) => `${offset}:${offset}`).join(" ");
     expect(back).toMatchObject({ members: clients, recovered: clients });
-    expect(back.stories).toEqual([{ story, members: clients }]);
+    expect(back.histories).toEqual([{ history: received, members: clients }]);
     await server.backend.publish(channel, "live");
-    const { stories } = await crowd.reach(offsets.length + 1);
-    expect(stories).toEqual([{ story: `${story} ${missed + 2}:live`, members: clients }]);
+    const { histories } = await group.received(offsets.length + 1);
+    expect(histories).toEqual([{ history: `${received} ${missed + 2}:live`, members: clients }]);
     expect(await server.backend.presenceStats(channel)).toMatchObject({ num_clients: clients });
   },
 );

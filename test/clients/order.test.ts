@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Endpoint, endpoints } from "../support/endpoint.ts";
 import { SdkClient, type SdkSubscription } from "../support/sdk-client.ts";
-import { firstGateway } from "../support/situation.ts";
+import { firstGateway } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 

@@ -1,6 +1,6 @@
 import { type TestContext, afterAll, beforeAll, expect, it } from "vitest";
 import { PythonEnvironment } from "../support/python-environment.ts";
-import { pythonListener } from "../support/python-listener.ts";
+import { pythonSubscriber } from "../support/python-subscriber.ts";
 import type { PythonScript } from "../support/python-script.ts";
 import { TestServer } from "../support/test-server.ts";
 import { testSecrets } from "../support/test-tokens.ts";
@@ -34,8 +34,8 @@ function backend(test: TestContext, name: string, options: object): PythonScript
 }
 
 /** A client of the user that has subscribed on a gateway. */
-function listening(test: TestContext, user: string, channels: readonly string[]) {
-  return pythonListener(test, python, server, { user, channels });
+function subscribed(test: TestContext, user: string, channels: readonly string[]) {
+  return pythonSubscriber(test, python, server, { user, channels });
 }
 
 /** What a listener hears, but for the channel. */
@@ -46,10 +46,10 @@ function publication(offset: number, data: unknown, tags: object = {}) {
 it("[I1] [W3] cent publishes and broadcasts with tags, and with a key once only, to those who listen on a gateway", async (test) => {
   const channels = ["published-a", "published-b"];
   const [first, second] = channels;
-  const listener = await listening(test, "alice", channels);
-  const events = await backend(test, "backend_publish", { channels }).ending();
-  await listener.next("publication", 5);
-  await listener.finish();
+  const subscriber = await subscribed(test, "alice", channels);
+  const events = await backend(test, "backend_publish", { channels }).ended();
+  await subscriber.next("publication", 5);
+  await subscriber.finish();
 
   const [a, b] = await Promise.all(
     channels.map(async (channel) => (await server.backend.history(channel)).epoch),
@@ -67,8 +67,8 @@ it("[I1] [W3] cent publishes and broadcasts with tags, and with a key once only,
     { event: "publish unkept" },
     { event: "publish last", offset: 3, epoch: a },
   ]);
-  const heard = listener.those("publication");
-  expect(heard.filter(({ channel }) => channel === first)).toEqual(
+  const received = subscriber.allOf("publication");
+  expect(received.filter(({ channel }) => channel === first)).toEqual(
     [
       publication(1, { text: "ä" }, { kind: "first" }),
       publication(2, [1, 2.5, null], { kind: "second" }),
@@ -76,25 +76,25 @@ it("[I1] [W3] cent publishes and broadcasts with tags, and with a key once only,
       publication(3, "last"),
     ].map((one) => Object.assign(one, { channel: first })),
   );
-  expect(heard.filter(({ channel }) => channel === second)).toEqual([
+  expect(received.filter(({ channel }) => channel === second)).toEqual([
     Object.assign(publication(1, [1, 2.5, null], { kind: "second" }), { channel: second }),
   ]);
 });
 
 it("[H2] [H10] [P1] cent reads the history and who is present on gateways, and removes the history", async (test) => {
   const channel = "read";
-  const listeners = await Promise.all(
-    ["alice", "bob", "bob"].map((user) => listening(test, user, [channel])),
+  const subscribers = await Promise.all(
+    ["alice", "bob", "bob"].map((user) => subscribed(test, user, [channel])),
   );
   const { epoch } = await server.backend.publishAll(channel, ["a", "b", "c"]);
-  const events = await backend(test, "backend_read", { channel }).ending();
-  await Promise.all(listeners.map((listener) => listener.finish()));
+  const events = await backend(test, "backend_read", { channel }).ended();
+  await Promise.all(subscribers.map((subscriber) => subscriber.finish()));
 
   const kept = ["a", "b", "c"].map((data, index) => ({ data, offset: index + 1 }));
   const [a, b, c] = kept;
-  const present = listeners.map((listener, index) => {
+  const present = subscribers.map((subscriber, index) => {
     const user = index === 0 ? "alice" : "bob";
-    const client = listener.those("connected")[0]?.client ?? "";
+    const client = subscriber.allOf("connected")[0]?.client ?? "";
     return [client, { client, user, conn_info: { name: user } }] as const;
   });
   expect(events).toEqual([
@@ -107,15 +107,15 @@ it("[H2] [H10] [P1] cent reads the history and who is present on gateways, and r
     { event: "history removed" },
     { event: "history", publications: [], offset: 3, epoch },
   ]);
-  for (const listener of listeners) expect(listener.those("publication")).toHaveLength(3);
+  for (const subscriber of subscribers) expect(subscriber.allOf("publication")).toHaveLength(3);
 });
 
 it("[W3] cent is answered a batch in the order that it asked in, one after the other and in parallel", async (test) => {
   const channel = "batched";
-  const listener = await listening(test, "alice", [channel]);
-  const events = await backend(test, "backend_batch", { channel }).ending();
-  await listener.next("publication", 4);
-  await listener.finish();
+  const subscriber = await subscribed(test, "alice", [channel]);
+  const events = await backend(test, "backend_batch", { channel }).ended();
+  await subscriber.next("publication", 4);
+  await subscriber.finish();
 
   const { epoch } = await server.backend.history(channel);
   const error = { code: 102, message: "unknown channel" };
@@ -135,13 +135,13 @@ it("[W3] cent is answered a batch in the order that it asked in, one after the o
     { event: "batch", replies: replies(0) },
     { event: "batch", replies: replies(2) },
   ]);
-  const heard = listener.those("publication").map(({ offset, data }) => ({ offset, data }));
-  expect(heard).toEqual([1, 2, 3, 4].map((offset) => ({ offset, data: offset % 2 || 2 })));
+  const received = subscriber.allOf("publication").map(({ offset, data }) => ({ offset, data }));
+  expect(received).toEqual([1, 2, 3, 4].map((offset) => ({ offset, data: offset % 2 || 2 })));
 });
 
 it("[W1] [A7] cent is told by its own errors what it can't have", async (test) => {
   const channel = "refused";
-  const events = await backend(test, "backend_errors", { channel, plain: "plain:x" }).ending();
+  const events = await backend(test, "backend_errors", { channel, plain: "plain:x" }).ended();
   const notAvailable = { event: "error", code: 108, message: "not available" };
   expect(events).toEqual([
     { event: "error", code: 102, message: "unknown channel" },

@@ -2,7 +2,7 @@ import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vit
 import { endpoints } from "../support/endpoint.ts";
 import { pythonCodecs } from "../support/python-codecs.ts";
 import { PythonEnvironment } from "../support/python-environment.ts";
-import { pythonListener } from "../support/python-listener.ts";
+import { pythonSubscriber } from "../support/python-subscriber.ts";
 import { TestServer } from "../support/test-server.ts";
 import { forgeries, signToken } from "../support/test-tokens.ts";
 
@@ -36,13 +36,13 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** A client of the user that has subscribed on a gateway. */
-function listening(
+function subscribed(
   test: TestContext,
   user: string,
   channels: readonly string[],
   protobuf: boolean,
 ) {
-  return pythonListener(test, python, server, { user, channels, protobuf });
+  return pythonSubscriber(test, python, server, { user, channels, protobuf });
 }
 
 describe.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
@@ -58,8 +58,8 @@ describe.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
         data,
         protobuf,
       });
-      const events = await journey.ending();
-      const client = journey.those("connected")[0]?.client ?? "";
+      const events = await journey.ended();
+      const client = journey.allOf("connected")[0]?.client ?? "";
       const { epoch } = await server.backend.history(channel);
       const me = { client, user: "alice", conn_info: info, chan_info: null };
       const kept = data.map((one, index) => ({
@@ -102,19 +102,19 @@ describe.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
 
   it("[O3] [O1] two Python clients hear several channels over one socket each, every publication once and in order", async (test) => {
     const channels = ["a", "b", "c"].map((name) => `several-${name}-${codec}`);
-    const listeners = await Promise.all(
-      ["alice", "bob"].map((user) => listening(test, user, channels, protobuf)),
+    const subscribers = await Promise.all(
+      ["alice", "bob"].map((user) => subscribed(test, user, channels, protobuf)),
     );
     for (let number = 1; number <= 10; number++) {
       for (const channel of channels) await server.backend.publish(channel, number);
     }
-    for (const listener of listeners) {
-      await listener.next("publication", 30);
-      await listener.finish();
-      const heard = listener.those("publication");
-      expect(heard).toHaveLength(30);
+    for (const subscriber of subscribers) {
+      await subscriber.next("publication", 30);
+      await subscriber.finish();
+      const received = subscriber.allOf("publication");
+      expect(received).toHaveLength(30);
       for (const name of channels) {
-        const onThis = heard.filter(({ channel }) => channel === name);
+        const onThis = received.filter(({ channel }) => channel === name);
         expect(onThis.map(({ offset }) => offset)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
         expect(onThis.map(({ data }) => data)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
       }
@@ -123,29 +123,29 @@ describe.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
 
   it("[O5] [P2] a Python client hears who comes and who goes, once each", async (test) => {
     const channel = `coming-and-going-${codec}`;
-    const alice = await listening(test, "alice", [channel], protobuf);
+    const alice = await subscribed(test, "alice", [channel], protobuf);
     await alice.next("join");
-    const bob = await listening(test, "bob", [channel], protobuf);
+    const bob = await subscribed(test, "bob", [channel], protobuf);
     const joined = await alice.next("join", 2);
     await bob.finish();
     const left = await alice.next("leave");
     await alice.finish();
-    const [client] = bob.those("connected").map((one) => one.client);
+    const [client] = bob.allOf("connected").map((one) => one.client);
     const who = { channel, user: "bob", client, conn_info: { name: "bob" }, chan_info: null };
     expect(joined).toEqual({ event: "join", ...who });
     expect(left).toEqual({ event: "leave", ...who });
-    expect(alice.those("join")).toHaveLength(2);
-    expect(alice.those("leave")).toHaveLength(1);
+    expect(alice.allOf("join")).toHaveLength(2);
+    expect(alice.allOf("leave")).toHaveLength(1);
   });
 
   it("[C3] [A2] a Python client with a token that nobody signed is disconnected for good with 3500", async (test) => {
     const [forgery] = forgeries;
-    const listener = python.run(test, "listen", {
+    const subscriber = python.run(test, "listen", {
       address: server.gatewayAddress(),
       token: forgery?.forge({ sub: "alice" }),
       protobuf,
     });
-    expect(await listener.ending()).toMatchObject([
+    expect(await subscriber.ended()).toMatchObject([
       { event: "connecting" },
       { event: "disconnected", code: 3500, reason: "invalid token" },
     ]);
@@ -153,15 +153,15 @@ describe.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
 
   it("[A4] a subscription token of another user disconnects a Python client for good with 3500", async (test) => {
     const channel = "$secret";
-    const listener = python.run(test, "listen", {
+    const subscriber = python.run(test, "listen", {
       address: server.gatewayAddress(),
       token: signToken({ sub: "alice" }),
       subscriptions: [{ channel, token: signToken({ sub: "bob", channel }) }],
       protobuf,
     });
-    const events = await listener.ending();
+    const events = await subscriber.ended();
     expect(events.at(-1)).toEqual({ event: "disconnected", code: 3500, reason: "invalid token" });
-    expect(listener.those("subscribed")).toEqual([]);
+    expect(subscriber.allOf("subscribed")).toEqual([]);
   });
 
   it("[A1] a Python client is told what it may not, and what there isn't, and stays connected", async (test) => {
@@ -188,9 +188,9 @@ describe.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
       attempts: expected.map(({ method, channel }) => ({ method, channel })),
       protobuf,
     });
-    const events = await script.ending();
+    const events = await script.ended();
     const outcomes = script
-      .those("outcome")
+      .allOf("outcome")
       .map(({ method, channel, code }) => ({ method, channel, code }));
     expect(outcomes).toEqual(expected);
     expect(events.at(-1)).toMatchObject({ event: "disconnected", code: 0 });

@@ -4,7 +4,7 @@ import { gatewayEndpoint } from "../support/endpoint.ts";
 import { pythonCodecs } from "../support/python-codecs.ts";
 import { PythonEnvironment } from "../support/python-environment.ts";
 import type { PythonEvent } from "../support/python-script.ts";
-import { type Situation, situations } from "../support/situation.ts";
+import { type Variant, variants } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -20,7 +20,7 @@ const config = {
   },
 };
 
-const onGateways = situations.filter(({ endpoint }) => endpoint === gatewayEndpoint);
+const onGateways = variants.filter(({ endpoint }) => endpoint === gatewayEndpoint);
 
 let python: PythonEnvironment;
 let server: TestServer;
@@ -47,7 +47,7 @@ async function noticedLoss(channel: string): Promise<void> {
 async function missedWhileAway(
   network: BreakableNetwork,
   channel: string,
-  pause: Situation["pause"],
+  pause: Variant["betweenSteps"],
 ): Promise<void> {
   await pause(server, channel);
   network.break();
@@ -59,13 +59,13 @@ async function missedWhileAway(
 }
 
 /** What came on a channel, in the order in which it came. */
-function heard(events: readonly PythonEvent[], channel: string) {
+function received(events: readonly PythonEvent[], channel: string) {
   return events
     .filter((one) => one.event.endsWith("publication") && one.channel === channel)
     .map(({ offset, data }) => ({ offset, data }));
 }
 
-/** Numbers, as {@link heard} gives them, published at offsets that are the same. */
+/** Numbers, as {@link received} gives them, published at offsets that are the same. */
 function numbers(first: number, last: number) {
   return Array.from({ length: last - first + 1 }, (_, index) => ({
     offset: first + index,
@@ -74,57 +74,57 @@ function numbers(first: number, last: number) {
 }
 
 describe.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
-  describe.each(onGateways)("[S2] $name between all steps", ({ name, pause }) => {
+  describe.each(onGateways)("[S2] $name between all steps", ({ name, betweenSteps: pause }) => {
     it("[R2] [R3] a Python client that was away recovers exactly the 20 publications that it missed", async (test) => {
       const [missed, quiet] = [`missed-${name}-${codec}`, `quiet-${name}-${codec}`];
       const network = await breakableNetwork(test);
-      const listener = python.run(test, "listen", {
+      const subscriber = python.run(test, "listen", {
         address: server.gatewayAddress(network.address),
         token: signToken({ sub: "alice" }),
         subscriptions: [{ channel: missed }, { channel: quiet }],
         protobuf,
       });
-      await listener.next("subscribed", 2);
+      await subscriber.next("subscribed", 2);
       await server.backend.publishAll(missed, [1, 2]);
       await server.backend.publish(quiet, 1);
-      await listener.next("publication", 3);
+      await subscriber.next("publication", 3);
       await missedWhileAway(network, missed, pause);
-      await listener.next("subscribed", 4);
+      await subscriber.next("subscribed", 4);
       await server.backend.publish(missed, 23);
-      await listener.first(({ data }) => data === 23);
-      const events = await listener.finish();
-      const again = listener.those("subscribed").slice(2);
+      await subscriber.first(({ data }) => data === 23);
+      const events = await subscriber.finish();
+      const again = subscriber.allOf("subscribed").slice(2);
       expect(new Set(again.map(({ channel }) => channel))).toEqual(new Set([missed, quiet]));
       expect(again).toHaveLength(2);
       for (const one of again) expect(one).toMatchObject({ was_recovering: true, recovered: true });
-      expect(heard(events, missed)).toEqual(numbers(1, 23));
-      expect(heard(events, quiet)).toEqual(numbers(1, 1));
+      expect(received(events, missed)).toEqual(numbers(1, 23));
+      expect(received(events, quiet)).toEqual(numbers(1, 1));
     });
 
     it("[C9] [R2] a Python client whom the server subscribed recovers just the same", async (test) => {
       const [missed, quiet] = [`server-missed-${name}-${codec}`, `server-quiet-${name}-${codec}`];
       const network = await breakableNetwork(test);
-      const listener = python.run(test, "listen", {
+      const subscriber = python.run(test, "listen", {
         address: server.gatewayAddress(network.address),
         token: signToken({ sub: "alice", channels: [missed, quiet] }),
         protobuf,
       });
-      await listener.next("server subscribed", 2);
+      await subscriber.next("server subscribed", 2);
       await server.backend.publishAll(missed, [1, 2]);
-      await listener.next("server publication", 2);
+      await subscriber.next("server publication", 2);
       await missedWhileAway(network, missed, pause);
-      await listener.next("server subscribed", 4);
+      await subscriber.next("server subscribed", 4);
       await server.backend.publish(missed, 23);
-      await listener.first(({ data }) => data === 23);
+      await subscriber.first(({ data }) => data === 23);
       await server.backend.publish(quiet, 1);
-      await listener.first((one) => one.event === "server publication" && one.channel === quiet);
-      const events = await listener.finish();
-      const again = listener.those("server subscribed").slice(2);
+      await subscriber.first((one) => one.event === "server publication" && one.channel === quiet);
+      const events = await subscriber.finish();
+      const again = subscriber.allOf("server subscribed").slice(2);
       expect(new Set(again.map(({ channel }) => channel))).toEqual(new Set([missed, quiet]));
       expect(again).toHaveLength(2);
       for (const one of again) expect(one).toMatchObject({ was_recovering: true, recovered: true });
-      expect(heard(events, missed)).toEqual(numbers(1, 23));
-      expect(heard(events, quiet)).toEqual(numbers(1, 1));
+      expect(received(events, missed)).toEqual(numbers(1, 23));
+      expect(received(events, quiet)).toEqual(numbers(1, 1));
     });
   });
 });

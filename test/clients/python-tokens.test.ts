@@ -26,19 +26,19 @@ vi.setConfig({ maxConcurrency: 12 });
 
 describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }) => {
   /** A client that asks for its tokens. */
-  const listen = (test: TestContext, options: object): PythonScript =>
+  const startSubscriber = (test: TestContext, options: object): PythonScript =>
     python.run(test, "listen", { address: server.gatewayAddress(), protobuf, ...options });
 
   it("[C5] a Python client that renews its connection's token in time stays connected", async (test) => {
     const channel = `renewed-connection-${codec}`;
-    const listener = listen(test, { subscriptions: [{ channel }] });
+    const subscriber = startSubscriber(test, { subscriptions: [{ channel }] });
     for (const nth of [1, 2, 3]) {
-      await listener.next("token wanted", nth);
+      await subscriber.next("token wanted", nth);
       const end = nth === 3 ? {} : { exp: secondsFromNow(3) };
-      listener.tell(signToken({ sub: "alice", ...end }));
+      subscriber.sendLine(signToken({ sub: "alice", ...end }));
     }
-    await heardAfterwards(listener, channel);
-    const events = await listener.finish();
+    await receivedAfterwards(subscriber, channel);
+    const events = await subscriber.finish();
     // It wants a third one only if the second was believed.
     expect(kindsOf(events)).toEqual([
       "subscribing",
@@ -56,17 +56,17 @@ describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }
 
   it("[C5] [A4] a Python client that renews a subscription's token in time stays subscribed", async (test) => {
     const channel = `$renewed-${codec}`;
-    const listener = listen(test, {
+    const subscriber = startSubscriber(test, {
       token: signToken({ sub: "alice" }),
       subscriptions: [{ channel, asks: true }],
     });
     for (const nth of [1, 2, 3]) {
-      expect(await listener.next("token wanted", nth)).toMatchObject({ channel });
+      expect(await subscriber.next("token wanted", nth)).toMatchObject({ channel });
       const end = nth === 3 ? {} : { exp: secondsFromNow(3) };
-      listener.tell(signToken({ sub: "alice", channel, ...end }));
+      subscriber.sendLine(signToken({ sub: "alice", channel, ...end }));
     }
-    await heardAfterwards(listener, channel);
-    const events = await listener.finish();
+    await receivedAfterwards(subscriber, channel);
+    const events = await subscriber.finish();
     expect(kindsOf(events)).toEqual([
       "subscribing",
       "connecting",
@@ -82,12 +82,12 @@ describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }
   });
 
   it("[C7] a Python client that renews its token with that of another user is disconnected for good with 3500", async (test) => {
-    const listener = listen(test, {});
-    await listener.next("token wanted");
-    listener.tell(signToken({ sub: "alice", exp: secondsFromNow(4) }));
-    await listener.next("token wanted", 2);
-    listener.tell(signToken({ sub: "bob" }));
-    expect(await listener.ending()).toMatchObject([
+    const subscriber = startSubscriber(test, {});
+    await subscriber.next("token wanted");
+    subscriber.sendLine(signToken({ sub: "alice", exp: secondsFromNow(4) }));
+    await subscriber.next("token wanted", 2);
+    subscriber.sendLine(signToken({ sub: "bob" }));
+    expect(await subscriber.ended()).toMatchObject([
       { event: "connecting", code: 0 },
       { event: "token wanted" },
       { event: "connected" },
@@ -99,8 +99,8 @@ describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }
   it("[C5] a Python client that doesn't renew its connection's token is closed 3005", async (test) => {
     const expiring = python.run(test, "expire", { address: server.gatewayAddress(), protobuf });
     await expiring.next("token wanted");
-    expiring.tell(signToken({ sub: "alice", exp: secondsFromNow(4) }));
-    expect(await expiring.ending()).toMatchObject([
+    expiring.sendLine(signToken({ sub: "alice", exp: secondsFromNow(4) }));
+    expect(await expiring.ended()).toMatchObject([
       { event: "token wanted" },
       { event: "connecting", code: 0 },
       { event: "connected" },
@@ -117,8 +117,8 @@ describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }
     const options = { address: server.gatewayAddress(), token, channel, protobuf };
     const expiring = python.run(test, "expire", options);
     await expiring.next("token wanted");
-    expiring.tell(signToken({ sub: "alice", channel, exp: secondsFromNow(4) }));
-    const events = await expiring.ending();
+    expiring.sendLine(signToken({ sub: "alice", channel, exp: secondsFromNow(4) }));
+    const events = await expiring.ended();
     expect(events.filter(({ event }) => event !== "join")).toMatchObject([
       { event: "token wanted" },
       { event: "connecting", code: 0 },
@@ -133,13 +133,13 @@ describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }
   });
 
   it("[C3] a Python client whose token has ended is answered 109, asks for another and connects", async (test) => {
-    const listener = listen(test, {});
-    await listener.next("token wanted");
-    listener.tell(signToken({ sub: "alice", exp: secondsFromNow(-60) }));
-    await listener.next("token wanted", 2);
-    listener.tell(signToken({ sub: "alice" }));
-    await listener.next("connected");
-    expect(await listener.finish()).toMatchObject([
+    const subscriber = startSubscriber(test, {});
+    await subscriber.next("token wanted");
+    subscriber.sendLine(signToken({ sub: "alice", exp: secondsFromNow(-60) }));
+    await subscriber.next("token wanted", 2);
+    subscriber.sendLine(signToken({ sub: "alice" }));
+    await subscriber.next("connected");
+    expect(await subscriber.finish()).toMatchObject([
       { event: "connecting", code: 0 },
       { event: "token wanted" },
       { event: "error", reply: 109 },
@@ -151,9 +151,9 @@ describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }
 });
 
 /** Publishes, and waits until the listener has heard it. */
-async function heardAfterwards(listener: PythonScript, channel: string): Promise<void> {
+async function receivedAfterwards(subscriber: PythonScript, channel: string): Promise<void> {
   await server.backend.publish(channel, 1);
-  await listener.next("publication");
+  await subscriber.next("publication");
 }
 
 function kindsOf(events: readonly PythonEvent[]): readonly string[] {

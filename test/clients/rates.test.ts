@@ -64,8 +64,8 @@ describe.each(endpoints)("commands at the endpoint of a $name", (endpoint) => {
     "[B7] $what that come too fast are answered 111, and 3013 closes if that goes on",
     async (flood) => {
       const address = endpoint.address(server, "news");
-      const witness = new SdkClient(address, { token });
-      const { publications } = await witness.subscribed("news");
+      const observer = new SdkClient(address, { token });
+      const { publications } = await observer.subscribed("news");
       const socket = await RawSocket.connect(address, token);
       await socket.ask({ id: 2, subscribe: { channel: "news" } });
       const perFrame = 1_000;
@@ -84,8 +84,8 @@ describe.each(endpoints)("commands at the endpoint of a $name", (endpoint) => {
       expect(socket.lines.all).toContain(JSON.stringify({ id: granted + 10, error: tooMany }));
       await server.backend.publish("news", "heard");
       expect(await publications.next()).toMatchObject({ data: "heard" });
-      expect(witness.reconnects).toBe(0);
-      witness.close();
+      expect(observer.reconnects).toBe(0);
+      observer.close();
     },
   );
 });

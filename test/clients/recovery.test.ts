@@ -2,7 +2,7 @@ import type { StreamPosition, SubscriptionOptions } from "centrifuge";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { BreakableNetwork } from "../support/breakable-network.ts";
 import { SdkClient, type SdkSubscription } from "../support/sdk-client.ts";
-import { situations } from "../support/situation.ts";
+import { variants } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -42,10 +42,10 @@ afterAll(() => server.close());
 async function subscribeAt(
   address: string,
   channel: string,
-  wishes: Partial<SubscriptionOptions> = {},
+  more: Partial<SubscriptionOptions> = {},
 ) {
   client = new SdkClient(address, { token: signToken({ sub: "alice" }) });
-  const subscription = await client.subscribed(channel, wishes);
+  const subscription = await client.subscribed(channel, more);
   await server.backend.publishAll(channel, [1, 2]);
   await subscription.publications.count(2);
   return subscription;
@@ -61,137 +61,140 @@ function dataOf(subscription: SdkSubscription): readonly number[] {
   return subscription.publications.all.map(({ data }) => Number(data));
 }
 
-describe.each(situations)("[S2] in the situation $name", ({ name, endpoint, pause }) => {
-  const subscribe = (channel: string, wishes: Partial<SubscriptionOptions> = {}) =>
-    subscribeAt(endpoint.address(server, channel, network.address), channel, wishes);
+describe.each(variants)(
+  "[S2] in the situation $name",
+  ({ name, endpoint, betweenSteps: pause }) => {
+    const subscribe = (channel: string, more: Partial<SubscriptionOptions> = {}) =>
+      subscribeAt(endpoint.address(server, channel, network.address), channel, more);
 
-  it("[R2] a client that was away gets exactly what it missed, in order, and then what follows", async () => {
-    const channel = `${name}-missed`;
-    const subscription = await subscribe(channel);
-    await loseConnection(channel);
-    await pause(server, channel);
-    await server.backend.publishAll(channel, [3, 4, 5, 6]);
-    await pause(server, channel);
-    network.mend();
-    const [, again] = await subscription.subscribed.count(2);
-    expect(again).toMatchObject({ wasRecovering: true, recovered: true });
-    await subscription.publications.count(6);
-    await pause(server, channel);
-    await server.backend.publish(channel, 7);
-    await subscription.publications.count(7);
-    expect(dataOf(subscription)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    expect(subscription.offsets).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  });
-
-  it("[W1] [R2] data that a client gets anew for every connect and subscribe is taken every time", async () => {
-    const channel = `${name}-data`;
-    const asked: string[] = [];
-    const getData = (what: string) => () => {
-      asked.push(what);
-      return Promise.resolve({ time: asked.length });
-    };
-    client = new SdkClient(endpoint.address(server, channel, network.address), {
-      token: signToken({ sub: "alice" }),
-      name: "app",
-      version: "1.2.3",
-      getData: getData("connect"),
+    it("[R2] a client that was away gets exactly what it missed, in order, and then what follows", async () => {
+      const channel = `${name}-missed`;
+      const subscription = await subscribe(channel);
+      await loseConnection(channel);
+      await pause(server, channel);
+      await server.backend.publishAll(channel, [3, 4, 5, 6]);
+      await pause(server, channel);
+      network.mend();
+      const [, again] = await subscription.subscribed.count(2);
+      expect(again).toMatchObject({ wasRecovering: true, recovered: true });
+      await subscription.publications.count(6);
+      await pause(server, channel);
+      await server.backend.publish(channel, 7);
+      await subscription.publications.count(7);
+      expect(dataOf(subscription)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+      expect(subscription.offsets).toEqual([1, 2, 3, 4, 5, 6, 7]);
     });
-    const subscription = await client.subscribed(channel, { getData: getData("subscribe") });
-    await loseConnection(channel);
-    await pause(server, channel);
-    await server.backend.publish(channel, 1);
-    network.mend();
-    await subscription.publications.count(1);
-    expect(asked.slice(0, 2)).toEqual(["connect", "subscribe"]);
-    // While the network was broken it may have tried more than once.
-    expect(asked.slice(-2)).toEqual(["connect", "subscribe"]);
-    expect(asked.length).toBeGreaterThan(3);
-  });
 
-  it("[R3] a client that missed nothing recovers with nothing", async () => {
-    const channel = `${name}-nothing`;
-    const subscription = await subscribe(channel);
-    await loseConnection(channel);
-    await pause(server, channel);
-    network.mend();
-    const [, again] = await subscription.subscribed.count(2);
-    expect(again).toMatchObject({ recovered: true, hasRecoveredPublications: false });
-    expect(dataOf(subscription)).toEqual([1, 2]);
-  });
-
-  it("[R4] one publication less than the limit is recovered", async () => {
-    const channel = `${name}-just`;
-    const subscription = await subscribe(channel);
-    await loseConnection(channel);
-    const missed = Array.from({ length: recoveryLimit - 1 }, (_, index) => index + 3);
-    await server.backend.publishAll(channel, missed);
-    await pause(server, channel);
-    network.mend();
-    const [, again] = await subscription.subscribed.count(2);
-    expect(again).toMatchObject({ recovered: true });
-    await subscription.publications.count(recoveryLimit + 1);
-    expect(dataOf(subscription)).toEqual([1, 2, ...missed]);
-  });
-
-  it("[R5] as many as the limit are not: the client learns the position and nothing else", async () => {
-    const channel = `${name}-many`;
-    const subscription = await subscribe(channel);
-    await loseConnection(channel);
-    const missed = Array.from({ length: recoveryLimit }, (_, index) => index + 3);
-    const position = await server.backend.publishAll(channel, missed);
-    await pause(server, channel);
-    network.mend();
-    const [, again] = await subscription.subscribed.count(2);
-    expect(again).toMatchObject({
-      wasRecovering: true,
-      recovered: false,
-      hasRecoveredPublications: false,
-      streamPosition: position,
+    it("[W1] [R2] data that a client gets anew for every connect and subscribe is taken every time", async () => {
+      const channel = `${name}-data`;
+      const asked: string[] = [];
+      const getData = (what: string) => () => {
+        asked.push(what);
+        return Promise.resolve({ time: asked.length });
+      };
+      client = new SdkClient(endpoint.address(server, channel, network.address), {
+        token: signToken({ sub: "alice" }),
+        name: "app",
+        version: "1.2.3",
+        getData: getData("connect"),
+      });
+      const subscription = await client.subscribed(channel, { getData: getData("subscribe") });
+      await loseConnection(channel);
+      await pause(server, channel);
+      await server.backend.publish(channel, 1);
+      network.mend();
+      await subscription.publications.count(1);
+      expect(asked.slice(0, 2)).toEqual(["connect", "subscribe"]);
+      // While the network was broken it may have tried more than once.
+      expect(asked.slice(-2)).toEqual(["connect", "subscribe"]);
+      expect(asked.length).toBeGreaterThan(3);
     });
-    await server.backend.publish(channel, 99);
-    await subscription.publications.count(3);
-    expect(dataOf(subscription)).toEqual([1, 2, 99]);
-  });
 
-  it("[R5] a client that asked for an error instead loads its state and goes on from there", async () => {
-    const channel = `${name}-state`;
-    const states: StreamPosition[] = [];
-    const getState = async () => {
-      const { offset, epoch } = await server.backend.history(channel);
-      states.push({ offset, epoch });
-      return { offset, epoch };
-    };
-    const subscription = await subscribe(channel, { getState });
-    await loseConnection(channel);
-    const missed = Array.from({ length: recoveryLimit }, (_, index) => index + 3);
-    const position = await server.backend.publishAll(channel, missed);
-    await pause(server, channel);
-    network.mend();
-    await subscription.subscribed.count(2);
-    expect(states.slice(1)).toEqual([position]);
-    await server.backend.publish(channel, 99);
-    await subscription.publications.count(3);
-    expect(dataOf(subscription)).toEqual([1, 2, 99]);
-  });
-
-  it("[R1] a client of a stream that has gone meanwhile is told so", async () => {
-    const channel = `brief:${name}`;
-    const subscription = await subscribe(channel);
-    const { epoch } = await server.backend.history(channel);
-    await loseConnection(channel);
-    await pause(server, channel);
-    // With nobody subscribed the stream goes a meta TTL after its newest publication (rule H6).
-    while ((await server.backend.history(channel)).epoch === epoch);
-    const position = await server.backend.publishAll(channel, [3, 4]);
-    await pause(server, channel);
-    network.mend();
-    const [, again] = await subscription.subscribed.count(2);
-    expect(again).toMatchObject({
-      wasRecovering: true,
-      recovered: false,
-      streamPosition: position,
+    it("[R3] a client that missed nothing recovers with nothing", async () => {
+      const channel = `${name}-nothing`;
+      const subscription = await subscribe(channel);
+      await loseConnection(channel);
+      await pause(server, channel);
+      network.mend();
+      const [, again] = await subscription.subscribed.count(2);
+      expect(again).toMatchObject({ recovered: true, hasRecoveredPublications: false });
+      expect(dataOf(subscription)).toEqual([1, 2]);
     });
-    expect(position.epoch).not.toBe(epoch);
-    expect(dataOf(subscription)).toEqual([1, 2]);
-  });
-});
+
+    it("[R4] one publication less than the limit is recovered", async () => {
+      const channel = `${name}-just`;
+      const subscription = await subscribe(channel);
+      await loseConnection(channel);
+      const missed = Array.from({ length: recoveryLimit - 1 }, (_, index) => index + 3);
+      await server.backend.publishAll(channel, missed);
+      await pause(server, channel);
+      network.mend();
+      const [, again] = await subscription.subscribed.count(2);
+      expect(again).toMatchObject({ recovered: true });
+      await subscription.publications.count(recoveryLimit + 1);
+      expect(dataOf(subscription)).toEqual([1, 2, ...missed]);
+    });
+
+    it("[R5] as many as the limit are not: the client learns the position and nothing else", async () => {
+      const channel = `${name}-many`;
+      const subscription = await subscribe(channel);
+      await loseConnection(channel);
+      const missed = Array.from({ length: recoveryLimit }, (_, index) => index + 3);
+      const position = await server.backend.publishAll(channel, missed);
+      await pause(server, channel);
+      network.mend();
+      const [, again] = await subscription.subscribed.count(2);
+      expect(again).toMatchObject({
+        wasRecovering: true,
+        recovered: false,
+        hasRecoveredPublications: false,
+        streamPosition: position,
+      });
+      await server.backend.publish(channel, 99);
+      await subscription.publications.count(3);
+      expect(dataOf(subscription)).toEqual([1, 2, 99]);
+    });
+
+    it("[R5] a client that asked for an error instead loads its state and goes on from there", async () => {
+      const channel = `${name}-state`;
+      const states: StreamPosition[] = [];
+      const getState = async () => {
+        const { offset, epoch } = await server.backend.history(channel);
+        states.push({ offset, epoch });
+        return { offset, epoch };
+      };
+      const subscription = await subscribe(channel, { getState });
+      await loseConnection(channel);
+      const missed = Array.from({ length: recoveryLimit }, (_, index) => index + 3);
+      const position = await server.backend.publishAll(channel, missed);
+      await pause(server, channel);
+      network.mend();
+      await subscription.subscribed.count(2);
+      expect(states.slice(1)).toEqual([position]);
+      await server.backend.publish(channel, 99);
+      await subscription.publications.count(3);
+      expect(dataOf(subscription)).toEqual([1, 2, 99]);
+    });
+
+    it("[R1] a client of a stream that has gone meanwhile is told so", async () => {
+      const channel = `brief:${name}`;
+      const subscription = await subscribe(channel);
+      const { epoch } = await server.backend.history(channel);
+      await loseConnection(channel);
+      await pause(server, channel);
+      // With nobody subscribed the stream goes a meta TTL after its newest publication (rule H6).
+      while ((await server.backend.history(channel)).epoch === epoch);
+      const position = await server.backend.publishAll(channel, [3, 4]);
+      await pause(server, channel);
+      network.mend();
+      const [, again] = await subscription.subscribed.count(2);
+      expect(again).toMatchObject({
+        wasRecovering: true,
+        recovered: false,
+        streamPosition: position,
+      });
+      expect(position.epoch).not.toBe(epoch);
+      expect(dataOf(subscription)).toEqual([1, 2]);
+    });
+  },
+);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { BreakableNetwork } from "../support/breakable-network.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
-import { gatewaySituations } from "../support/situation.ts";
+import { gatewayVariants } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { secondsFromNow, signToken } from "../support/test-tokens.ts";
 
@@ -38,14 +38,14 @@ function connect(token: string): SdkClient {
   return client;
 }
 
-describe.each(gatewaySituations)("[S2] in the situation $name", ({ name, pause }) => {
+describe.each(gatewayVariants)("[S2] in the situation $name", ({ name, betweenSteps: pause }) => {
   it("[C9] a token's channels are there when the client is connected, and their publications follow", async () => {
     const channels = [`${name}-one`, `plain:${name}-two`];
     const [one = "", two = ""] = channels;
     const position = await server.backend.publish(one, "before");
     const { connected, serverSide } = connect(signToken({ sub: "alice", channels }));
     await connected.count(1);
-    expect([...serverSide.story].sort()).toEqual(
+    expect([...serverSide.eventLog].sort()).toEqual(
       channels.map((channel) => `subscribed ${channel}`).sort(),
     );
     const subscribed = await serverSide.subscribed.first(({ channel }) => channel === one);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Crowd, needDescriptors } from "../support/crowd.ts";
+import { ClientGroup, needDescriptors } from "../support/client-group.ts";
 import { TestServer } from "../support/test-server.ts";
 
 const connectionLimit = 1_000;
@@ -23,16 +23,16 @@ const config = {
 };
 
 let server: TestServer;
-let crowd: Crowd;
+let group: ClientGroup;
 
 beforeAll(async () => {
   // The runtime's own, beside those of the sockets, are about a hundred.
   needDescriptors(2 * subscribers + 500);
   server = await TestServer.start({ config });
-  crowd = new Crowd();
+  group = new ClientGroup();
 });
 afterAll(async () => {
-  await crowd.end();
+  await group.end();
   await server.close();
 });
 
@@ -42,37 +42,37 @@ it(
   { timeout: 300_000 },
   async () => {
     const address = server.socketAddress(channel, await server.runtimeAddress());
-    await crowd.open(address, channel, subscribers);
+    await group.open(address, channel, subscribers);
     expect(await server.backend.presenceStats(channel)).toMatchObject({ num_clients: subscribers });
     await server.backend.publishAll(channel, [1, 2, 3, 4, 5]);
-    const first = await crowd.reach(5);
-    expect(first.stories).toEqual([{ story: storyOf(1, 5), members: subscribers }]);
+    const first = await group.received(5);
+    expect(first.histories).toEqual([{ history: historyOf(1, 5), members: subscribers }]);
 
     // What comes next finds no instance of any of them (rule S2).
     const others = subscribers / connectionLimit - 1;
     expect((await runningGateways()).length).toBeGreaterThanOrEqual(others);
     await server.evict(channel);
     await server.backend.publishAll(channel, [6, 7, 8, 9, 10]);
-    const second = await crowd.reach(10);
-    expect(second.stories).toEqual([{ story: storyOf(1, 10), members: subscribers }]);
+    const second = await group.received(10);
+    expect(second.histories).toEqual([{ history: historyOf(1, 10), members: subscribers }]);
 
     // The first thousand are all in the channel's own object. That was full, and isn't asked again for a while.
     const left = connectionLimit / 2;
-    await crowd.leave(left);
+    await group.leave(left);
     const stay = subscribers - left;
     expect(await server.backend.presenceStats(channel)).toMatchObject({ num_clients: stay });
     let newcomers = 0;
     do {
       await runningGateways();
-      await crowd.open(address, channel, 1);
+      await group.open(address, channel, 1);
       newcomers++;
     } while ((await runningGateways()).length > 0);
     expect(await server.asleep(channel)).toBe(false);
     await server.backend.publish(channel, 11);
-    const { stories } = await crowd.reach(1);
-    expect(stories).toEqual([
-      { story: storyOf(1, 11), members: stay },
-      { story: storyOf(11, 11), members: newcomers },
+    const { histories } = await group.received(1);
+    expect(histories).toEqual([
+      { history: historyOf(1, 11), members: stay },
+      { history: historyOf(11, 11), members: newcomers },
     ]);
   },
 );
@@ -84,7 +84,7 @@ async function runningGateways(): Promise<readonly string[]> {
 }
 
 /** What somebody has got who got the publications with these offsets, each of which says its own. */
-function storyOf(from: number, to: number): string {
+function historyOf(from: number, to: number): string {
   const offsets = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   return offsets.map((offset) => `${offset}:${offset}`).join(" ");
 }

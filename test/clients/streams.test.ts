@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HttpStream } from "../support/http-stream.ts";
-import { firstGateway } from "../support/situation.ts";
+import { firstGateway } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** Opens a stream of a user that is subscribed to the channel. */
-async function listen(path: string, channel: string, user: string): Promise<HttpStream> {
+async function openStream(path: string, channel: string, user: string): Promise<HttpStream> {
   const frame = [
     { id: 1, connect: { token: signToken({ sub: user }) } },
     { id: 2, subscribe: { channel } },
@@ -42,7 +42,7 @@ describe.each([
   ["/channel/events/sse", "events", () => server.asleep("events")],
 ])("a stream of %s", (path, channel, asleep) => {
   it("[T6] whose client hangs up frees its presence within 2 s", async () => {
-    const stream = await listen(path, channel, "ada");
+    const stream = await openStream(path, channel, "ada");
     expect(await server.backend.presence(channel)).toHaveLength(1);
     stream.hangUp();
     const hungUpAtMs = Date.now();
@@ -51,7 +51,7 @@ describe.each([
   });
 
   it("[T3][F4] whose client stops reading is cut, and held little for", async () => {
-    const stream = await listen(path, channel, "slow");
+    const stream = await openStream(path, channel, "slow");
     stream.stopReading();
     const filler = "x".repeat(200_000);
     for (let number = 1; number <= 200; number++) {
@@ -67,7 +67,7 @@ describe.each([
   });
 
   it("[T1][S2] lets its object sleep, and is woken by a publication", async () => {
-    const stream = await listen(path, channel, "ada");
+    const stream = await openStream(path, channel, "ada");
     // The first ping of the stream, which the runtime answers for the object, comes meanwhile.
     await pause(untilAsleepMs);
     expect(await asleep()).toBe(true);

@@ -18,7 +18,7 @@ import { sparedRowCount, tableNames } from "./stored-tables.ts";
 
 /** Publishing exactly once: rules I1 to I4. */
 export function idempotencyContract(onFreshStorage: OnFreshStorage): void {
-  rememberingContract(onFreshStorage);
+  keyContract(onFreshStorage);
   rowsContract(onFreshStorage);
   survivalContract(onFreshStorage);
   limitContract(onFreshStorage);
@@ -26,7 +26,7 @@ export function idempotencyContract(onFreshStorage: OnFreshStorage): void {
 
 const memoryMs = limits.idempotencyMs;
 
-function rememberingContract(onFreshStorage: OnFreshStorage): void {
+function keyContract(onFreshStorage: OnFreshStorage): void {
   it("[I1] answers a repeated key with the first result, and publishes nothing", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: withHistory });

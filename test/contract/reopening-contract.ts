@@ -10,9 +10,11 @@ import { StreamModel } from "./stream-model.ts";
 /** Random lives of a channel, compared step by step with a model: rules H1 to H10 and I1 to I3 together. */
 export function reopeningContract(onFreshStorage: OnFreshStorage): void {
   it("[I3] answers as if it had never slept, whenever it is opened again", async () => {
-    const property = fc.asyncProperty(lives, (life) =>
+    const property = fc.asyncProperty(instances, (instance) =>
       onFreshStorage((sql) => {
-        expect(answers(opened(sql, life), life)).toEqual(answers(modelled(life), life));
+        expect(answers(opened(sql, instance), instance)).toEqual(
+          answers(modelled(instance), instance),
+        );
       }),
     );
     await fc.assert(property, { seed: 20_261_120, numRuns: 150 });
@@ -38,7 +40,7 @@ type Step =
     }
   | { readonly step: "remove" };
 
-interface Life {
+interface Instance {
   readonly size: number;
   readonly ttlMs: number;
   /** How much longer than the publications the position lives. */
@@ -76,7 +78,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ step: "remove" as const }) },
 );
 
-const lives: fc.Arbitrary<Life> = fc.record({
+const instances: fc.Arbitrary<Instance> = fc.record({
   size: ringSize(),
   ttlMs: fc.constantFrom(ttlMs, 2 * memoryMs),
   lingerMs: fc.constantFrom(ttlMs, 3 * memoryMs),
@@ -96,7 +98,7 @@ type Player = Pick<Channel, "publish" | "history" | "removeHistory"> & {
   readonly reopen: (size: number, nowMs: number) => void;
 };
 
-function opened(sql: Sql, { size, ttlMs: historyTtlMs, lingerMs }: Life): Player {
+function opened(sql: Sql, { size, ttlMs: historyTtlMs, lingerMs }: Instance): Player {
   const historyMetaTtlMs = historyTtlMs + lingerMs;
   let epochs = 0;
   const newEpoch = () => `epoch${++epochs}`;
@@ -113,15 +115,15 @@ function opened(sql: Sql, { size, ttlMs: historyTtlMs, lingerMs }: Life): Player
   };
 }
 
-function modelled({ size, ttlMs: historyTtlMs, lingerMs }: Life): Player {
+function modelled({ size, ttlMs: historyTtlMs, lingerMs }: Instance): Player {
   return new StreamModel(size, historyTtlMs, historyTtlMs + lingerMs);
 }
 
 /** What somebody answers to the steps of a life. */
-function answers(player: Player, life: Life): (object | string)[] {
+function answers(player: Player, instance: Instance): (object | string)[] {
   const given: (object | string)[] = [];
   let nowMs = 0;
-  for (const [index, step] of life.steps.entries()) {
+  for (const [index, step] of instance.steps.entries()) {
     switch (step.step) {
       case "wait":
         nowMs += step.ms;

@@ -15,14 +15,14 @@ export function versionContract(onFreshStorage: OnFreshStorage): void {
   it("[H9] publishes only newer versions, and answers others with the top position", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: withHistory });
-      expect(brings(channel, 5n)).toBe("published");
+      expect(publishes(channel, 5n)).toBe("published");
       publishNumbers(channel, 2, 3);
       const suppressed = { outcome: "suppressed", position: positionOf(channel) };
       for (const version of [5n, 4n, 1n]) {
         expect(channel.publish(publishing(9, { version }), undefined, 0)).toEqual(suppressed);
       }
       expect(readable(channel)).toEqual(["1", "2", "3"]);
-      expect(brings(channel, 6n)).toBe("published");
+      expect(publishes(channel, 6n)).toBe("published");
     });
   });
 
@@ -38,9 +38,9 @@ export function versionContract(onFreshStorage: OnFreshStorage): void {
         2n ** 64n - 1n,
       ]) {
         const channel = openChannel(sql, { options: withHistory });
-        expect(brings(channel, top)).toBe(top === 0n ? "published" : "suppressed");
-        expect(brings(channel, version)).toBe("published");
-        expect(brings(channel, version)).toBe("suppressed");
+        expect(publishes(channel, top)).toBe(top === 0n ? "published" : "suppressed");
+        expect(publishes(channel, version)).toBe("published");
+        expect(publishes(channel, version)).toBe("suppressed");
         top = version;
       }
     });
@@ -49,12 +49,12 @@ export function versionContract(onFreshStorage: OnFreshStorage): void {
   it("[H9] compares within one version epoch, the last one that came", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: withHistory });
-      expect(brings(channel, 9n, "a")).toBe("published");
-      expect(brings(channel, 2n, "b")).toBe("published");
-      expect(brings(openChannel(sql, { options: withHistory }), 2n, "b")).toBe("suppressed");
-      expect(brings(channel, 1n)).toBe("published");
-      expect(brings(channel, 1n, "a")).toBe("published");
-      expect(brings(channel, 1n, "a")).toBe("suppressed");
+      expect(publishes(channel, 9n, "a")).toBe("published");
+      expect(publishes(channel, 2n, "b")).toBe("published");
+      expect(publishes(openChannel(sql, { options: withHistory }), 2n, "b")).toBe("suppressed");
+      expect(publishes(channel, 1n)).toBe("published");
+      expect(publishes(channel, 1n, "a")).toBe("published");
+      expect(publishes(channel, 1n, "a")).toBe("suppressed");
     });
   });
 
@@ -62,12 +62,12 @@ export function versionContract(onFreshStorage: OnFreshStorage): void {
     await onFreshStorage((sql) => {
       const options = { ...withHistory, historySize: 2 };
       const channel = openChannel(sql, { options });
-      expect(brings(channel, 7n, "a")).toBe("published");
+      expect(publishes(channel, 7n, "a")).toBe("published");
       // The ring overwrites the row that brought the version.
       for (let round = 0; round < 5; round++) {
-        expect(brings(channel, 0n)).toBe("published");
-        expect(brings(channel, 7n, "a")).toBe("suppressed");
-        expect(brings(openChannel(sql, { options }), 7n, "a")).toBe("suppressed");
+        expect(publishes(channel, 0n)).toBe("published");
+        expect(publishes(channel, 7n, "a")).toBe("suppressed");
+        expect(publishes(openChannel(sql, { options }), 7n, "a")).toBe("suppressed");
       }
       expect(readable(openChannel(sql, { options }))).toHaveLength(2);
     });
@@ -76,15 +76,15 @@ export function versionContract(onFreshStorage: OnFreshStorage): void {
   it("[H9] remembers the version beyond the TTL and a changed size, and not beyond the stream", async () => {
     await onFreshStorage((sql) => {
       const options = { historySize: 4, historyTtlMs: 1_000, historyMetaTtlMs: 10_000 };
-      expect(brings(openChannel(sql, { options }), 7n)).toBe("published");
-      expect(brings(openChannel(sql, { options }), 7n, "", 1_000)).toBe("suppressed");
+      expect(publishes(openChannel(sql, { options }), 7n)).toBe("published");
+      expect(publishes(openChannel(sql, { options }), 7n, "", 1_000)).toBe("suppressed");
       const smaller = { ...options, historySize: 1 };
-      expect(brings(openChannel(sql, { options: smaller }), 7n, "", 1_000)).toBe("suppressed");
-      expect(brings(openChannel(sql, { options: smaller }), 7n, "", 10_000)).toBe("published");
+      expect(publishes(openChannel(sql, { options: smaller }), 7n, "", 1_000)).toBe("suppressed");
+      expect(publishes(openChannel(sql, { options: smaller }), 7n, "", 10_000)).toBe("published");
     });
   });
 }
 
-function brings(channel: Channel, version: bigint, versionEpoch = "", nowMs = 0): string {
+function publishes(channel: Channel, version: bigint, versionEpoch = "", nowMs = 0): string {
   return channel.publish(publishing(1, { version, versionEpoch }), undefined, nowMs).outcome;
 }

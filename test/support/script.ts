@@ -65,13 +65,13 @@ export class Script {
   }
 
   /** The reports of one kind so far. */
-  those(event: string): readonly ScriptEvent[] {
+  allOf(event: string): readonly ScriptEvent[] {
     return this.all.filter((one) => one.event === event);
   }
 
   /** The first report of a kind, or a later one, as soon as it is there. Rejects when the scenario ends before. */
   next(event: string, nth = 1): Promise<ScriptEvent> {
-    return this.first((one) => this.those(event)[nth - 1] === one);
+    return this.first((one) => this.allOf(event)[nth - 1] === one);
   }
 
   /** The first report that is like that, as soon as it is there. Rejects when the scenario ends before. */
@@ -83,18 +83,18 @@ export class Script {
   }
 
   /** Gives the scenario a line that it asked for. */
-  tell(line: string): void {
+  sendLine(line: string): void {
     this.#process.stdin.write(`${line}\n`);
   }
 
-  /** Asks the scenario to finish, and {@link ending}. */
+  /** Asks the scenario to finish, and {@link ended}. */
   finish(): Promise<readonly ScriptEvent[]> {
     this.#process.stdin.end();
-    return this.ending();
+    return this.ended();
   }
 
   /** Waits until the scenario is over, and gives all that it reported. Rejects when it failed. */
-  async ending(): Promise<readonly ScriptEvent[]> {
+  async ended(): Promise<readonly ScriptEvent[]> {
     await this.#ended;
     return this.all;
   }

@@ -17,7 +17,7 @@ import {
   type UnsubscribedContext,
 } from "centrifuge";
 import { Inbox } from "./inbox.ts";
-import { ServerSide } from "./server-side.ts";
+import { ServerSubscriptionEvents } from "./server-subscription-events.ts";
 
 /** The official client, and everything it reports. */
 export class SdkClient {
@@ -27,7 +27,7 @@ export class SdkClient {
   readonly disconnected = new Inbox<DisconnectedContext>();
   /** Attempts that failed, and will be repeated. */
   readonly errors = new Inbox<ErrorContext>();
-  readonly serverSide: ServerSide;
+  readonly serverSide: ServerSubscriptionEvents;
 
   /**
    * Connects at once.
@@ -45,7 +45,7 @@ export class SdkClient {
       maxReconnectDelay: 500,
       ...options,
     });
-    this.serverSide = new ServerSide(this.client);
+    this.serverSide = new ServerSubscriptionEvents(this.client);
     this.client.on("connecting", (context) => this.connecting.push(context));
     this.client.on("connected", (context) => this.connected.push(context));
     this.client.on("disconnected", (context) => this.disconnected.push(context));
@@ -86,7 +86,7 @@ export class SdkSubscription {
   readonly leaves = new Inbox<LeaveContext>();
   readonly errors = new Inbox<SubscriptionErrorContext>();
   /** The kind of each event, in the order in which they came. */
-  readonly story: string[] = [];
+  readonly eventLog: string[] = [];
 
   constructor(subscription: Subscription) {
     this.subscription = subscription;
@@ -112,7 +112,7 @@ export class SdkSubscription {
   }
 
   #note<Context>(kind: string, inbox: Inbox<Context>, context: Context): void {
-    this.story.push(kind);
+    this.eventLog.push(kind);
     inbox.push(context);
   }
 }

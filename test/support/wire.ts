@@ -25,7 +25,7 @@ export interface Wire {
   /** Data as this build gives them, parsed where they are bytes. */
   decode(data: TestData | Uint8Array): TestData;
   /** What came on a subscription, parsed. */
-  heard(subscription: SdkSubscription): readonly TestData[];
+  received(subscription: SdkSubscription): readonly TestData[];
   /** What this build gives for a payload that isn't JSON. */
   opaque(bytes: Uint8Array): string | Uint8Array;
 }
@@ -107,7 +107,7 @@ function wireOf(build: Build, transport: TransportName, endpoint: Wire["endpoint
     },
     encode,
     decode,
-    heard: ({ publications }) => publications.all.map(({ data }) => decode(data)),
+    received: ({ publications }) => publications.all.map(({ data }) => decode(data)),
     opaque,
   };
 }

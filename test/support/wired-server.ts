@@ -63,12 +63,12 @@ export class WiredServer {
     test: TestContext,
     wire: Wire,
     channel: string,
-    wishes: Partial<SubscriptionOptions> = {},
+    options: Partial<SubscriptionOptions> = {},
   ) {
     const network = await BreakableNetwork.to(this.server.address);
     test.onTestFinished(() => network.close());
     const client = this.open(test, wire, channel, {}, network.address);
-    return { network, subscription: await client.subscribed(channel, wishes) };
+    return { network, subscription: await client.subscribed(channel, options) };
   }
 
   /** Waits until nobody is present, and gives how many milliseconds that took. */

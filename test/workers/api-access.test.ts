@@ -89,9 +89,9 @@ describe("a Worker that isn't configured", () => {
     };
     const response = await fetchWith(differences, new Request(address("/health")));
     expect(response.status).toBe(503);
-    const [secret, setting, ...others] = (await response.text()).trimEnd().split("\n");
+    const [secret, variant, ...others] = (await response.text()).trimEnd().split("\n");
     expect(secret).toContain("TOKEN_HMAC_SECRET_KEY");
-    expect(setting).toContain("channel.without_namespace.history_sise");
+    expect(variant).toContain("channel.without_namespace.history_sise");
     expect(others).toStrictEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { limits } from "../../src/limits.ts";
 import { answerOf, call, fetchWith, keptData, post, postWith } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { upgrade, TestSocket } from "./test-socket.ts";
-import { token } from "./token.ts";
+import { token } from "./sign-token.ts";
 import { overloadedError, watchedChannels } from "./watched-channels.ts";
 import { watchedUpgrades } from "./watched-upgrades.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { answerOf, call, publish } from "./api-request.ts";
-import { attachmentsOf, rewriteAttachments, sleep } from "./attachments.ts";
+import { attachmentsOf, rewriteAttachments, hibernate } from "./attachments.ts";
 import { newChannel } from "./new-channel.ts";
 import { channelPlace } from "./place.ts";
-import { awakeSettings } from "./setting.ts";
+import { awakeVariants } from "./variant.ts";
 import { TestSocket } from "./test-socket.ts";
-import { token } from "./token.ts";
+import { token } from "./sign-token.ts";
 
 describe("an attachment", () => {
   it("[S1] has all that a session is, and no token", async () => {
@@ -43,7 +43,7 @@ describe("an attachment", () => {
     expect(await socket.ask({ id: 2, subscribe: { channel, token: large } })).toStrictEqual(
       refusal,
     );
-    await sleep(channelPlace.holder(channel));
+    await hibernate(channelPlace.holder(channel));
     const small = await token({ sub: "ada", channel, info: 1 });
     expect(await socket.ask({ id: 3, subscribe: { channel, token: small } })).toStrictEqual({
       id: 3,
@@ -52,19 +52,19 @@ describe("an attachment", () => {
   });
 });
 
-describe.each(awakeSettings)("an attachment of $place.name", (setting) => {
+describe.each(awakeVariants)("an attachment of $place.name", (variant) => {
   it("[S1][B2] that would be too large isn't written: the connect is answered 106", async () => {
     const channel = newChannel("closed");
     const large = "x".repeat(limits.sessionClaimsBytesMax);
     const refusal = { id: 1, error: { code: 106, message: "limit exceeded" } };
-    const socket = await setting.open(channel);
+    const socket = await variant.open(channel);
     const refused = await token({ sub: "ada", info: large });
     expect(await socket.ask({ id: 1, connect: { token: refused } })).toStrictEqual(refusal);
     const fitting = large.slice(0, -100);
-    const other = await setting.connect(channel, "ada", { info: fitting });
-    await sleep(setting.place.holder(channel));
+    const other = await variant.connect(channel, "ada", { info: fitting });
+    await hibernate(variant.place.holder(channel));
     expect(await other.unread()).toStrictEqual([]);
-    expect(await attachmentsOf(setting.place.holder(channel))).toContainEqual(
+    expect(await attachmentsOf(variant.place.holder(channel))).toContainEqual(
       expect.objectContaining({
         claims: { user: "ada", expireAtSeconds: 0, info: `"${fitting}"` },
       }),
@@ -75,18 +75,18 @@ describe.each(awakeSettings)("an attachment of $place.name", (setting) => {
     const channel = newChannel("closed");
     const large = await token({ sub: "ada", info: "x".repeat(limits.sessionClaimsBytesMax) });
     // Read to its end: an object isn't put to sleep while it answers.
-    const refused = await answerOf(await setting.place.upgrade(channel, `?token=${large}`));
+    const refused = await answerOf(await variant.place.upgrade(channel, `?token=${large}`));
     expect(refused.status).toBe(413);
     const small = await token({ sub: "ada", info: "x".repeat(limits.sessionClaimsBytesMax - 100) });
-    const socket = await setting.open(channel, `?token=${small}`);
-    await sleep(setting.place.holder(channel));
+    const socket = await variant.open(channel, `?token=${small}`);
+    await hibernate(variant.place.holder(channel));
     expect(await socket.ask({ id: 1, connect: {} })).toMatchObject({ connect: { pong: true } });
   });
 
   it("[V1] with fields of a later release is understood", async () => {
     const channel = newChannel("plain");
-    const socket = await setting.subscribe(channel, "ada");
-    await rewriteAttachments(setting.place.holder(channel), (attachment) => ({
+    const socket = await variant.subscribe(channel, "ada");
+    await rewriteAttachments(variant.place.holder(channel), (attachment) => ({
       ...attachment,
       later: { a: 1 },
       claims: { ...attachment.claims, later: "x" },
@@ -101,9 +101,9 @@ describe.each(awakeSettings)("an attachment of $place.name", (setting) => {
 
   it("[V1] without the fields that are optional is understood", async () => {
     const channel = newChannel("plain");
-    const socket = await setting.connect(channel, "ada");
+    const socket = await variant.connect(channel, "ada");
     await rewriteAttachments(
-      setting.place.holder(channel),
+      variant.place.holder(channel),
       ({ v, phase, client, openedAtMs, keepalive }) => ({
         v,
         phase,
@@ -128,17 +128,17 @@ describe.each(awakeSettings)("an attachment of $place.name", (setting) => {
     async (_, unread) => {
       const channel = newChannel("plain");
       const [lost, kept] = [
-        await setting.subscribe(channel, "ada"),
-        await setting.subscribe(channel, "bob"),
+        await variant.subscribe(channel, "ada"),
+        await variant.subscribe(channel, "bob"),
       ];
-      await rewriteAttachments(setting.place.holder(channel), (attachment) =>
+      await rewriteAttachments(variant.place.holder(channel), (attachment) =>
         attachment.client === lost.client ? unread : attachment,
       );
       await publish(channel, 1);
       expect(await lost.closed).toStrictEqual({ code: 3010, reason: "insufficient state" });
       expect(await lost.rest()).toStrictEqual([]);
       expect(await kept.line()).toContain('"data":1');
-      await sleep(setting.place.holder(channel));
+      await hibernate(variant.place.holder(channel));
       expect((await call("presence_stats", { channel })).body).toContain('"num_clients":1');
     },
   );

@@ -3,7 +3,7 @@ import type { Attachment } from "../../src/contract/attachment.ts";
 import type { Holder } from "./place.ts";
 
 /** Throws an object away, with its memory; its sockets stay. */
-export function sleep(holder: Holder): Promise<void> {
+export function hibernate(holder: Holder): Promise<void> {
   return evictDurableObject(holder, { webSockets: "hibernate" });
 }
 
@@ -24,5 +24,5 @@ export async function rewriteAttachments(
       socket.serializeAttachment(rewrite(socket.deserializeAttachment()));
     }
   });
-  await sleep(holder);
+  await hibernate(holder);
 }

@@ -6,7 +6,7 @@ import { fullHeader, handoverHeader, parseHandover } from "../../src/contract/ha
 import { address, answerOf, fetchWith } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { testConfig } from "./test-config.ts";
-import { secondsFromNow, token } from "./token.ts";
+import { secondsFromNow, token } from "./sign-token.ts";
 import { overloadedError } from "./watched-channels.ts";
 import { type AskedObject, untouchable, watchedUpgrades } from "./watched-upgrades.ts";
 
@@ -178,13 +178,13 @@ describe("a connection for many channels", () => {
 
   it("[G3] remembers where there was room for longer than who was full", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
-    let firstWithRoom = 8;
+    let firstNotFull = 8;
     const { upgrade, askedNow } = edge(({ name }) =>
-      indexOf(name) < firstWithRoom ? full() : taken(),
+      indexOf(name) < firstNotFull ? full() : taken(),
     );
     await upgrade(path);
     const found = askedNow().at(-1);
-    firstWithRoom = indexOf(found);
+    firstNotFull = indexOf(found);
     vi.advanceTimersByTime(limits.poolFullMs);
     await upgrade(path);
     const asked = askedNow();

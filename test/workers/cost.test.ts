@@ -7,7 +7,7 @@ import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { call, keptData, publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { TestSocket } from "./test-socket.ts";
-import { token } from "./token.ts";
+import { token } from "./sign-token.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -52,7 +52,7 @@ async function watchAlarms(channel: string): Promise<readonly number[]> {
 }
 
 /** Lets time pass until the object's alarm is due, and has it ring in a fresh instance. */
-async function ringWhenDue(channel: string): Promise<void> {
+async function runAlarmWhenDue(channel: string): Promise<void> {
   const dueMs = await alarmOf(channel);
   if (dueMs === null) throw new Error("no alarm is set");
   vi.setSystemTime(Math.max(dueMs, Date.now()));
@@ -191,7 +191,7 @@ describe("the alarm", () => {
       await socket.ask({ id: 2, subscribe: { channel } });
     }
     expect(await alarmOf(channel)).toBe(Date.now() + 10_000);
-    await ringWhenDue(channel);
+    await runAlarmWhenDue(channel);
     expect(await alarmOf(channel)).toBeNull();
     vi.setSystemTime(Date.now() + 30_000);
     await publish(channel, 1);
@@ -205,12 +205,12 @@ describe("the alarm", () => {
       sockets.push(await TestSocket.subscribe(channel, user));
       vi.setSystemTime(Date.now() + 100);
     }
-    await ringWhenDue(channel); // the stale check
+    await runAlarmWhenDue(channel); // the stale check
     const alarms = await watchAlarms(channel);
-    const rings: number[] = [];
+    const ranAtMs: number[] = [];
     for (let interval = 0; interval < 3; interval++) {
-      await ringWhenDue(channel);
-      rings.push(Date.now());
+      await runAlarmWhenDue(channel);
+      ranAtMs.push(Date.now());
       for (const socket of sockets) {
         expect(await socket.frame()).toBe("{}");
         socket.sendFrame("{}");
@@ -218,18 +218,18 @@ describe("the alarm", () => {
       }
       for (const socket of sockets) await socket.unread();
     }
-    const [first = 0] = rings;
-    expect(rings).toStrictEqual([first, first + 25_000, first + 50_000]);
+    const [first = 0] = ranAtMs;
+    expect(ranAtMs).toStrictEqual([first, first + 25_000, first + 50_000]);
     expect(alarms).toStrictEqual([first + 25_000, first + 50_000, first + 75_000]);
   });
 
   it("[K1] ends with the last socket", async () => {
     const channel = newChannel("plain");
     const socket = await TestSocket.subscribe(channel, "ada");
-    await ringWhenDue(channel);
+    await runAlarmWhenDue(channel);
     socket.close();
     await socket.closed;
-    await ringWhenDue(channel);
+    await runAlarmWhenDue(channel);
     expect(await alarmOf(channel)).toBeNull();
   });
 });
@@ -246,10 +246,10 @@ describe("the end of a stream", () => {
     expect(await runDurableObjectAlarm(stubOf(channel))).toBe(true);
     expect((await call("history", { channel })).body).toContain(epoch);
     await evictDurableObject(stubOf(channel));
-    await ringWhenDue(channel);
+    await runAlarmWhenDue(channel);
     // The key is remembered for longer than the stream (rule I1).
     expect(await tablesOf(channel)).toStrictEqual([alarmTable, "spared_key"]);
-    await ringWhenDue(channel);
+    await runAlarmWhenDue(channel);
     expect(await tablesOf(channel)).toStrictEqual([]);
     expect(await alarmOf(channel)).toBeNull();
     const next = await publish(channel, 2);
@@ -262,10 +262,10 @@ describe("the end of a stream", () => {
     await publish(channel, 1);
     vi.setSystemTime(Date.now() + metaTtlMs - 1);
     const { epoch } = await publish(channel, 2);
-    await ringWhenDue(channel);
+    await runAlarmWhenDue(channel);
     expect(await alarmOf(channel)).toBe(Date.now() - 1 + metaTtlMs);
     expect((await call("history", { channel })).body).toContain(epoch);
-    await ringWhenDue(channel);
+    await runAlarmWhenDue(channel);
     expect(await tablesOf(channel)).toStrictEqual([]);
   });
 
@@ -275,10 +275,10 @@ describe("the end of a stream", () => {
     const socket = await TestSocket.open(channel, "?keepalive=client");
     await socket.ask({ id: 1, connect: { token: await token({ sub: "ada" }) } });
     await socket.ask({ id: 2, subscribe: { channel } });
-    await ringWhenDue(channel); // the stale check
+    await runAlarmWhenDue(channel); // the stale check
     vi.setSystemTime(Date.now() - 10_000 + metaTtlMs);
     // Such a client pings: this socket's silence is shorter than its patience.
-    await ringWhenDue(channel);
+    await runAlarmWhenDue(channel);
     expect(await tablesOf(channel)).toStrictEqual([alarmTable, "publication", "stream"]);
     // Waiting for somebody to leave takes no alarm (rule K5).
     expect(await alarmOf(channel)).toBeNull();
@@ -306,11 +306,11 @@ describe("the end of a stream", () => {
     const channel = newChannel("gone");
     const storedAtMs = await leaveStream(channel, 60_000);
     await evictDurableObject(stubOf(channel));
-    await ringWhenDue(channel);
+    await runAlarmWhenDue(channel);
     expect(await tablesOf(channel)).toStrictEqual([alarmTable, "publication", "stream"]);
     expect(await alarmOf(channel)).toBe(storedAtMs + metaTtlOtherwiseMs);
     await evictDurableObject(stubOf(channel));
-    await ringWhenDue(channel);
+    await runAlarmWhenDue(channel);
     expect(await tablesOf(channel)).toStrictEqual([]);
     expect(await alarmOf(channel)).toBeNull();
   });

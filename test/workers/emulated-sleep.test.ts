@@ -8,9 +8,9 @@ import { publish } from "./api-request.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
 import { openConfig } from "./open-transports.ts";
-import { relayTraffic } from "./relay-traffic.ts";
+import { watchedRelay } from "./watched-relay.ts";
 import { emulate, TestStream } from "./test-stream.ts";
-import { token } from "./token.ts";
+import { token } from "./sign-token.ts";
 
 configure({ ...openConfig, client: { ...openConfig.client, ping_interval: "1s" } });
 
@@ -48,13 +48,13 @@ const endpoints: readonly Endpoint[] = [
 ];
 
 /** A client whose stream the edge holds. */
-interface Listener {
+interface StreamReader {
   readonly stream: TestStream;
   readonly session: string;
   readonly node: string;
 }
 
-async function listen(path: string, channel: string): Promise<Listener> {
+async function openReader(path: string, channel: string): Promise<StreamReader> {
   const connect = { id: 1, connect: { token: await token({ sub: "ada" }) } };
   const frame = [connect, { id: 2, subscribe: { channel } }].map((one) => JSON.stringify(one));
   const query = `?cf_connect=${encodeURIComponent(frame.join("\n"))}`;
@@ -89,7 +89,7 @@ function look(holder: Holder) {
 }
 
 /** Rings what is due for those who have just come: they might not have connected. */
-async function ringForNewcomers(holder: Holder): Promise<void> {
+async function runFirstAlarm(holder: Holder): Promise<void> {
   const { cost } = await look(holder);
   if (cost.alarmMs === null) return;
   vi.setSystemTime(Math.max(cost.alarmMs, Date.now()));
@@ -109,12 +109,12 @@ describe.each(endpoints)("$name whose clients all have streams", ({ path, holder
   it("[T6] [K5] sleeps while the edge pings them: for an hour no alarm, no row and no call", async () => {
     const channel = newChannel("plain");
     const object = holder(channel);
-    const listeners: Listener[] = [];
+    const listeners: StreamReader[] = [];
     for (let count = 0; count < streamCount; count++) {
-      listeners.push(await listen(path(channel), channel));
+      listeners.push(await openReader(path(channel), channel));
     }
-    await relayTraffic.quiet();
-    await ringForNewcomers(object);
+    await watchedRelay.settled();
+    await runFirstAlarm(object);
     const { instance } = await look(object);
     await sleepNow(object);
     vi.setSystemTime(Date.now() + hourMs);
@@ -131,7 +131,7 @@ describe.each(endpoints)("$name whose clients all have streams", ({ path, holder
   it("[T6] [S2] wakes for a publication and for what a client posts, as if it had never slept", async () => {
     const channel = newChannel("plain");
     const object = holder(channel);
-    const { stream, session, node } = await listen(path(channel), channel);
+    const { stream, session, node } = await openReader(path(channel), channel);
     const instances = new Set<unknown>();
     for (let number = 1; number <= 3; number++) {
       instances.add((await look(object)).instance);

@@ -5,18 +5,21 @@ import { call, publish } from "./api-request.ts";
 import { gatewayRows } from "./gateway-rows.ts";
 import { newChannel } from "./new-channel.ts";
 import { gatewayPlace } from "./place.ts";
-import { enter, push } from "./room.ts";
-import { relayTraffic } from "./relay-traffic.ts";
-import { Setting } from "./setting.ts";
-import { token } from "./token.ts";
-import { awake } from "./wakefulness.ts";
+import { subscribePastJoin, pushLine } from "./presence-pushes.ts";
+import { watchedRelay } from "./watched-relay.ts";
+import { Variant } from "./variant.ts";
+import { token } from "./sign-token.ts";
+import { awake } from "./object-state.ts";
 
-const [lost, other] = [new Setting(gatewayPlace(0), awake), new Setting(gatewayPlace(1), awake)];
+const [lost, other] = [new Variant(gatewayPlace(0), awake), new Variant(gatewayPlace(1), awake)];
 
 describe("a gateway that is thrown away with its sockets", () => {
   it("[L3][R2] loses nothing for its clients, who come back, there or elsewhere, and recover", async () => {
     const channel = newChannel("room");
-    const [ada, bob] = [await enter(lost, channel, "ada"), await enter(lost, channel, "bob")];
+    const [ada, bob] = [
+      await subscribePastJoin(lost, channel, "ada"),
+      await subscribePastJoin(lost, channel, "bob"),
+    ];
     const { epoch } = await publish(channel, 1);
     for (const socket of [ada, bob]) await socket.unread();
     await evictDurableObject(lost.place.holder(channel), { webSockets: "close" });
@@ -24,35 +27,37 @@ describe("a gateway that is thrown away with its sockets", () => {
     await publish(channel, 2);
     const back = [await lost.connect(channel, "ada"), await other.connect(channel, "bob")];
     for (const socket of back) {
-      const wish = { recover: true, epoch, offset: 1 };
-      expect(await socket.ask({ id: 2, subscribe: { channel, ...wish } })).toMatchObject({
+      const options = { recover: true, epoch, offset: 1 };
+      expect(await socket.ask({ id: 2, subscribe: { channel, ...options } })).toMatchObject({
         subscribe: { recovered: true, publications: [{ data: 2, offset: 2 }] },
       });
     }
     for (const socket of back) await socket.unread(); // joins
     await publish(channel, 3);
     for (const socket of back) {
-      expect(await socket.unread()).toStrictEqual([push(channel, "pub", '{"data":3,"offset":3}')]);
+      expect(await socket.unread()).toStrictEqual([
+        pushLine(channel, "pub", '{"data":3,"offset":3}'),
+      ]);
     }
   });
 
   it("[L5] is forgotten with the next publication, and nobody is present there any more", async () => {
     const channel = newChannel("room");
-    const ada = await enter(lost, channel, "ada");
-    const witness = await enter(other, channel, "bob");
+    const ada = await subscribePastJoin(lost, channel, "ada");
+    const observer = await subscribePastJoin(other, channel, "bob");
     await ada.unread();
     expect(await gatewayRows(channel)).toStrictEqual([`${channel}/0`, `${channel}/1`]);
     await evictDurableObject(lost.place.holder(channel), { webSockets: "close" });
     await ada.closed;
     expect((await call("presence_stats", { channel })).body).toContain('"num_clients":1');
     await publish(channel, 1);
-    await relayTraffic.quiet();
+    await watchedRelay.settled();
     expect(await gatewayRows(channel)).toStrictEqual([`${channel}/1`]);
-    expect(await witness.unread()).toStrictEqual([expect.stringContaining('"data":1')]);
-    const before = relayTraffic.deliveries.length;
+    expect(await observer.unread()).toStrictEqual([expect.stringContaining('"data":1')]);
+    const before = watchedRelay.deliveries.length;
     await publish(channel, 2);
-    expect(await witness.line()).toBe(push(channel, "pub", '{"data":2,"offset":2}'));
-    const called = relayTraffic.deliveries.slice(before).map(({ gateway }) => gateway);
+    expect(await observer.line()).toBe(pushLine(channel, "pub", '{"data":2,"offset":2}'));
+    const called = watchedRelay.deliveries.slice(before).map(({ gateway }) => gateway);
     expect(called).toStrictEqual([`${channel}/1`]);
   });
 });
@@ -60,31 +65,34 @@ describe("a gateway that is thrown away with its sockets", () => {
 describe("a gateway whose last subscriber leaves", () => {
   it("[L5] is forgotten with the next publication, and follows again when somebody comes", async () => {
     const channel = newChannel("ring");
-    const setting = new Setting(gatewayPlace(), awake);
-    const socket = await setting.connect(channel, "ada", { channels: [channel] });
+    const variant = new Variant(gatewayPlace(), awake);
+    const socket = await variant.connect(channel, "ada", { channels: [channel] });
     const { epoch } = await publish(channel, 1);
     expect(await socket.line()).toContain('"data":1');
     socket.close();
     await socket.closed;
-    await relayTraffic.quiet();
+    await watchedRelay.settled();
     expect(await gatewayRows(channel)).toStrictEqual([`${channel}/0`]);
     await publish(channel, 2);
-    await relayTraffic.quiet();
+    await watchedRelay.settled();
     expect(await gatewayRows(channel)).toStrictEqual([]);
     await publish(channel, 3);
-    const back = await setting.open(channel);
+    const back = await variant.open(channel);
     await back.ask({
       id: 1,
       connect: { token: await token({ sub: "ada", channels: [channel] }) },
     });
     expect(await gatewayRows(channel)).toStrictEqual([`${channel}/0`]);
     expect(await publish(channel, 4)).toStrictEqual({ offset: 4, epoch });
-    expect(await back.line()).toBe(push(channel, "pub", '{"data":4,"offset":4}'));
+    expect(await back.line()).toBe(pushLine(channel, "pub", '{"data":4,"offset":4}'));
   });
 
   it("[L5] is forgotten by a channel that slept since, whose registry is durable", async () => {
     const channel = newChannel("room");
-    const [ada, bob] = [await enter(lost, channel, "ada"), await enter(other, channel, "bob")];
+    const [ada, bob] = [
+      await subscribePastJoin(lost, channel, "ada"),
+      await subscribePastJoin(other, channel, "bob"),
+    ];
     await ada.unread();
     await evictDurableObject(env.CHANNELS.getByName(channel));
     await publish(channel, 1);
@@ -93,10 +101,10 @@ describe("a gateway whose last subscriber leaves", () => {
     }
     ada.close();
     await ada.closed;
-    await relayTraffic.quiet();
+    await watchedRelay.settled();
     await evictDurableObject(env.CHANNELS.getByName(channel));
     await publish(channel, 2);
-    await relayTraffic.quiet();
+    await watchedRelay.settled();
     expect(await gatewayRows(channel)).toStrictEqual([`${channel}/1`]);
   });
 });

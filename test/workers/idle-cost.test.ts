@@ -7,12 +7,12 @@ import { call } from "./api-request.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
 import { gatewayPlace } from "./place.ts";
-import { relayTraffic } from "./relay-traffic.ts";
-import { Setting } from "./setting.ts";
+import { watchedRelay } from "./watched-relay.ts";
+import { Variant } from "./variant.ts";
 import { testConfig } from "./test-config.ts";
 import type { TestSocket } from "./test-socket.ts";
-import { token } from "./token.ts";
-import { awake } from "./wakefulness.ts";
+import { token } from "./sign-token.ts";
+import { awake } from "./object-state.ts";
 
 const socketCount = 1_000;
 const channelCount = 1_000;
@@ -33,7 +33,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const setting = new Setting(gatewayPlace(), awake);
+const variant = new Variant(gatewayPlace(), awake);
 
 type Costly = GatewayObject | ChannelObject;
 
@@ -71,10 +71,10 @@ async function watchAlarms(object: DurableObjectStub<Costly>): Promise<readonly 
 }
 
 /** Has an object's alarms ring that are due by then, each in its time; gives how many there were. */
-async function ringUntil(
+async function runAlarmsUntil(
   object: DurableObjectStub<Costly>,
   endMs: number,
-  rang: () => Promise<void> = () => Promise.resolve(),
+  ran: () => Promise<void> = () => Promise.resolve(),
 ): Promise<number> {
   for (let count = 0; ; count++) {
     const { alarmMs: dueMs } = await costOf(object);
@@ -84,7 +84,7 @@ async function ringUntil(
     }
     vi.setSystemTime(Math.max(dueMs, Date.now()));
     expect(await runDurableObjectAlarm(object)).toBe(true);
-    await rang();
+    await ran();
   }
 }
 
@@ -93,7 +93,7 @@ async function connectAll(home: string, query: string): Promise<readonly TestSoc
   const signed = await token({ sub: "ada" });
   const sockets: TestSocket[] = [];
   for (let count = 0; count < socketCount; count++) {
-    const socket = await setting.open(home, query);
+    const socket = await variant.open(home, query);
     socket.send({ id: 1, connect: { token: signed } }, { id: 2, subscribe: { channel: home } });
     sockets.push(socket);
   }
@@ -101,7 +101,7 @@ async function connectAll(home: string, query: string): Promise<readonly TestSoc
     await socket.line();
     expect(await socket.line()).toMatch(/^\{"id":2,"subscribe":/);
   }
-  await relayTraffic.quiet();
+  await watchedRelay.settled();
   return sockets;
 }
 
@@ -114,12 +114,12 @@ describe("1,000 idle sockets on a gateway", () => {
     const home = newChannel("");
     const sockets = await connectAll(home, "");
     const [gateway, channel] = [gatewayOf(home), env.CHANNELS.getByName(home)];
-    await ringUntil(gateway, Date.now() + 10_000); // the stale check
-    await ringUntil(channel, Date.now());
+    await runAlarmsUntil(gateway, Date.now() + 10_000); // the stale check
+    await runAlarmsUntil(channel, Date.now());
     await sleepNow(gateway);
     await sleepNow(channel);
     const alarms = await watchAlarms(gateway);
-    const rings = await ringUntil(gateway, Date.now() + hourMs / 12, async () => {
+    const runs = await runAlarmsUntil(gateway, Date.now() + hourMs / 12, async () => {
       for (const socket of sockets) {
         expect(await socket.frame()).toBe("{}");
         socket.sendFrame("{}");
@@ -127,7 +127,7 @@ describe("1,000 idle sockets on a gateway", () => {
       // All pongs were taken when the last one's sender is answered.
       await sockets.at(-1)?.unread();
     });
-    expect(rings).toBe(12);
+    expect(runs).toBe(12);
     expect(alarms).toHaveLength(12);
     expect(await costOf(gateway)).toMatchObject({ rows: 0, calls: 0 });
     const atChannel = await costOf(channel);
@@ -142,8 +142,8 @@ describe("1,000 idle sockets on a gateway", () => {
     const home = newChannel("");
     const sockets = await connectAll(home, "?keepalive=client");
     const [gateway, channel] = [gatewayOf(home), env.CHANNELS.getByName(home)];
-    await ringUntil(gateway, Date.now() + 10_000); // the stale check
-    await ringUntil(channel, Date.now());
+    await runAlarmsUntil(gateway, Date.now() + 10_000); // the stale check
+    await runAlarmsUntil(channel, Date.now());
     expect(await costOf(gateway)).toMatchObject({ rows: 0, calls: 1, alarmMs: null });
     await sleepNow(gateway);
     await sleepNow(channel);
@@ -164,18 +164,18 @@ describe("1,000 channels with one subscriber each on a gateway", () => {
     const channels = Array.from({ length: channelCount }, () => newChannel(""));
     const [home = ""] = channels;
     for (let from = 0; from < channelCount; from += perSocket) {
-      const socket = await setting.connect(home, "ada", {}, "?keepalive=client");
+      const socket = await variant.connect(home, "ada", {}, "?keepalive=client");
       const some = channels.slice(from, from + perSocket);
       socket.send(...some.map((channel, index) => ({ id: 10 + index, subscribe: { channel } })));
       for (const _ of some) expect(await socket.line()).toContain('"subscribe":');
     }
-    await relayTraffic.quiet();
+    await watchedRelay.settled();
     const gateway = gatewayOf(home);
-    await ringUntil(gateway, Date.now() + 10_000); // the stale check
+    await runAlarmsUntil(gateway, Date.now() + 10_000); // the stale check
     expect(await costOf(gateway)).toMatchObject({ calls: channelCount });
     await sleepNow(gateway);
     const endMs = Date.now() + hourMs;
-    const told = relayTraffic.deliveries.length;
+    const told = watchedRelay.deliveries.length;
     for (const channel of channels) {
       const object = env.CHANNELS.getByName(channel);
       const { rows, alarmMs } = await costOf(object);
@@ -186,6 +186,6 @@ describe("1,000 channels with one subscriber each on a gateway", () => {
     }
     vi.setSystemTime(endMs);
     expect(await costOf(gateway)).toStrictEqual({ rows: 0, calls: 0, alarmMs: null });
-    expect(relayTraffic.deliveries).toHaveLength(told);
+    expect(watchedRelay.deliveries).toHaveLength(told);
   }, 60_000);
 });

@@ -2,17 +2,17 @@ import { afterEach, describe, expect, it } from "vitest";
 import { publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { gatewayPlace } from "./place.ts";
-import { relayTraffic } from "./relay-traffic.ts";
-import { Setting } from "./setting.ts";
+import { watchedRelay } from "./watched-relay.ts";
+import { Variant } from "./variant.ts";
 import { testConfig } from "./test-config.ts";
 import type { TestSocket } from "./test-socket.ts";
-import { awake } from "./wakefulness.ts";
+import { awake } from "./object-state.ts";
 
 afterEach(() => {
-  relayTraffic.questionFault = undefined;
+  watchedRelay.requestFault = undefined;
 });
 
-const setting = new Setting(gatewayPlace(), awake);
+const variant = new Variant(gatewayPlace(), awake);
 
 describe("many clients that come back together", () => {
   it("[L6] have the history read once for each position, not once for each client", async () => {
@@ -22,16 +22,16 @@ describe("many clients that come back together", () => {
     for (let data = 2; data <= 10; data++) await publish(channel, data);
     const sockets: TestSocket[] = [];
     const count = testConfig.client.connection_limit;
-    while (sockets.length < count) sockets.push(await setting.connect(channel, "ada"));
+    while (sockets.length < count) sockets.push(await variant.connect(channel, "ada"));
     // The channel answers when all of them have asked.
     const asked = Promise.withResolvers<undefined>();
-    relayTraffic.questionFault = async ({ proceed }) => {
+    watchedRelay.requestFault = async ({ proceed }) => {
       await asked.promise;
       return proceed();
     };
     for (const [index, socket] of sockets.entries()) {
-      const wish = { recover: true, epoch, offset: 1 + (index % positions) };
-      socket.send({ id: 2, subscribe: { channel, ...wish } });
+      const options = { recover: true, epoch, offset: 1 + (index % positions) };
+      socket.send({ id: 2, subscribe: { channel, ...options } });
       await socket.ask({ id: 3, rpc: {} });
     }
     asked.resolve(undefined);
@@ -44,12 +44,12 @@ describe("many clients that come back together", () => {
       }));
       expect(subscribe).toMatchObject({ recovered: true, offset: since, publications });
     }
-    const methods = relayTraffic.questions.map(({ method }) => method);
+    const methods = watchedRelay.requests.map(({ method }) => method);
     expect(methods.filter((method) => method === "follow")).toHaveLength(1);
     // Who was further back is answered from what another one had read.
     expect(methods.filter((method) => method === "recover").length).toBeLessThanOrEqual(positions);
     await publish(channel, 11);
     for (const socket of sockets) expect(await socket.line()).toContain('"data":11,"offset":11');
-    await relayTraffic.quiet();
+    await watchedRelay.settled();
   });
 });

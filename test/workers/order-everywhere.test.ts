@@ -1,13 +1,13 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { publish } from "./api-request.ts";
-import { chance } from "./chance.ts";
+import { seededRandom } from "./seeded-random.ts";
 import { newChannel } from "./new-channel.ts";
 import { channelPlace, gatewayPlace, type Place, spillPlace } from "./place.ts";
-import { sleep } from "./attachments.ts";
-import { Setting } from "./setting.ts";
+import { hibernate } from "./attachments.ts";
+import { Variant } from "./variant.ts";
 import type { TestSocket } from "./test-socket.ts";
-import { awake } from "./wakefulness.ts";
+import { awake } from "./object-state.ts";
 
 const everywhere = [channelPlace, gatewayPlace(0), gatewayPlace(1), spillPlace];
 
@@ -26,7 +26,7 @@ async function evictOne(channel: string, next: (below: number) => number): Promi
   const holder = place.holder(channel);
   // Only what runs can be thrown away.
   await runInDurableObject<DurableObject, void>(holder, () => undefined);
-  await sleep(holder);
+  await hibernate(holder);
 }
 
 /** Reads up to a line that has all these texts somewhere before or in it. */
@@ -45,12 +45,12 @@ describe.each([1, 2, 3, 4])(
   "publishers and subscribers everywhere, objects evicted at random (seed %i)",
   (seed) => {
     it("[O1][O3] see one order: nobody misses one or hears one twice", async () => {
-      const next = chance(seed);
+      const next = seededRandom(seed);
       const channel = newChannel("room");
-      const settings = everywhere.map((place) => new Setting(place, awake));
+      const variants = everywhere.map((place) => new Variant(place, awake));
       const early: { readonly socket: TestSocket; readonly replies: string[] }[] = [];
-      for (const setting of settings) {
-        early.push({ socket: await setting.subscribe(channel, "early"), replies: [] });
+      for (const variant of variants) {
+        early.push({ socket: await variant.subscribe(channel, "early"), replies: [] });
       }
       const late: TestSocket[] = [];
       const publishing: Promise<object>[] = [];
@@ -62,20 +62,20 @@ describe.each([1, 2, 3, 4])(
           publisher.replies.push(`{"id":${id},"publish":{}}`);
         }
         if (id % 10 === 5) {
-          const socket = await settings[next(settings.length)]?.connect(channel, "late");
+          const socket = await variants[next(variants.length)]?.connect(channel, "late");
           socket?.send({ id: 2, subscribe: { channel } });
           if (socket !== undefined) late.push(socket);
         }
         if (next(4) === 0) await evictOne(channel, next);
       }
       await Promise.all(publishing);
-      const heard: (readonly string[])[] = [];
-      for (const { socket, replies } of early) heard.push(await readTo(socket, ...replies));
+      const received: (readonly string[])[] = [];
+      for (const { socket, replies } of early) received.push(await readTo(socket, ...replies));
       await publish(channel, "end");
       const orders: (readonly string[])[] = [];
       for (const [index, { socket }] of early.entries()) {
         const rest = [...(await readTo(socket, '"end"')), ...(await socket.unread())];
-        orders.push(publications([...(heard[index] ?? []), ...rest]));
+        orders.push(publications([...(received[index] ?? []), ...rest]));
       }
       const [order = [], ...others] = orders;
       const offsets = order.map((one) => Number(one.split(" ")[0]));

@@ -3,12 +3,12 @@ import { publish } from "./api-request.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
 import { type Place, gatewayPlace, places } from "./place.ts";
-import { push } from "./room.ts";
-import { Setting } from "./setting.ts";
+import { pushLine } from "./presence-pushes.ts";
+import { Variant } from "./variant.ts";
 import { testConfig } from "./test-config.ts";
 import type { TestSocket } from "./test-socket.ts";
-import { token } from "./token.ts";
-import { awake, evicted } from "./wakefulness.ts";
+import { token } from "./sign-token.ts";
+import { awake, evicted } from "./object-state.ts";
 
 configure({
   ...testConfig,
@@ -25,18 +25,18 @@ configure({
 const replaced = { code: 3504, reason: "connection limit" };
 const [first, second] = [gatewayPlace(0), gatewayPlace(1)];
 
-describe.each([awake, evicted])("a user's personal channel, objects $name", (wakefulness) => {
-  const [here, there] = [new Setting(first, wakefulness), new Setting(second, wakefulness)];
+describe.each([awake, evicted])("a user's personal channel, objects $name", (objectState) => {
+  const [here, there] = [new Variant(first, objectState), new Variant(second, objectState)];
 
   /** The gateways of the region `home`, and the personal channel's object. */
   async function pause(home: string, personal: string): Promise<void> {
     const channel = places[0]?.holder(personal);
     if (channel === undefined) throw new Error("there is no place");
-    await wakefulness.pause([first.holder(home), second.holder(home), channel]);
+    await objectState.betweenSteps([first.holder(home), second.holder(home), channel]);
   }
 
   /** Connects and reads past the own join. */
-  async function connect({ place }: Setting, home: string, user: string): Promise<TestSocket> {
+  async function connect({ place }: Variant, home: string, user: string): Promise<TestSocket> {
     const socket = await (place === first ? here : there).connect(home, user);
     expect(await socket.line()).toContain('"join"');
     return socket;
@@ -110,16 +110,16 @@ describe("a channel's own socket", () => {
   it.each(places.filter((place: Place) => place.oneChannel))(
     "[C10] has no personal channel: $name",
     async (place) => {
-      const setting = new Setting(place, awake);
+      const variant = new Variant(place, awake);
       const [channel, ada] = [newChannel("plain"), crypto.randomUUID()];
       const sockets = [
-        await setting.subscribe(channel, ada),
-        await setting.subscribe(channel, ada),
+        await variant.subscribe(channel, ada),
+        await variant.subscribe(channel, ada),
       ];
       await publish(`room:#${ada}`, 1);
       await publish(channel, 2);
       for (const socket of sockets) {
-        expect(await socket.unread()).toStrictEqual([push(channel, "pub", '{"data":2}')]);
+        expect(await socket.unread()).toStrictEqual([pushLine(channel, "pub", '{"data":2}')]);
       }
     },
   );

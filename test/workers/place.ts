@@ -63,7 +63,7 @@ export function gatewayPlace(index = 0): Place {
 export const places: readonly Place[] = [channelPlace, gatewayPlace(), spillPlace];
 
 /** Asks an object itself to take a socket, past the edge, which would try another one. */
-export function knock(holder: Holder): Promise<Response> {
+export function requestUpgrade(holder: Holder): Promise<Response> {
   return holder.fetch(handoverRequest(handshake("/", {}), { v: 1, keepalive: "server" }));
 }
 

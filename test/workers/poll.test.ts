@@ -6,7 +6,7 @@ import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
 import { openConfig } from "./open-transports.ts";
 import { TestSocket } from "./test-socket.ts";
-import { token } from "./token.ts";
+import { token } from "./sign-token.ts";
 import { untouchable } from "./watched-upgrades.ts";
 
 const config = {
@@ -44,7 +44,7 @@ async function poll(channel: string, query = "", headers: HeadersInit = {}) {
 }
 
 /** Until the channel's object has so many sockets. */
-async function listening(channel: string, count: number): Promise<void> {
+async function connectedClient(channel: string, count: number): Promise<void> {
   const object = env.CHANNELS.getByName(channel);
   await expect
     .poll(() => runInDurableObject(object, (_, state) => state.getWebSockets().length))
@@ -57,7 +57,7 @@ describe("a long poll", () => {
     const { epoch } = await publish(channel, 1);
     const body = `{"publications":[],"offset":1,"epoch":"${epoch}"}`;
     expect(await poll(channel)).toStrictEqual({ status: 200, cache: fleeting, body });
-    await listening(channel, 0);
+    await connectedClient(channel, 0);
   });
 
   it("[T9] gives what is newer at once, as it was published, and lets everybody keep it", async () => {
@@ -73,35 +73,35 @@ describe("a long poll", () => {
         `{"publications":[{"data":{"n" : 12345678901234567890},"offset":2},` +
         `{"data":null,"offset":3,"tags":{"a":"b"}}],"offset":3,"epoch":"${epoch}"}`,
     });
-    await listening(channel, 0);
+    await connectedClient(channel, 0);
   });
 
   it("[T9] waits for what comes", async () => {
     const channel = newChannel("open");
     const { epoch } = await publish(channel, 1);
     const answer = poll(channel, `?offset=1&epoch=${epoch}`);
-    await listening(channel, 1);
+    await connectedClient(channel, 1);
     await publish(channel, "new");
     const body = `{"publications":[{"data":"new","offset":2}],"offset":2,"epoch":"${epoch}"}`;
     expect(await answer).toStrictEqual({ status: 200, cache: lasting, body });
-    await listening(channel, 0);
+    await connectedClient(channel, 0);
   });
 
   it("[T9] is nobody's presence, and nobody hears of it", async () => {
     const channel = newChannel("open");
     const { epoch } = await publish(channel, 1);
-    const witness = await TestSocket.subscribe(channel, "ada");
-    await witness.line(); // Its own join.
+    const observer = await TestSocket.subscribe(channel, "ada");
+    await observer.line(); // Its own join.
     const polled = poll(channel, `?offset=1&epoch=${epoch}`);
-    await listening(channel, 2);
+    await connectedClient(channel, 2);
     expect((await call("presence_stats", { channel })).body).toContain(`"num_clients":1`);
     await publish(channel, 2);
     expect((await polled).body).toContain(`"data":2`);
-    await listening(channel, 1);
+    await connectedClient(channel, 1);
     await publish(channel, 3);
-    const heard = [JSON.parse(await witness.line()), JSON.parse(await witness.line())];
-    expect(heard).toMatchObject([2, 3].map((data) => ({ push: { pub: { data } } })));
-    witness.close();
+    const received = [JSON.parse(await observer.line()), JSON.parse(await observer.line())];
+    expect(received).toMatchObject([2, 3].map((data) => ({ push: { pub: { data } } })));
+    observer.close();
   });
 
   it("[T9] ends with nothing when its time is over", async () => {
@@ -113,7 +113,7 @@ describe("a long poll", () => {
       cache: fleeting,
       body,
     });
-    await listening(channel, 0);
+    await connectedClient(channel, 0);
   });
 
   it.each<[string, (epoch: string) => string]>([

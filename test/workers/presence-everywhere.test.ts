@@ -2,25 +2,25 @@ import { describe, expect, it } from "vitest";
 import { call } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { channelPlace, gatewayPlace, spillPlace } from "./place.ts";
-import { Setting } from "./setting.ts";
+import { Variant } from "./variant.ts";
 import type { TestSocket } from "./test-socket.ts";
-import { awake, evicted } from "./wakefulness.ts";
+import { awake, evicted } from "./object-state.ts";
 
 const everywhere = [channelPlace, gatewayPlace(0), gatewayPlace(1), spillPlace];
 
 interface Member {
   readonly place: string;
   readonly socket: TestSocket;
-  readonly setting: Setting;
+  readonly variant: Variant;
 }
 
 /** Two users subscribe in each place, one of them twice; gives everybody. */
-async function gather(channel: string, settings: readonly Setting[]): Promise<readonly Member[]> {
+async function gather(channel: string, variants: readonly Variant[]): Promise<readonly Member[]> {
   const members: Member[] = [];
-  for (const setting of settings) {
+  for (const variant of variants) {
     for (const user of ["ada", "bob", "ada"]) {
-      const socket = await setting.subscribe(channel, user, { info: { at: setting.place.name } });
-      members.push({ place: setting.place.name, socket, setting });
+      const socket = await variant.subscribe(channel, user, { info: { at: variant.place.name } });
+      members.push({ place: variant.place.name, socket, variant: variant });
     }
   }
   return members;
@@ -28,17 +28,17 @@ async function gather(channel: string, settings: readonly Setting[]): Promise<re
 
 describe.each([awake, evicted])(
   "a channel with sockets of its own and of gateways, objects $name",
-  (wakefulness) => {
-    const settings = everywhere.map((place) => new Setting(place, wakefulness));
+  (objectState) => {
+    const variants = everywhere.map((place) => new Variant(place, objectState));
 
     /** All objects. */
     async function pause(channel: string): Promise<void> {
-      await wakefulness.pause(everywhere.map((place) => place.holder(channel)));
+      await objectState.betweenSteps(everywhere.map((place) => place.holder(channel)));
     }
 
     it("[P1][G6] has everybody present once, to the API and to clients wherever they are", async () => {
       const channel = newChannel("plain");
-      const members = await gather(channel, settings);
+      const members = await gather(channel, variants);
       const clients = members.map(({ socket }) => socket.client).toSorted();
       await pause(channel);
       const { result }: { result: { presence: Record<string, object> } } = JSON.parse(
@@ -69,7 +69,7 @@ describe.each([awake, evicted])(
 
     it("[P1] has nobody present who left, in whatever way", async () => {
       const channel = newChannel("plain");
-      const members = await gather(channel, settings);
+      const members = await gather(channel, variants);
       await pause(channel);
       for (const [index, { socket }] of members.entries()) {
         if (index % 3 === 0) socket.close();

@@ -4,17 +4,17 @@ import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { call } from "./api-request.ts";
-import { sleep } from "./attachments.ts";
-import { hang } from "./hang.ts";
+import { hibernate } from "./attachments.ts";
+import { blockObject } from "./block-object.ts";
 import { newChannel } from "./new-channel.ts";
 import { channelPlace, gatewayPlace } from "./place.ts";
-import { Setting } from "./setting.ts";
-import { awake } from "./wakefulness.ts";
+import { Variant } from "./variant.ts";
+import { awake } from "./object-state.ts";
 
 const [own, near, far] = [
-  new Setting(channelPlace, awake),
-  new Setting(gatewayPlace(0), awake),
-  new Setting(gatewayPlace(1), awake),
+  new Variant(channelPlace, awake),
+  new Variant(gatewayPlace(0), awake),
+  new Variant(gatewayPlace(1), awake),
 ];
 
 /** Registers a gateway with a channel that no object can be. */
@@ -23,7 +23,7 @@ async function registerNonsense(channel: string): Promise<void> {
     const insert = "INSERT INTO gateway VALUES ('nonsense', 0, NULL)";
     new ObjectSql(storage).run(insert);
   });
-  await sleep(env.CHANNELS.getByName(channel));
+  await hibernate(env.CHANNELS.getByName(channel));
 }
 
 describe("presence with a gateway that", () => {
@@ -52,7 +52,7 @@ describe("presence with a gateway that", () => {
     const channel = newChannel("plain");
     await near.subscribe(channel, "ada");
     const [bob, cyd] = [await far.subscribe(channel, "bob"), await own.subscribe(channel, "cyd")];
-    const goOn = hang(near.place.holder(channel));
+    const goOn = blockObject(near.place.holder(channel));
     const startedMs = Date.now();
     const counted = '{"num_clients":2,"num_users":2,"incomplete":true}';
     bob.send({ id: 3, presence_stats: { channel } });

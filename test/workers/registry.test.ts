@@ -1,22 +1,22 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { call, publish } from "./api-request.ts";
-import { sleep } from "./attachments.ts";
+import { hibernate } from "./attachments.ts";
 import { callsMade, gatewayRows, rowsWritten } from "./gateway-rows.ts";
 import { newChannel } from "./new-channel.ts";
 import { gatewayPlace } from "./place.ts";
-import { relayTraffic } from "./relay-traffic.ts";
-import { Setting } from "./setting.ts";
+import { watchedRelay } from "./watched-relay.ts";
+import { Variant } from "./variant.ts";
 import type { TestSocket } from "./test-socket.ts";
-import { awake } from "./wakefulness.ts";
+import { awake } from "./object-state.ts";
 
-const settings = Array.from({ length: 5 }, (_, index) => new Setting(gatewayPlace(index), awake));
+const variants = Array.from({ length: 5 }, (_, index) => new Variant(gatewayPlace(index), awake));
 
 /** How many rows a step costs the channel. */
 async function costOf(channel: string, step: () => Promise<unknown>): Promise<number> {
   const before = await rowsWritten(channel);
   await step();
-  await relayTraffic.quiet();
+  await watchedRelay.settled();
   return (await rowsWritten(channel)) - before;
 }
 
@@ -26,11 +26,11 @@ describe.each(["room", "plain"])("the gateways that follow a channel (%s)", (nam
   it("[L5] cost a row each when they come and when they go, and none for what they are told", async () => {
     const channel = newChannel(namespace);
     const sockets: TestSocket[] = [];
-    const [first, ...others] = settings;
+    const [first, ...others] = variants;
     // The first one brings the stream and the table.
     if (first !== undefined) sockets.push(await first.subscribe(channel, "ada"));
-    for (const setting of others) {
-      const subscribe = async () => sockets.push(await setting.subscribe(channel, "ada"));
+    for (const variant of others) {
+      const subscribe = async () => sockets.push(await variant.subscribe(channel, "ada"));
       expect(await costOf(channel, subscribe)).toBe(1);
       // There may be a thousand more on the same gateway.
       expect(await costOf(channel, subscribe)).toBe(0);
@@ -39,13 +39,13 @@ describe.each(["room", "plain"])("the gateways that follow a channel (%s)", (nam
     for (let count = 0; count < 10; count++) {
       expect(await costOf(channel, () => publish(channel, count))).toBe(perPublication);
     }
-    expect((await callsMade(channel)) - calls).toBe(10 * settings.length);
+    expect((await callsMade(channel)) - calls).toBe(10 * variants.length);
     const leave = async () => {
       for (const socket of sockets.splice(1)) {
         socket.close();
         await socket.closed;
       }
-      await relayTraffic.quiet();
+      await watchedRelay.settled();
       await publish(channel, "last");
     };
     expect(await costOf(channel, leave)).toBe(perPublication + others.length);
@@ -56,27 +56,27 @@ describe.each(["room", "plain"])("the gateways that follow a channel (%s)", (nam
   it("[L5] are remembered by a channel that slept, which writes nothing for that", async () => {
     const channel = newChannel(namespace);
     const sockets: TestSocket[] = [];
-    for (const setting of settings) sockets.push(await setting.subscribe(channel, "ada"));
+    for (const variant of variants) sockets.push(await variant.subscribe(channel, "ada"));
     for (const socket of sockets) await socket.unread();
     for (const data of [1, 2, 3]) {
-      await sleep(env.CHANNELS.getByName(channel));
+      await hibernate(env.CHANNELS.getByName(channel));
       expect(await rowsWritten(channel)).toBe(0);
       await publish(channel, data);
       for (const socket of sockets) {
         expect(await socket.unread()).toStrictEqual([expect.stringContaining(`"data":${data}`)]);
       }
       expect(await rowsWritten(channel)).toBe(perPublication);
-      expect(await callsMade(channel)).toBe(settings.length);
+      expect(await callsMade(channel)).toBe(variants.length);
     }
     expect((await call("presence_stats", { channel })).body).toContain('"num_clients":5');
-    expect(await gatewayRows(channel)).toHaveLength(settings.length);
+    expect(await gatewayRows(channel)).toHaveLength(variants.length);
   });
 
   it("[L5][G5] write nothing when they follow again that are registered", async () => {
     const channel = newChannel(namespace);
-    const [setting] = settings;
-    if (setting === undefined) throw new Error("there is no setting");
-    const socket = await setting.subscribe(channel, "ada");
+    const [variant] = variants;
+    if (variant === undefined) throw new Error("there is no setting");
+    const socket = await variant.subscribe(channel, "ada");
     await socket.unread();
     const again = async (): Promise<void> => {
       for (let id = 10; id < 30; id += 2) {

@@ -3,16 +3,16 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { publish } from "./api-request.ts";
-import { crash, lostCall } from "./crash.ts";
+import { crashObject, lostCall } from "./crash-object.ts";
 import { newChannel } from "./new-channel.ts";
 import { gatewayPlace, spillPlace } from "./place.ts";
-import { enter, push } from "./room.ts";
-import { relayTraffic, type WatchedDelivery } from "./relay-traffic.ts";
-import { Setting } from "./setting.ts";
-import { awake } from "./wakefulness.ts";
+import { subscribePastJoin, pushLine } from "./presence-pushes.ts";
+import { watchedRelay, type WatchedDelivery } from "./watched-relay.ts";
+import { Variant } from "./variant.ts";
+import { awake } from "./object-state.ts";
 
 afterEach(() => {
-  relayTraffic.fault = undefined;
+  watchedRelay.deliveryFault = undefined;
   vi.useRealTimers();
 });
 
@@ -24,53 +24,55 @@ function alarmOf(channel: string): Promise<number | null> {
 }
 
 /** Has the alarm of a channel ring in whatever instance there is. */
-async function ring(channel: string): Promise<void> {
+async function runAlarm(channel: string): Promise<void> {
   expect(await runDurableObjectAlarm(env.CHANNELS.getByName(channel))).toBe(true);
 }
 
-const settings = [gatewayPlace(), spillPlace].map((place) => new Setting(place, awake));
+const variants = [gatewayPlace(), spillPlace].map((place) => new Variant(place, awake));
 
-describe.each(settings)(
+describe.each(variants)(
   "a channel's object that crashes, with subscribers on $place.name",
-  (setting) => {
+  (variant) => {
     it("[L4] between commit and delivery loses nothing: an alarm makes the gateway read it", async () => {
       const channel = newChannel("room");
-      const socket = await enter(setting, channel, "ada");
+      const socket = await subscribePastJoin(variant, channel, "ada");
       await publish(channel, 1);
       const first = await socket.line();
-      await relayTraffic.quiet();
-      relayTraffic.fault = lostCall;
+      await watchedRelay.settled();
+      watchedRelay.deliveryFault = lostCall;
       for (const data of [2, 3]) await publish(channel, data);
       const dueInMs = ((await alarmOf(channel)) ?? 0) - Date.now();
       expect(dueInMs).toBeGreaterThan(0);
       expect(dueInMs).toBeLessThanOrEqual(limits.crashAlarmMs);
-      await crash(env.CHANNELS.getByName(channel));
-      relayTraffic.fault = undefined;
+      await crashObject(env.CHANNELS.getByName(channel));
+      watchedRelay.deliveryFault = undefined;
       expect(await socket.unread()).toStrictEqual([]);
-      await ring(channel);
+      await runAlarm(channel);
       expect(first).toContain('"data":1,"offset":1');
       for (const offset of [2, 3]) {
         expect(await socket.line()).toBe(
-          push(channel, "pub", `{"data":${offset},"offset":${offset}}`),
+          pushLine(channel, "pub", `{"data":${offset},"offset":${offset}}`),
         );
       }
       await publish(channel, 4);
-      expect(await socket.unread()).toStrictEqual([push(channel, "pub", '{"data":4,"offset":4}')]);
+      expect(await socket.unread()).toStrictEqual([
+        pushLine(channel, "pub", '{"data":4,"offset":4}'),
+      ]);
     });
 
     it("[L3] is found out with the next publication, too: the gateway reads what is missing before it", async () => {
       const channel = newChannel("room");
-      const socket = await enter(setting, channel, "ada");
+      const socket = await subscribePastJoin(variant, channel, "ada");
       await publish(channel, 1);
       await socket.unread();
-      relayTraffic.fault = lostCall;
+      watchedRelay.deliveryFault = lostCall;
       for (const data of [2, 3]) await publish(channel, data);
-      await crash(env.CHANNELS.getByName(channel));
-      relayTraffic.fault = undefined;
+      await crashObject(env.CHANNELS.getByName(channel));
+      watchedRelay.deliveryFault = undefined;
       for (const data of [4, 5]) await publish(channel, data);
       for (const offset of [2, 3, 4, 5]) {
         expect(await socket.line()).toBe(
-          push(channel, "pub", `{"data":${offset},"offset":${offset}}`),
+          pushLine(channel, "pub", `{"data":${offset},"offset":${offset}}`),
         );
       }
       expect(await socket.unread()).toStrictEqual([]);
@@ -78,84 +80,88 @@ describe.each(settings)(
 
     it("[L3] tells its subscribers that they lost the stream, when the history has no more of what is missing", async () => {
       const channel = newChannel("room");
-      const socket = await enter(setting, channel, "ada");
+      const socket = await subscribePastJoin(variant, channel, "ada");
       const { epoch } = await publish(channel, 1);
       await socket.unread();
-      relayTraffic.fault = lostCall;
+      watchedRelay.deliveryFault = lostCall;
       // The ring holds ten.
       for (let data = 2; data <= 12; data++) await publish(channel, data);
-      await crash(env.CHANNELS.getByName(channel));
-      relayTraffic.fault = undefined;
-      await ring(channel);
+      await crashObject(env.CHANNELS.getByName(channel));
+      watchedRelay.deliveryFault = undefined;
+      await runAlarm(channel);
       expect(await socket.line()).toBe(
-        push(channel, "unsubscribe", '{"code":2500,"reason":"insufficient state"}'),
+        pushLine(channel, "unsubscribe", '{"code":2500,"reason":"insufficient state"}'),
       );
-      const wish = { recover: true, epoch, offset: 2 };
-      expect(await socket.ask({ id: 3, subscribe: { channel, ...wish } })).toMatchObject({
+      const options = { recover: true, epoch, offset: 2 };
+      expect(await socket.ask({ id: 3, subscribe: { channel, ...options } })).toMatchObject({
         subscribe: { recovered: true },
       });
     });
 
     it("[L1] and tells something late that the next instance made up for, tells it nobody twice", async () => {
       const channel = newChannel("room");
-      const socket = await enter(setting, channel, "ada");
+      const socket = await subscribePastJoin(variant, channel, "ada");
       await publish(channel, 1);
       await socket.unread();
       const late: WatchedDelivery[] = [];
-      relayTraffic.fault = (delivery) => {
+      watchedRelay.deliveryFault = (delivery) => {
         late.push(delivery);
         return lostCall();
       };
       await publish(channel, 2);
-      await crash(env.CHANNELS.getByName(channel));
-      relayTraffic.fault = undefined;
-      await ring(channel);
-      expect(await socket.line()).toBe(push(channel, "pub", '{"data":2,"offset":2}'));
+      await crashObject(env.CHANNELS.getByName(channel));
+      watchedRelay.deliveryFault = undefined;
+      await runAlarm(channel);
+      expect(await socket.line()).toBe(pushLine(channel, "pub", '{"data":2,"offset":2}'));
       expect(late.length).toBeGreaterThan(0);
       for (const { proceed } of late) await proceed();
       expect(await socket.unread()).toStrictEqual([]);
       await publish(channel, 3);
-      expect(await socket.unread()).toStrictEqual([push(channel, "pub", '{"data":3,"offset":3}')]);
+      expect(await socket.unread()).toStrictEqual([
+        pushLine(channel, "pub", '{"data":3,"offset":3}'),
+      ]);
     });
 
     it("[L4] after delivery and before it heard of that delivers nothing twice", async () => {
       const channel = newChannel("room");
-      const socket = await enter(setting, channel, "ada");
-      await relayTraffic.quiet();
-      relayTraffic.fault = async ({ proceed }) => {
+      const socket = await subscribePastJoin(variant, channel, "ada");
+      await watchedRelay.settled();
+      watchedRelay.deliveryFault = async ({ proceed }) => {
         await proceed();
         return lostCall();
       };
       await publish(channel, 1);
       expect(await socket.line()).toContain('"data":1,"offset":1');
-      await crash(env.CHANNELS.getByName(channel));
-      relayTraffic.fault = undefined;
-      await ring(channel);
+      await crashObject(env.CHANNELS.getByName(channel));
+      watchedRelay.deliveryFault = undefined;
+      await runAlarm(channel);
       expect(await socket.unread()).toStrictEqual([]);
       await publish(channel, 2);
-      expect(await socket.unread()).toStrictEqual([push(channel, "pub", '{"data":2,"offset":2}')]);
+      expect(await socket.unread()).toStrictEqual([
+        pushLine(channel, "pub", '{"data":2,"offset":2}'),
+      ]);
     });
 
     it("[L4][R2] loses nothing either when the gateway slept meanwhile, and its clients come and go", async () => {
       const channel = newChannel("room");
       const [ada, bob] = [
-        await enter(setting, channel, "ada"),
-        await enter(setting, channel, "bob"),
+        await subscribePastJoin(variant, channel, "ada"),
+        await subscribePastJoin(variant, channel, "bob"),
       ];
       await ada.line(); // Bob's join
-      await relayTraffic.quiet();
-      relayTraffic.fault = lostCall;
+      await watchedRelay.settled();
+      watchedRelay.deliveryFault = lostCall;
       const { epoch } = await publish(channel, 1);
-      await crash(env.CHANNELS.getByName(channel));
-      await crash(setting.place.holder(channel));
+      await crashObject(env.CHANNELS.getByName(channel));
+      await crashObject(variant.place.holder(channel));
       await ada.closed;
-      relayTraffic.fault = undefined;
-      const back = await setting.connect(channel, "ada");
-      const wish = { recover: true, epoch: "", offset: 0 };
-      expect(await back.ask({ id: 2, subscribe: { channel, ...wish } })).toMatchObject({
+      watchedRelay.deliveryFault = undefined;
+      const back = await variant.connect(channel, "ada");
+      const options = { recover: true, epoch: "", offset: 0 };
+      expect(await back.ask({ id: 2, subscribe: { channel, ...options } })).toMatchObject({
         subscribe: { recovered: true, epoch, publications: [{ data: 1, offset: 1 }] },
       });
-      await ring(channel);
+      await runAlarm(channel);
       expect((await back.unread()).filter((line) => line.includes('"pub"'))).toStrictEqual([]);
       expect((await bob.closed).code).toBe(1006);
     });
@@ -166,12 +172,12 @@ describe("the alarm for a crash", () => {
   it("[L4] is set once in 8 s, however many publications there are, and asks nobody when all is well", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const channel = newChannel("room");
-    const setting = new Setting(gatewayPlace(), awake);
-    const socket = await enter(setting, channel, "ada");
-    await relayTraffic.quiet();
+    const variant = new Variant(gatewayPlace(), awake);
+    const socket = await subscribePastJoin(variant, channel, "ada");
+    await watchedRelay.settled();
     // The one that was set for the join.
     vi.setSystemTime((await alarmOf(channel)) ?? 0);
-    await ring(channel);
+    await runAlarm(channel);
     const stub = env.CHANNELS.getByName(channel);
     const alarms: number[] = [];
     await runInDurableObject(stub, (_, { storage }) => {
@@ -185,37 +191,37 @@ describe("the alarm for a crash", () => {
     for (let count = 0; count < 20; count++) {
       await publish(channel, count);
       await socket.line();
-      await relayTraffic.quiet();
+      await watchedRelay.settled();
       vi.setSystemTime(Date.now() + 300);
     }
     expect(alarms).toStrictEqual([startMs + limits.crashAlarmMs]);
-    const before = relayTraffic.deliveries.length;
+    const before = watchedRelay.deliveries.length;
     vi.setSystemTime(startMs + limits.crashAlarmMs);
-    await ring(channel);
-    await relayTraffic.quiet();
-    expect(relayTraffic.deliveries.slice(before)).toStrictEqual([]);
+    await runAlarm(channel);
+    await watchedRelay.settled();
+    expect(watchedRelay.deliveries.slice(before)).toStrictEqual([]);
   });
 
   it("[L4] is set again as long as a gateway can't be reached, however often the object crashes", async () => {
     const channel = newChannel("room");
-    const setting = new Setting(gatewayPlace(), awake);
-    const socket = await enter(setting, channel, "ada");
+    const variant = new Variant(gatewayPlace(), awake);
+    const socket = await subscribePastJoin(variant, channel, "ada");
     await socket.unread();
-    relayTraffic.fault = lostCall;
+    watchedRelay.deliveryFault = lostCall;
     await publish(channel, 1);
     for (let count = 0; count < 3; count++) {
-      await crash(env.CHANNELS.getByName(channel));
-      await ring(channel);
+      await crashObject(env.CHANNELS.getByName(channel));
+      await runAlarm(channel);
       const dueInMs = ((await alarmOf(channel)) ?? 0) - Date.now();
       expect(dueInMs).toBeGreaterThan(0);
       expect(dueInMs).toBeLessThanOrEqual(limits.crashAlarmMs);
       // A second one, in the instance that waits to try again.
-      await ring(channel);
+      await runAlarm(channel);
       expect(((await alarmOf(channel)) ?? 0) - Date.now()).toBeLessThanOrEqual(limits.crashAlarmMs);
     }
-    relayTraffic.fault = undefined;
-    await crash(env.CHANNELS.getByName(channel));
-    await ring(channel);
+    watchedRelay.deliveryFault = undefined;
+    await crashObject(env.CHANNELS.getByName(channel));
+    await runAlarm(channel);
     expect(await socket.line()).toContain('"data":1,"offset":1');
     expect(await socket.unread()).toStrictEqual([]);
   });
@@ -223,8 +229,8 @@ describe("the alarm for a crash", () => {
   it("[L4] isn't set for a channel that nobody relays, nor for one without history", async () => {
     const [alone, plain] = [newChannel("room"), newChannel("plain")];
     await publish(alone, 1);
-    const setting = new Setting(gatewayPlace(), awake);
-    const socket = await setting.subscribe(plain, "ada");
+    const variant = new Variant(gatewayPlace(), awake);
+    const socket = await variant.subscribe(plain, "ada");
     await publish(plain, 1);
     await socket.line();
     // The stream's own end is a month away.

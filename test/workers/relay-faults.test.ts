@@ -1,27 +1,27 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import { publish } from "./api-request.ts";
-import { lostCall } from "./crash.ts";
+import { lostCall } from "./crash-object.ts";
 import { newChannel } from "./new-channel.ts";
 import { channelPlace, gatewayPlace } from "./place.ts";
-import { enter, push } from "./room.ts";
-import { type Fault, relayTraffic, type WatchedDelivery } from "./relay-traffic.ts";
-import { Setting } from "./setting.ts";
+import { subscribePastJoin, pushLine } from "./presence-pushes.ts";
+import { type DeliveryFault, watchedRelay, type WatchedDelivery } from "./watched-relay.ts";
+import { Variant } from "./variant.ts";
 import type { TestSocket } from "./test-socket.ts";
-import { awake } from "./wakefulness.ts";
+import { awake } from "./object-state.ts";
 
 afterEach(() => {
-  relayTraffic.fault = undefined;
+  watchedRelay.deliveryFault = undefined;
 });
 
 const [here, near, far] = [
-  new Setting(channelPlace, awake),
-  new Setting(gatewayPlace(0), awake),
-  new Setting(gatewayPlace(1), awake),
+  new Variant(channelPlace, awake),
+  new Variant(gatewayPlace(0), awake),
+  new Variant(gatewayPlace(1), awake),
 ];
 
 /** Only the first so many deliveries to a gateway go this way. */
-function faulty(gateway: string, count: number, fault: Fault): Fault {
+function faulty(gateway: string, count: number, fault: DeliveryFault): DeliveryFault {
   let left = count;
   return (delivery) =>
     delivery.gateway === gateway && left-- > 0 ? fault(delivery) : delivery.proceed();
@@ -30,11 +30,11 @@ function faulty(gateway: string, count: number, fault: Fault): Fault {
 /** The pushes of publications 1 to `count`, without the epoch that the first one tells. */
 function pushes(channel: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) =>
-    push(channel, "pub", `{"data":${index + 1},"offset":${index + 1}}`),
+    pushLine(channel, "pub", `{"data":${index + 1},"offset":${index + 1}}`),
   );
 }
 
-async function heard(socket: TestSocket, count: number): Promise<readonly string[]> {
+async function received(socket: TestSocket, count: number): Promise<readonly string[]> {
   const lines: string[] = [];
   while (lines.length < count) lines.push((await socket.line()).replace(/,"epoch":"\w+"/, ""));
   return lines;
@@ -43,7 +43,7 @@ async function heard(socket: TestSocket, count: number): Promise<readonly string
 /** Deliveries that the test makes at last. */
 const overtaken: WatchedDelivery[] = [];
 
-const faults: readonly (readonly [string, Fault])[] = [
+const faults: readonly (readonly [string, DeliveryFault])[] = [
   ["lost", lostCall],
   [
     "carried out, and its answer lost",
@@ -74,14 +74,15 @@ describe("a call to a gateway that is", () => {
     async (_, fault) => {
       const channel = newChannel("room");
       const sockets: TestSocket[] = [];
-      for (const setting of [here, near, far]) sockets.push(await enter(setting, channel, "ada"));
+      for (const variant of [here, near, far])
+        sockets.push(await subscribePastJoin(variant, channel, "ada"));
       for (const socket of sockets) await socket.unread();
-      relayTraffic.fault = faulty(`${channel}/0`, 3, fault);
+      watchedRelay.deliveryFault = faulty(`${channel}/0`, 3, fault);
       for (const data of [1, 2, 3, 4, 5]) await publish(channel, data);
       for (const socket of sockets) {
-        expect(await heard(socket, 5)).toStrictEqual(pushes(channel, 5));
+        expect(await received(socket, 5)).toStrictEqual(pushes(channel, 5));
       }
-      relayTraffic.fault = undefined;
+      watchedRelay.deliveryFault = undefined;
       for (const { proceed } of overtaken.splice(0)) await proceed();
       await publish(channel, 6);
       for (const socket of sockets) {
@@ -93,12 +94,15 @@ describe("a call to a gateway that is", () => {
 
   it("[L2] slow doesn't slow the others, and what happens meanwhile shares the next call", async () => {
     const channel = newChannel("room");
-    const [one, other] = [await enter(near, channel, "ada"), await enter(far, channel, "bob")];
+    const [one, other] = [
+      await subscribePastJoin(near, channel, "ada"),
+      await subscribePastJoin(far, channel, "bob"),
+    ];
     await one.unread();
     await other.unread();
     const released = Promise.withResolvers<undefined>();
     const slow: WatchedDelivery[] = [];
-    relayTraffic.fault = (delivery): Promise<RelayBatchReply> => {
+    watchedRelay.deliveryFault = (delivery): Promise<RelayBatchReply> => {
       if (delivery.gateway !== `${channel}/0`) return delivery.proceed();
       slow.push(delivery);
       return slow.length === 1
@@ -111,7 +115,7 @@ describe("a call to a gateway that is", () => {
     }
     expect(slow).toHaveLength(1);
     released.resolve(undefined);
-    expect(await heard(one, 9)).toStrictEqual(pushes(channel, 9));
+    expect(await received(one, 9)).toStrictEqual(pushes(channel, 9));
     expect(slow.map(({ batch }) => batch.entries.length)).toStrictEqual([1, 8]);
   });
 });

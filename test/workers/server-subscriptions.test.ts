@@ -2,18 +2,18 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { call, publish } from "./api-request.ts";
 import { gatewayRows } from "./gateway-rows.ts";
-import { hang } from "./hang.ts";
+import { blockObject } from "./block-object.ts";
 import { newChannel } from "./new-channel.ts";
-import { push } from "./room.ts";
-import { gatewaySettings } from "./setting.ts";
-import { secondsFromNow, token } from "./token.ts";
+import { pushLine } from "./presence-pushes.ts";
+import { gatewayVariants } from "./variant.ts";
+import { secondsFromNow, token } from "./sign-token.ts";
 
-describe.each(gatewaySettings)("the server's own subscriptions on $name", (setting) => {
+describe.each(gatewayVariants)("the server's own subscriptions on $name", (variant) => {
   it("[C9] to the token's channels come in the connect reply, and are live", async () => {
     const [room, closed] = [newChannel("room"), newChannel("closed")];
     const { epoch } = await publish(room, 1);
-    const socket = await setting.open(room);
-    await setting.pause(room, closed);
+    const socket = await variant.open(room);
+    await variant.betweenSteps(room, closed);
     const claims = { sub: "ada", channels: [room, closed, room] };
     socket.send({ id: 1, connect: { token: await token(claims) } });
     const { client = "", subs } = (await socket.next()).connect ?? {};
@@ -23,16 +23,16 @@ describe.each(gatewaySettings)("the server's own subscriptions on $name", (setti
       [closed]: {},
     });
     expect(await socket.line()).toBe(
-      push(room, "join", `{"info":{"user":"ada","client":"${client}"}}`),
+      pushLine(room, "join", `{"info":{"user":"ada","client":"${client}"}}`),
     );
-    await setting.pause(room, closed);
+    await variant.betweenSteps(room, closed);
     await publish(room, 2);
-    expect(await socket.line()).toBe(push(room, "pub", '{"data":2,"offset":2}'));
+    expect(await socket.line()).toBe(pushLine(room, "pub", '{"data":2,"offset":2}'));
     await publish(closed, 3);
-    expect(await socket.line()).toBe(push(closed, "pub", '{"data":3}'));
+    expect(await socket.line()).toBe(pushLine(closed, "pub", '{"data":3}'));
     socket.send({ id: 2, subscribe: { channel: closed } });
     expect(await socket.line()).toContain('"code":105');
-    await setting.pause(room, closed);
+    await variant.betweenSteps(room, closed);
   });
 
   it("[C9] take info, data and override from the token's subs, which count instead of channels", async () => {
@@ -49,25 +49,25 @@ describe.each(gatewaySettings)("the server's own subscriptions on $name", (setti
         },
       },
     };
-    const witness = await setting.subscribe(channel, "bob");
-    await witness.line(); // its own join
-    const socket = await setting.open(channel);
-    await setting.pause(channel);
+    const observer = await variant.subscribe(channel, "bob");
+    await observer.line(); // its own join
+    const socket = await variant.open(channel);
+    await variant.betweenSteps(channel);
     const signed = await token({ sub: "ada", subs, channels: [ignored] });
     const reply = await socket.ask({ id: 1, connect: { token: signed } });
     expect(reply.connect?.subs).toStrictEqual({
       [channel]: { epoch: expect.any(String), positioned: true, data: { hello: "ada" } },
     });
-    await setting.pause(channel);
-    expect(await witness.unread()).toStrictEqual([]);
+    await variant.betweenSteps(channel);
+    expect(await observer.unread()).toStrictEqual([]);
     expect((await call("presence_stats", { channel })).body).toContain('"num_clients":1');
     await publish(channel, 1);
     expect(await socket.line()).toContain('"data":1,"offset":1');
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     socket.send({ id: 2, publish: { channel, data: 2 } });
     expect(await socket.line()).toContain(`"chan_info":{"badge":1`);
     expect(await socket.line()).toBe('{"id":2,"publish":{}}');
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[C9][R2] recover from the positions that connect brings, none of their pushes before it", async () => {
@@ -76,8 +76,8 @@ describe.each(gatewaySettings)("the server's own subscriptions on $name", (setti
     await publish(room, 2);
     const other = await publish(brief, 1);
     for (const data of [2, 3, 4, 5]) await publish(brief, data);
-    const socket = await setting.open(room);
-    await setting.pause(room, brief);
+    const socket = await variant.open(room);
+    await variant.betweenSteps(room, brief);
     const signed = await token({ sub: "ada", channels: [room, brief] });
     const subs = {
       [room]: { recover: true, epoch, offset: 1 },
@@ -99,14 +99,14 @@ describe.each(gatewaySettings)("the server's own subscriptions on $name", (setti
       positioned: true,
       was_recovering: true,
     });
-    await setting.pause(room, brief);
+    await variant.betweenSteps(room, brief);
   });
 
   it("[C9][O3] push nothing before the reply, though one of the channels is slow to answer", async () => {
     const [quick, slow] = [newChannel(""), newChannel("")];
-    const socket = await setting.open(quick);
-    await setting.pause(quick, slow);
-    const answerAgain = hang(env.CHANNELS.getByName(slow));
+    const socket = await variant.open(quick);
+    await variant.betweenSteps(quick, slow);
+    const answerAgain = blockObject(env.CHANNELS.getByName(slow));
     const signed = await token({ sub: "ada", channels: [quick, slow] });
     socket.send({ id: 1, connect: { token: signed } });
     while ((await gatewayRows(quick)).length === 0);
@@ -119,53 +119,53 @@ describe.each(gatewaySettings)("the server's own subscriptions on $name", (setti
     for (const offset of [1, 2]) {
       expect(await socket.line()).toContain(`"data":${offset},"offset":${offset}`);
     }
-    await setting.pause(quick, slow);
+    await variant.betweenSteps(quick, slow);
     expect(await socket.unread()).toStrictEqual([]);
-    await setting.pause(quick, slow);
+    await variant.betweenSteps(quick, slow);
   });
 
   it("[C9] are kept by a refresh that names the same, and others close 3010", async () => {
     const [kept, other] = [newChannel("room"), newChannel("room")];
     const claims = { channels: [kept], exp: secondsFromNow(60) };
-    const socket = await setting.connect(kept, "ada", claims);
+    const socket = await variant.connect(kept, "ada", claims);
     await socket.line(); // its own join
-    await setting.pause(kept);
+    await variant.betweenSteps(kept);
     const same = await token({ sub: "ada", ...claims, info: "new" });
     expect(await socket.ask({ id: 2, refresh: { token: same } })).toMatchObject({
       refresh: { expires: true },
     });
-    await setting.pause(kept);
+    await variant.betweenSteps(kept);
     expect((await call("presence", { channel: kept })).body).toContain('"conn_info":"new"');
     const more = await token({ sub: "ada", ...claims, channels: [kept, other] });
     socket.send({ id: 3, refresh: { token: more } });
     expect(await socket.closed).toStrictEqual({ code: 3010, reason: "insufficient state" });
-    await setting.pause(kept);
+    await variant.betweenSteps(kept);
   });
 
   it("[C9][A3] are those of the token at the upgrade, when connect brings none", async () => {
     const channel = newChannel("room");
     const signed = await token({ sub: "ada", subs: { [channel]: { info: { badge: 1 } } } });
-    const socket = await setting.open(channel, `?token=${signed}`);
-    await setting.pause(channel);
+    const socket = await variant.open(channel, `?token=${signed}`);
+    await variant.betweenSteps(channel);
     const { connect } = await socket.ask({ id: 1, connect: {} });
     expect(Object.keys(connect?.subs ?? {})).toStrictEqual([channel]);
     expect(await socket.line()).toContain('"chan_info":{"badge":1}');
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     expect((await call("presence", { channel })).body).toContain('"chan_info":{"badge":1}');
     await publish(channel, 1);
     expect(await socket.line()).toContain('"data":1,"offset":1');
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[C9] in a namespace that isn't configured fail the connect with 102", async () => {
     const channel = newChannel("room");
-    const socket = await setting.open(channel);
-    await setting.pause(channel);
+    const socket = await variant.open(channel);
+    await variant.betweenSteps(channel);
     const signed = await token({ sub: "ada", channels: [channel, "no-such:1"] });
     expect(await socket.ask({ id: 1, connect: { token: signed } })).toMatchObject({
       error: { code: 102 },
     });
     expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 });

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
-import { enter, infoOf, push } from "./room.ts";
-import { settings } from "./setting.ts";
-import { secondsFromNow, token } from "./token.ts";
+import { subscribePastJoin, infoJson, pushLine } from "./presence-pushes.ts";
+import { variants } from "./variant.ts";
+import { secondsFromNow, token } from "./sign-token.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -12,31 +12,31 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each(settings)("a subscription with a token, on $name", (setting) => {
+describe.each(variants)("a subscription with a token, on $name", (variant) => {
   it("[C5] ends with push 2501 a while after its token's end, and its leave is told", async () => {
     const channel = newChannel("room");
-    const bob = await enter(setting, channel, "bob");
-    const ada = await setting.connect(channel, "ada", {}, "?keepalive=client");
-    await setting.pause(channel);
+    const bob = await subscribePastJoin(variant, channel, "bob");
+    const ada = await variant.connect(channel, "ada", {}, "?keepalive=client");
+    await variant.betweenSteps(channel);
     const exp = secondsFromNow(10);
     ada.send({ id: 2, subscribe: { channel, token: await token({ sub: "ada", channel, exp }) } });
     expect(await ada.line()).toMatch(/^\{"id":2,"subscribe":\{"expires":true,"ttl":(10|[5-9]),/);
     await ada.line();
     await bob.line(); // Ada's join
-    await setting.pause(channel);
-    await setting.ringAt(channel, (exp + 25) * 1_000 - 1);
+    await variant.betweenSteps(channel);
+    await variant.runAlarmAt(channel, (exp + 25) * 1_000 - 1);
     expect(await bob.frame()).toBe("{}");
     expect(await ada.unread()).toStrictEqual([]);
-    await setting.pause(channel);
-    await setting.ringAt(channel, (exp + 25) * 1_000);
+    await variant.betweenSteps(channel);
+    await variant.runAlarmAt(channel, (exp + 25) * 1_000);
     expect(await ada.line()).toBe(
-      push(channel, "unsubscribe", '{"code":2501,"reason":"subscription expired"}'),
+      pushLine(channel, "unsubscribe", '{"code":2501,"reason":"subscription expired"}'),
     );
-    expect(await bob.line()).toBe(push(channel, "leave", infoOf("ada", ada)));
-    await setting.pause(channel);
+    expect(await bob.line()).toBe(pushLine(channel, "leave", infoJson("ada", ada)));
+    await variant.betweenSteps(channel);
     await publish(channel, 1);
     expect(await ada.unread()).toStrictEqual([]);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[C7] is closed by a sub_refresh that isn't good or isn't its own", async () => {
@@ -48,14 +48,14 @@ describe.each(settings)("a subscription with a token, on $name", (setting) => {
       [await token({ ...claims, channel: "closed:other" }), 3500],
       [await token(claims, "another secret"), 3500],
     ] as const) {
-      const socket = await setting.connect(channel, "ada");
+      const socket = await variant.connect(channel, "ada");
       const exp = secondsFromNow(60);
       await socket.ask({ id: 2, subscribe: { channel, token: await token({ ...claims, exp }) } });
-      await setting.pause(channel);
+      await variant.betweenSteps(channel);
       socket.send({ id: 3, sub_refresh: { channel, token: refresh } });
       expect((await socket.closed).code).toBe(code);
       expect(await socket.rest()).toStrictEqual([]);
-      await setting.pause(channel);
+      await variant.betweenSteps(channel);
     }
   });
 
@@ -67,23 +67,23 @@ describe.each(settings)("a subscription with a token, on $name", (setting) => {
       await token({ ...claims, exp }),
       await token({ ...claims, exp: exp + 3_600 }),
     ];
-    const socket = await setting.connect(channel, "ada");
-    await setting.pause(channel);
+    const socket = await variant.connect(channel, "ada");
+    await variant.betweenSteps(channel);
     socket.send({ id: 3, sub_refresh: { channel, token: second } });
     expect(await socket.line()).toContain('"code":103');
     await socket.ask({ id: 2, subscribe: { channel, token: first } });
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     socket.send({ id: 3, sub_refresh: { channel } });
     expect(await socket.line()).toContain('"code":107');
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     socket.send({ id: 4, sub_refresh: { channel, token: second } });
     expect(await socket.line()).toMatch(
       /^\{"id":4,"sub_refresh":\{"expires":true,"ttl":36[01]\d\}\}$/,
     );
-    await setting.pause(channel);
-    await setting.ringAt(channel, (exp + 25) * 1_000);
+    await variant.betweenSteps(channel);
+    await variant.runAlarmAt(channel, (exp + 25) * 1_000);
     expect(await socket.frame()).toBe("{}");
     expect(await socket.unread()).toStrictEqual([]);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 });

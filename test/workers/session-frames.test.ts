@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { call, keptData } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
-import { relayTraffic } from "./relay-traffic.ts";
-import { settings } from "./setting.ts";
+import { watchedRelay } from "./watched-relay.ts";
+import { variants } from "./variant.ts";
 import { TestSocket } from "./test-socket.ts";
-import { token } from "./token.ts";
+import { token } from "./sign-token.ts";
 
 const badRequest = { code: 3501, reason: "bad request" };
 const tooLarge = { code: 1009, reason: "message size limit exceeded" };
@@ -17,11 +17,11 @@ function paddedCommand(bytes: number): string {
   return head + "x".repeat(bytes - head.length - tail.length) + tail;
 }
 
-describe.each(settings)("a frame on $name", (setting) => {
+describe.each(variants)("a frame on $name", (variant) => {
   it("[O6][O4] carries its commands out in order, the first ones being connect and subscribe", async () => {
     const channel = newChannel("room");
-    const socket = await setting.open(channel);
-    await setting.pause(channel);
+    const socket = await variant.open(channel);
+    await variant.betweenSteps(channel);
     socket.send(
       { id: 1, connect: { token: await token({ sub: "ada" }) } },
       { id: 2, subscribe: { channel } },
@@ -44,13 +44,13 @@ describe.each(settings)("a frame on $name", (setting) => {
     }
     const kept = await keptData(channel);
     expect(kept.map((data) => data.slice(0, 3))).toStrictEqual(['"a"', '"b"']);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[O6] has what it asks of one channel answered in order, whoever answers", async () => {
     const channel = newChannel("room");
-    const socket = await setting.open(channel);
-    await setting.pause(channel);
+    const socket = await variant.open(channel);
+    await variant.betweenSteps(channel);
     socket.send(
       { id: 1, connect: { token: await token({ sub: "ada" }) } },
       { id: 2, publish: { channel, data: "too early" } },
@@ -71,15 +71,15 @@ describe.each(settings)("a frame on $name", (setting) => {
       [1, 2, 3, 4, 5, 6, 7, 8].map((id) => [id, denied.has(id) ? 103 : "ok"]),
     );
     expect(await keptData(channel)).toHaveLength(1);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[O6] waits for the one before it, though a token takes time to verify", async () => {
     const channel = newChannel("closed");
     const claims = { sub: "ada", channel };
     const [connection, subscription] = [await token({ sub: "ada" }), await token(claims)];
-    const socket = await setting.open(channel);
-    await setting.pause(channel);
+    const socket = await variant.open(channel);
+    await variant.betweenSteps(channel);
     socket.send({ id: 1, connect: { token: connection } });
     socket.send({ id: 2, subscribe: { channel, token: subscription } });
     socket.send({ id: 3, unsubscribe: { channel } });
@@ -92,17 +92,17 @@ describe.each(settings)("a frame on $name", (setting) => {
         }),
       );
     }
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[W1] may be binary, and may end with a line break", async () => {
     const channel = newChannel("room");
-    const socket = await setting.open(channel);
-    await setting.pause(channel);
+    const socket = await variant.open(channel);
+    await variant.betweenSteps(channel);
     const connect = { id: 1, connect: { token: await token({ sub: "ada" }) } };
     socket.sendFrame(bytesOf(`${JSON.stringify(connect)}\n`));
     expect((await socket.next()).id).toBe(1);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     socket.sendFrame(
       bytesOf(
         `{"id":2,"subscribe":{"channel":"${channel}"}}\n{"id":3,"publish":{"channel":"${channel}","data":"é"}}`,
@@ -111,7 +111,7 @@ describe.each(settings)("a frame on $name", (setting) => {
     expect((await socket.next()).id).toBe(2);
     await socket.line(); // its own join
     expect(await socket.line()).toContain('"data":"é"');
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it.each<[string, string | Uint8Array]>([
@@ -129,21 +129,21 @@ describe.each(settings)("a frame on $name", (setting) => {
     ["with a field of another type", '{"id":3,"unsubscribe":{"channel":1}}'],
   ])("[C8] that is malformed closes 3501: %s", async (_, frame) => {
     const channel = newChannel("room");
-    const socket = await setting.connect(channel, "ada");
-    await setting.pause(channel);
+    const socket = await variant.connect(channel, "ada");
+    await variant.betweenSteps(channel);
     socket.sendFrame(frame);
     expect(await socket.closed).toStrictEqual(badRequest);
     expect(await socket.rest()).toStrictEqual([]);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it.each(['{"id":', "", '{"id":0,"rpc":{}}'])(
     "[C8] is carried out up to its fault: %j",
     async (fault) => {
       const channel = newChannel("room");
-      const socket = await setting.subscribe(channel, "ada");
+      const socket = await variant.subscribe(channel, "ada");
       await socket.line(); // its own join
-      await setting.pause(channel);
+      await variant.betweenSteps(channel);
       const publish = (id: number, data: string) =>
         `{"id":${id},"publish":{"channel":"${channel}","data":"${data}"}}`;
       const answered = '{"id":3,"unsubscribe":{"channel":"nothing-here"}}';
@@ -151,10 +151,10 @@ describe.each(settings)("a frame on $name", (setting) => {
       expect(await socket.closed).toStrictEqual(badRequest);
       // What takes time to answer, as a publish on a gateway does, is carried out and not answered any more.
       expect((await socket.rest())[0]).toBe('{"id":3,"unsubscribe":{}}');
-      await relayTraffic.quiet();
+      await watchedRelay.settled();
       expect(await keptData(channel)).toStrictEqual([expect.stringContaining('"before"')]);
       expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
-      await setting.pause(channel);
+      await variant.betweenSteps(channel);
     },
   );
 
@@ -162,34 +162,34 @@ describe.each(settings)("a frame on $name", (setting) => {
     const channel = newChannel("room");
     const fitting = paddedCommand(limits.frameBytesMax);
     for (const make of [(text: string) => text, bytesOf]) {
-      const socket = await setting.connect(channel, "ada");
-      await setting.pause(channel);
+      const socket = await variant.connect(channel, "ada");
+      await variant.betweenSteps(channel);
       socket.sendFrame(make(fitting));
       expect(await socket.line()).toBe('{"id":7,"unsubscribe":{}}');
-      await setting.pause(channel);
+      await variant.betweenSteps(channel);
       socket.sendFrame(make(paddedCommand(limits.frameBytesMax + 1)));
       expect(await socket.closed).toStrictEqual(tooLarge);
       expect(await socket.rest()).toStrictEqual([]);
-      await setting.pause(channel);
+      await variant.betweenSteps(channel);
     }
   });
 
   it("[C8][B2] is measured in bytes and not in characters", async () => {
     const channel = newChannel("room");
-    const socket = await setting.connect(channel, "ada");
-    await setting.pause(channel);
+    const socket = await variant.connect(channel, "ada");
+    await variant.betweenSteps(channel);
     const frame = paddedCommand(limits.frameBytesMax).replace("xx", "é");
     socket.sendFrame(frame);
     expect(await socket.line()).toBe('{"id":7,"unsubscribe":{}}');
     socket.sendFrame(frame.replace("x", "é"));
     expect(await socket.closed).toStrictEqual(tooLarge);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[B1] may be full of the smallest commands there are", async () => {
     const channel = newChannel("room");
-    const socket = await setting.connect(channel, "ada");
-    await setting.pause(channel);
+    const socket = await variant.connect(channel, "ada");
+    await variant.betweenSteps(channel);
     const command = '{"id":7,"rpc":{}}';
     const count = Math.floor((limits.frameBytesMax + 1) / (command.length + 1));
     expect(count).toBeLessThan(limits.frameCommandsMax);
@@ -197,13 +197,13 @@ describe.each(settings)("a frame on $name", (setting) => {
     for (let reply = 0; reply < count; reply++) {
       expect(await socket.next()).toMatchObject({ id: 7, error: { code: 108 } });
     }
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[F2] carries the publications of one call together", async () => {
     const channel = newChannel("plain");
-    const socket = await setting.subscribe(channel, "ada");
-    await setting.pause(channel);
+    const socket = await variant.subscribe(channel, "ada");
+    await variant.betweenSteps(channel);
     const commands = [1, 2, 3].map((data) => ({ publish: { channel, data } }));
     await call("batch", { commands });
     expect(await socket.frame()).toBe(
@@ -211,7 +211,7 @@ describe.each(settings)("a frame on $name", (setting) => {
         .map((data) => `{"push":{"channel":"${channel}","pub":{"data":${data}}}}`)
         .join("\n"),
     );
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 });
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
-import { enter } from "./room.ts";
-import { settings } from "./setting.ts";
+import { subscribePastJoin } from "./presence-pushes.ts";
+import { variants } from "./variant.ts";
 
-describe.each(settings)("the history on $name", (setting) => {
+describe.each(variants)("the history on $name", (variant) => {
   it("[H2][B1] reads history, as many publications at a time as the configuration allows", async () => {
     const channel = newChannel("room");
-    const socket = await enter(setting, channel, "ada");
-    await setting.pause(channel);
+    const socket = await subscribePastJoin(variant, channel, "ada");
+    await variant.betweenSteps(channel);
     for (const data of [1, 2, 3, 4, 5, 6]) await publish(channel, data, { skip_history: false });
     for (let count = 0; count < 6; count++) await socket.line();
     const { epoch } = await publish(channel, 7);
@@ -21,7 +21,7 @@ describe.each(settings)("the history on $name", (setting) => {
         })
         .join(",");
     const read = async (request: object) => {
-      await setting.pause(channel);
+      await variant.betweenSteps(channel);
       socket.send({ id: 3, history: { channel, ...request } });
       return socket.line();
     };

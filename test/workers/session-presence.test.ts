@@ -4,17 +4,17 @@ import type { Attachment } from "../../src/contract/attachment.ts";
 import { call, publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import type { Holder } from "./place.ts";
-import { enter, infoOf, push } from "./room.ts";
-import { settings } from "./setting.ts";
+import { subscribePastJoin, infoJson, pushLine } from "./presence-pushes.ts";
+import { variants } from "./variant.ts";
 
-describe.each(settings)("who comes and goes on $name", (setting) => {
+describe.each(variants)("who comes and goes on $name", (variant) => {
   it("[P1] sees who is subscribed", async () => {
     const channel = newChannel("room");
-    const ada = await enter(setting, channel, "ada");
-    await setting.connect(channel, "not-subscribed");
-    const bob = await enter(setting, channel, "bob");
+    const ada = await subscribePastJoin(variant, channel, "ada");
+    await variant.connect(channel, "not-subscribed");
+    const bob = await subscribePastJoin(variant, channel, "bob");
     await ada.line(); // Bob's join
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     ada.send({ id: 3, presence: { channel } }, { id: 4, presence_stats: { channel } });
     const members = {
       [ada.client]: { user: "ada", client: ada.client },
@@ -22,57 +22,63 @@ describe.each(settings)("who comes and goes on $name", (setting) => {
     };
     expect(await ada.next()).toStrictEqual({ id: 3, presence: { presence: members } });
     expect(await ada.line()).toBe('{"id":4,"presence_stats":{"num_clients":2,"num_users":2}}');
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[O5] tells its join after its reply, and its leave once: at unsubscribe", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [
-      await enter(setting, channel, "ada"),
-      await setting.connect(channel, "bob"),
+      await subscribePastJoin(variant, channel, "ada"),
+      await variant.connect(channel, "bob"),
     ];
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     bob.send({ id: 2, subscribe: { channel } });
     expect(await bob.line()).toMatch(/^\{"id":2,"subscribe":/);
-    expect(await bob.line()).toBe(push(channel, "join", infoOf("bob", bob)));
-    expect(await ada.line()).toBe(push(channel, "join", infoOf("bob", bob)));
-    await setting.pause(channel);
+    expect(await bob.line()).toBe(pushLine(channel, "join", infoJson("bob", bob)));
+    expect(await ada.line()).toBe(pushLine(channel, "join", infoJson("bob", bob)));
+    await variant.betweenSteps(channel);
     bob.send({ id: 3, unsubscribe: { channel } });
     expect(await bob.line()).toBe('{"id":3,"unsubscribe":{}}');
-    expect(await ada.line()).toBe(push(channel, "leave", infoOf("bob", bob)));
-    await setting.pause(channel);
+    expect(await ada.line()).toBe(pushLine(channel, "leave", infoJson("bob", bob)));
+    await variant.betweenSteps(channel);
     bob.send({ id: 4, unsubscribe: { channel } });
     expect(await bob.line()).toBe('{"id":4,"unsubscribe":{}}');
     await publish(channel, 1);
     bob.close();
     await bob.closed;
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     expect(await ada.unread()).toStrictEqual([expect.stringContaining('"data":1')]);
     expect(await bob.rest()).toStrictEqual([]);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[O5][S2] tells its leave once when its socket closes, also an object that slept", async () => {
     const channel = newChannel("room");
-    const [ada, bob] = [await enter(setting, channel, "ada"), await enter(setting, channel, "bob")];
+    const [ada, bob] = [
+      await subscribePastJoin(variant, channel, "ada"),
+      await subscribePastJoin(variant, channel, "bob"),
+    ];
     await ada.line(); // Bob's join
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     bob.close(4_000);
-    expect(await ada.line()).toBe(push(channel, "leave", infoOf("bob", bob)));
-    await setting.pause(channel);
+    expect(await ada.line()).toBe(pushLine(channel, "leave", infoJson("bob", bob)));
+    await variant.betweenSteps(channel);
     expect((await call("presence_stats", { channel })).body).toContain('"num_clients":1');
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     expect(await ada.unread()).toStrictEqual([]);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[O5][S2] tells its leave once when its socket is lost without a word", async () => {
     const channel = newChannel("room");
-    const [ada, bob] = [await enter(setting, channel, "ada"), await enter(setting, channel, "bob")];
+    const [ada, bob] = [
+      await subscribePastJoin(variant, channel, "ada"),
+      await subscribePastJoin(variant, channel, "bob"),
+    ];
     await ada.line(); // Bob's join
-    await setting.pause(channel);
-    await loseSocket(setting.place.holder(channel), bob.client);
-    expect(await ada.line()).toBe(push(channel, "leave", infoOf("bob", bob)));
+    await variant.betweenSteps(channel);
+    await loseSocket(variant.place.holder(channel), bob.client);
+    expect(await ada.line()).toBe(pushLine(channel, "leave", infoJson("bob", bob)));
     expect((await call("presence_stats", { channel })).body).toContain('"num_clients":1');
     bob.close();
     await bob.closed;
@@ -81,18 +87,21 @@ describe.each(settings)("who comes and goes on $name", (setting) => {
 
   it("[O5][S4] tells its leave once when we close it", async () => {
     const channel = newChannel("room");
-    const [ada, bob] = [await enter(setting, channel, "ada"), await enter(setting, channel, "bob")];
+    const [ada, bob] = [
+      await subscribePastJoin(variant, channel, "ada"),
+      await subscribePastJoin(variant, channel, "bob"),
+    ];
     await ada.line(); // Bob's join
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     bob.sendFrame("no command");
-    expect(await ada.line()).toBe(push(channel, "leave", infoOf("bob", bob)));
-    await setting.pause(channel);
+    expect(await ada.line()).toBe(pushLine(channel, "leave", infoJson("bob", bob)));
+    await variant.betweenSteps(channel);
     expect((await bob.closed).code).toBe(3501);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     await publish(channel, 1);
     expect(await ada.unread()).toStrictEqual([expect.stringContaining('"data":1')]);
     expect(await bob.rest()).toStrictEqual([]);
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 });
 

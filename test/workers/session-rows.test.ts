@@ -3,17 +3,17 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { call, publish } from "./api-request.ts";
-import { attachmentsOf, sleep } from "./attachments.ts";
+import { attachmentsOf, hibernate } from "./attachments.ts";
 import { newChannel } from "./new-channel.ts";
 import { gatewayPlace, type Holder } from "./place.ts";
-import { push } from "./room.ts";
-import { gatewaySettings, Setting } from "./setting.ts";
+import { pushLine } from "./presence-pushes.ts";
+import { gatewayVariants, Variant } from "./variant.ts";
 import { TestSocket } from "./test-socket.ts";
-import { token } from "./token.ts";
-import { awake } from "./wakefulness.ts";
+import { token } from "./sign-token.ts";
+import { awake } from "./object-state.ts";
 import { columnText } from "../../src/sql.ts";
 
-const setting = new Setting(gatewayPlace(), awake);
+const variant = new Variant(gatewayPlace(), awake);
 
 afterEach(() => {
   vi.useRealTimers();
@@ -55,7 +55,7 @@ async function subscribeAll(
   return errors;
 }
 
-describe.each(gatewaySettings)(
+describe.each(gatewayVariants)(
   "as many subscriptions as a connection may have, on $name",
   (one) => {
     it("[G1][G2] are remembered with the longest names there are, and one more is answered 106", async () => {
@@ -64,18 +64,18 @@ describe.each(gatewaySettings)(
       const socket = await one.connect(home, "ada");
       const errors = await subscribeAll(socket, [...channels, newChannel("plain")]);
       expect(errors).toStrictEqual([...channels.map(() => undefined), 106]);
-      await one.pause(home);
+      await one.betweenSteps(home);
       const last = channels.at(-1) ?? "";
       await publish(last, 1);
-      expect(await socket.line()).toBe(push(last, "pub", '{"data":1}'));
-      await one.pause(home);
+      expect(await socket.line()).toBe(pushLine(last, "pub", '{"data":1}'));
+      await one.betweenSteps(home);
       expect(await socket.ask({ id: 3, subscribe: { channel: last } })).toMatchObject({
         error: { code: 105 },
       });
       expect((await call("presence_stats", { channel: last })).body).toContain('"num_clients":1');
       // Whoever leaves one may have another.
       await socket.ask({ id: 4, unsubscribe: { channel: last } });
-      await one.pause(home);
+      await one.betweenSteps(home);
       expect(await subscribeAll(socket, [newChannel("plain")])).toStrictEqual([undefined]);
     });
   },
@@ -84,9 +84,9 @@ describe.each(gatewaySettings)(
 describe("a session too large for an attachment", () => {
   it("[G2] lies in a row of the gateway until it fits again, or its socket closes", async () => {
     const home = newChannel("plain");
-    const holder = setting.place.holder(home);
+    const holder = variant.place.holder(home);
     const channels = longNames(home, limits.channelLimitDefault);
-    const [ada, bob] = [await setting.connect(home, "ada"), await setting.connect(home, "bob")];
+    const [ada, bob] = [await variant.connect(home, "ada"), await variant.connect(home, "bob")];
     expect(await rowsOf(holder)).toStrictEqual([]);
     await subscribeAll(ada, channels);
     await subscribeAll(bob, channels);
@@ -99,7 +99,7 @@ describe("a session too large for an attachment", () => {
     for (const channel of channels.slice(1)) ada.send({ id: 5, unsubscribe: { channel } });
     for (const _ of channels.slice(1)) await ada.line();
     expect(await rowsOf(holder)).toStrictEqual([[bob.client, expect.any(Number)]]);
-    await sleep(holder);
+    await hibernate(holder);
     expect(await rowsOf(holder)).toStrictEqual([[bob.client, expect.any(Number)]]);
     await publish(home, 1);
     for (const socket of [ada, bob]) expect(await socket.line()).toContain('"data":1');
@@ -110,16 +110,16 @@ describe("a session too large for an attachment", () => {
 
   it("[G2] remembers what the token of an upgrade asks for until connect, however much it is", async () => {
     const home = newChannel("plain");
-    const holder = setting.place.holder(home);
+    const holder = variant.place.holder(home);
     const channels = Array.from({ length: limits.channelLimitDefault }, (_, index) =>
       `${home}-${index}`.padEnd(80, "x"),
     );
     const offered = await token({ sub: "ada", channels });
     const socket = TestSocket.on(
-      await setting.place.upgrade(home, "", { Authorization: `Bearer ${offered}` }),
+      await variant.place.upgrade(home, "", { Authorization: `Bearer ${offered}` }),
     );
     expect(await rowsOf(holder)).toStrictEqual([[expect.any(String), expect.any(Number)]]);
-    await sleep(holder);
+    await hibernate(holder);
     const { connect } = await socket.ask({ id: 1, connect: {} });
     expect(Object.keys(connect?.subs ?? {}).toSorted()).toStrictEqual(channels.toSorted());
     await publish(channels[7] ?? "", 1);
@@ -131,13 +131,13 @@ describe("a session too large for an attachment", () => {
 
   it("[G2] leaves no row behind when its socket died with an instance that could not clean up", async () => {
     const home = newChannel("plain");
-    const holder = setting.place.holder(home);
-    const [ada, bob] = [await setting.connect(home, "ada"), await setting.connect(home, "bob")];
+    const holder = variant.place.holder(home);
+    const [ada, bob] = [await variant.connect(home, "ada"), await variant.connect(home, "bob")];
     await subscribeAll(ada, longNames(home, limits.channelLimitDefault));
     await runInDurableObject<DurableObject, void>(holder, (_, { storage }) => {
       new ObjectSql(storage).run("INSERT INTO session VALUES ('gone', '[]')");
     });
-    await sleep(holder);
+    await hibernate(holder);
     await bob.unread();
     expect(await rowsOf(holder)).toHaveLength(2);
     expect(await runDurableObjectAlarm(holder)).toBe(true);
@@ -150,7 +150,7 @@ describe("a session too large for an attachment", () => {
       { length: limits.channelLimitDefault + 1 },
       (_, index) => `${index}`,
     );
-    const socket = await setting.open(home);
+    const socket = await variant.open(home);
     socket.send({ id: 1, connect: { token: await token({ sub: "ada", channels }) } });
     expect(await socket.closed).toStrictEqual({ code: 3505, reason: "channel limit" });
   });

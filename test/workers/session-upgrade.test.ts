@@ -5,10 +5,10 @@ import { encodeHandover, handoverHeader } from "../../src/contract/handover.ts";
 import { address, answerOf, call, fetchWith } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { testConfig } from "./test-config.ts";
-import { knock, places } from "./place.ts";
-import { settings } from "./setting.ts";
+import { requestUpgrade, places } from "./place.ts";
+import { variants } from "./variant.ts";
 import { TestSocket, upgrade } from "./test-socket.ts";
-import { secondsFromNow, token } from "./token.ts";
+import { secondsFromNow, token } from "./sign-token.ts";
 import { untouchable } from "./watched-upgrades.ts";
 
 const noChannel = untouchable(env.CHANNELS);
@@ -112,20 +112,20 @@ describe.each(places)("an object full of $name", (place) => {
       sockets.push(TestSocket.on(await place.upgrade(channel)));
     }
     const holder = place.holder(channel);
-    const refused = await knock(holder);
+    const refused = await requestUpgrade(holder);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("Retry-After")).toBe("5");
     const [first] = sockets;
     first?.send({});
     await first?.closed;
     // Held on to: a socket that nobody holds is closed when the garbage is collected.
-    sockets.push(TestSocket.on(await knock(holder)));
-    expect((await knock(holder)).status).toBe(503);
+    sockets.push(TestSocket.on(await requestUpgrade(holder)));
+    expect((await requestUpgrade(holder)).status).toBe(503);
     expect(sockets).toHaveLength(testConfig.client.connection_limit + 1);
   });
 });
 
-describe.each(settings)("a token at the upgrade to $name", (setting) => {
+describe.each(variants)("a token at the upgrade to $name", (variant) => {
   it.each<[string, (token: string) => [string, object]]>([
     ["query", (value) => [`?token=${value}`, {}]],
     ["header", (value) => ["", { Authorization: `Bearer ${value}` }]],
@@ -133,11 +133,11 @@ describe.each(settings)("a token at the upgrade to $name", (setting) => {
   ])("[A3] makes a connect without one good, with its claims: %s", async (_, place) => {
     const channel = newChannel("plain");
     const claims = { sub: "Zoë", info: { "b\n": "é😀" }, exp: secondsFromNow(100) };
-    const socket = await setting.open(channel, ...place(await token(claims)));
-    await setting.pause(channel);
+    const socket = await variant.open(channel, ...place(await token(claims)));
+    await variant.betweenSteps(channel);
     const { connect } = await socket.ask({ id: 1, connect: {} });
     expect(connect).toMatchObject({ expires: true });
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
     await socket.ask({ id: 2, subscribe: { channel } });
     const { client } = socket;
     expect(JSON.parse((await call("presence", { channel })).body)).toStrictEqual({
@@ -145,16 +145,16 @@ describe.each(settings)("a token at the upgrade to $name", (setting) => {
         presence: { [client]: { user: "Zoë", client, conn_info: { "b\n": "é😀" } } },
       },
     });
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[A3] isn't the user's whose token the connect brings: 3500", async () => {
     const channel = newChannel("plain");
-    const socket = await setting.open(channel, `?token=${await token({ sub: "ada" })}`);
-    await setting.pause(channel);
+    const socket = await variant.open(channel, `?token=${await token({ sub: "ada" })}`);
+    await variant.betweenSteps(channel);
     socket.send({ id: 1, connect: { token: await token({ sub: "eve" }) } });
     expect(await socket.closed).toStrictEqual({ code: 3500, reason: "invalid token" });
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 
   it("[A3] can't be forged with the header that the edge itself uses", async () => {
@@ -165,17 +165,17 @@ describe.each(settings)("a token at the upgrade to $name", (setting) => {
       claims: { user: "admin", expireAtSeconds: 0 },
     });
     const headers = { [handoverHeader]: forged, [handoverHeader.toLowerCase()]: forged };
-    const stranger = await setting.open(channel, "", headers);
-    await setting.pause(channel);
-    stranger.send({ id: 1, connect: {} });
-    expect(await stranger.closed).toStrictEqual({ code: 3501, reason: "bad request" });
+    const attacker = await variant.open(channel, "", headers);
+    await variant.betweenSteps(channel);
+    attacker.send({ id: 1, connect: {} });
+    expect(await attacker.closed).toStrictEqual({ code: 3501, reason: "bad request" });
     const query = `?token=${await token({ sub: "ada" })}`;
-    const ada = await setting.open(channel, query, headers);
-    await setting.pause(channel);
+    const ada = await variant.open(channel, query, headers);
+    await variant.betweenSteps(channel);
     expect((await ada.ask({ id: 1, connect: {} })).connect).toMatchObject({ pong: true });
     await ada.ask({ id: 2, subscribe: { channel } });
     expect((await call("presence", { channel })).body).toContain('"user":"ada"');
-    await setting.pause(channel);
+    await variant.betweenSteps(channel);
   });
 });
 

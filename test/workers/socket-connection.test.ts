@@ -6,7 +6,7 @@ import { SocketConnection } from "../../workers/platform/socket-connection.ts";
 import { call } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { TestSocket } from "./test-socket.ts";
-import { token } from "./token.ts";
+import { token } from "./sign-token.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });

@@ -5,7 +5,7 @@ import { fullHeader } from "../../src/contract/handover.ts";
 import { address, answerOf, fetchWith } from "./api-request.ts";
 import { openConfig } from "./open-transports.ts";
 import { testConfig } from "./test-config.ts";
-import { secondsFromNow, token } from "./token.ts";
+import { secondsFromNow, token } from "./sign-token.ts";
 import { untouchable, watchedUpgrades } from "./watched-upgrades.ts";
 
 const noObject = { CHANNELS: untouchable(env.CHANNELS), GATEWAYS: untouchable(env.GATEWAYS) };

@@ -6,7 +6,7 @@ import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
 import { openConfig } from "./open-transports.ts";
 import { TestStream } from "./test-stream.ts";
-import { token } from "./token.ts";
+import { token } from "./sign-token.ts";
 
 configure({
   ...openConfig,
@@ -38,12 +38,12 @@ describe("a stream on which nothing happens", () => {
     expect(await stream.upTo(`"connect":`)).toContain("connect");
     await stream.upTo("\n");
     for (let count = 0; count < 2; count++) expect(await stream.upTo(ping)).toMatch(/^\n?\S*/);
-    const heard = await runInDurableObject(env.CHANNELS.getByName(channel), (_, context) => {
+    const received = await runInDurableObject(env.CHANNELS.getByName(channel), (_, context) => {
       const [socket] = context.getWebSockets();
       if (socket === undefined) throw new Error("no socket");
       return context.getWebSocketAutoResponseTimestamp(socket);
     });
-    expect(heard).toBeInstanceOf(Date);
+    expect(received).toBeInstanceOf(Date);
     const alarm = await runInDurableObject(env.CHANNELS.getByName(channel), (_, { storage }) =>
       storage.getAlarm(),
     );

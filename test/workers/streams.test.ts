@@ -9,7 +9,7 @@ import { newChannel } from "./new-channel.ts";
 import { openConfig } from "./open-transports.ts";
 import { TestSocket } from "./test-socket.ts";
 import { emulate, TestStream } from "./test-stream.ts";
-import { secondsFromNow, token } from "./token.ts";
+import { secondsFromNow, token } from "./sign-token.ts";
 
 configure(openConfig);
 

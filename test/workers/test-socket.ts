@@ -1,7 +1,7 @@
 import { exports } from "cloudflare:workers";
 import { address } from "./api-request.ts";
-import { relayTraffic } from "./relay-traffic.ts";
-import { token } from "./token.ts";
+import { watchedRelay } from "./watched-relay.ts";
+import { token } from "./sign-token.ts";
 
 /** How a socket ended. */
 export interface Closing {
@@ -129,7 +129,7 @@ export class TestSocket {
    */
   async unread(): Promise<readonly string[]> {
     const lines = await this.#beforeFence();
-    await relayTraffic.quiet();
+    await watchedRelay.settled();
     return [...lines, ...(await this.#beforeFence())];
   }
 

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import type { Holder } from "./place.ts";
 
 /** Has an object answer nothing, until the returned function is called. */
-export function hang(object: Holder): () => Promise<void> {
+export function blockObject(object: Holder): () => Promise<void> {
   const hanging = new Set([object]);
   const hung = runInDurableObject<DurableObject, void>(object, (_, state) =>
     state.blockConcurrencyWhile(async () => {

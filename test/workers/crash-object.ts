@@ -8,7 +8,7 @@ const crashReason = "crashed by a test";
  * Crashes an object: nothing of its memory is left, and no code of it runs any more. Its storage is what was committed. A
  * stub from before is of no use afterwards.
  */
-export async function crash(object: Holder): Promise<void> {
+export async function crashObject(object: Holder): Promise<void> {
   try {
     await runInDurableObject<DurableObject, void>(object, (_, state) => state.abort(crashReason));
   } catch (error) {

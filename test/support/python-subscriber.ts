@@ -5,7 +5,7 @@ import type { TestServer } from "./test-server.ts";
 import { signToken } from "./test-tokens.ts";
 
 /** The official Python client of a user, subscribed to all of the channels on one socket, and hence on a gateway. */
-export async function pythonListener(
+export async function pythonSubscriber(
   test: TestContext,
   python: PythonEnvironment,
   server: TestServer,
@@ -16,12 +16,12 @@ export async function pythonListener(
   },
 ): Promise<PythonScript> {
   const { user, channels, protobuf = false } = subscriber;
-  const listener = python.run(test, "listen", {
+  const script = python.run(test, "listen", {
     address: server.gatewayAddress(),
     token: signToken({ sub: user, info: { name: user } }),
     subscriptions: channels.map((channel) => ({ channel })),
     protobuf,
   });
-  await listener.next("subscribed", channels.length);
-  return listener;
+  await script.next("subscribed", channels.length);
+  return script;
 }

@@ -6,16 +6,16 @@ import { upgradeRequest } from "./upgrade-request.ts";
  * A client's end of a WebSocket that keeps its connection whatever the server says: it never answers a close frame, and
  * no library does that for it.
  */
-export class LingeringPeer {
+export class LingeringClient {
   readonly #socket: Socket;
   #received: Buffer;
 
   /** Opens a socket; rejects when the upgrade is refused. */
-  static open(address: string): Promise<LingeringPeer> {
+  static open(address: string): Promise<LingeringClient> {
     return new Promise((resolve, reject) => {
       const asked = upgradeRequest(address);
       asked.once("upgrade", (_response, socket, head) => {
-        resolve(new LingeringPeer(socket, head));
+        resolve(new LingeringClient(socket, head));
       });
       asked.once("response", ({ statusCode }) => {
         asked.destroy();

@@ -1,41 +1,41 @@
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { CrowdReport, Order } from "./crowd-process.ts";
+import type { GroupReport, Order } from "./client-group-process.ts";
 
 /**
  * Thousands of subscribers of one channel, in a process of their own: so their file descriptors count apart from the
  * runtime's and from the test's, and the test isn't held up by reading what they get. Nobody has a token.
  */
-export class Crowd {
+export class ClientGroup {
   readonly #process: ChildProcess;
 
   constructor() {
-    this.#process = fork(fileURLToPath(new URL("./crowd-process.ts", import.meta.url)));
+    this.#process = fork(fileURLToPath(new URL("./client-group-process.ts", import.meta.url)));
   }
 
   /** Lets so many more come, in the order of their places. Resolves when all of them are subscribed. */
-  open(address: string, channel: string, count: number): Promise<CrowdReport> {
+  open(address: string, channel: string, count: number): Promise<GroupReport> {
     return this.#carryOut({ order: "open", address, channel, count });
   }
 
   /** Resolves when everybody who is there has got at least so many publications. */
-  reach(count: number): Promise<CrowdReport> {
+  received(count: number): Promise<GroupReport> {
     return this.#carryOut({ order: "reach", count });
   }
 
   /** Closes the sockets of the first so many. Resolves when the server has said goodbye to all of them. */
-  leave(count: number): Promise<CrowdReport> {
+  leave(count: number): Promise<GroupReport> {
     return this.#carryOut({ order: "leave", count });
   }
 
   /** Cuts all connections without a goodbye, thousands within a few seconds. */
-  cut(): Promise<CrowdReport> {
+  cut(): Promise<GroupReport> {
     return this.#carryOut({ order: "cut" });
   }
 
   /** Lets everybody who was cut come back and recover. Resolves when all of them are subscribed again. */
-  comeBack(address: string, channel: string): Promise<CrowdReport> {
+  reconnect(address: string, channel: string): Promise<GroupReport> {
     return this.#carryOut({ order: "comeBack", address, channel });
   }
 
@@ -46,11 +46,11 @@ export class Crowd {
   }
 
   /** Rejects when the process ends instead of answering: it has printed why. */
-  #carryOut(order: Order): Promise<CrowdReport> {
-    const { promise, resolve, reject } = Promise.withResolvers<CrowdReport>();
+  #carryOut(order: Order): Promise<GroupReport> {
+    const { promise, resolve, reject } = Promise.withResolvers<GroupReport>();
     const exited = (): void => reject(new Error(`the crowd ended during ${order.order}`));
     this.#process.once("exit", exited);
-    this.#process.once("message", (report: CrowdReport) => {
+    this.#process.once("message", (report: GroupReport) => {
       this.#process.off("exit", exited);
       resolve(report);
     });

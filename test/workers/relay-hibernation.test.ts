@@ -3,20 +3,20 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Attachment } from "../../src/contract/attachment.ts";
 import { publish } from "./api-request.ts";
-import { attachmentsOf, rewriteAttachments, sleep } from "./attachments.ts";
-import { crash, lostCall } from "./crash.ts";
+import { attachmentsOf, rewriteAttachments, hibernate } from "./attachments.ts";
+import { crashObject, lostCall } from "./crash-object.ts";
 import { newChannel } from "./new-channel.ts";
 import { gatewayPlace, spillPlace } from "./place.ts";
-import { enter, push } from "./room.ts";
-import { relayTraffic } from "./relay-traffic.ts";
-import { Setting } from "./setting.ts";
-import { awake } from "./wakefulness.ts";
+import { subscribePastJoin, pushLine } from "./presence-pushes.ts";
+import { watchedRelay } from "./watched-relay.ts";
+import { Variant } from "./variant.ts";
+import { awake } from "./object-state.ts";
 
 afterEach(() => {
-  relayTraffic.fault = undefined;
+  watchedRelay.deliveryFault = undefined;
 });
 
-const settings = [gatewayPlace(), spillPlace].map((place) => new Setting(place, awake));
+const variants = [gatewayPlace(), spillPlace].map((place) => new Variant(place, awake));
 
 /** As a release writes it that knows of no positions. */
 function withoutKept(attachment: Attachment): Attachment {
@@ -25,26 +25,26 @@ function withoutKept(attachment: Attachment): Attachment {
 }
 
 /** The clients whose attachments say how far the gateway is with its channels. */
-async function keepers({ place }: Setting, channel: string): Promise<readonly string[]> {
+async function cursorHolders({ place }: Variant, channel: string): Promise<readonly string[]> {
   const attachments = await attachmentsOf(place.holder(channel));
   return attachments.filter(({ kept }) => kept !== undefined).map(({ client }) => client);
 }
 
-describe.each(settings)("a gateway that slept, with $place.name", (setting) => {
+describe.each(variants)("a gateway that slept, with $place.name", (variant) => {
   it.each(["room", "plain"])(
     "[L7] knows how far it was, though the channel's memory is cold too: nothing twice, and no loss told (%s)",
     async (namespace) => {
       const channel = newChannel(namespace);
       const sockets = [];
       for (const user of ["ada", "bob", "cyd"])
-        sockets.push(await setting.subscribe(channel, user));
+        sockets.push(await variant.subscribe(channel, user));
       for (const data of [1, 2]) await publish(channel, data);
       for (const socket of sockets) await socket.unread();
       // One attachment for each publication, and not one for each subscriber.
-      expect(await keepers(setting, channel)).toStrictEqual([sockets[0]?.client]);
+      expect(await cursorHolders(variant, channel)).toStrictEqual([sockets[0]?.client]);
       for (const data of [3, 4, 5]) {
-        await sleep(setting.place.holder(channel));
-        await sleep(env.CHANNELS.getByName(channel));
+        await hibernate(variant.place.holder(channel));
+        await hibernate(env.CHANNELS.getByName(channel));
         await publish(channel, data);
         for (const socket of sockets) {
           expect(await socket.unread()).toStrictEqual([expect.stringContaining(`"data":${data}`)]);
@@ -55,34 +55,37 @@ describe.each(settings)("a gateway that slept, with $place.name", (setting) => {
 
   it("[L7] knows it from another subscriber when the one that kept it has left", async () => {
     const channel = newChannel("room");
-    const [ada, bob] = [await enter(setting, channel, "ada"), await enter(setting, channel, "bob")];
+    const [ada, bob] = [
+      await subscribePastJoin(variant, channel, "ada"),
+      await subscribePastJoin(variant, channel, "bob"),
+    ];
     await publish(channel, 1);
     await ada.unread();
-    expect(await keepers(setting, channel)).toStrictEqual([ada.client]);
+    expect(await cursorHolders(variant, channel)).toStrictEqual([ada.client]);
     ada.close();
     await ada.closed;
     await bob.unread();
-    expect(await keepers(setting, channel)).toStrictEqual([bob.client]);
-    await sleep(setting.place.holder(channel));
-    await sleep(env.CHANNELS.getByName(channel));
+    expect(await cursorHolders(variant, channel)).toStrictEqual([bob.client]);
+    await hibernate(variant.place.holder(channel));
+    await hibernate(env.CHANNELS.getByName(channel));
     await publish(channel, 2);
-    expect(await bob.unread()).toStrictEqual([push(channel, "pub", '{"data":2,"offset":2}')]);
+    expect(await bob.unread()).toStrictEqual([pushLine(channel, "pub", '{"data":2,"offset":2}')]);
   });
 
   it("[L7][L4] reads what it missed, when the channel crashed before it was told", async () => {
     const channel = newChannel("room");
-    const socket = await enter(setting, channel, "ada");
+    const socket = await subscribePastJoin(variant, channel, "ada");
     await publish(channel, 1);
     await socket.unread();
-    relayTraffic.fault = lostCall;
+    watchedRelay.deliveryFault = lostCall;
     for (const data of [2, 3]) await publish(channel, data);
-    await sleep(setting.place.holder(channel));
-    await crash(env.CHANNELS.getByName(channel));
-    relayTraffic.fault = undefined;
+    await hibernate(variant.place.holder(channel));
+    await crashObject(env.CHANNELS.getByName(channel));
+    watchedRelay.deliveryFault = undefined;
     expect(await runDurableObjectAlarm(env.CHANNELS.getByName(channel))).toBe(true);
     for (const offset of [2, 3]) {
       expect(await socket.line()).toBe(
-        push(channel, "pub", `{"data":${offset},"offset":${offset}}`),
+        pushLine(channel, "pub", `{"data":${offset},"offset":${offset}}`),
       );
     }
     expect(await socket.unread()).toStrictEqual([]);
@@ -90,17 +93,17 @@ describe.each(settings)("a gateway that slept, with $place.name", (setting) => {
 
   it("[L7][L3] tells its subscribers that they lost the stream, when nobody knows how far it was", async () => {
     const channel = newChannel("room");
-    const socket = await enter(setting, channel, "ada");
+    const socket = await subscribePastJoin(variant, channel, "ada");
     const { epoch } = await publish(channel, 1);
     await socket.unread();
-    await rewriteAttachments(setting.place.holder(channel), withoutKept);
-    await sleep(env.CHANNELS.getByName(channel));
+    await rewriteAttachments(variant.place.holder(channel), withoutKept);
+    await hibernate(env.CHANNELS.getByName(channel));
     await publish(channel, 2);
     expect(await socket.line()).toBe(
-      push(channel, "unsubscribe", '{"code":2500,"reason":"insufficient state"}'),
+      pushLine(channel, "unsubscribe", '{"code":2500,"reason":"insufficient state"}'),
     );
-    const wish = { recover: true, epoch, offset: 1 };
-    expect(await socket.ask({ id: 3, subscribe: { channel, ...wish } })).toMatchObject({
+    const options = { recover: true, epoch, offset: 1 };
+    expect(await socket.ask({ id: 3, subscribe: { channel, ...options } })).toMatchObject({
       subscribe: { recovered: true, publications: [{ data: 2, offset: 2 }] },
     });
   });
@@ -109,12 +112,12 @@ describe.each(settings)("a gateway that slept, with $place.name", (setting) => {
 describe("a gateway that slept, with subscriptions of the server's", () => {
   it("[L7][L3] closes them with 3010 when nobody knows how far it was", async () => {
     const channel = newChannel("room");
-    const setting = new Setting(gatewayPlace(), awake);
-    const socket = await setting.connect(channel, "ada", { channels: [channel] });
+    const variant = new Variant(gatewayPlace(), awake);
+    const socket = await variant.connect(channel, "ada", { channels: [channel] });
     await publish(channel, 1);
     await socket.unread();
-    await rewriteAttachments(setting.place.holder(channel), withoutKept);
-    await sleep(env.CHANNELS.getByName(channel));
+    await rewriteAttachments(variant.place.holder(channel), withoutKept);
+    await hibernate(env.CHANNELS.getByName(channel));
     await publish(channel, 2);
     expect(await socket.closed).toStrictEqual({ code: 3010, reason: "insufficient state" });
     expect(await socket.rest()).toStrictEqual([]);

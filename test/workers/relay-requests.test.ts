@@ -2,25 +2,25 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RelayReplies } from "../../src/contract/relay-request.ts";
 import { keptData, publish } from "./api-request.ts";
-import { crash, lostCall } from "./crash.ts";
+import { crashObject, lostCall } from "./crash-object.ts";
 import { newChannel } from "./new-channel.ts";
 import { gatewayPlace } from "./place.ts";
-import { enter, push } from "./room.ts";
-import { relayTraffic } from "./relay-traffic.ts";
-import { Setting } from "./setting.ts";
-import { awake } from "./wakefulness.ts";
+import { subscribePastJoin, pushLine } from "./presence-pushes.ts";
+import { watchedRelay } from "./watched-relay.ts";
+import { Variant } from "./variant.ts";
+import { awake } from "./object-state.ts";
 
-const setting = new Setting(gatewayPlace(), awake);
+const variant = new Variant(gatewayPlace(), awake);
 
 afterEach(() => {
-  relayTraffic.questionFault = undefined;
-  relayTraffic.fault = undefined;
+  watchedRelay.requestFault = undefined;
+  watchedRelay.deliveryFault = undefined;
 });
 
 /** Only the first call goes this way. */
 function loseFirst(carryOut: boolean): void {
   let first = true;
-  relayTraffic.questionFault = async ({ proceed }): Promise<RelayReplies> => {
+  watchedRelay.requestFault = async ({ proceed }): Promise<RelayReplies> => {
     if (!first) return proceed();
     first = false;
     if (carryOut) await proceed();
@@ -35,20 +35,20 @@ describe.each([
   it("[L1] is made again for a subscribe, which misses nothing", async () => {
     const channel = newChannel("room");
     const { epoch } = await publish(channel, 1);
-    const socket = await setting.connect(channel, "ada");
+    const socket = await variant.connect(channel, "ada");
     loseFirst(carryOut);
-    const wish = { recover: true, epoch, offset: 0 };
-    expect(await socket.ask({ id: 2, subscribe: { channel, ...wish } })).toMatchObject({
+    const options = { recover: true, epoch, offset: 0 };
+    expect(await socket.ask({ id: 2, subscribe: { channel, ...options } })).toMatchObject({
       subscribe: { recovered: true, publications: [{ data: 1, offset: 1 }] },
     });
     await publish(channel, 2);
     const publications = (await socket.unread()).filter((line) => line.includes('"pub"'));
-    expect(publications).toStrictEqual([push(channel, "pub", '{"data":2,"offset":2}')]);
+    expect(publications).toStrictEqual([pushLine(channel, "pub", '{"data":2,"offset":2}')]);
   });
 
   it("[L1] isn't made again for a publish: its client is told that nobody knows", async () => {
     const channel = newChannel("room");
-    const socket = await enter(setting, channel, "ada");
+    const socket = await subscribePastJoin(variant, channel, "ada");
     await socket.unread();
     loseFirst(carryOut);
     socket.send({ id: 3, publish: { channel, data: 1 } });
@@ -62,7 +62,10 @@ describe.each([
 
   it("[O5][L1] is made again for a leave, which the others hear of", async () => {
     const channel = newChannel("room");
-    const [ada, bob] = [await enter(setting, channel, "ada"), await enter(setting, channel, "bob")];
+    const [ada, bob] = [
+      await subscribePastJoin(variant, channel, "ada"),
+      await subscribePastJoin(variant, channel, "bob"),
+    ];
     await ada.unread();
     loseFirst(carryOut);
     bob.close();
@@ -75,18 +78,18 @@ describe("an answer to a subscribe that is late", () => {
     "[O3] hides nothing of what the channel told meanwhile (%s)",
     async (namespace) => {
       const channel = newChannel(namespace);
-      const socket = await setting.connect(channel, "ada");
+      const socket = await variant.connect(channel, "ada");
       const known = Promise.withResolvers<undefined>();
-      relayTraffic.questionFault = async ({ proceed }): Promise<RelayReplies> => {
+      watchedRelay.requestFault = async ({ proceed }): Promise<RelayReplies> => {
         const answers = await proceed();
         await known.promise;
         return answers;
       };
-      const told = relayTraffic.deliveries.length;
+      const told = watchedRelay.deliveries.length;
       socket.send({ id: 2, subscribe: { channel } });
       let data = 0;
-      while (relayTraffic.deliveries.length === told) await publish(channel, ++data);
-      relayTraffic.questionFault = undefined;
+      while (watchedRelay.deliveries.length === told) await publish(channel, ++data);
+      watchedRelay.requestFault = undefined;
       known.resolve(undefined);
       const { subscribe } = await socket.next();
       const from = namespace === "room" ? (subscribe?.offset ?? 0) + 1 : data + 1;
@@ -102,27 +105,27 @@ describe("an answer to a subscribe that is late", () => {
 describe("an answer to a gateway that reads what it missed, and is late", () => {
   it("[L3][O1] comes before what the channel told meanwhile, of which nothing is lost", async () => {
     const channel = newChannel("room");
-    const socket = await enter(setting, channel, "ada");
+    const socket = await subscribePastJoin(variant, channel, "ada");
     await publish(channel, 1);
     await socket.unread();
-    relayTraffic.fault = lostCall;
+    watchedRelay.deliveryFault = lostCall;
     await publish(channel, 2);
-    await crash(env.CHANNELS.getByName(channel));
-    relayTraffic.fault = undefined;
+    await crashObject(env.CHANNELS.getByName(channel));
+    watchedRelay.deliveryFault = undefined;
     const known = Promise.withResolvers<undefined>();
-    relayTraffic.questionFault = async ({ proceed }): Promise<RelayReplies> => {
+    watchedRelay.requestFault = async ({ proceed }): Promise<RelayReplies> => {
       const answers = await proceed();
       await known.promise;
       return answers;
     };
     await publish(channel, 3);
-    while (relayTraffic.questions.at(-1)?.method !== "recover") await goOn();
+    while (watchedRelay.requests.at(-1)?.method !== "recover") await goOn();
     for (const data of [4, 5]) await publish(channel, data);
-    while (relayTraffic.deliveries.at(-1)?.batch.top?.offset !== 5) await goOn();
+    while (watchedRelay.deliveries.at(-1)?.batch.top?.offset !== 5) await goOn();
     known.resolve(undefined);
     for (const offset of [2, 3, 4, 5]) {
       expect(await socket.line()).toBe(
-        push(channel, "pub", `{"data":${offset},"offset":${offset}}`),
+        pushLine(channel, "pub", `{"data":${offset},"offset":${offset}}`),
       );
     }
     expect(await socket.unread()).toStrictEqual([]);

@@ -1,5 +1,5 @@
 /**
- * The process behind {@link Crowd}: it carries out one order after the other, and answers each with how everybody is.
+ * The process behind {@link ClientGroup}: it carries out one order after the other, and answers each with how everybody is.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
@@ -18,7 +18,7 @@ export type Order =
   | { readonly order: "comeBack"; readonly address: string; readonly channel: string };
 
 /** How everybody is. */
-export interface CrowdReport {
+export interface GroupReport {
   /** How many are there. */
   readonly members: number;
   /** How often a socket was refused with 503, and asked for again. */
@@ -26,7 +26,7 @@ export interface CrowdReport {
   /** How many of those that are there, or were cut, recovered when they came last. */
   readonly recovered: number;
   /** What they got, as offsets with data, and how many of them got just that. */
-  readonly stories: readonly { readonly story: string; readonly members: number }[];
+  readonly histories: readonly { readonly history: string; readonly members: number }[];
 }
 
 interface Publication {
@@ -47,7 +47,7 @@ interface Line {
 }
 
 class Member {
-  readonly story: string[] = [];
+  readonly received: string[] = [];
   recovered = false;
   #socket: WebSocket | undefined;
   #epoch = "";
@@ -108,7 +108,7 @@ class Member {
 
   #hear({ offset = 0, data }: Publication): void {
     this.#offset = offset;
-    this.story.push(`${offset}:${data}`);
+    this.received.push(`${offset}:${data}`);
     progressed();
   }
 }
@@ -153,7 +153,7 @@ async function carryOut(order: Order): Promise<void> {
       await new Promise<void>((resolve) => {
         progressed = () => {
           for (const member of behind) {
-            if (member.story.length < order.count) return;
+            if (member.received.length < order.count) return;
             behind.delete(member);
           }
           resolve();
@@ -176,17 +176,17 @@ async function carryOut(order: Order): Promise<void> {
   }
 }
 
-function report(): CrowdReport {
+function report(): GroupReport {
   const counts = new Map<string, number>();
-  for (const { story } of members) {
-    const told = story.join(" ");
-    counts.set(told, (counts.get(told) ?? 0) + 1);
+  for (const { received } of members) {
+    const history = received.join(" ");
+    counts.set(history, (counts.get(history) ?? 0) + 1);
   }
   return {
     members: members.length,
     refusals,
     recovered: members.filter(({ recovered }) => recovered).length,
-    stories: [...counts].map(([story, count]) => ({ story, members: count })),
+    histories: [...counts].map(([history, count]) => ({ history, members: count })),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Inbox } from "./inbox.ts";
  *
  * @param pings takes when it came, in ms since 1970
  */
-export function witnessPings(pings: Inbox<number>, Base: typeof WebSocket): typeof WebSocket {
+export function recordPings(pings: Inbox<number>, Base: typeof WebSocket): typeof WebSocket {
   return class extends Base {
     constructor(address: string | URL, protocols?: string | string[]) {
       super(address, protocols);

@@ -11,43 +11,43 @@ export interface WatchedDelivery {
 }
 
 /** One call of a gateway to a channel's object. */
-interface WatchedQuestions {
+interface WatchedRequests {
   readonly channel: string;
-  readonly questions: readonly RelayRequest[];
+  readonly requests: readonly RelayRequest[];
   /** Makes the call. */
   readonly proceed: () => Promise<RelayReplies>;
 }
 
 /** Stands between a channel and its gateways, and may let the platform fail instead of making a call. */
-export type Fault = (delivery: WatchedDelivery) => Promise<RelayBatchReply>;
+export type DeliveryFault = (delivery: WatchedDelivery) => Promise<RelayBatchReply>;
 
 /** The same the other way round. */
-type QuestionFault = (questions: WatchedQuestions) => Promise<RelayReplies>;
+type RequestFault = (requests: WatchedRequests) => Promise<RelayReplies>;
 
 /**
  * The calls between channels' objects and gateways in this file's Worker. The objects are the real ones; the test stands at
  * their stubs, so that it knows when nothing is under way any more, and can make calls fail.
  */
-class RelayTraffic {
+class WatchedRelay {
   #underWay = 0;
   /** How deliveries go from now on; undefined: as they are. */
-  fault: Fault | undefined;
+  deliveryFault: DeliveryFault | undefined;
   /** How questions go from now on; undefined: as they are. */
-  questionFault: QuestionFault | undefined;
+  requestFault: RequestFault | undefined;
   /** Every delivery that was to be made, the newest last. */
   readonly deliveries: WatchedDelivery[] = [];
   /** Every question that was to be asked, the newest last. */
-  readonly questions: RelayRequest[] = [];
+  readonly requests: RelayRequest[] = [];
 
   constructor() {
     const { CHANNELS, GATEWAYS } = env;
     const channelStub = CHANNELS.getByName.bind(CHANNELS);
     CHANNELS.getByName = (channel, options) => {
       const stub = this.#watched(channelStub(channel, options), ["present"]);
-      const ask = (gateway: string, questions: readonly RelayRequest[]): Promise<RelayReplies> => {
+      const ask = (gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies> => {
         const proceed = (): Promise<RelayReplies> =>
-          channelStub(channel, options).ask(gateway, questions);
-        return this.#track(this.#ask({ channel, questions, proceed }));
+          channelStub(channel, options).ask(gateway, requests);
+        return this.#track(this.#ask({ channel, requests: requests, proceed }));
       };
       Object.defineProperty(stub, "ask", { value: ask });
       return stub;
@@ -66,7 +66,7 @@ class RelayTraffic {
   }
 
   /** Resolves when no call is under way, and none follows from those that were. */
-  async quiet(): Promise<void> {
+  async settled(): Promise<void> {
     // The calls belong to the objects, and whoever waits for what belongs to another object can do nothing afterwards.
     for (let quietMs = 0; quietMs < 2; quietMs = this.#underWay === 0 ? quietMs + 1 : 0) {
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -75,12 +75,12 @@ class RelayTraffic {
 
   async #deliver(delivery: WatchedDelivery): Promise<RelayBatchReply> {
     this.deliveries.push(delivery);
-    return this.fault === undefined ? delivery.proceed() : this.fault(delivery);
+    return this.deliveryFault === undefined ? delivery.proceed() : this.deliveryFault(delivery);
   }
 
-  async #ask(questions: WatchedQuestions): Promise<RelayReplies> {
-    this.questions.push(...questions.questions);
-    return this.questionFault === undefined ? questions.proceed() : this.questionFault(questions);
+  async #ask(requests: WatchedRequests): Promise<RelayReplies> {
+    this.requests.push(...requests.requests);
+    return this.requestFault === undefined ? requests.proceed() : this.requestFault(requests);
   }
 
   async #track<Answer extends object>(call: Promise<Answer>): Promise<Answer> {
@@ -104,4 +104,4 @@ class RelayTraffic {
   }
 }
 
-export const relayTraffic = new RelayTraffic();
+export const watchedRelay = new WatchedRelay();

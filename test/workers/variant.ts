@@ -3,19 +3,19 @@ import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import { type Place, places } from "./place.ts";
 import { TestSocket } from "./test-socket.ts";
-import { token } from "./token.ts";
-import { awake, evicted, type Wakefulness } from "./wakefulness.ts";
+import { token } from "./sign-token.ts";
+import { awake, evicted, type ObjectState } from "./object-state.ts";
 
 /** Where a scenario takes place: the socket's place, and what becomes of the objects between two steps. */
-export class Setting {
+export class Variant {
   readonly name: string;
   readonly place: Place;
-  readonly #wakefulness: Wakefulness;
+  readonly #objectState: ObjectState;
 
-  constructor(place: Place, { name, pause }: Wakefulness) {
+  constructor(place: Place, { name, betweenSteps: pause }: ObjectState) {
     this.name = `${place.name}, objects ${name}`;
     this.place = place;
-    this.#wakefulness = { name, pause };
+    this.#objectState = { name, betweenSteps: pause };
   }
 
   /** Opens a socket; throws when the upgrade is refused. */
@@ -48,40 +48,40 @@ export class Setting {
    * @param channel whose object it is, and that of its sockets
    * @param others  more channels on the same sockets
    */
-  async pause(channel: string, ...others: readonly string[]): Promise<void> {
+  async betweenSteps(channel: string, ...others: readonly string[]): Promise<void> {
     const own = [channel, ...others].map((name) => env.CHANNELS.getByName(name));
     const holder = this.place.holder(channel);
     const isOwn = own.some(({ id }) => id.equals(holder.id));
-    await this.#wakefulness.pause(isOwn ? own : [holder, ...own]);
+    await this.#objectState.betweenSteps(isOwn ? own : [holder, ...own]);
   }
 
   /** Has the alarm ring of the object that holds the sockets, at a time of the test's clock, ms since 1970. */
-  async ringAt(channel: string, nowMs: number): Promise<void> {
+  async runAlarmAt(channel: string, nowMs: number): Promise<void> {
     vi.setSystemTime(nowMs);
-    const rang = await runDurableObjectAlarm(this.place.holder(channel));
-    if (!rang) throw new Error("no alarm is set");
+    const ran = await runDurableObjectAlarm(this.place.holder(channel));
+    if (!ran) throw new Error("no alarm is set");
   }
 
   /** Lets time pass until that alarm is due, and has it ring; gives the time. */
-  async ringWhenDue(channel: string): Promise<number> {
+  async runAlarmWhenDue(channel: string): Promise<number> {
     const dueMs = await runInDurableObject<DurableObject, number | null>(
       this.place.holder(channel),
       (_, { storage }) => storage.getAlarm(),
     );
-    await this.ringAt(channel, Math.max(dueMs ?? 0, Date.now()));
+    await this.runAlarmAt(channel, Math.max(dueMs ?? 0, Date.now()));
     return Date.now();
   }
 }
 
 /** For `describe.each`: every place, awake and evicted. */
-export const settings: readonly Setting[] = places.flatMap((place) =>
-  [awake, evicted].map((one) => new Setting(place, one)),
+export const variants: readonly Variant[] = places.flatMap((place) =>
+  [awake, evicted].map((one) => new Variant(place, one)),
 );
 
 /** The same, but only awake: for tests that see to the objects themselves. */
-export const awakeSettings: readonly Setting[] = places.map((place) => new Setting(place, awake));
+export const awakeVariants: readonly Variant[] = places.map((place) => new Variant(place, awake));
 
 /** The same for what only sockets with many channels can do. */
-export const gatewaySettings: readonly Setting[] = settings.filter(
+export const gatewayVariants: readonly Variant[] = variants.filter(
   ({ place }) => !place.oneChannel,
 );

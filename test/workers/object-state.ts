@@ -3,24 +3,24 @@ import { expect, vi } from "vitest";
 import type { Holder } from "./place.ts";
 
 /** What happens to objects between two steps of a test (rule S2): nothing must be seen of it from outside. */
-export interface Wakefulness {
+export interface ObjectState {
   readonly name: "awake" | "evicted";
   /** Between two steps. Fails when what should have become of the instances at the last call did not. */
-  readonly pause: (objects: readonly Holder[]) => Promise<void>;
+  readonly betweenSteps: (objects: readonly Holder[]) => Promise<void>;
 }
 
 /** The objects stay in memory. */
-export const awake: Wakefulness = {
+export const awake: ObjectState = {
   name: "awake",
-  pause: async (objects) => {
+  betweenSteps: async (objects) => {
     for (const object of objects) await checkInstance(object, "same");
   },
 };
 
 /** The objects are thrown away all the time. */
-export const evicted: Wakefulness = {
+export const evicted: ObjectState = {
   name: "evicted",
-  pause: async (objects) => {
+  betweenSteps: async (objects) => {
     for (const object of objects) await checkInstance(object, "another");
     for (const object of objects) await evictDurableObject(object, { webSockets: "hibernate" });
     // No two instances of an object begin in the same millisecond, unless a test's clock stands still.

@@ -11,7 +11,7 @@ import { Inbox } from "./inbox.ts";
 import type { TestData } from "./test-backend.ts";
 
 /** What the official client reports of the subscriptions that the server made for it. */
-export class ServerSide {
+export class ServerSubscriptionEvents {
   readonly subscribing = new Inbox<ServerSubscribingContext>();
   readonly subscribed = new Inbox<ServerSubscribedContext>();
   readonly unsubscribed = new Inbox<ServerUnsubscribedContext>();
@@ -19,7 +19,7 @@ export class ServerSide {
   readonly joins = new Inbox<ServerJoinContext>();
   readonly leaves = new Inbox<ServerLeaveContext>();
   /** The kind of each event with its channel, in the order in which they came. */
-  readonly story: string[] = [];
+  readonly eventLog: string[] = [];
 
   /** @param client one that isn't connected yet */
   constructor(client: Centrifuge) {
@@ -42,7 +42,7 @@ export class ServerSide {
     inbox: Inbox<Context>,
     context: Context,
   ): void {
-    this.story.push(`${kind} ${context.channel}`);
+    this.eventLog.push(`${kind} ${context.channel}`);
     inbox.push(context);
   }
 }

@@ -1,5 +1,5 @@
 /** A small generator of whole numbers below a bound, so that a failure can be seen again: tests name their seed. */
-export function chance(seed: number): (below: number) => number {
+export function seededRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -2,10 +2,10 @@ import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Attachment } from "../../src/contract/attachment.ts";
 import { answerOf, call, keptData, publish } from "./api-request.ts";
-import { rewriteAttachments, sleep } from "./attachments.ts";
+import { rewriteAttachments, hibernate } from "./attachments.ts";
 import { newChannel } from "./new-channel.ts";
-import { knock } from "./place.ts";
-import { awakeSettings } from "./setting.ts";
+import { requestUpgrade } from "./place.ts";
+import { awakeVariants } from "./variant.ts";
 import { testConfig } from "./test-config.ts";
 import type { TestSocket } from "./test-socket.ts";
 
@@ -13,15 +13,15 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each(awakeSettings)("an object that sleeps with $place.name", (setting) => {
+describe.each(awakeVariants)("an object that sleeps with $place.name", (variant) => {
   it("[S2] is woken by a publish and delivers it to everybody", async () => {
     const channel = newChannel("plain");
     const sockets = [
-      await setting.subscribe(channel, "ada"),
-      await setting.subscribe(channel, "bob"),
-      await setting.connect(channel, "not-subscribed"),
+      await variant.subscribe(channel, "ada"),
+      await variant.subscribe(channel, "bob"),
+      await variant.connect(channel, "not-subscribed"),
     ];
-    await sleep(setting.place.holder(channel));
+    await hibernate(variant.place.holder(channel));
     await publish(channel, "wake up");
     const [ada, bob, other] = sockets;
     const push = `{"push":{"channel":"${channel}","pub":{"data":"wake up"}}}`;
@@ -32,14 +32,14 @@ describe.each(awakeSettings)("an object that sleeps with $place.name", (setting)
 
   it("[S2] hears of everybody who left in the meantime, and tells each leave once", async () => {
     const channel = newChannel("room");
-    const stayed = await setting.subscribe(channel, "stayed");
+    const stayed = await variant.subscribe(channel, "stayed");
     await stayed.line(); // its own join
     const left = [];
     for (const user of ["a", "b", "c"]) {
-      left.push(await setting.subscribe(channel, user));
+      left.push(await variant.subscribe(channel, user));
       await stayed.line(); // the join
     }
-    await sleep(setting.place.holder(channel));
+    await hibernate(variant.place.holder(channel));
     for (const socket of left) socket.close();
     const leaves = [await stayed.line(), await stayed.line(), await stayed.line()];
     const users = new Set(leaves.map((line) => /"leave".*"user":"(\w)"/.exec(line)?.[1]));
@@ -53,12 +53,12 @@ describe.each(awakeSettings)("an object that sleeps with $place.name", (setting)
     const channel = newChannel("plain");
     const sockets: TestSocket[] = [];
     for (let count = 0; count < testConfig.client.connection_limit; count++) {
-      sockets.push(await setting.subscribe(channel, "ada"));
+      sockets.push(await variant.subscribe(channel, "ada"));
     }
     await publish(channel, 1);
     await publish(channel, 2);
     await publish(channel, 3);
-    const asleep = sleep(setting.place.holder(channel));
+    const asleep = hibernate(variant.place.holder(channel));
     for (const socket of sockets) expect(await socket.frame()).toContain('"data":1');
     vi.setSystemTime(Date.now() + 1_000);
     const push = (data: number) => `{"push":{"channel":"${channel}","pub":{"data":${data}}}}`;
@@ -67,13 +67,13 @@ describe.each(awakeSettings)("an object that sleeps with $place.name", (setting)
   });
 });
 
-describe.each(awakeSettings)("a session that we closed on $place.name", (setting) => {
+describe.each(awakeVariants)("a session that we closed on $place.name", (variant) => {
   it("[S4] stays closed though its socket is still listed: no publication, no answer, no presence, no leave", async () => {
     const channel = newChannel("room");
-    const holder = setting.place.holder(channel);
+    const holder = variant.place.holder(channel);
     const [bob, ada] = [
-      await setting.subscribe(channel, "bob"),
-      await setting.subscribe(channel, "ada"),
+      await variant.subscribe(channel, "bob"),
+      await variant.subscribe(channel, "ada"),
     ];
     expect(await ada.line()).toContain('"join"');
     expect([await bob.line(), await bob.line()]).toHaveLength(2); // both joins
@@ -87,7 +87,7 @@ describe.each(awakeSettings)("a session that we closed on $place.name", (setting
     expect(await bob.unread()).toStrictEqual([expect.stringContaining('"data":1')]);
     ada.close();
     await ada.closed;
-    await sleep(holder);
+    await hibernate(holder);
     expect(await bob.unread()).toStrictEqual([]);
     expect(await ada.rest()).toStrictEqual([]);
     expect(await keptData(channel)).toStrictEqual(["1"]);
@@ -95,23 +95,23 @@ describe.each(awakeSettings)("a session that we closed on $place.name", (setting
 
   it("[S4][B5] takes nobody's place", async () => {
     const channel = newChannel("plain");
-    const holder = setting.place.holder(channel);
+    const holder = variant.place.holder(channel);
     for (let count = 0; count < testConfig.client.connection_limit; count++) {
-      await setting.open(channel);
+      await variant.open(channel);
     }
-    expect(await statusOf(knock(holder))).toBe(503);
+    expect(await statusOf(requestUpgrade(holder))).toBe(503);
     let closed = 0;
     await rewriteAttachments(holder, (attachment) =>
       closed++ === 0 ? { ...attachment, phase: "closed" } : attachment,
     );
-    expect(await statusOf(knock(holder))).toBe(101);
-    expect(await statusOf(knock(holder))).toBe(503);
+    expect(await statusOf(requestUpgrade(holder))).toBe(101);
+    expect(await statusOf(requestUpgrade(holder))).toBe(503);
   });
 
   it("[S4] leaves that in its attachment", async () => {
     const channel = newChannel("room");
-    const socket = await setting.subscribe(channel, "ada");
-    const holder = setting.place.holder(channel);
+    const socket = await variant.subscribe(channel, "ada");
+    const holder = variant.place.holder(channel);
     await runInDurableObject<DurableObject, void>(holder, async (instance, state) => {
       const [ours] = state.getWebSockets();
       if (ours === undefined) throw new Error("no socket is listed");

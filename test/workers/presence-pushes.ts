@@ -1,0 +1,24 @@
+import { expect } from "vitest";
+import type { Variant } from "./variant.ts";
+import type { TestSocket } from "./test-socket.ts";
+
+/** Subscribes a user to a channel of the namespace `room`, past its own join. */
+export async function subscribePastJoin(
+  variant: Variant,
+  channel: string,
+  user: string,
+): Promise<TestSocket> {
+  const socket = await variant.subscribe(channel, user);
+  expect(await socket.line()).toBe(pushLine(channel, "join", infoJson(user, socket)));
+  return socket;
+}
+
+/** What a join or a leave says of a client. */
+export function infoJson(user: string, { client }: TestSocket): string {
+  return `{"info":{"user":"${user}","client":"${client}"}}`;
+}
+
+/** A push, byte for byte. */
+export function pushLine(channel: string, kind: string, content: string): string {
+  return `{"push":{"channel":"${channel}","${kind}":${content}}}`;
+}
