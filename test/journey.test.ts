@@ -4,10 +4,10 @@ import { callsUp, type Entered, filesOf, recordRun } from "./support/run-recorde
 import { publish } from "./workers/api-request.ts";
 import { newChannel } from "./workers/new-channel.ts";
 import { channelPlace, gatewayPlace, type Place } from "./workers/place.ts";
-import { relayTraffic } from "./workers/relay-traffic.ts";
-import { Setting } from "./workers/setting.ts";
+import { watchedRelay } from "./workers/watched-relay.ts";
+import { Variant } from "./workers/variant.ts";
 import type { TestSocket } from "./workers/test-socket.ts";
-import { awake } from "./workers/wakefulness.ts";
+import { awake } from "./workers/object-state.ts";
 
 /**
  * The journey that src/README.md describes is a claim about the code, and these tests publish on workerd to see it: which
@@ -69,7 +69,6 @@ const gatewayFiles: readonly string[] = [
   "src/gateway/local-subscribers.ts",
   "src/gateway/replay-buffer.ts",
   "src/hub/backlog.ts",
-  "src/session/session-state.ts",
   "src/session/session.ts",
   "src/session/subscriptions.ts",
   "workers/objects/calls.ts",
@@ -123,7 +122,7 @@ function entriesOf(run: readonly Entered[], stops: readonly string[]): readonly 
 
 /** Opens a socket at a place, and subscribes. */
 function subscriber(place: Place, channel: string): Promise<TestSocket> {
-  return new Setting(place, awake).subscribe(channel, "ann");
+  return new Variant(place, awake).subscribe(channel, "ann");
 }
 
 /** Records one publication that each of the sockets gets. */
@@ -134,7 +133,7 @@ async function recordPublication(
   const carry = async (data: string): Promise<void> => {
     await publish(channel, data, { idempotency_key: data });
     for (const socket of sockets) expect(await socket.frame()).toContain(`"data":"${data}"`);
-    await relayTraffic.quiet();
+    await watchedRelay.settled();
   };
   // The first publication finds objects that have just woken, and is no journey like the others.
   await carry("first");
@@ -192,13 +191,13 @@ describe("a subscribe with recovery", () => {
     await subscriber(place, channel);
     const { epoch } = await publish(channel, "first");
     await publish(channel, "second");
-    await relayTraffic.quiet();
-    const socket = await new Setting(place, awake).connect(channel, "ann");
+    await watchedRelay.settled();
+    const socket = await new Variant(place, awake).connect(channel, "ann");
     const run = await recordRun(async () => {
       const subscribe = { channel, recover: true, epoch, offset: 1 };
       const reply = await socket.ask({ id: 2, subscribe });
       expect(reply.subscribe).toMatchObject({ recovered: true });
-      await relayTraffic.quiet();
+      await watchedRelay.settled();
     });
     expect(filesOf(run).length).toBeLessThanOrEqual(filesMax);
   });
