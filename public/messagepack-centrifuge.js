@@ -92,7 +92,7 @@ function applyDelta(source, delta) {
       break;
     }
   }
-  throw new Error("The delta doesn't fit what it is applied to");
+  throw new Error("The delta does not apply to the previous data");
 }
 
 function checksum(bytes) {

@@ -13,7 +13,7 @@ export function checkConfiguration(options: readonly string[]): Config | undefin
   const parsed = parseConfiguration(targetOf(options));
   if (parsed.outcome === "config") return parsed.config;
   const lines = parsed.problems.map((problem) => `  ${problem}`).join("\n");
-  console.error(`The configuration can't be used:\n${lines}`);
+  console.error(`The configuration is invalid:\n${lines}`);
   return undefined;
 }
 

@@ -13,8 +13,8 @@ export function listeningProblem(host: string, port: number): Promise<string | u
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const taken = `port ${port} is taken by another server: name a free one with --port`;
-      const other = `nothing can listen on port ${port} of ${host}: ${error.code ?? error.name}`;
+      const taken = `port ${port} is used by another server: choose a free port with --port`;
+      const other = `can't listen on port ${port} of ${host}: ${error.code ?? error.name}`;
       resolve(error.code === "EADDRINUSE" ? taken : other);
     });
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));

@@ -36,17 +36,20 @@ export function parseServeOptions(args: readonly string[]): ParsedServeOptions {
   const unknown = given.find(({ name }) => !Object.hasOwn(known, name));
   if (unknown !== undefined) {
     const names = Object.keys(known).map((name) => `--${name}`);
-    return bad(`unknown option ${unknown.rawName}: there are ${names.join(", ")}`);
+    return bad(`unknown option ${unknown.rawName}: the options are ${names.join(", ")}`);
   }
   // An option without a value would take the next option as its value.
   const empty = given.find(({ value = "" }) => value === "" || value.startsWith("--"));
-  if (empty !== undefined) return bad(`${empty.rawName} needs a value`);
-  if (positionals.length > 0) return bad("every value follows an option, and one option has one");
+  if (empty !== undefined) return bad(`${empty.rawName} requires a value`);
+  if (positionals.length > 0)
+    return bad(
+      "unexpected argument: each option takes exactly one value, and there is nothing else",
+    );
   const valueOf = (name: string) => given.findLast((option) => option.name === name)?.value;
   const variables = given.filter(({ name }) => name === "var");
   if (!variables.every(({ value = "" }) => value.startsWith("config:")))
     return bad(
-      "--var takes config:… only; secrets come by the environment, which nobody else reads",
+      "--var takes config:… only; pass secrets in the environment, which other users can't read",
     );
   const port = Number(valueOf("port") ?? known.port.default);
   if (!Number.isInteger(port) || port < 1 || port > 65_535)

@@ -26,7 +26,7 @@ async function serve(args: readonly string[]): Promise<number> {
   const setup = setupOf(options, given.secrets);
   const known = publicSecrets({ ...setup.variables, ...given.secrets });
   if (known.length > 0)
-    return refuse(`secret ${known.join(", ")} stands in .dev.vars.example, which everybody knows`);
+    return refuse(`secret ${known.join(", ")} has the value in .dev.vars.example, which is public`);
   const problem = await listeningProblem(options.host, options.port);
   if (problem !== undefined) return refuse(problem);
   const folder = takeStateFolder(options.state);
@@ -39,7 +39,7 @@ async function serve(args: readonly string[]): Promise<number> {
 }
 
 function refuse(problem: string): number {
-  console.error(`Nothing is served: ${problem}`);
+  console.error(`The server did not start: ${problem}`);
   return 1;
 }
 
@@ -116,7 +116,7 @@ async function run(
     return refuse(`${problems}\n(secrets are taken from ${source})`);
   if (stopping) return 0;
   const status = statusOf(ending);
-  console.error(`workerd has ended by itself: ${ending.signal ?? `status ${status}`}`);
+  console.error(`workerd ended unexpectedly: ${ending.signal ?? `status ${status}`}`);
   return status;
 }
 

@@ -31,7 +31,7 @@ async function start(options: readonly string[]): Promise<number> {
   const port = optionValue(options, "--port") ?? "8787";
   // Wrangler would find out too, but only after this script had taken the other server for its own.
   if (await isTaken(Number(port))) {
-    console.error(`Port ${port} is taken by another server: name a free one with --port`);
+    console.error(`Port ${port} is used by another server: choose a free port with --port`);
     return 1;
   }
   const server = serve(port, options);
@@ -51,7 +51,9 @@ async function start(options: readonly string[]): Promise<number> {
       console.log(await welcome(address, secrets, config.client.token.userIdClaim));
       return stopped;
     case "unconfigured":
-      console.error(`The server can't work (its secrets stand in ${secrets}):\n${health.problems}`);
+      console.error(
+        `The server is not configured (its secrets are in ${secrets}):\n${health.problems}`,
+      );
       server.kill("SIGTERM");
       await stopped;
       return 1;
@@ -154,7 +156,7 @@ Publish to it:
 async function credentials(socketAddress: string, token: string | undefined): Promise<string> {
   if (token === undefined || !(await takesToken(socketAddress, token)))
     return "with a token that your own issuer signs";
-  return `with this token, good for 7 days:\n  ${token}`;
+  return `with this token, valid for 7 days:\n  ${token}`;
 }
 
 /**

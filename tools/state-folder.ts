@@ -36,14 +36,14 @@ export function takeStateFolder(folder: string): TakenFolder {
     lock = new DatabaseSync(join(folder, "lock"));
     lock.exec("BEGIN EXCLUSIVE");
   } catch {
-    const taken = `another server has its state in ${folder}: name another folder with --state`;
+    const taken = `another server uses the state folder ${folder}: choose another folder with --state`;
     return { outcome: "refused", problem: taken };
   }
   const pipe = join(folder, "alive");
   if (!madePipe(pipe))
-    return { outcome: "refused", problem: `no named pipe can be made in ${folder}` };
+    return { outcome: "refused", problem: `can't create a named pipe in ${folder}` };
   if (isRead(pipe)) {
-    const orphan = `a server whose parent was killed still runs on ${folder}`;
+    const orphan = `a server whose parent process was killed still uses ${folder}`;
     return { outcome: "refused", problem: `${orphan}: end it with kill -9 ${processOf(folder)}` };
   }
   const { O_RDONLY, O_NONBLOCK } = constants;
@@ -101,7 +101,7 @@ function writingProblem(folder: string): string | undefined {
     rmdirSync(mkdtempSync(join(folder, "try-")));
     return undefined;
   } catch (error) {
-    return `the state folder ${folder} can't be written: ${codeOf(error)}`;
+    return `can't write to the state folder ${folder}: ${codeOf(error)}`;
   }
 }
 

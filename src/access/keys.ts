@@ -125,10 +125,12 @@ export function parseKeySet(text: string): ParsedKeySet {
   const json = parseJsonText(text);
   const value = json === undefined ? undefined : jsonValue(json);
   const keys = value !== undefined && isJsonObject(value) ? value["keys"] : undefined;
-  if (keys === undefined || !isJsonArray(keys)) return { outcome: "bad", reason: "it is no JWKS" };
-  if (keys.length > limits.keySetKeysMax) return { outcome: "bad", reason: "it has too many keys" };
+  if (keys === undefined || !isJsonArray(keys))
+    return { outcome: "bad", reason: "the document is not a JWKS" };
+  if (keys.length > limits.keySetKeysMax)
+    return { outcome: "bad", reason: "the JWKS has too many keys" };
   const usable = keys.flatMap(parseSetKey);
-  if (usable.length === 0) return { outcome: "bad", reason: "it has no usable key" };
+  if (usable.length === 0) return { outcome: "bad", reason: "the JWKS has no usable key" };
   return { outcome: "keys", keys: usable };
 }
 

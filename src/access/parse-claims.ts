@@ -59,11 +59,12 @@ export function parseSubscriptionClaims(
   const read = readPayload(payload);
   if (read === undefined) return invalid("the payload is not a JSON object");
   const channel = read.fields["channel"];
-  if (typeof channel !== "string" || channel === "") return invalid("channel is missing");
+  if (typeof channel !== "string" || channel === "") return invalid('"channel" claim is missing');
   const client = read.fields["client"] ?? "";
-  if (typeof client !== "string") return invalid("client is not a string");
+  if (typeof client !== "string") return invalid('"client" claim must be a string');
   const override = parseOverride(read.fields["override"]);
-  if (override === undefined) return invalid("override is not an object of {value: boolean}");
+  if (override === undefined)
+    return invalid('"override" claim must be an object of {"value": boolean} objects');
   const base = parseBase(read, rules, nowMs);
   if (base.outcome !== "verified") return base;
   const data = readRawClaim(read.text, read.fields, dataClaim);
@@ -99,13 +100,13 @@ function parseBase(
   nowMs: number,
 ): Verdict<BaseClaims> {
   const user = parseUser(fields, rules.userIdClaim);
-  if (user === undefined) return invalid(`${rules.userIdClaim} is not a string`);
+  if (user === undefined) return invalid(`"${rules.userIdClaim}" claim must be a string`);
   const expiresAt = parseTime(fields["exp"]);
-  if (expiresAt === undefined) return invalid("exp is not a number");
+  if (expiresAt === undefined) return invalid('"exp" claim must be a number');
   const notBefore = parseTime(fields["nbf"]);
-  if (notBefore === undefined) return invalid("nbf is not a number");
+  if (notBefore === undefined) return invalid('"nbf" claim must be a number');
   const expireAt = parseTime(fields["expire_at"]);
-  if (expireAt === undefined) return invalid("expire_at is not a number");
+  if (expireAt === undefined) return invalid('"expire_at" claim must be a number');
   const info = readRawClaim(text, fields, infoClaim);
   if (info.outcome === "invalid") return info;
   const nowSeconds = nowMs / 1000;
@@ -169,7 +170,7 @@ function claimFault(fields: JsonObject, rules: ClaimRules): string | undefined {
     const forUs =
       (audience === undefined || audiences.includes(audience)) &&
       (audienceRegex === undefined || audiences.some((text) => audienceRegex.test(text)));
-    if (!forUs) return "the audience is another";
+    if (!forUs) return 'unexpected "aud" claim';
   }
   if (issuer !== undefined || issuerRegex !== undefined) {
     const given = fields["iss"];
@@ -177,7 +178,7 @@ function claimFault(fields: JsonObject, rules: ClaimRules): string | undefined {
       typeof given === "string" &&
       (issuer === undefined || given === issuer) &&
       (issuerRegex === undefined || issuerRegex.test(given));
-    if (!trusted) return "the issuer is another";
+    if (!trusted) return 'unexpected "iss" claim';
   }
   return undefined;
 }
@@ -206,9 +207,9 @@ type ParsedServerSubscriptions =
  */
 function parseServerSubscriptions(text: string, fields: JsonObject): ParsedServerSubscriptions {
   const channels = parseChannels(fields["channels"]);
-  if (channels === undefined) return invalid("channels is not an array of strings");
+  if (channels === undefined) return invalid('"channels" claim must be an array of strings');
   const subs = fields["subs"] ?? {};
-  if (!isJsonObject(subs)) return invalid("subs is not an object of objects");
+  if (!isJsonObject(subs)) return invalid('"subs" claim must be an object of objects');
   const entries = Object.entries(subs);
   if (entries.length === 0) {
     const subscriptions = [...channels].map((channel) => ({ channel, override: {} }));
@@ -245,17 +246,17 @@ function parseSubscription(
   options: JsonValue,
 ): ParsedSubscription {
   const fields = options ?? {};
-  if (!isJsonObject(fields)) return invalid("subs is not an object of objects");
+  if (!isJsonObject(fields)) return invalid('"subs" claim must be an object of objects');
   const override = parseOverride(fields["override"]);
   if (override === undefined)
-    return invalid("override in subs is not an object of {value: boolean}");
+    return invalid('"subs" claim: "override" must be an object of {"value": boolean} objects');
   // Finding the object's text means scanning all texts before it, so it is skipped if the text isn't needed, which is
   // the usual case.
   const text = hasPayload(fields) ? (memberText(subsText, channel) ?? "{}") : "{}";
   const info = readRawClaim(text, fields, infoClaim);
-  if (info.outcome === "invalid") return invalid(`subs: ${info.reason}`);
+  if (info.outcome === "invalid") return invalid(`"subs" claim: ${info.reason}`);
   const data = readRawClaim(text, fields, dataClaim);
-  if (data.outcome === "invalid") return invalid(`subs: ${data.reason}`);
+  if (data.outcome === "invalid") return invalid(`"subs" claim: ${data.reason}`);
   const subscription: ServerSubscription = {
     channel,
     override,
@@ -322,7 +323,7 @@ function readRawClaim(text: string, fields: JsonObject, names: RawClaimNames): R
   if (encoded !== undefined && encoded !== null && encoded !== "") {
     const decoded = typeof encoded === "string" ? parseBase64Json(encoded) : undefined;
     return decoded === undefined
-      ? { outcome: "invalid", reason: `${names.base64} is not base64 of JSON` }
+      ? { outcome: "invalid", reason: `"${names.base64}" must be base64 of JSON` }
       : { outcome: "read", text: decoded };
   }
   const plain = memberText(text, names.plain);

@@ -125,7 +125,7 @@ export function retrySecondsOf(outcome: CallOutcome): number | undefined {
 /** The answer to a whole request, or to one entry, if nothing was done because a channel is overloaded. */
 export const overloadedAnswer = {
   error: errorCodes.tooManyRequests,
-  detail: "the channel is overloaded; nothing was done, repeat later",
+  detail: "the channel is overloaded; nothing was done, retry later",
 } as const satisfies ApiAnswer;
 
 /**
@@ -134,15 +134,14 @@ export const overloadedAnswer = {
  */
 const notBegunAnswer: ApiAnswer = {
   error: errorCodes.tooManyRequests,
-  detail:
-    "the request's time was over before the channel was asked; nothing was done, repeat later",
+  detail: "the request timed out before the channel was called; nothing was done, retry later",
 };
 
 const timeoutDetail =
-  "the channel did not answer in time; the outcome is unknown, repeat with the same idempotency_key";
+  "the channel did not answer in time; the outcome is unknown, retry with the same idempotency_key";
 const tooMuch: { readonly error: ErrorCode; readonly detail: string } = {
   error: errorCodes.limitExceeded,
-  detail: `the answers are together over ${limits.answerBytesMax} characters`,
+  detail: `the answers together exceed ${limits.answerBytesMax} characters`,
 };
 
 /** Makes the answer to a command from the answers to its entries: the result of a broadcast lists them. */

@@ -48,11 +48,12 @@ function parseElement(text: string, config: ChannelConfig): ParsedCommand {
       .filter(([, params]) => (params ?? null) !== null)
       .map(([name]) => name),
   );
-  if (present.size > 1) return { outcome: "malformed", detail: "more than one method" };
+  if (present.size > 1)
+    return { outcome: "malformed", detail: "the command names more than one method" };
   const method = apiMethods.find((name) => present.has(name));
   const params = method && memberText(text, method);
   if (method === undefined || params === undefined) {
-    return { outcome: "malformed", detail: "no method that is known" };
+    return { outcome: "malformed", detail: "unknown method" };
   }
   const command = parseCommand(method, params, config);
   return command.outcome === "malformed" ? malformedAt(method, command) : command;

@@ -37,7 +37,7 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
     call.bytes += commandBytes(entry.command);
     // One RPC carries at most 32 MiB, and a character takes at most two bytes in it.
     if (call.bytes > limits.requestBytesMax) {
-      return refusedRequest(`the data for one channel is over ${limits.requestBytesMax} bytes`);
+      return refusedRequest(`the data for one channel exceeds ${limits.requestBytesMax} bytes`);
     }
   }
   if (calls.size > limits.requestChannelsMax) {

@@ -37,7 +37,7 @@ export function parseLegacy(body: string, config: ChannelConfig): ParsedLegacy {
     if (line.outcome === "malformed") return malformedAt(`line ${number}`, line);
     lines.push(line.value);
   }
-  if (lines.length === 0) return { outcome: "malformed", detail: "the body has no command" };
+  if (lines.length === 0) return { outcome: "malformed", detail: "the body contains no command" };
   return { outcome: "lines", lines };
 }
 
@@ -50,7 +50,7 @@ function parseLine(text: string, config: ChannelConfig): ParsedLine {
   if (parsed.outcome === "malformed") return parsed;
   const { id, method: name } = parsed.value;
   const method = apiMethods.find((known) => known === name);
-  if (method === undefined) return { outcome: "malformed", detail: "no method that is known" };
+  if (method === undefined) return { outcome: "malformed", detail: "unknown method" };
   const params = memberText(json, "params") ?? "null";
   const command = parseCommand(method, params === "null" ? "{}" : params, config);
   if (command.outcome === "malformed") return malformedAt("params", command);

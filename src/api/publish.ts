@@ -126,13 +126,15 @@ function parsePublication(
   const data =
     fields.b64data === "" ? memberText(params, "data") : parseBase64Payload(fields.b64data);
   if (data === undefined) {
-    return refusedRequest(fields.b64data === "" ? "data is required" : "b64data is not base64");
+    return refusedRequest(
+      fields.b64data === "" ? "data is required" : "b64data is not valid base64",
+    );
   }
   if (payloadLength(data) > limits.publicationBytesMax) {
     return overLimit("data", limits.publicationBytesMax);
   }
   const tags = fields.tags ?? {};
-  if (!areTags(tags)) return refusedRequest("tags must have strings as values");
+  if (!areTags(tags)) return refusedRequest("all values of tags must be strings");
   if (!utf8Fits(JSON.stringify(tags), limits.tagsBytesMax)) {
     return overLimit("tags", limits.tagsBytesMax);
   }
@@ -195,7 +197,7 @@ function formatProblem({ publicationDataFormat }: ChannelOptions): string {
 }
 
 function overLimit(field: string, bytesMax: number): Refused {
-  return refusedRequest(`${field} is over ${bytesMax} bytes`);
+  return refusedRequest(`${field} exceeds ${bytesMax} bytes`);
 }
 
 const uint64Max = 2n ** 64n - 1n;

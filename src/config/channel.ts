@@ -120,7 +120,7 @@ function readFeatures(section: Section) {
   };
 }
 
-const deltaType = { shape: /^fossil$/, meaning: '"fossil", the only type of delta there is' };
+const deltaType = { shape: /^fossil$/, meaning: '"fossil", the only delta type' };
 
 function readRecoveryMode(section: Section): ChannelOptions["recoveryMode"] {
   const mode = readChoice(section, "force_recovery_mode", { choices: ["", "stream", "cache"] });
@@ -156,22 +156,22 @@ function checkChannelOptions(
   metaTtlOwner: Section,
 ): void {
   if (options.forcePushJoinLeave && !options.joinLeave && section.isValid("join_leave")) {
-    section.problem("force_push_join_leave", "needs join_leave");
+    section.problem("force_push_join_leave", "requires join_leave");
   }
   const cacheMissing = options.recoveryMode !== "cache" && section.isValid("force_recovery_mode");
   if (options.autoCacheRecover && cacheMissing) {
-    section.problem("auto_cache_recover", 'needs force_recovery_mode "cache"');
+    section.problem("auto_cache_recover", 'requires force_recovery_mode "cache"');
   }
   if (options.deltaPublish && !options.allowDelta && section.isValid("allowed_delta_types")) {
-    section.problem("delta_publish", "needs allowed_delta_types");
+    section.problem("delta_publish", "requires allowed_delta_types");
   }
   if (!section.isValid("history_size") || !section.isValid("history_ttl")) return;
   checkHistoryDependents(options, section);
   if (options.historySize > 0 && options.historyTtlMs === 0) {
-    section.problem("history_size", "needs history_ttl");
+    section.problem("history_size", "requires history_ttl");
   }
   if (options.historyTtlMs > 0 && options.historySize === 0) {
-    section.problem("history_ttl", "needs history_size");
+    section.problem("history_ttl", "requires history_size");
   }
   if (!section.isValid("history_meta_ttl") || !metaTtlOwner.isValid("history_meta_ttl")) return;
   // A position must outlive the publications that it refers to. Otherwise a returning client would be told of a loss
@@ -197,6 +197,6 @@ function checkHistoryDependents(options: ChannelOptions, section: Section): void
     ["delta_publish", options.deltaPublish],
   ] as const;
   for (const [name, used] of dependents) {
-    if (used) section.problem(name, "needs history: set history_size and history_ttl");
+    if (used) section.problem(name, "requires history: set history_size and history_ttl");
   }
 }

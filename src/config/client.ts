@@ -108,7 +108,7 @@ function readPersonalChannelSection(section: Section): PersonalChannelConfig {
     singleConnection: readBoolean(section, "single_connection"),
   };
   if (config.singleConnection && !config.enabled && section.isValid("enabled")) {
-    section.problem("single_connection", "needs enabled");
+    section.problem("single_connection", "requires enabled");
   }
   section.refuseOthers({});
   return config;

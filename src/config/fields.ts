@@ -87,7 +87,7 @@ export function readText(section: Section, name: string, rule: TextRule): string
   if (typeof value !== "string") {
     section.wrongType(name, value, "a string");
   } else if (rule.shape !== undefined && !rule.shape.test(value)) {
-    section.wrongValue(name, value, `is not ${rule.meaning ?? "of the right shape"}`);
+    section.wrongValue(name, value, `is not ${rule.meaning ?? "in the right format"}`);
   } else {
     return value;
   }

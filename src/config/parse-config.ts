@@ -68,7 +68,7 @@ export function parseConfigDocument(input: unknown): ParsedDocument {
     const problem =
       typeof input === "string"
         ? "config is a string that is not valid JSON"
-        : "config must be an object or a JSON string of one, found something else";
+        : "config must be an object or a JSON string of one, found a value that is not JSON";
     return { outcome: "bad", problem };
   }
   if (isJsonObject(value)) return { outcome: "document", document: value };

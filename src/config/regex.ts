@@ -28,11 +28,11 @@ function compile(source: string): RegExp | undefined {
 }
 
 const patternProblems: Readonly<Record<PatternFault | "invalid", string>> = {
-  invalid: "is not a regular expression of JavaScript",
+  invalid: "is not a valid JavaScript regular expression",
   lookaround: "has a lookaround, which is not supported",
   backreference: "has a backreference, which is not supported",
   "nested-repetition":
-    "repeats a group in which something is repeated or alternative: checking a name could take for ever",
+    "repeats a group that contains a repetition or alternatives: matching a name could take exponential time",
 };
 
 /** A feature that RE2 doesn't have, or one that could make matching a single name take exponential time. */

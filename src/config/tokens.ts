@@ -24,7 +24,7 @@ export function readSubscriptionTokenSection(section: Section): TokenConfig | un
   section.refuseOthers(unsupportedTokenKeys("SUBSCRIPTION_TOKEN"));
   if (enabled) return config;
   if (section.isValid("enabled") && hasEffect(config)) {
-    section.problem("enabled", "is needed for the keys beside it to count");
+    section.problem("enabled", "must be true for the other keys of this section to have an effect");
   }
   return undefined;
 }
@@ -33,7 +33,7 @@ function readTokens(section: Section): TokenConfig {
   const publicKeys = publicKeyOptions.flatMap((option) => readPublicKey(section, option));
   const jwksPublicEndpoint = readEndpoint(section);
   if (jwksPublicEndpoint !== undefined && publicKeys.length > 0) {
-    section.problem("jwks_public_endpoint", "can't go together with other public keys");
+    section.problem("jwks_public_endpoint", "can't be combined with other public keys");
   }
   const previousUntil = "hmac_previous_secret_key_valid_until";
   const hmacPreviousSecretKeyValidUntilSeconds = readWholeNumber(section, previousUntil, {
@@ -41,7 +41,7 @@ function readTokens(section: Section): TokenConfig {
     min: 0,
   });
   if (jwksPublicEndpoint !== undefined && hmacPreviousSecretKeyValidUntilSeconds > 0) {
-    section.problem(previousUntil, "can't go together with jwks_public_endpoint");
+    section.problem(previousUntil, "can't be combined with jwks_public_endpoint");
   }
   const audience = readText(section, "audience", { default: "" });
   const audienceRegex = readPattern(section, "audience_regex");
@@ -72,7 +72,7 @@ const publicKeyOptions: readonly PublicKeyOption[] = [
   {
     name: "ecdsa_public_key",
     kinds: ["P-256", "P-384", "P-521"],
-    meaning: "an elliptic curve's public key (P-256, P-384 or P-521)",
+    meaning: "an elliptic curve public key (P-256, P-384 or P-521)",
   },
   { name: "eddsa_public_key", kinds: ["Ed25519"], meaning: "an Ed25519 public key" },
 ];
@@ -96,11 +96,11 @@ function readEndpoint(section: Section): string | undefined {
   const url = readText(section, name, { default: "" });
   if (url === "") return undefined;
   if (/[{}]/.test(url)) {
-    section.problem(name, "has a template in it, which is not supported by Dormouse");
+    section.problem(name, "has a template, which is not supported by Dormouse");
   } else if (!endpointShape.test(url)) {
     section.problem(
       name,
-      "is not an https address that names its host, without user, password and fragment (http only to localhost)",
+      "is not an https URL with a host name and without user, password or fragment (http is allowed for localhost only)",
     );
   } else {
     return url;

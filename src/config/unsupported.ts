@@ -57,7 +57,7 @@ const depthMax = 8;
 const notYet: UnsupportedKey = { refusal: "is not supported by Dormouse yet" };
 
 const derivedPresence: UnsupportedKey = {
-  refusal: "is not supported by Dormouse: presence is derived from the open sockets",
+  refusal: "is not supported by Dormouse: presence is derived from the open connections",
 };
 
 const presenceTtl: AcceptedValue = { presence_ttl: ["60s", "1m", "1m0s"] };
@@ -113,7 +113,7 @@ export const unsupportedClientKeys: UnsupportedKeys = {
   pong_timeout: {
     accepted: ["8s"],
     refusal:
-      "is not supported by Dormouse: a socket that has not answered by the next ping is closed",
+      "is not supported by Dormouse: a connection that has not answered a ping by the next one is closed",
   },
   concurrency: notYet,
   presence_update_interval: { ...derivedPresence, accepted: ["27s"] },

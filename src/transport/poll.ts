@@ -129,7 +129,7 @@ type ParsedPoll =
 export function parsePollRequest(query: (name: string) => string | undefined): ParsedPoll {
   const timeout = query("timeout") ?? "25";
   if (!/^(?:0|[1-9]\d?)$/.test(timeout) || Number(timeout) > timeoutSecondsMax) {
-    return malformed(`timeout must be a number of whole seconds, at most ${timeoutSecondsMax}`);
+    return malformed(`timeout must be a whole number of seconds, at most ${timeoutSecondsMax}`);
   }
   const timeoutMs = Number(timeout) * 1_000;
   const offset = query("offset");
@@ -137,7 +137,7 @@ export function parsePollRequest(query: (name: string) => string | undefined): P
   if (offset === undefined) {
     return epoch === ""
       ? { outcome: "poll", request: { timeoutMs } }
-      : malformed("epoch without an offset is no position");
+      : malformed("epoch requires offset");
   }
   if (!/^\d{1,16}$/.test(offset) || !Number.isSafeInteger(Number(offset))) {
     return malformed("offset must be a whole number");

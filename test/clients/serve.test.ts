@@ -83,7 +83,7 @@ describe.concurrent("what npm run serve refuses", () => {
     const secrets = { ...testSecrets, API_KEY: example["API_KEY"] ?? "" };
     const { code, printed } = await refusedFresh([], secrets);
     expect(code).toBe(1);
-    expect(printed).toContain("secret API_KEY stands in .dev.vars.example");
+    expect(printed).toContain("secret API_KEY has the value in .dev.vars.example");
     expect(printed).not.toContain(secrets.API_KEY);
   });
 
@@ -104,14 +104,14 @@ describe.concurrent("what npm run serve refuses", () => {
   it("a port that is taken", async () => {
     const { code, printed } = await refusedFresh(["--port", String(port)]);
     expect(code).toBe(1);
-    expect(printed).toContain(`port ${port} is taken`);
+    expect(printed).toContain(`port ${port} is used by another server`);
   });
 
   it("a state folder that another server has", async () => {
     const options = ["--port", String(await freePort()), "--state", state];
     const { code, printed } = await refusedServe(options);
     expect(code).toBe(1);
-    expect(printed).toContain(`another server has its state in ${state}`);
+    expect(printed).toContain(`another server uses the state folder ${state}`);
   });
 });
 
@@ -122,7 +122,7 @@ describe("npm run serve that is killed", () => {
     const { code, printed } = await refusedServe(options);
     expect(code).toBe(1);
     const noted = readFileSync(join(state, "process"), "utf8");
-    expect(printed).toContain(`still runs on ${state}: end it with kill -9 ${noted}\n`);
+    expect(printed).toContain(`still uses ${state}: end it with kill -9 ${noted}\n`);
     expect(process.kill(Number(noted), 0)).toBe(true);
   });
 
@@ -165,7 +165,7 @@ describe("npm run serve that is told to end", () => {
     await client.connected.count(1);
     const { code, printed } = await server.stop();
     expect(code).toBe(0);
-    expect(printed).not.toContain("ended by itself");
+    expect(printed).not.toContain("ended unexpectedly");
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
     client.close();
   });

@@ -116,7 +116,7 @@ describe("npm start", () => {
     const { code, printed } = await refusedStart(["--port", String(taken)]);
     other.close();
     expect(code).toBe(1);
-    expect(printed).toContain(`Port ${taken} is taken`);
+    expect(printed).toContain(`Port ${taken} is used by another server`);
     expect(printed).not.toContain("Dormouse serves");
   });
 });

@@ -110,7 +110,7 @@ describe("at the limits", () => {
     async (name, max, make) => {
       const channel = newChannel("ring");
       expect((await call("publish", { channel, ...make(max) })).body).toContain('"offset":1');
-      expect(await detailOf({ channel, ...make(max + 1) })).toBe(`${name} is over ${max} bytes`);
+      expect(await detailOf({ channel, ...make(max + 1) })).toBe(`${name} exceeds ${max} bytes`);
       expect((await call("history", { channel })).body).toContain('"offset":1');
     },
   );
@@ -118,7 +118,7 @@ describe("at the limits", () => {
   it("[B2] counts bytes and not characters", async () => {
     const channel = newChannel("ring");
     const data = "é".repeat(limits.publicationBytesMax / 2);
-    expect(await detailOf({ channel, data })).toContain("data is over");
+    expect(await detailOf({ channel, data })).toContain("data exceeds");
     expect((await publish(channel, data.slice(1))).offset).toBe(1);
   });
 

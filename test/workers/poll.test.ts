@@ -161,7 +161,7 @@ describe("a long poll", () => {
     const bearer = { Authorization: `Bearer ${await token({ sub: "ada" })}` };
     expect(await poll(newChannel("plain"), "", bearer)).toMatchObject({
       status: 404,
-      body: "nothing can be polled: the channel has no history, or neither force_recovery nor allow_recovery",
+      body: "the channel can't be polled: it requires history, and force_recovery or allow_recovery",
     });
   });
 });

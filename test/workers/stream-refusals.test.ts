@@ -226,7 +226,7 @@ describe("a post to /emulation", () => {
     const request = new Request(address("/emulation"), { method: "POST", body });
     const response = await fetchWith({ CHANNELS, config: openConfig }, request);
     expect(response.status).toBe(500);
-    expect(logged.mock.calls).toStrictEqual([["post to a session failed: error=Error"]]);
+    expect(logged.mock.calls).toStrictEqual([["emulation request failed: error=Error"]]);
   });
 });
 

@@ -59,8 +59,8 @@ describe.each(["/connection", "/channel/news"])("a handshake at %s", (base) => {
     expect(await answerOf(await fetchWith(objects, request))).toStrictEqual({
       status: 400,
       body:
-        "cf_ws_frame_ping_pong is not available, because a Durable Object can't send WebSocket ping frames: leave it out " +
-        "for pings of the protocol, or ping the server yourself with ?keepalive=client",
+        "cf_ws_frame_ping_pong is not supported, because a Durable Object can't send WebSocket ping frames: omit it to " +
+        "get pings of the protocol, or send pings from the client with ?keepalive=client",
     });
   });
 });

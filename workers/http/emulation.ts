@@ -35,7 +35,7 @@ export async function emulation(context: Context<AppEnv>): Promise<Response> {
   if (body === undefined) return respondTooLarge();
   const isBinary = mediaTypeOf(request) === binaryType;
   const posted = isBinary ? decodeEmulation(body) : parseEmulationRequest(utf8Text(body) ?? "");
-  if (posted === undefined) return respondMalformed("the body is no emulation request");
+  if (posted === undefined) return respondMalformed("malformed emulation request");
   if (frameLength(posted) > limits.frameBytesMax) return respondTooLarge();
   const object = objectOf(posted.node, context.env, context.var.configured.config.channel);
   if (object === undefined) return respondNotFound();
@@ -46,7 +46,7 @@ export async function emulation(context: Context<AppEnv>): Promise<Response> {
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded) return respondBusy(overloadedRetrySeconds);
-    console.error(`post to a session failed: ${failure.summary}`);
+    console.error(`emulation request failed: ${failure.summary}`);
     return respondInternalError();
   }
 }

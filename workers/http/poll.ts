@@ -95,7 +95,7 @@ function respond(ending: Ending, cache: string): Response {
     case "no-positions":
       return respondText(
         404,
-        "nothing can be polled: the channel has no history, or neither force_recovery nor allow_recovery",
+        "the channel can't be polled: it requires history, and force_recovery or allow_recovery",
       );
     case "waiting":
       return respondBusy(busyRetrySeconds());

@@ -160,5 +160,5 @@ function detailHeaders(detail: string | undefined): Record<string, string> {
 }
 
 const unansweredDetail =
-  "no channel answered in time; after error 100 the outcome is unknown, repeat with the same idempotency_key; " +
-  "after 111 nothing was done";
+  "no channel answered in time; after error 100 the outcome is unknown, retry with the same idempotency_key; " +
+  "after error 111 nothing was done";

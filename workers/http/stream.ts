@@ -73,7 +73,9 @@ async function readFirstFrame(
   if (posted === undefined) return refused(respondTooLarge());
   if (posted.byteLength === 0) {
     if (unidirectional) return { outcome: "frame", frame: "{}", codec };
-    return refused(respondMalformed("the body is empty: it must be a frame with a connect"));
+    return refused(
+      respondMalformed("the body is empty: it must be a frame with a connect command"),
+    );
   }
   if (!unidirectional && !events && mediaTypeOf(request) === binaryType) {
     return { outcome: "frame", frame: posted, codec: "protobuf" };

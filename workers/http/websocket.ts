@@ -61,7 +61,7 @@ function chooseCodec(context: Context<AppEnv>): WebSocketCodec {
 
 const codecs = ["json", "protobuf", "msgpack"] as const;
 
-const unknownFormat = "unknown format: json, protobuf or msgpack";
+const unknownFormat = "unknown format: use json, protobuf or msgpack";
 const noPingFrames =
-  "cf_ws_frame_ping_pong is not available, because a Durable Object can't send WebSocket ping frames: leave it out for " +
-  "pings of the protocol, or ping the server yourself with ?keepalive=client";
+  "cf_ws_frame_ping_pong is not supported, because a Durable Object can't send WebSocket ping frames: omit it to get " +
+  "pings of the protocol, or send pings from the client with ?keepalive=client";

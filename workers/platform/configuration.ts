@@ -108,7 +108,7 @@ function subscriptionTokenProblems(
   // This is no reason to refuse requests: a secret takes effect at once, and is often set before the configuration that
   // needs it.
   if (secrets.current !== "" || secrets.previous !== "") {
-    console.warn(`secret ${name} counts for nothing until client.subscription_token is enabled`);
+    console.warn(`secret ${name} has no effect unless client.subscription_token is enabled`);
   }
   return [];
 }

@@ -39,7 +39,7 @@ export class KeySet implements TokenKeys {
   ): Promise<FoundKeys> {
     // A secret in a JWKS would be public.
     if (isSecretAlgorithm(algorithm)) return algorithmNotAllowed;
-    if (kid === undefined) return { outcome: "unknown", reason: "kid is missing" };
+    if (kid === undefined) return { outcome: "unknown", reason: 'the header has no "kid"' };
     let fetched = false;
     // A second round is needed only if the request that fetched is gone.
     for (let round = 0; round < 2 && !fetched && this.#needsFetch(kid, nowMs); round++) {
@@ -48,7 +48,7 @@ export class KeySet implements TokenKeys {
     const keys = this.#currentKeys(kid, nowMs);
     // Unless the keys have just been fetched, an unknown key may be a new one.
     if (keys.length === 0)
-      return fetched ? { outcome: "unknown", reason: "the key is unknown" } : unavailable;
+      return fetched ? { outcome: "unknown", reason: 'unknown "kid"' } : unavailable;
     const known = keys.find(({ algorithms }) => algorithms.has(algorithm));
     if (known === undefined) return algorithmNotAllowed;
     const key = await known.usable.for(algorithm);
@@ -77,7 +77,7 @@ export class KeySet implements TokenKeys {
     if (fetched.outcome === "keys") {
       this.#known = { keys: fetched.keys, fetchedAtMs: nowMs };
     } else {
-      console.error(`the keys of tokens can't be fetched: ${fetched.reason}`);
+      console.error(`the JWKS can't be fetched: ${fetched.reason}`);
     }
     if (this.#inFlight === inFlight) this.#inFlight = undefined;
     for (const wake of inFlight.waiting) wake(fetched.outcome === "keys");
@@ -94,7 +94,7 @@ export class KeySet implements TokenKeys {
         if ((await usable.for(algorithm)) !== undefined) return { outcome: "keys", keys };
       }
     }
-    return { outcome: "bad", reason: "it has no usable key" };
+    return { outcome: "bad", reason: "the JWKS has no usable key" };
   }
 
   /** Waits for the fetch of another request; true if that fetch succeeded. */
@@ -168,18 +168,18 @@ async function attempt(url: string): Promise<ParsedKeySet> {
     });
     if (response.status !== 200) {
       await response.body?.cancel();
-      return { outcome: "bad", reason: `status ${response.status}` };
+      return { outcome: "bad", reason: `the response has status ${response.status}` };
     }
     const bytes = await boundedBytes(response.body, limits.keySetBytesMax);
-    if (bytes === undefined) return { outcome: "bad", reason: "it is too large" };
+    if (bytes === undefined) return { outcome: "bad", reason: "the response is too large" };
     const text = utf8Text(bytes);
     return text === undefined ? { outcome: "bad", reason: unreadable } : parseKeySet(text);
   } catch {
-    const reason = abortion.signal.aborted ? "it took too long" : unreadable;
+    const reason = abortion.signal.aborted ? "the request timed out" : unreadable;
     return { outcome: "bad", reason };
   } finally {
     clearTimeout(timer);
   }
 }
 
-const unreadable = "no answer that could be read";
+const unreadable = "there is no readable response";

@@ -20,13 +20,13 @@ export class StaticKeys implements TokenKeys {
   readonly #publicKeys: ReadonlyMap<TokenAlgorithm, UsableKey>;
 
   constructor(config: TokenConfig, secrets: TokenSecrets) {
-    this.#current = secretKeys("the secret", secrets.current);
-    this.#previous = secretKeys("the previous secret", secrets.previous);
+    this.#current = secretKeys("the token secret", secrets.current);
+    this.#previous = secretKeys("the previous token secret", secrets.previous);
     const untilSeconds = config.hmacPreviousSecretKeyValidUntilSeconds;
     this.#previousUntilMs = untilSeconds === 0 ? Number.POSITIVE_INFINITY : untilSeconds * 1000;
     this.#publicKeys = new Map(
       config.publicKeys.flatMap(({ kind, pem }) => {
-        const key = new UsableKey(`the public key (${kind}) of tokens`, (algorithm) =>
+        const key = new UsableKey(`the ${kind} public key for tokens`, (algorithm) =>
           importSPKI(pem, algorithm),
         );
         return algorithmsOf(kind).map((algorithm) => [algorithm, key] as const);
@@ -71,5 +71,5 @@ function secretKeys(name: string, secret: string): readonly UsableKey[] {
       false,
       ["verify"],
     );
-  return [new UsableKey(`${name} of tokens`, importKey)];
+  return [new UsableKey(name, importKey)];
 }

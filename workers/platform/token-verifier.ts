@@ -84,7 +84,7 @@ async function verify<Claims>(
   try {
     const { payload, protectedHeader } = await verifyWith(token, algorithm, found.keys);
     // A token whose payload isn't encoded is not a JWT (RFC 7797 section 7).
-    if (protectedHeader.b64 === false) return invalid("the payload is not encoded");
+    if (protectedHeader.b64 === false) return invalid("the payload is not base64url-encoded");
     return parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload));
   } catch (error) {
     if (error instanceof errors.JOSEError) return invalid(error.code);

@@ -88,7 +88,7 @@ describe("the payload of a subscription token", () => {
   ])("[A4] without a channel opens none: {sub%s}", (channel) => {
     expect(parseSubscriptionClaims(`{"sub":"42"${channel}}`, noRules, nowMs)).toStrictEqual({
       outcome: "invalid",
-      reason: "channel is missing",
+      reason: '"channel" claim is missing',
     });
   });
 
@@ -101,7 +101,7 @@ describe.each(kinds)("the payload of a %s token", (_, parse) => {
   it.each([["1"], ["[]"], ["{}"], ["true"]])("[A2] must name its user by text: %s", (sub) => {
     expect(parse(`"sub":${sub}`)).toStrictEqual({
       outcome: "invalid",
-      reason: "sub is not a string",
+      reason: '"sub" claim must be a string',
     });
   });
 
@@ -156,7 +156,7 @@ describe.each(kinds)("the payload of a %s token", (_, parse) => {
     for (const value of [`"1700000009"`, "true", "false", "[]", "{}", `""`, "1e999", "-1e999"]) {
       expect(parse(`"${claim}":${value}`)).toStrictEqual({
         outcome: "invalid",
-        reason: `${claim} is not a number`,
+        reason: `"${claim}" claim must be a number`,
       });
     }
   });
@@ -207,7 +207,7 @@ describe.each(kinds)("the payload of a %s token", (_, parse) => {
   ])("[A2] is invalid when b64info is %s", (__, encoded) => {
     expect(parse(`"info":1,"b64info":${encoded}`)).toStrictEqual({
       outcome: "invalid",
-      reason: "b64info is not base64 of JSON",
+      reason: '"b64info" must be base64 of JSON',
     });
   });
 
@@ -231,7 +231,7 @@ describe("the data of a subscription token", () => {
     expect(subscription(`"b64data":"e30"`)).toMatchObject({ claims: { data: "{}" } });
     expect(subscription(`"b64data":"${base64("{]")}"`)).toStrictEqual({
       outcome: "invalid",
-      reason: "b64data is not base64 of JSON",
+      reason: '"b64data" must be base64 of JSON',
     });
   });
 
@@ -283,7 +283,7 @@ describe("the override of a subscription token", () => {
   ])("[A2] makes the token invalid when it is of another type: %s", (override) => {
     expect(subscription(`"override":${override}`)).toStrictEqual({
       outcome: "invalid",
-      reason: "override is not an object of {value: boolean}",
+      reason: '"override" claim must be an object of {"value": boolean} objects',
     });
   });
 });

@@ -6,7 +6,7 @@ const rsa = { kty: "RSA", n: "AQAB", e: "AQAB" };
 const ec = { kty: "EC", crv: "P-256", x: "AA", y: "AA" };
 const okp = { kty: "OKP", crv: "Ed25519", x: "AA" };
 
-const noUsableKey = { outcome: "bad", reason: "it has no usable key" };
+const noUsableKey = { outcome: "bad", reason: "the JWKS has no usable key" };
 
 /** The keys of a JWKS with these entries. */
 function keysOf(...entries: unknown[]) {
@@ -75,14 +75,17 @@ describe("a JWKS", () => {
     expect(keysOf(...entries)).toHaveLength(limits.keySetKeysMax);
     expect(keysOf(...entries, null)).toStrictEqual({
       outcome: "bad",
-      reason: "it has too many keys",
+      reason: "the JWKS has too many keys",
     });
   });
 
   it.each(["", "{", "null", "[]", `"keys"`, "{}", `{"keys":null}`, `{"keys":{}}`, `{"keys":"x"}`])(
     "[A9] isn't %j",
     (text) => {
-      expect(parseKeySet(text)).toStrictEqual({ outcome: "bad", reason: "it is no JWKS" });
+      expect(parseKeySet(text)).toStrictEqual({
+        outcome: "bad",
+        reason: "the document is not a JWKS",
+      });
     },
   );
 });

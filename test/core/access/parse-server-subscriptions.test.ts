@@ -48,7 +48,7 @@ describe("the channels of a connection token", () => {
       for (const subs of ["", `,"subs":{"b":{}}`]) {
         expect(connection(`{"channels":${channels}${subs}}`)).toStrictEqual({
           outcome: "invalid",
-          reason: "channels is not an array of strings",
+          reason: '"channels" claim must be an array of strings',
         });
       }
     },
@@ -132,16 +132,16 @@ describe("the subs of a connection token", () => {
   );
 
   it.each([
-    ["[]", "subs is not an object of objects"],
-    [`"a"`, "subs is not an object of objects"],
-    ["1", "subs is not an object of objects"],
-    [`{"secret-4711":1}`, "subs is not an object of objects"],
-    [`{"a":{},"secret-4711":[]}`, "subs is not an object of objects"],
-    [`{"secret-4711":{"b64info":"{4711"}}`, "subs: b64info is not base64 of JSON"],
-    [`{"secret-4711":{"b64data":1}}`, "subs: b64data is not base64 of JSON"],
+    ["[]", '"subs" claim must be an object of objects'],
+    [`"a"`, '"subs" claim must be an object of objects'],
+    ["1", '"subs" claim must be an object of objects'],
+    [`{"secret-4711":1}`, '"subs" claim must be an object of objects'],
+    [`{"a":{},"secret-4711":[]}`, '"subs" claim must be an object of objects'],
+    [`{"secret-4711":{"b64info":"{4711"}}`, '"subs" claim: "b64info" must be base64 of JSON'],
+    [`{"secret-4711":{"b64data":1}}`, '"subs" claim: "b64data" must be base64 of JSON'],
     [
       `{"secret-4711":{"override":{"presence":true}}}`,
-      "override in subs is not an object of {value: boolean}",
+      '"subs" claim: "override" must be an object of {"value": boolean} objects',
     ],
   ])("[A7] make the token invalid for a reason that quotes nothing: %s", (subs, reason) => {
     expect(connection(`{"subs":${subs}}`)).toStrictEqual({ outcome: "invalid", reason });

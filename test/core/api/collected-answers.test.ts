@@ -124,15 +124,14 @@ describe("the answer to a command of a call", () => {
     expect(outcomeAnswer({ outcome: "timeout", retryAfterSeconds: 5 }, 0)).toStrictEqual({
       error: errorCodes.internal,
       detail:
-        "the channel did not answer in time; the outcome is unknown, repeat with the same idempotency_key",
+        "the channel did not answer in time; the outcome is unknown, retry with the same idempotency_key",
     });
   });
 
   it("[B4] says of a call that was not begun, in its code too, that nothing was done", () => {
     expect(outcomeAnswer({ outcome: "not-begun", retryAfterSeconds: 5 }, 0)).toStrictEqual({
       error: errorCodes.tooManyRequests,
-      detail:
-        "the request's time was over before the channel was asked; nothing was done, repeat later",
+      detail: "the request timed out before the channel was called; nothing was done, retry later",
     });
   });
 

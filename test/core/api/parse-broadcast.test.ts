@@ -53,7 +53,7 @@ describe("a broadcast request", () => {
     [`{"channels":[],"data":1}`, "channels is required"],
     [`{"channels":null,"data":1}`, "channels is required"],
     [`{"channels":["a"]}`, "data is required"],
-    [`{"channels":["a"],"data":1,"tags":{"a":1}}`, "tags must have strings as values"],
+    [`{"channels":["a"],"data":1,"tags":{"a":1}}`, "all values of tags must be strings"],
   ])("is refused as a whole: %s", (request, detail) => {
     expect(parseBroadcast(request, config)).toMatchObject({
       outcome: "command",

@@ -55,14 +55,14 @@ describe("a legacy body", () => {
   );
 
   it.each([
-    ["", "the body has no command"],
-    [" \n\r\n", "the body has no command"],
+    ["", "the body contains no command"],
+    [" \n\r\n", "the body contains no command"],
     [`{"id":1,"method":"presence"}\n{"id":`, "line 2: not valid JSON"],
     [`{"id":1,"method":"presence"}{"id":2,"method":"presence"}`, "line 1: not valid JSON"],
     ["[]", "line 1: the request must be an object"],
-    [`{"id":1}`, "line 1: no method that is known"],
-    [`{"id":1,"method":"subscribe"}`, "line 1: no method that is known"],
-    [`{"id":1,"method":"batch"}`, "line 1: no method that is known"],
+    [`{"id":1}`, "line 1: unknown method"],
+    [`{"id":1,"method":"subscribe"}`, "line 1: unknown method"],
+    [`{"id":1,"method":"batch"}`, "line 1: unknown method"],
     [`{"id":-1,"method":"presence"}`, "line 1: the field id must be an unsigned 32 bit integer"],
     [`{"id":1,"method":"presence","params":[]}`, "line 1: the field params must be an object"],
     [

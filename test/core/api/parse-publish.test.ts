@@ -111,12 +111,12 @@ describe("the data of a publish request", () => {
   });
 
   it.each(["%%%", "a", "a===", "e3\u00e9="])(
-    "is refused when b64data is not base64: %s",
+    "is refused when b64data is not valid base64: %s",
     (encoded) => {
       expect(parse(`{"channel":"news","b64data":"${encoded}"}`)).toMatchObject({
         outcome: "refused",
         error: { code: 107 },
-        detail: "b64data is not base64",
+        detail: "b64data is not valid base64",
       });
     },
   );
@@ -128,7 +128,7 @@ describe("the data of a publish request", () => {
     const more = base64(new Uint8Array(limits.publicationBytesMax + 1));
     expect(parse(`{"channel":"news","b64data":"${more}"}`)).toMatchObject({
       error: { code: 107 },
-      detail: `data is over ${limits.publicationBytesMax} bytes`,
+      detail: `data exceeds ${limits.publicationBytesMax} bytes`,
     });
   });
 
@@ -222,7 +222,7 @@ describe("a publish request is refused", () => {
       "with a tag that is no string",
       `{"channel":"news","data":1,"tags":{"k":1}}`,
       107,
-      "tags must have strings as values",
+      "all values of tags must be strings",
     ],
   ])("%s", (_, request, code, detail) => {
     expect(parse(request)).toMatchObject({ outcome: "refused", error: { code }, detail });
@@ -254,7 +254,7 @@ describe("a publish request is refused", () => {
     expect(parse(`{"channel":"news",${fields(bytesMax + 2)}}`)).toMatchObject({
       outcome: "refused",
       error: { code: 107 },
-      detail: `${field} is over ${bytesMax} bytes`,
+      detail: `${field} exceeds ${bytesMax} bytes`,
     });
   });
 });

@@ -26,22 +26,22 @@ describe("options that must go together", () => {
   });
 
   it.each([
-    [{ force_push_join_leave: true }, [`${path}.force_push_join_leave needs join_leave`]],
+    [{ force_push_join_leave: true }, [`${path}.force_push_join_leave requires join_leave`]],
     [
       { force_recovery_mode: "cache" },
-      [`${path}.force_recovery_mode needs history: set history_size and history_ttl`],
+      [`${path}.force_recovery_mode requires history: set history_size and history_ttl`],
     ],
     [
       { ...history, auto_cache_recover: true },
-      [`${path}.auto_cache_recover needs force_recovery_mode "cache"`],
+      [`${path}.auto_cache_recover requires force_recovery_mode "cache"`],
     ],
     [
       { ...history, force_recovery_mode: "stream", auto_cache_recover: true },
-      [`${path}.auto_cache_recover needs force_recovery_mode "cache"`],
+      [`${path}.auto_cache_recover requires force_recovery_mode "cache"`],
     ],
-    [{ history_size: 1 }, [`${path}.history_size needs history_ttl`]],
-    [{ history_size: 1, history_ttl: "0s" }, [`${path}.history_size needs history_ttl`]],
-    [{ history_ttl: "1s" }, [`${path}.history_ttl needs history_size`]],
+    [{ history_size: 1 }, [`${path}.history_size requires history_ttl`]],
+    [{ history_size: 1, history_ttl: "0s" }, [`${path}.history_size requires history_ttl`]],
+    [{ history_ttl: "1s" }, [`${path}.history_ttl requires history_size`]],
     [
       { ...history, history_meta_ttl: "59m" },
       [`${path}.history_ttl is longer than ${path}.history_meta_ttl`],
@@ -53,22 +53,22 @@ describe("options that must go together", () => {
     [
       { allow_recovery: true, history_size: 1 },
       [
-        `${path}.allow_recovery needs history: set history_size and history_ttl`,
-        `${path}.history_size needs history_ttl`,
+        `${path}.allow_recovery requires history: set history_size and history_ttl`,
+        `${path}.history_size requires history_ttl`,
       ],
     ],
     [
       { allowed_delta_types: ["fossil"] },
-      [`${path}.allowed_delta_types needs history: set history_size and history_ttl`],
+      [`${path}.allowed_delta_types requires history: set history_size and history_ttl`],
     ],
     [
       { allowed_delta_types: ["fossil"], delta_publish: true },
       [
-        `${path}.allowed_delta_types needs history: set history_size and history_ttl`,
-        `${path}.delta_publish needs history: set history_size and history_ttl`,
+        `${path}.allowed_delta_types requires history: set history_size and history_ttl`,
+        `${path}.delta_publish requires history: set history_size and history_ttl`,
       ],
     ],
-    [{ ...history, delta_publish: true }, [`${path}.delta_publish needs allowed_delta_types`]],
+    [{ ...history, delta_publish: true }, [`${path}.delta_publish requires allowed_delta_types`]],
   ])("refuses %j", (options, problems) => {
     expect(problemsOfOptions(options)).toEqual(problems);
   });
@@ -77,7 +77,7 @@ describe("options that must go together", () => {
     "refuses %s without history",
     (name) => {
       expect(problemsOfOptions({ [name]: true })).toEqual([
-        `${path}.${name} needs history: set history_size and history_ttl`,
+        `${path}.${name} requires history: set history_size and history_ttl`,
       ]);
     },
   );

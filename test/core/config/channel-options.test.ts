@@ -87,9 +87,9 @@ describe("channel options", () => {
     ],
     ["history_ttl", 60, ' must be a duration such as "25s", found a number'],
     ["history_meta_ttl", "1y", ': "1y" is not a duration such as "25s"'],
-    ["channel_regex", "(", ': "(" is not a regular expression of JavaScript'],
-    ["channel_regex", "(?P<a>b)", ': "(?P<a>b)" is not a regular expression of JavaScript'],
-    ["channel_regex", "\\-", String.raw`: "\\-" is not a regular expression of JavaScript`],
+    ["channel_regex", "(", ': "(" is not a valid JavaScript regular expression'],
+    ["channel_regex", "(?P<a>b)", ': "(?P<a>b)" is not a valid JavaScript regular expression'],
+    ["channel_regex", "\\-", String.raw`: "\\-" is not a valid JavaScript regular expression`],
     ["channel_regex", "^a(?=b)", ': "^a(?=b)" has a lookaround, which is not supported'],
     [
       "channel_regex",
@@ -99,7 +99,7 @@ describe("channel options", () => {
     [
       "channel_regex",
       "^([a-z]+)+$",
-      ': "^([a-z]+)+$" repeats a group in which something is repeated or alternative: checking a name could take for ever',
+      ': "^([a-z]+)+$" repeats a group that contains a repetition or alternatives: matching a name could take exponential time',
     ],
     ["channel_regex", [], " must be a string, found an array"],
     ["publication_data_format", "xml", ': "xml" is not one of "", "json", "json_object", "binary"'],

@@ -26,9 +26,9 @@ describe("parseConfigDocument", () => {
     ["an array", [], `${notADocument} an array`],
     ["JSON text of an array", "[]", `${notADocument} an array`],
     ["JSON text of JSON text", '"{}"', `${notADocument} a string`],
-    ["a function", () => 1, `${notADocument} something else`],
-    ["an object with a cycle", cyclic, `${notADocument} something else`],
-    ["an object with a bigint", { client: 1n }, `${notADocument} something else`],
+    ["a function", () => 1, `${notADocument} a value that is not JSON`],
+    ["an object with a cycle", cyclic, `${notADocument} a value that is not JSON`],
+    ["an object with a bigint", { client: 1n }, `${notADocument} a value that is not JSON`],
   ])("refuses %s", (_, input, problem) => {
     expect(parseConfigDocument(input)).toEqual({ outcome: "bad", problem });
   });

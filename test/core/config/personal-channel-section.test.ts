@@ -45,7 +45,7 @@ describe("the personal channel", () => {
       { enabled: false, personal_channel_namespace: "__proto__" },
       `${namespaceKey}: "__proto__" is not the name of a namespace`,
     ],
-    [{ single_connection: true }, `${path}.single_connection needs enabled`],
+    [{ single_connection: true }, `${path}.single_connection requires enabled`],
     [
       { enabled: true, single_connection: "yes" },
       `${path}.single_connection must be true or false, found a string`,

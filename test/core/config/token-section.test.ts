@@ -140,7 +140,7 @@ describe("the token section", () => {
   });
 
   const addressProblem =
-    "client.token.jwks_public_endpoint is not an https address that names its host, without user, password and fragment (http only to localhost)";
+    "client.token.jwks_public_endpoint is not an https URL with a host name and without user, password or fragment (http is allowed for localhost only)";
   it.each([
     "http://example.com/keys",
     "http://localhost.example.com/keys",
@@ -184,14 +184,14 @@ describe("the token section", () => {
   it("[A9] refuses an endpoint that is a template", () => {
     const url = "https://example.com/{{realm}}/certs";
     expect(tokenProblems({ jwks_public_endpoint: url })).toStrictEqual([
-      "client.token.jwks_public_endpoint has a template in it, which is not supported by Dormouse",
+      "client.token.jwks_public_endpoint has a template, which is not supported by Dormouse",
     ]);
   });
 
   it("[A9] refuses an endpoint beside other public keys", () => {
     const jwks = { jwks_public_endpoint: "https://example.com" };
     expect(tokenProblems({ ...jwks, rsa_public_key: pems.rsa })).toStrictEqual([
-      "client.token.jwks_public_endpoint can't go together with other public keys",
+      "client.token.jwks_public_endpoint can't be combined with other public keys",
     ]);
   });
 
@@ -199,12 +199,12 @@ describe("the token section", () => {
     const jwks = { jwks_public_endpoint: "https://example.com" };
     const until = "hmac_previous_secret_key_valid_until";
     expect(tokenProblems({ ...jwks, [until]: 1_704_240_000 })).toStrictEqual([
-      `client.token.${until} can't go together with jwks_public_endpoint`,
+      `client.token.${until} can't be combined with jwks_public_endpoint`,
     ]);
     expect(
       problemsOf({ client: { subscription_token: { enabled: true, ...jwks, [until]: 1 } } }),
     ).toStrictEqual([
-      `client.subscription_token.${until} can't go together with jwks_public_endpoint`,
+      `client.subscription_token.${until} can't be combined with jwks_public_endpoint`,
     ]);
     expect(tokenOf({ ...jwks, [until]: 0 })).toMatchObject({
       jwksPublicEndpoint: "https://example.com",
@@ -214,12 +214,12 @@ describe("the token section", () => {
   it.each([
     ["audience", 1, " must be a string, found a number"],
     ["audience", ["us"], " must be a string, found an array"],
-    ["audience_regex", "(", ': "(" is not a regular expression of JavaScript'],
+    ["audience_regex", "(", ': "(" is not a valid JavaScript regular expression'],
     ["audience_regex", "(?=a)", ': "(?=a)" has a lookaround, which is not supported'],
     [
       "issuer_regex",
       "^(a+)+$",
-      ': "^(a+)+$" repeats a group in which something is repeated or alternative: checking a name could take for ever',
+      ': "^(a+)+$" repeats a group that contains a repetition or alternatives: matching a name could take exponential time',
     ],
     ["user_id_claim", {}, " must be a string, found an object"],
     ["rsa_public_key", 1, " must be a string, found a number"],
@@ -277,7 +277,7 @@ describe("the subscription_token section", () => {
     { hmac_previous_secret_key_valid_until: 1 },
   ])("[A4] asks for enabled where it would count for nothing otherwise", (token) => {
     expect(problemsOf({ client: { subscription_token: token } })).toStrictEqual([
-      "client.subscription_token.enabled is needed for the keys beside it to count",
+      "client.subscription_token.enabled must be true for the other keys of this section to have an effect",
     ]);
   });
 

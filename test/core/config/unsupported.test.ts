@@ -80,12 +80,12 @@ describe("a key of Centrifugo's that Dormouse does not have", () => {
     [
       "client.pong_timeout",
       "9s",
-      "is not supported by Dormouse: a socket that has not answered by the next ping is closed",
+      "is not supported by Dormouse: a connection that has not answered a ping by the next one is closed",
     ],
     [
       "client.presence_update_interval",
       "28s",
-      "is not supported by Dormouse: presence is derived from the open sockets",
+      "is not supported by Dormouse: presence is derived from the open connections",
     ],
     ["channel.without_namespace.subscription_type", "map", yet],
     ["channel.without_namespace.subscribe_proxy_enabled", true, yet],

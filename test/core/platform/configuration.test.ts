@@ -105,7 +105,7 @@ describe("the configuration of an environment", () => {
         expect(configuration.outcome).toBe("configured");
       }
       const warning =
-        "secret SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY counts for nothing until client.subscription_token is enabled";
+        "secret SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY has no effect unless client.subscription_token is enabled";
       expect(warn.mock.calls).toStrictEqual([[warning], [warning]]);
     } finally {
       warn.mockRestore();

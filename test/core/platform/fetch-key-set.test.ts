@@ -44,7 +44,7 @@ describe("a JWKS", () => {
       server.answer = (response) => response.writeHead(status).end();
       expect(await fetchKeySet(server.url)).toStrictEqual({
         outcome: "bad",
-        reason: `status ${status}`,
+        reason: `the response has status ${status}`,
       });
       expect(server.requests).toHaveLength(2);
     },
@@ -59,7 +59,7 @@ describe("a JWKS", () => {
           : response.end(JSON.stringify({ keys: [key.jwk] }));
       expect(await fetchKeySet(server.url)).toStrictEqual({
         outcome: "bad",
-        reason: `status ${status}`,
+        reason: `the response has status ${status}`,
       });
       expect(server.requests).toStrictEqual(["/keys", "/keys"]);
     },
@@ -71,7 +71,7 @@ describe("a JWKS", () => {
     server.answer = (response) => response.end(padded(limits.keySetBytesMax + 1));
     expect(await fetchKeySet(server.url)).toStrictEqual({
       outcome: "bad",
-      reason: "it is too large",
+      reason: "the response is too large",
     });
   });
 
@@ -84,7 +84,7 @@ describe("a JWKS", () => {
       };
       write();
     };
-    expect(await fetchKeySet(server.url)).toMatchObject({ reason: "it is too large" });
+    expect(await fetchKeySet(server.url)).toMatchObject({ reason: "the response is too large" });
   });
 
   it("[B1] is measured unpacked", async () => {
@@ -93,7 +93,7 @@ describe("a JWKS", () => {
     server.answer = (response) => {
       response.writeHead(200, { "Content-Encoding": "gzip" }).end(packed);
     };
-    expect(await fetchKeySet(server.url)).toMatchObject({ reason: "it is too large" });
+    expect(await fetchKeySet(server.url)).toMatchObject({ reason: "the response is too large" });
   });
 
   it.each([
@@ -112,7 +112,7 @@ describe("a JWKS", () => {
     for (const url of [`http://127.0.0.1:${await freePort()}/keys`, "https://localhost:99999/"]) {
       expect(await fetchKeySet(url)).toStrictEqual({
         outcome: "bad",
-        reason: "no answer that could be read",
+        reason: "there is no readable response",
       });
     }
   });
@@ -134,7 +134,7 @@ describe("a JWKS", () => {
       expect([early, server.requests.length]).toStrictEqual(["later", attempts]);
       vi.advanceTimersByTime(1);
     }
-    expect(await fetched).toStrictEqual({ outcome: "bad", reason: "it took too long" });
+    expect(await fetched).toStrictEqual({ outcome: "bad", reason: "the request timed out" });
     expect(server.requests).toHaveLength(2);
   });
 });

@@ -8,7 +8,7 @@ const startMs = 1_700_000_000_000;
 const first = new SigningKey("first");
 const second = new SigningKey("second");
 const unavailable = { outcome: "unavailable" };
-const unknown = { outcome: "unknown", reason: "the key is unknown" };
+const unknown = { outcome: "unknown", reason: 'unknown "kid"' };
 const down: KeyServer["answer"] = (response) => response.writeHead(500).end();
 
 let server: KeyServer;
@@ -57,7 +57,7 @@ describe("the keys of a JWKS", () => {
     const all = Array.from({ length: 100 }, () => find("first"));
     expect(await Promise.all(all)).toStrictEqual(all.map(() => unavailable));
     expect(server.requests).toHaveLength(2);
-    expect(logged).toStrictEqual(["the keys of tokens can't be fetched: status 500"]);
+    expect(logged).toStrictEqual(["the JWKS can't be fetched: the response has status 500"]);
   });
 
   it("[A9] that couldn't be fetched are left alone for a while", async () => {
@@ -94,7 +94,7 @@ describe("the keys of a JWKS", () => {
     await find("first");
     server.answer = serving(answer);
     expect(await find("first", limits.keySetFreshMs)).toBe("found");
-    expect(logged).toContain("the keys of tokens can't be fetched: it has no usable key");
+    expect(logged).toContain("the JWKS can't be fetched: the JWKS has no usable key");
     expect(await find("second", limits.keySetFreshMs)).toStrictEqual(unavailable);
     expect(await find("first", limits.keySetStaleMs - 1)).toBe("found");
     expect(await find("first", limits.keySetStaleMs)).toStrictEqual(unavailable);
@@ -167,7 +167,7 @@ describe("the keys of a JWKS", () => {
 
   it("[A2] must be named", async () => {
     const outcome = await keySet.find("EdDSA", undefined, startMs);
-    expect(outcome).toStrictEqual({ outcome: "unknown", reason: "kid is missing" });
+    expect(outcome).toStrictEqual({ outcome: "unknown", reason: 'the header has no "kid"' });
     expect(server.requests).toHaveLength(0);
   });
 

@@ -182,7 +182,7 @@ describe("a public key", () => {
     const signer = asymmetric(ed25519.privateKey, null);
     expect(
       await verifier.connection(signedBy({ alg: "EdDSA", b64: false }, signer), nowMs),
-    ).toStrictEqual({ outcome: "invalid", reason: "the payload is not encoded" });
+    ).toStrictEqual({ outcome: "invalid", reason: "the payload is not base64url-encoded" });
     const head = Buffer.from(`{"alg":"EdDSA","b64":false,"crit":["b64"]}`).toString("base64url");
     const text = `${head}.${JSON.stringify(claims)}`;
     const token = `${text}.${signer(text).toString("base64url")}`;
@@ -226,7 +226,7 @@ describe("a public key that can't be used", () => {
       outcomes.push(await verifier.connection(signed, nowMs));
       expect(outcomes).toStrictEqual(outcomes.map(() => ({ outcome: "unavailable" })));
       const kind = alg === "RS256" ? "RSA" : "P-256";
-      expect(logged).toStrictEqual([`the public key (${kind}) of tokens can't be used for ${alg}`]);
+      expect(logged).toStrictEqual([`the ${kind} public key for tokens can't be used for ${alg}`]);
     },
   );
 });
@@ -347,7 +347,7 @@ describe("a verifier", () => {
     ])("[A2] believes nothing with %s", async (_, header) => {
       expect(await verifier.connection(key.token(claims, header), nowMs)).toStrictEqual({
         outcome: "invalid",
-        reason: "kid is missing",
+        reason: 'the header has no "kid"',
       });
       expect(server.requests).toHaveLength(0);
     });
@@ -357,7 +357,7 @@ describe("a verifier", () => {
       const attacker = new SigningKey("stranger");
       const header = { alg: "EdDSA", kid: "stranger", jku: other.url, jwk: attacker.jwk };
       const outcome = await verifier.connection(attacker.token(claims, header), nowMs);
-      expect(outcome).toStrictEqual({ outcome: "invalid", reason: "the key is unknown" });
+      expect(outcome).toStrictEqual({ outcome: "invalid", reason: 'unknown "kid"' });
       expect(other.requests).toHaveLength(0);
       await other.close();
     });

@@ -27,10 +27,10 @@ describe("the command line of npm run serve", () => {
   it.each<[readonly string[], string]>([
     [["--persist-to", "secret"], "unknown option --persist-to"],
     [["-p", "secret"], "unknown option -p"],
-    [["--state"], "--state needs a value"],
-    [["--state="], "--state needs a value"],
-    [["--state", "--port", "secret"], "--state needs a value"],
-    [["secret"], "every value follows an option"],
+    [["--state"], "--state requires a value"],
+    [["--state="], "--state requires a value"],
+    [["--state", "--port", "secret"], "--state requires a value"],
+    [["secret"], "unexpected argument"],
     [["--var", "API_KEY:secret"], "--var takes config:… only"],
     [["--port", "secret"], "--port must be"],
     [["--port", "0"], "--port must be"],
@@ -40,6 +40,6 @@ describe("the command line of npm run serve", () => {
     const parsed = parseServeOptions(args);
     expect(parsed).toMatchObject({ outcome: "bad", problem: expect.stringContaining(problem) });
     const said = parsed.outcome === "bad" ? parsed.problem : "";
-    expect(said.replace("secrets come", "")).not.toContain("secret");
+    expect(said.replace("pass secrets", "")).not.toContain("secret");
   });
 });
