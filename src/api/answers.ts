@@ -25,7 +25,10 @@ export type CallOutcome =
   | { readonly outcome: "timeout"; readonly retryAfterSeconds: number }
   | { readonly outcome: "failed" };
 
-/** All calls of a request failed or timed out, and the backend should retry the request after so many seconds. */
+/**
+ * Every call of a request met an overloaded channel, timed out, or was never made. The backend should retry the request
+ * after so many seconds.
+ */
 export interface Retry {
   readonly seconds: number;
   /**

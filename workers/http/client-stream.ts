@@ -31,7 +31,7 @@ interface ClientStreamSetup {
 export class ClientStream {
   readonly #setup: ClientStreamSetup;
   readonly #body = new BoundedBody(() => this.#abandoned());
-  /** The bytes that are held back while the client isn't connected; undefined once it is connected. */
+  /** The bytes that are held back while the client isn't connected; undefined once the client is connected. */
   #held: Uint8Array[] | undefined = [];
   #releaseTimer: number | null = null;
   #pingTimer: number | null = null;
@@ -158,8 +158,8 @@ export class ClientStream {
   }
 
   /**
-   * Nothing is written after the end that could exceed a limit, and a client that doesn't read could have the bytes
-   * kept forever.
+   * Drops the bytes that still wait after the end. No later write can find the backlog too large, so a client that
+   * doesn't read could have them kept forever.
    */
   #drop(): void {
     this.#body.clear();
@@ -172,12 +172,12 @@ export class ClientStream {
   }
 }
 
-/** Of all streams of this isolate, for whatever object. */
+/** The budget of all streams of this isolate, for whatever object. */
 const budget = new StreamBudget();
 
 /**
- * Whether a close code says more than that the socket has ended: a normal end, an object that goes away, no code, and no
- * close at all (RFC 6455, section 7.4.1) don't.
+ * Whether a close code is a disconnect code of the object. A normal end, an object that goes away, no code and no close
+ * at all (RFC 6455, section 7.4.1) say only that the socket has ended.
  */
 function isDisconnectCode(code: number): boolean {
   return code !== 1000 && code !== 1001 && code !== 1005 && code !== 1006;

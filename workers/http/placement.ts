@@ -17,7 +17,7 @@ import {
 
 /** Objects, each of which can hold a client's socket. */
 export interface Pool {
-  /** What this isolate knows about pools, by their names. */
+  /** The state of pools as this isolate has observed it, by their names. */
   readonly pools: Pools;
   readonly name: string;
   /** An object of the pool, by its index. */
