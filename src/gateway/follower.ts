@@ -30,7 +30,7 @@ import type { PendingRequest } from "./channel-client.ts";
  */
 export class Follower {
   readonly channel: string;
-  readonly #host: FollowerHost;
+  readonly #gateway: FollowerGateway;
   readonly #subscribers: LocalSubscribers;
   /** Those who want to subscribe; undefined while nobody does and nothing is read for any of them. */
   #pending: PendingSubscribes | undefined;
@@ -48,10 +48,10 @@ export class Follower {
   #missedAfter: number | undefined;
   #working = false;
 
-  constructor(channel: string, host: FollowerHost) {
+  constructor(channel: string, gateway: FollowerGateway) {
     this.channel = channel;
-    this.#host = host;
-    this.#subscribers = new LocalSubscribers(channel, host.client);
+    this.#gateway = gateway;
+    this.#subscribers = new LocalSubscribers(channel, gateway.client);
   }
 
   /** Nobody here wants the channel, or is about to. */
@@ -89,24 +89,24 @@ export class Follower {
     subscription: Subscription,
     options: SubscribeOptions,
     nowMs: number,
-    answer: (outcome: SubscribeReply) => void,
+    done: (reply: SubscribeReply) => void,
   ): void {
-    const { memory: held } = this.#host;
-    const answered = (outcome: SubscribeReply): void => {
-      if (outcome.outcome === "failed") held.remove(subscription);
-      answer(outcome);
+    const { memory } = this.#gateway;
+    const answer = (reply: SubscribeReply): void => {
+      if (reply.outcome === "failed") memory.remove(subscription);
+      done(reply);
     };
-    held.add(subscription);
+    memory.add(subscription);
     this.#run(() => {
       this.expireReplayBuffer(nowMs);
       this.#pending ??= this.#newPending();
-      this.#pending.add({ subscription, options, nowMs, done: answered });
+      this.#pending.add({ subscription, options, nowMs, done: answer });
     });
   }
 
   /** Ends a subscription, or the wish for one, which then isn't answered any more (rule G5). */
   unsubscribe(subscription: Subscription): void {
-    this.#host.memory.remove(subscription);
+    this.#gateway.memory.remove(subscription);
     this.#run(() => {
       this.#pending?.cancel(subscription);
       this.#subscribers.remove(subscription);
@@ -115,7 +115,7 @@ export class Follower {
 
   /** Takes up a subscription that slept, and where it noted that the gateway stands. */
   restore(subscription: Subscription): void {
-    this.#host.memory.add(subscription);
+    this.#gateway.memory.add(subscription);
     this.#run(() => {
       this.#cursor = this.#subscribers.restore(subscription, this.#cursor);
     });
@@ -175,7 +175,7 @@ export class Follower {
       this.#working = false;
     }
     this.#dropUnused();
-    this.#host.changed(this);
+    this.#gateway.changed(this);
   }
 
   get #subscribing(): boolean {
@@ -188,10 +188,10 @@ export class Follower {
 
   #newPending(): PendingSubscribes {
     this.#replayBuffer ??= new ReplayBuffer();
-    return new PendingSubscribes(this.#host.client, {
+    return new PendingSubscribes(this.#gateway.client, {
       replayBuffer: this.#replayBuffer,
       position: () => this.#cursor?.position,
-      ask: (asked) => this.#host.ask(this.channel, asked),
+      ask: (requests) => this.#gateway.request(this.channel, requests),
       run: (work) => this.#run(work),
       advance: (publications) => this.#advance(publications),
       begin: (subscription) => this.#subscribers.add(subscription),
@@ -211,14 +211,14 @@ export class Follower {
     if (this.#catchingUp) return false;
     const cursor = this.#cursor;
     if (cursor !== undefined && this.#subscribers.release(cursor)) return true;
-    const joins = this.#pending;
-    if (joins?.waiting !== true) return false;
+    const pending = this.#pending;
+    if (pending?.waiting !== true) return false;
     if (cursor !== undefined) {
-      joins.decide();
+      pending.decide();
       return true;
     }
     if (this.#following) return false;
-    this.#follow(joins);
+    this.#follow(pending);
     return true;
   }
 
@@ -262,27 +262,27 @@ export class Follower {
     this.#pending?.keepPrefetched(position);
   }
 
-  #follow(joins: PendingSubscribes): void {
+  #follow(pending: PendingSubscribes): void {
     this.#following = true;
     // They slept, and nobody knows what they have. The channel's object begins anew with this gateway: what it tells from
     // then on follows on what joins now, not on what they have, and nothing shows from when on that is so.
     this.#endSubscriptions();
-    this.#host.ask(this.channel, [
+    this.#gateway.request(this.channel, [
       {
         request: { method: "follow" },
-        done: (answer) => this.#run(() => this.#followed(answer)),
+        done: (reply) => this.#run(() => this.#followed(reply)),
       },
-      ...joins.prefetch(),
+      ...pending.prefetch(),
     ]);
   }
 
-  #followed(answer: RelayReply): void {
+  #followed(reply: RelayReply): void {
     this.#following = false;
-    if (answer.outcome !== "following") {
-      this.#pending?.fail(answer.outcome === "error" ? answer.error : errorCodes.internal);
+    if (reply.outcome !== "following") {
+      this.#pending?.fail(reply.outcome === "error" ? reply.error : errorCodes.internal);
       return;
     }
-    const { instance, sequence, position } = answer;
+    const { instance, sequence, position } = reply;
     this.#standAt({ instance, sequence, ...(position === undefined ? {} : { position }) });
     this.#takeBuffered();
   }
@@ -297,7 +297,7 @@ export class Follower {
     // It is passed on in one stretch with the last page of what was missing, in which no socket can drain: together they
     // must not be reason to cut a reader as slow.
     this.#buffer ??= new BatchBuffer(
-      Math.min(limits.followerBufferBytesMax, this.#host.client.queueMaxSizeBytes / 2),
+      Math.min(limits.followerBufferBytesMax, this.#gateway.client.queueMaxSizeBytes / 2),
     );
     this.#buffer.add(batch);
   }
@@ -317,28 +317,28 @@ export class Follower {
   #readPage(since: StreamPosition): void {
     this.#missedAfter = since.offset;
     this.#catchingUp = true;
-    this.#host.ask(this.channel, [
+    this.#gateway.request(this.channel, [
       {
         request: { method: "recover", since, whole: true },
-        done: (answer) => this.#run(() => this.#caughtUp(since, answer)),
+        done: (reply) => this.#run(() => this.#caughtUp(since, reply)),
       },
     ]);
   }
 
-  #caughtUp(since: StreamPosition, answer: RelayReply): void {
+  #caughtUp(since: StreamPosition, reply: RelayReply): void {
     this.#catchingUp = false;
     const position = this.#cursor?.position;
     if (
       this.idle ||
-      answer.outcome !== "recovered" ||
+      reply.outcome !== "recovered" ||
       position === undefined ||
-      !sameStream(answer.position, position)
+      !sameStream(reply.position, position)
     ) {
       this.#insufficientState();
       return;
     }
-    const offset = this.#advance(answer.publications);
-    if (offset >= answer.position.offset) this.#takeBuffered();
+    const offset = this.#advance(reply.publications);
+    if (offset >= reply.position.offset) this.#takeBuffered();
     // Only a page of what is missing is answered: while the next one is asked for, sockets drain.
     else if (offset > since.offset) this.#readPage({ ...position, offset });
     else this.#insufficientState();
@@ -389,18 +389,18 @@ export class Follower {
   }
 
   #endSubscriptions(): void {
-    for (const subscription of this.subscriptions) this.#host.memory.remove(subscription);
+    for (const subscription of this.subscriptions) this.#gateway.memory.remove(subscription);
     this.#subscribers.insufficientState();
   }
 }
 
 /** What all followers of a gateway share. */
-export interface FollowerHost {
+export interface FollowerGateway {
   readonly client: ClientConfig;
   /** Counts the subscribers here, and those about to be. */
   readonly memory: SubscriptionMemory;
   /** Asks a channel's object, in order. */
-  ask(channel: string, asked: readonly PendingRequest[]): void;
+  request(channel: string, requests: readonly PendingRequest[]): void;
   /** Called at the end of whatever happened to a follower: it may be idle now, or have something to settle. */
   changed(follower: Follower): void;
 }

@@ -8,7 +8,7 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
-import { Follower, type FollowerHost } from "./follower.ts";
+import { Follower, type FollowerGateway } from "./follower.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { CoalescedCall } from "../channel/coalesced-call.ts";
@@ -31,7 +31,7 @@ interface GatewayPorts extends ChannelClientPort {
    *
    * @param done called once, later or at once
    */
-  presence(channel: string, done: (answer: PortPresence) => void): void;
+  presence(channel: string, done: (gathered: PortPresence) => void): void;
 }
 
 type PortPresence = GatheredPresence | { readonly error: ErrorCode };
@@ -60,16 +60,16 @@ export class Gateway implements Channels {
   readonly #unsettled = new Set<Follower>();
   readonly #replayBudget = new ReplayBudget();
   readonly #memory = new SubscriptionMemory();
-  readonly #host: FollowerHost;
+  readonly #forFollowers: FollowerGateway;
   /** Of the channels' names. */
   #nameBytes = 0;
 
   constructor(setup: GatewaySetup) {
     this.#setup = setup;
-    this.#host = {
+    this.#forFollowers = {
       client: setup.config.client,
       memory: this.#memory,
-      ask: (channel, asked) => this.#askAll(channel, asked),
+      request: (channel, requests) => this.#requestAll(channel, requests),
       changed: (follower) => this.#changed(follower),
     };
   }
@@ -171,9 +171,9 @@ export class Gateway implements Channels {
     nowMs: number,
     done: (outcome: PublishReply) => void,
   ): void {
-    this.#ask(channel, { method: "publish", data, info }, (answered) => {
-      if (answered.outcome !== "published") {
-        done(failed(answered));
+    this.#request(channel, { method: "publish", data, info }, (reply) => {
+      if (reply.outcome !== "published") {
+        done(failed(reply));
         return;
       }
       const follower = this.#followers.get(channel);
@@ -183,8 +183,8 @@ export class Gateway implements Channels {
       }
       follower.awaitPublication({
         subscription,
-        instance: answered.instance,
-        sequence: answered.sequence,
+        instance: reply.instance,
+        sequence: reply.sequence,
         dueAtMs: nowMs + limits.objectAnswerMs,
         done: () => done({ outcome: "published" }),
       });
@@ -198,21 +198,21 @@ export class Gateway implements Channels {
     _nowMs: number,
     done: (outcome: HistoryReply) => void,
   ): void {
-    this.#ask(channel, { method: "history", query, bytesMax }, (answered) => {
-      if (answered.outcome === "history") done(answered);
-      else done(failed(answered));
+    this.#request(channel, { method: "history", query, bytesMax }, (reply) => {
+      if (reply.outcome === "history") done(reply);
+      else done(failed(reply));
     });
   }
 
   presence(channel: string, done: (outcome: PresenceReply) => void): void {
-    this.#askPresence(channel, (gathered) => {
+    this.#requestPresence(channel, (gathered) => {
       if ("error" in gathered) done({ outcome: "failed", error: gathered.error });
       else done({ outcome: "presence", result: presence([], gathered) });
     });
   }
 
   presenceStats(channel: string, done: (outcome: PresenceStatsReply) => void): void {
-    this.#askPresence(channel, (gathered) => {
+    this.#requestPresence(channel, (gathered) => {
       if ("error" in gathered) done({ outcome: "failed", error: gathered.error });
       else done({ outcome: "presence-stats", result: presenceStats([], gathered) });
     });
@@ -222,13 +222,13 @@ export class Gateway implements Channels {
     return this.#followers.get(subscription.channel)?.awaitFlush(subscription) ?? false;
   }
 
-  #askPresence(channel: string, done: (answer: PortPresence) => void): void {
+  #requestPresence(channel: string, done: (gathered: PortPresence) => void): void {
     const known = this.#presences.get(channel);
     const shared: CoalescedCall<PortPresence> =
       known ??
-      new CoalescedCall((told) =>
-        this.#setup.ports.presence(channel, (answer) => {
-          told(answer);
+      new CoalescedCall((gatheredDone) =>
+        this.#setup.ports.presence(channel, (gathered) => {
+          gatheredDone(gathered);
           if (shared.idle) this.#presences.delete(channel);
         }),
       );
@@ -238,14 +238,14 @@ export class Gateway implements Channels {
   }
 
   #announce(channel: string, entries: readonly RelayEntry[]): void {
-    this.#ask(channel, { method: "announce", entries }, nobodyWaits);
+    this.#request(channel, { method: "announce", entries }, nobodyWaits);
   }
 
-  #ask(channel: string, request: RelayRequest, done: (answer: RelayReply) => void): void {
-    this.#askAll(channel, [{ request, done }]);
+  #request(channel: string, request: RelayRequest, done: (reply: RelayReply) => void): void {
+    this.#requestAll(channel, [{ request, done }]);
   }
 
-  #askAll(channel: string, asked: readonly PendingRequest[]): void {
+  #requestAll(channel: string, requests: readonly PendingRequest[]): void {
     const known = this.#channelClients.get(channel);
     const client: ChannelClient =
       known ??
@@ -256,13 +256,13 @@ export class Gateway implements Channels {
         () => this.#backingOff.add(client),
       );
     if (known === undefined) this.#channelClients.set(channel, client);
-    client.ask(asked);
+    client.ask(requests);
   }
 
   #follower(channel: string): Follower {
     const followed = this.#followers.get(channel);
     if (followed !== undefined) return followed;
-    const follower = new Follower(channel, this.#host);
+    const follower = new Follower(channel, this.#forFollowers);
     this.#followers.set(channel, follower);
     this.#nameBytes += textBytes(channel.length);
     return follower;
@@ -283,8 +283,8 @@ export class Gateway implements Channels {
   }
 }
 
-function failed(answer: RelayReply): { readonly outcome: "failed"; readonly error: ErrorCode } {
-  const error = answer.outcome === "error" ? answer.error : errorCodes.internal;
+function failed(reply: RelayReply): { readonly outcome: "failed"; readonly error: ErrorCode } {
+  const error = reply.outcome === "error" ? reply.error : errorCodes.internal;
   return { outcome: "failed", error };
 }
 

@@ -55,17 +55,17 @@ export class LocalSubscribers {
   remove(subscription: Subscription): void {
     if (!this.#hub.remove(subscription)) return;
     this.#keeper.left(subscription);
-    this.#answer((waits) => waits.releaseOf(subscription));
+    this.#withWaits((waits) => waits.releaseOf(subscription));
   }
 
   /** Something is missing and can't be had (rule L3): everybody is told, and isn't a subscriber any more. */
   insufficientState(): void {
-    const lost = this.subscriptions;
+    const ended = this.subscriptions;
     this.#keeper.clear();
-    for (const subscription of lost) this.#hub.remove(subscription);
-    for (const subscription of lost) subscription.insufficientState();
+    for (const subscription of ended) this.#hub.remove(subscription);
+    for (const subscription of ended) subscription.insufficientState();
     // Their publications are among what they lost: that they were published they hear after that (rule O4).
-    this.#answer((waits) => waits.releaseAll());
+    this.#withWaits((waits) => waits.releaseAll());
   }
 
   /** Sends, or collects, what the channel told. */
@@ -103,7 +103,7 @@ export class LocalSubscribers {
 
   /** @returns whether somebody's publication is with the subscribers now, and was answered */
   release(cursor: Cursor): boolean {
-    return this.#answer((waits) => waits.release(cursor)) === true;
+    return this.#withWaits((waits) => waits.release(cursor)) === true;
   }
 
   /** Whether publications are being collected; then the subscription's `flushed` is called once they went out. */
@@ -120,16 +120,16 @@ export class LocalSubscribers {
    */
   settle(nowMs: number): number | undefined {
     const hubMs = this.#hub.settle(nowMs);
-    const waitsMs = this.#answer((waits) => waits.expire(nowMs));
+    const waitsMs = this.#withWaits((waits) => waits.expire(nowMs));
     if (hubMs === undefined || waitsMs === undefined) return hubMs ?? waitsMs;
     return Math.min(hubMs, waitsMs);
   }
 
   /** Answers some of those who wait, if anybody does. */
-  #answer<Result>(some: (waits: PublishWaits) => Result): Result | undefined {
+  #withWaits<Result>(work: (waits: PublishWaits) => Result): Result | undefined {
     const waits = this.#waits;
     if (waits === undefined) return undefined;
-    const result = some(waits);
+    const result = work(waits);
     // An answer may have made others wait.
     if (waits.size === 0 && this.#waits === waits) this.#waits = undefined;
     return result;
@@ -195,7 +195,7 @@ class PublishWaits {
   #answer(ready: (wait: PublishWait) => boolean): boolean {
     const answered = [...this.#waits].filter(ready);
     for (const wait of answered) this.#waits.delete(wait);
-    for (const { done: answer } of answered) answer();
+    for (const { done } of answered) done();
     return answered.length > 0;
   }
 }

@@ -101,7 +101,7 @@ export class FollowedChannel {
     return new Follower("news", {
       client: configured({ client: this.#client }).client,
       memory: this.held,
-      ask: (_, asked) => this.#channelClient.ask(asked),
+      request: (_, requests) => this.#channelClient.ask(requests),
       changed: () => {
         this.changes++;
       },

@@ -31,9 +31,9 @@ function followed(subscriberCount: number): Follower {
   const follower = new Follower("news", {
     client: configured().client,
     memory: new SubscriptionMemory(),
-    ask: (_, asked) => {
+    request: (_, requests) => {
       const position = { epoch: "e", offset: 0 };
-      for (const { done: answered } of asked) {
+      for (const { done: answered } of requests) {
         answered({ outcome: "following", instance: 1, sequence: 0, position });
       }
     },
