@@ -147,13 +147,13 @@ export class Gateway implements Channels {
   }
 
   announce(subscription: Subscription): void {
-    const { info, announced, exclusive: sole, channel } = subscription;
+    const { info, announced, exclusive, channel } = subscription;
     const entries: RelayEntry[] = [];
     if (announced) {
       this.#announced.add(subscription);
       entries.push({ type: "join", info });
     }
-    if (sole) entries.push({ type: "sole", user: info.user, client: info.client });
+    if (exclusive) entries.push({ type: "sole", user: info.user, client: info.client });
     if (entries.length > 0) this.#announce(channel, entries);
   }
 

@@ -89,12 +89,12 @@ export class ReplyOrder {
    * @returns takes what the command came to; more than the first counts for nothing
    */
   reserve(channel: string, done: (decision: Decision) => void): (decision: Decision) => void {
-    const answer: PendingReply = { done, decision: undefined };
-    const answers = this.#open.get(channel);
-    if (answers === undefined) this.#open.set(channel, [answer]);
-    else answers.push(answer);
+    const reply: PendingReply = { done, decision: undefined };
+    const replies = this.#open.get(channel);
+    if (replies === undefined) this.#open.set(channel, [reply]);
+    else replies.push(reply);
     return (decision) => {
-      answer.decision ??= decision;
+      reply.decision ??= decision;
       this.#release(channel);
     };
   }
@@ -105,10 +105,10 @@ export class ReplyOrder {
   }
 
   #release(channel: string): void {
-    const answers = this.#open.get(channel) ?? [];
-    for (let first = answers[0]; first?.decision !== undefined; first = answers[0]) {
-      answers.shift();
-      if (answers.length === 0) this.#open.delete(channel);
+    const replies = this.#open.get(channel) ?? [];
+    for (let first = replies[0]; first?.decision !== undefined; first = replies[0]) {
+      replies.shift();
+      if (replies.length === 0) this.#open.delete(channel);
       first.done(first.decision);
       if (!this.#open.has(channel)) this.#emptied(channel);
     }

@@ -8,11 +8,17 @@ import type { Message } from "../protocol/codec.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { SubscribeResult, ConnectResult } from "../protocol/reply.ts";
-import type { CommandSession, SubscribeReply } from "./ports.ts";
+import type { CommandSession } from "./ports.ts";
 import { type Decision, type DecisionDone, disconnectWith, failWith, silent } from "./decision.ts";
-import { grantUnidirectionalSubscriptions, unseen } from "./unidirectional.ts";
+import { grantUnidirectionalSubscriptions, hiddenFromOthers } from "./unidirectional.ts";
 import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
-import { subscribeOptions, notRecovering, type Recovering, subscribeResult } from "./subscribe.ts";
+import {
+  noRecovery,
+  type RecoveryRequest,
+  type Subscribed,
+  subscribeOptions,
+  subscribeResult,
+} from "./subscribe.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { hasEnded, ttlSeconds } from "./expiry.ts";
@@ -28,12 +34,12 @@ export function carryOutConnect(
   session: CommandSession,
   id: number,
   request: ConnectRequest,
-  verdict: ConnectionVerdict | undefined,
+  token: ConnectionVerdict | undefined,
   nowMs: number,
   done: DecisionDone,
 ): void {
   const { channels, config } = session.context;
-  const accepted = connect(session.identity, verdict, config.client, nowMs);
+  const accepted = connect(session.identity, token, config.client, nowMs);
   if (accepted.outcome !== "accepted") {
     done(accepted);
     return;
@@ -55,16 +61,16 @@ export function carryOutConnect(
   session.connecting = true;
   subscribeAll(session, granted, request, nowMs, (outcome) => {
     session.connecting = false;
-    const answer =
+    const reply =
       outcome.outcome === "subscribed"
-        ? connectAnswer(session, id, kept, outcome.joined, nowMs)
+        ? connectReply(session, id, kept, outcome.subscribed, nowMs)
         : outcome;
-    if (answer.outcome === "failed") {
+    if (reply.outcome === "failed") {
       for (const subscription of session.subscriptions.all) channels.unsubscribe(subscription);
       session.subscriptions.clear();
-      done(failWith(answer.error, refused));
+      done(failWith(reply.error, refused));
     } else {
-      tellConnected(session, answer.message);
+      tellConnected(session, reply.message);
       done(silent);
     }
   });
@@ -93,7 +99,7 @@ function grantAll(
   if (all.outcome !== "granted") return all;
   if (all.granted.length > config.client.channelLimit)
     return disconnectWith(disconnectCodes.channelLimit);
-  return identity.passing === true ? { ...all, granted: all.granted.map(unseen) } : all;
+  return identity.passing === true ? { ...all, granted: all.granted.map(hiddenFromOthers) } : all;
 }
 
 const nothingGranted = { outcome: "granted", granted: [] } as const;
@@ -101,9 +107,9 @@ const nothingGranted = { outcome: "granted", granted: [] } as const;
 /** A subscription of the server's that has begun. */
 interface SubscribedChannel {
   readonly channel: string;
-  readonly request: Recovering;
+  readonly request: RecoveryRequest;
   readonly grant: GrantedChannel["grant"];
-  readonly answer: SubscribeReply & { readonly outcome: "subscribed" };
+  readonly reply: Subscribed;
 }
 
 interface SubscribeFailed {
@@ -112,7 +118,7 @@ interface SubscribeFailed {
 }
 
 type AllSubscribed =
-  | { readonly outcome: "subscribed"; readonly joined: readonly SubscribedChannel[] }
+  | { readonly outcome: "subscribed"; readonly subscribed: readonly SubscribedChannel[] }
   | SubscribeFailed;
 
 /** Joins all channels at once. Whoever isn't in one of them isn't connected: it comes again, with its positions. */
@@ -123,26 +129,28 @@ function subscribeAll(
   nowMs: number,
   done: (outcome: AllSubscribed) => void,
 ): void {
-  const joined: SubscribedChannel[] = [];
+  const subscribed: SubscribedChannel[] = [];
   let error: ErrorCode | undefined;
   let missing = granted.length;
   const settle = (): void => {
-    done(error === undefined ? { outcome: "subscribed", joined } : { outcome: "failed", error });
+    done(
+      error === undefined ? { outcome: "subscribed", subscribed } : { outcome: "failed", error },
+    );
   };
   for (const { grant, known } of granted) {
     const { channel } = grant.subscription;
-    const asked = requested.get(channel);
-    const request = asked === undefined ? notRecovering : { ...asked, flag: 0 };
+    const recovery = requested.get(channel);
+    const request = recovery === undefined ? noRecovery : { ...recovery, flag: 0 };
     const subscription = session.newSubscription(grant.subscription);
     subscription.pause();
     session.subscriptions.add(subscription);
     const options = subscribeOptions(grant, known.options, request);
-    session.context.channels.subscribe(subscription, options, nowMs, (answer) => {
-      if (answer.outcome === "failed") {
-        error ??= answer.error;
+    session.context.channels.subscribe(subscription, options, nowMs, (reply) => {
+      if (reply.outcome === "failed") {
+        error ??= reply.error;
         session.subscriptions.remove(channel);
       } else {
-        joined.push({ channel, request, grant, answer });
+        subscribed.push({ channel, request, grant, reply });
         subscription.begin();
       }
       missing--;
@@ -156,11 +164,11 @@ function subscribeAll(
  * Makes the reply. Together the recovered publications may be more than a client can be sent at once: for some of the
  * subscriptions it is then told that it missed something, as after any recovery that failed (rules R4, F4).
  */
-function connectAnswer(
+function connectReply(
   session: CommandSession,
   id: number,
   claims: ConnectionClaims,
-  joined: readonly SubscribedChannel[],
+  subscribed: readonly SubscribedChannel[],
   nowMs: number,
 ): { readonly outcome: "fits"; readonly message: Message } | SubscribeFailed {
   const { codec } = session;
@@ -168,11 +176,11 @@ function connectAnswer(
   const { queueMaxSizeBytes } = config.client;
   const bytesOf = (result: SubscribeResult): number =>
     codec.encodeReply({ id, method: "subscribe", result }).length;
-  const results = joined.map(({ channel, grant, request, answer }) => {
-    const without = { ...answer, recovered: false, publications: [] };
+  const results = subscribed.map(({ channel, grant, request, reply }) => {
+    const without = { ...reply, recovered: false, publications: [] };
     return {
       channel,
-      whole: subscribeResult(grant, request, answer, nowMs),
+      whole: subscribeResult(grant, request, reply, nowMs),
       bare: subscribeResult(grant, request, without, nowMs),
     };
   });
@@ -225,16 +233,16 @@ interface AcceptedConnect {
 /**
  * Decides on a connect command (rules C1 to C5, docs/protocol.md 1.4 and 5.1).
  *
- * @param verdict what became of the command's token; absent when it carried none
+ * @param token what became of the command's token; absent when it carried none
  */
 function connect(
   identity: SessionIdentity,
-  verdict: ConnectionVerdict | undefined,
+  token: ConnectionVerdict | undefined,
   config: ClientConfig,
   nowMs: number,
 ): AcceptedConnect | Decision {
   if (identity.phase !== "new") return disconnectWith(disconnectCodes.badRequest);
-  const credentials = credentialsOf(identity, verdict, config, nowMs);
+  const credentials = credentialsOf(identity, token, config, nowMs);
   if (credentials.outcome === "error") return { ...credentials, changes: refused };
   if (credentials.outcome !== "accepted") return credentials;
   return fitsAttachment(withoutSubscriptions(credentials.claims))
@@ -270,15 +278,15 @@ function connectResult(
 
 function credentialsOf(
   identity: SessionIdentity,
-  verdict: ConnectionVerdict | undefined,
+  token: ConnectionVerdict | undefined,
   config: ClientConfig,
   nowMs: number,
 ): AcceptedConnect | Decision {
   const fromEdge = identity.claims;
-  if (verdict?.outcome === "invalid") return disconnectWith(disconnectCodes.invalidToken);
-  if (verdict?.outcome === "expired") return failWith(errorCodes.tokenExpired);
-  if (verdict?.outcome === "unavailable") return failWith(errorCodes.internal);
-  const claims = verdict?.claims ?? fromEdge;
+  if (token?.outcome === "invalid") return disconnectWith(disconnectCodes.invalidToken);
+  if (token?.outcome === "expired") return failWith(errorCodes.tokenExpired);
+  if (token?.outcome === "unavailable") return failWith(errorCodes.internal);
+  const claims = token?.claims ?? fromEdge;
   if (claims === undefined) {
     return config.allowAnonymousConnectWithoutToken
       ? { outcome: "accepted", claims: { user: "", expireAtSeconds: 0 } }
@@ -289,7 +297,7 @@ function credentialsOf(
     return disconnectWith(disconnectCodes.invalidToken);
   if (hasEnded(claims.expireAtSeconds, nowMs)) {
     // A token verified at the edge may end before connect; one that is fresh may name an end that has passed.
-    return failWith(verdict === undefined ? errorCodes.tokenExpired : errorCodes.expired);
+    return failWith(token === undefined ? errorCodes.tokenExpired : errorCodes.expired);
   }
   if (claims.user === "" && config.disallowAnonymousConnectionTokens) {
     return disconnectWith(disconnectCodes.permissionDenied);

@@ -33,23 +33,23 @@ export interface Requester {
 /**
  * Decides whether and how somebody may subscribe (rules A1 to A6, docs/protocol.md 1.6 and 5.5).
  *
- * @param verdict what became of the subscription token; absent when none came
+ * @param token what became of the subscription token; absent when none came
  */
 export function grantSubscription(
   request: SubscribeRequest,
   channel: KnownChannel,
   requester: Requester,
-  verdict: SubscriptionVerdict | undefined,
+  token: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Grant | Decision {
   if (request.type !== 0) return failWith(errorCodes.permissionDenied);
   if (request.delta !== "" && request.delta !== "fossil")
     return disconnectWith(disconnectCodes.badRequest);
-  if (verdict === undefined) {
+  if (token === undefined) {
     if (!maySubscribe(channel, requester.user)) return failWith(errorCodes.permissionDenied);
     return grantedAsAsked(request, channel, requester, namespaceTerms);
   }
-  switch (verdict.outcome) {
+  switch (token.outcome) {
     case "invalid":
       return failWith(errorCodes.permissionDenied);
     case "expired":
@@ -57,7 +57,7 @@ export function grantSubscription(
     case "unavailable":
       return failWith(errorCodes.internal);
     case "verified": {
-      const { claims } = verdict;
+      const { claims } = token;
       if (!isBoundTo(claims, request.channel, requester)) {
         return disconnectWith(disconnectCodes.invalidToken);
       }
@@ -85,7 +85,7 @@ function grantedAsAsked(
   terms: Terms,
 ): Grant | Decision {
   const { filter } = request;
-  if (filter !== undefined && !(channel.options.allowTagsFilter && makesSense(filter)))
+  if (filter !== undefined && !(channel.options.allowTagsFilter && isValid(filter)))
     return failWith(errorCodes.badRequest);
   return granted(request, channel, requester, terms);
 }
@@ -99,7 +99,7 @@ export function findChannel(name: string, channels: Channels): KnownChannel | De
   return resolved;
 }
 
-function makesSense(filter: FilterNode): boolean {
+function isValid(filter: FilterNode): boolean {
   return tagsFilter(filter) !== undefined;
 }
 
@@ -110,8 +110,8 @@ export function grantServerSubscription(
   requester: Requester,
   { recoverable } = { recoverable: false },
 ): Grant {
-  const wishes = { channel: subscription.channel, ...noWishes, recoverable };
-  const grant = granted(wishes, channel, requester, { ...subscription, expireAtSeconds: 0 });
+  const request = { channel: subscription.channel, ...nothingRequested, recoverable };
+  const grant = granted(request, channel, requester, { ...subscription, expireAtSeconds: 0 });
   return { ...grant, subscription: { ...grant.subscription, serverSide: true } };
 }
 
@@ -125,15 +125,15 @@ interface Terms {
 
 const namespaceTerms: Terms = { expireAtSeconds: 0, override: {} };
 
-const noWishes = { positioned: false, recoverable: false, joinLeave: false, delta: "" };
+const nothingRequested = { positioned: false, recoverable: false, joinLeave: false, delta: "" };
 
-type Wishes = Pick<
+type RequestedOptions = Pick<
   SubscribeRequest,
   "channel" | "positioned" | "recoverable" | "joinLeave" | "delta" | "filter"
 >;
 
 function granted(
-  request: Wishes,
+  request: RequestedOptions,
   { options }: KnownChannel,
   requester: Requester,
   { expireAtSeconds, info, data, override }: Terms,

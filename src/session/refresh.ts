@@ -18,13 +18,13 @@ import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-
 export function carryOutRefresh(
   session: CommandSession,
   id: number,
-  verdict: ConnectionVerdict | undefined,
+  token: ConnectionVerdict | undefined,
   nowMs: number,
 ): Decision {
   const { config, serverSubscriptions } = session.context;
   const channelsOf = (claims: ConnectionClaims): ReadonlySet<string> =>
     serverSubscriptions ? serverChannels(claims, config) : noChannels;
-  const decision = refresh(id, session.snapshot, verdict, channelsOf, nowMs);
+  const decision = refresh(id, session.snapshot, token, channelsOf, nowMs);
   if (decision.outcome !== "reply") return decision;
   const { granted, all } = session.subscriptions;
   if (!session.hasRoom(granted, decision.changes?.claims))
@@ -39,11 +39,11 @@ export function carryOutSubRefresh(
   session: CommandSession,
   id: number,
   request: SubRefreshRequest,
-  verdict: SubscriptionVerdict | undefined,
+  token: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Decision {
   const { snapshot, subscriptions, identity } = session;
-  const refreshed = subRefresh(id, request, snapshot, verdict, nowMs);
+  const refreshed = subRefresh(id, request, snapshot, token, nowMs);
   if (refreshed.outcome !== "refreshed") return refreshed;
   const granted = refreshed.subscription;
   const { channel } = granted;
@@ -58,18 +58,18 @@ const noChannels: ReadonlySet<string> = new Set();
 /**
  * Decides on a connection's new token (docs/protocol.md 1.4, item 10).
  *
- * @param verdict what became of the token; absent when the command carried none
+ * @param token what became of the token; absent when the command carried none
  * @param channelsFor which channels the server subscribes a connection with these claims to
  */
 function refresh(
   id: number,
   snapshot: SessionSnapshot,
-  verdict: ConnectionVerdict | undefined,
+  token: ConnectionVerdict | undefined,
   channelsFor: (claims: ConnectionClaims) => ReadonlySet<string>,
   nowMs: number,
 ): Decision {
-  if (verdict === undefined) return disconnectWith(disconnectCodes.badRequest);
-  switch (verdict.outcome) {
+  if (token === undefined) return disconnectWith(disconnectCodes.badRequest);
+  switch (token.outcome) {
     case "unavailable":
       return failWith(errorCodes.internal);
     case "expired":
@@ -77,7 +77,7 @@ function refresh(
     case "invalid":
       return disconnectWith(disconnectCodes.invalidToken);
     case "verified": {
-      const { claims } = verdict;
+      const { claims } = token;
       if (claims.user !== snapshot.claims?.user)
         return disconnectWith(disconnectCodes.invalidToken);
       if (hasEnded(claims.expireAtSeconds, nowMs)) {
@@ -118,14 +118,14 @@ function subRefresh(
   id: number,
   request: SubRefreshRequest,
   snapshot: SessionSnapshot,
-  verdict: SubscriptionVerdict | undefined,
+  token: SubscriptionVerdict | undefined,
   nowMs: number,
 ): SubRefreshed {
   if (request.channel === "") return disconnectWith(disconnectCodes.badRequest);
   const subscription = snapshot.subscriptions.find(({ channel }) => channel === request.channel);
   if (subscription === undefined) return failWith(errorCodes.permissionDenied);
-  if (verdict === undefined || request.type !== 0) return failWith(errorCodes.badRequest);
-  switch (verdict.outcome) {
+  if (token === undefined || request.type !== 0) return failWith(errorCodes.badRequest);
+  switch (token.outcome) {
     case "unavailable":
       return failWith(errorCodes.internal);
     case "expired":
@@ -133,9 +133,9 @@ function subRefresh(
     case "invalid":
       return disconnectWith(disconnectCodes.invalidToken);
     case "verified": {
-      const { expireAtSeconds, info } = verdict.claims;
+      const { expireAtSeconds, info } = token.claims;
       const requester = { user: snapshot.claims?.user ?? "", client: snapshot.client };
-      if (!isBoundTo(verdict.claims, request.channel, requester)) {
+      if (!isBoundTo(token.claims, request.channel, requester)) {
         return disconnectWith(disconnectCodes.invalidToken);
       }
       if (hasEnded(expireAtSeconds, nowMs)) {

@@ -35,10 +35,10 @@ export function grantServerSubscriptions(
     if (known.outcome === "unknown-namespace") return failWith(errorCodes.unknownChannel);
     if (known.outcome === "bad-name") return failWith(errorCodes.badRequest);
     const grant = grantServerSubscription(subscription, known, requester);
-    const sole = singleConnection && subscription.channel === personal;
+    const exclusive = singleConnection && subscription.channel === personal;
     granted.push({
       known,
-      grant: sole ? { ...grant, subscription: { ...grant.subscription, sole } } : grant,
+      grant: exclusive ? { ...grant, subscription: { ...grant.subscription, sole: true } } : grant,
     });
   }
   return { outcome: "granted", granted };

@@ -30,10 +30,10 @@ export class SingleChannel implements Channels {
   readonly #config: ChannelConfig;
   readonly #gathering: CoalescedCall<GatheredPresence>;
   /** Subscribers whose coming the others have not heard of yet, and so neither will of their going (rule O5). */
-  readonly #unheard = new Set<Subscription>();
+  readonly #unannounced = new Set<Subscription>();
 
   /** What subscribers had when the object fell asleep who get patches; undefined until one of them is restored. */
-  #slept: { readonly newest: Payload | undefined } | undefined;
+  #restoredBase: { readonly newest: Payload | undefined } | undefined;
 
   /** @param gather is only asked while gateways follow the channel, and one time after the other */
   constructor(channel: Channel, config: ChannelConfig, gather: GatherPresence) {
@@ -55,32 +55,32 @@ export class SingleChannel implements Channels {
     nowMs: number,
     done: (outcome: SubscribeReply) => void,
   ): void {
-    const joined = this.#channel.subscribe(subscription, options, nowMs);
-    if (joined.outcome !== "subscribed") {
+    const subscribed = this.#channel.subscribe(subscription, options, nowMs);
+    if (subscribed.outcome !== "subscribed") {
       done(failed(errorCodes.unrecoverablePosition));
       return;
     }
-    this.#unheard.add(subscription);
-    done(joined);
+    this.#unannounced.add(subscription);
+    done(subscribed);
   }
 
   restore(subscription: Subscription): void {
     this.#channel.hub.add(subscription);
     if (subscription.granted.hasNewest !== true) return;
     // Read once, however many have it.
-    this.#slept ??= { newest: this.#channel.newest?.data };
-    subscription.deltaBase = this.#slept.newest;
+    this.#restoredBase ??= { newest: this.#channel.newest?.data };
+    subscription.deltaBase = this.#restoredBase.newest;
   }
 
   announce(subscription: Subscription): void {
-    if (!this.#unheard.delete(subscription)) return;
-    const { announced, exclusive: sole, info } = subscription;
+    if (!this.#unannounced.delete(subscription)) return;
+    const { announced, exclusive, info } = subscription;
     if (announced) this.#channel.announce("join", info);
-    if (sole) this.#channel.makeExclusive(info.user, info.client);
+    if (exclusive) this.#channel.makeExclusive(info.user, info.client);
   }
 
   unsubscribe(subscription: Subscription): void {
-    if (this.#unheard.delete(subscription)) this.#channel.hub.remove(subscription);
+    if (this.#unannounced.delete(subscription)) this.#channel.hub.remove(subscription);
     else this.#channel.unsubscribe(subscription);
   }
 

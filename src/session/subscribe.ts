@@ -16,20 +16,20 @@ import type { Publication } from "../protocol/publication.ts";
 /**
  * Carries out a client's subscribe: the reply comes before any push of the channel, the own join after it (rules O3, O5).
  *
- * @param verdict what became of the subscription token; absent when none came
+ * @param token what became of the subscription token; absent when none came
  * @param done takes what the subscribe comes to; silent once the client was told of its success
  */
 export function carryOutSubscribe(
   session: CommandSession,
   id: number,
   request: SubscribeRequest,
-  verdict: SubscriptionVerdict | undefined,
+  token: SubscriptionVerdict | undefined,
   nowMs: number,
   done: DecisionDone,
 ): void {
   const { channels } = session.context;
   const { channel } = request;
-  const allowed = allow(session, request, verdict, nowMs);
+  const allowed = allow(session, request, token, nowMs);
   if (allowed.outcome !== "allowed") {
     done(allowed);
     return;
@@ -41,12 +41,12 @@ export function carryOutSubscribe(
     session.subscriptions.remove(channel);
     done(failWith(error));
   };
-  channels.subscribe(subscription, subscribeOptions(grant, options, request), nowMs, (answer) => {
-    if (answer.outcome === "failed") {
-      fail(answer.error);
+  channels.subscribe(subscription, subscribeOptions(grant, options, request), nowMs, (reply) => {
+    if (reply.outcome === "failed") {
+      fail(reply.error);
       return;
     }
-    const message = subscribedMessage(session, subscription, id, request, grant, answer, nowMs);
+    const message = subscribedMessage(session, subscription, id, request, grant, reply, nowMs);
     if (message === undefined) {
       channels.unsubscribe(subscription);
       fail(errorCodes.unrecoverablePosition);
@@ -79,27 +79,27 @@ function subscribedMessage(
   id: number,
   request: SubscribeRequest,
   grant: Grant,
-  answer: SubscribeReply & { readonly outcome: "subscribed" },
+  reply: Subscribed,
   nowMs: number,
 ): Message | undefined {
   // A client walks to the top through what it gets. When its filter lets nothing of it through, it is told where that is.
   const publications = recoveredPublications(
     subscription,
     session.context.knownDeltas,
-    answer.publications,
+    reply.publications,
   );
-  const isLeftBehind = publications.length === 0 && answer.publications.length > 0;
-  const asked = isLeftBehind ? { ...request, ...answer.position } : request;
-  const encode = (joined: typeof answer): Message => {
-    const result = subscribeResult(grant, asked, joined, nowMs);
+  const isLeftBehind = publications.length === 0 && reply.publications.length > 0;
+  const asked = isLeftBehind ? { ...request, ...reply.position } : request;
+  const encode = (subscribed: Subscribed): Message => {
+    const result = subscribeResult(grant, asked, subscribed, nowMs);
     return session.codec.encodeReply({ id, method: "subscribe", result });
   };
-  const message = encode({ ...answer, publications });
+  const message = encode({ ...reply, publications });
   const { queueMaxSizeBytes } = session.context.config.client;
   if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;
   if ((request.flag & flagErrorOnUnrecoverable) !== 0) return undefined;
   subscription.forgetBase();
-  return encode({ ...answer, recovered: false, publications: [] });
+  return encode({ ...reply, recovered: false, publications: [] });
 }
 
 type Allowed =
@@ -109,7 +109,7 @@ type Allowed =
 function allow(
   session: CommandSession,
   request: SubscribeRequest,
-  verdict: SubscriptionVerdict | undefined,
+  token: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Allowed {
   const { channels, config } = session.context;
@@ -119,7 +119,7 @@ function allow(
   if (subscriptions.has(request.channel)) return failWith(errorCodes.alreadySubscribed);
   if (subscriptions.size >= config.client.channelLimit) return failWith(errorCodes.limitExceeded);
   const requester = { client: session.identity.client, user: session.user };
-  const grant = grantSubscription(request, found, requester, verdict, nowMs);
+  const grant = grantSubscription(request, found, requester, token, nowMs);
   if (grant.outcome !== "granted") return grant;
   return session.hasRoom([...subscriptions.granted, grant.subscription])
     ? { outcome: "allowed", grant, options: found.options }
@@ -127,7 +127,7 @@ function allow(
 }
 
 /** What a client says of where it was, in a subscribe or in a connect. */
-export interface Recovering {
+export interface RecoveryRequest {
   readonly recover: boolean;
   readonly epoch: string;
   readonly offset: number;
@@ -135,13 +135,13 @@ export interface Recovering {
 }
 
 /** For whom there is nothing to recover. */
-export const notRecovering: Recovering = { recover: false, epoch: "", offset: 0, flag: 0 };
+export const noRecovery: RecoveryRequest = { recover: false, epoch: "", offset: 0, flag: 0 };
 
 /** How a subscriber wants to take up the stream, from what it was granted and what it says of itself. */
 export function subscribeOptions(
   grant: Grant,
   options: ChannelOptions,
-  request: Recovering,
+  request: RecoveryRequest,
 ): SubscribeOptions {
   const { recoveryMode: mode, autoCacheRecover } = options;
   const since = sinceOf(grant, request, mode === "cache" && autoCacheRecover);
@@ -154,14 +154,17 @@ export function subscribeOptions(
   };
 }
 
+/** A subscribe that has succeeded, as the channel replied. */
+export type Subscribed = SubscribeReply & { readonly outcome: "subscribed" };
+
 /** The result of a subscribe that was granted and has begun (docs/protocol.md 2.2). */
 export function subscribeResult(
   grant: Grant,
-  request: Recovering,
-  joined: SubscribeReply & { readonly outcome: "subscribed" },
+  request: RecoveryRequest,
+  subscribed: Subscribed,
   nowMs: number,
 ): SubscribeResult {
-  const { position, recovered, publications } = joined;
+  const { position, recovered, publications } = subscribed;
   return {
     ttlSeconds: ttlSeconds(grant.subscription.expireAtSeconds, nowMs),
     recoverable: grant.recoverable,
@@ -181,7 +184,7 @@ export function subscribeResult(
 /** With automatic cache recovery whoever asks for nothing asks for the newest publication. */
 function sinceOf(
   grant: Grant,
-  { recover, epoch, offset }: Recovering,
+  { recover, epoch, offset }: RecoveryRequest,
   automatic: boolean,
 ): SubscribeOptions["since"] {
   if (!grant.recoverable) return undefined;

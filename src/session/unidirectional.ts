@@ -35,14 +35,14 @@ export function grantUnidirectionalSubscriptions(
   for (const channel of names) {
     const known = channels.find(channel);
     if (known.outcome !== "resolved") return disconnectWith(disconnectCodes.badRequest);
-    const own = claims.subscriptions?.find((one) => one.channel === channel);
-    if (own === undefined && !maySubscribe(known, requester.user)) {
+    const named = claims.subscriptions?.find((one) => one.channel === channel);
+    if (named === undefined && !maySubscribe(known, requester.user)) {
       if (channel === address) return disconnectWith(disconnectCodes.permissionDenied);
       continue;
     }
     const { autoCacheRecover } = known.options;
     const recoverable = autoCacheRecover || request.subscriptions.get(channel)?.recover === true;
-    const grant = grantServerSubscription(own ?? { channel, override: {} }, known, requester, {
+    const grant = grantServerSubscription(named ?? { channel, override: {} }, known, requester, {
       recoverable,
     });
     granted.push({ known, grant });
@@ -51,10 +51,10 @@ export function grantUnidirectionalSubscriptions(
 }
 
 /** The same for somebody who comes again and again: others would hear of nothing else. */
-export function unseen({ known, grant }: GrantedChannel): GrantedChannel {
+export function hiddenFromOthers({ known, grant }: GrantedChannel): GrantedChannel {
   const { subscription } = grant;
-  const quiet = { ...subscription, present: false, announced: false, sole: false };
-  return { known, grant: { ...grant, subscription: quiet } };
+  const hidden = { ...subscription, present: false, announced: false, sole: false };
+  return { known, grant: { ...grant, subscription: hidden } };
 }
 
 /** What an error comes to for somebody who can't be answered (docs/protocol.md 4.5). */
