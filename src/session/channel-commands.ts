@@ -7,7 +7,12 @@ import { type DecisionDone, failWith } from "./decision.ts";
 import { findChannel } from "./grant.ts";
 import { clientInfo } from "./subscription.ts";
 
-/** Publishes for a client. The frame with the publication must reach the publisher before this reply does (rule O4). */
+/*
+ * The commands that change nothing in the session: publish, presence, presence_stats and history (docs/protocol.md
+ * 1.6). A client may send them for channels to which it isn't subscribed.
+ */
+
+/** Publishes for a client. The publisher gets the publication before this reply, if it is subscribed (rule O4). */
 export function publish(
   session: CommandSession,
   id: number,
@@ -36,7 +41,7 @@ export function publish(
   }
 }
 
-/** Who is subscribed. */
+/** Answers `presence` or `presence_stats`. */
 export function seePresence(
   session: CommandSession,
   id: number,

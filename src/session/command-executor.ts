@@ -18,14 +18,18 @@ import { carryOutSubscribe } from "./subscribe.ts";
 import { unidirectionalDisconnect } from "./unidirectional.ts";
 
 /**
- * Carries out one session's commands in order (rule O6), and applies the decisions they come to.
- * An object has thousands of sessions, of which few have a command under way: only those have one of these.
+ * Carries out one session's commands in order (rule O6) and applies the decisions on them. `command-queue.ts` draws the
+ * queues that a command passes. Connect, subscribe, refresh and the channel commands are carried out in files of their
+ * own; the session sends, saves and disconnects.
+ *
+ * A session has an executor only while it needs one, because an object has thousands of sessions, and few of them have
+ * a command under way.
  */
 export class CommandExecutor {
   readonly #session: CommandSession;
-  /** Undefined while no command has to wait for another. */
+  /** Undefined while no command has to wait for another one. */
   #queue: CommandQueue | undefined;
-  /** Undefined while every answer was given. */
+  /** Undefined while no reply is outstanding. */
   #replyOrder: ReplyOrder | undefined;
   readonly #rateLimit = new CommandRateLimit();
 
@@ -33,7 +37,7 @@ export class CommandExecutor {
     this.#session = session;
   }
 
-  /** See `Session.receive`. */
+  /** Carries out one command, or queues it; see `Session.receive`. */
   receive(command: Command, tokens: VerifiedTokens, nowMs: number, busy: boolean): void {
     if (this.#session.ignoresCommands) return;
     if ((command.method === "connect") !== this.#session.awaitsConnect) {
@@ -52,13 +56,15 @@ export class CommandExecutor {
     }
   }
 
-  /** Whether a new one would do as well: no command waits or is unanswered, and all of the rate limit is left. */
+  /**
+   * Whether a new executor would do as well: no command waits, no reply is outstanding, and the rate limit is whole.
+   */
   isIdle(nowMs: number): boolean {
     const isWaiting = this.#queue !== undefined || this.#replyOrder !== undefined;
     return !isWaiting && this.#rateLimit.isWhole(nowMs);
   }
 
-  /** The connection is over: nothing is carried out or answered any more. */
+  /** The connection has ended: no command is carried out or answered any more. */
   clear(): void {
     this.#queue = undefined;
     this.#replyOrder?.clear();
@@ -67,10 +73,11 @@ export class CommandExecutor {
   #enter(received: ReceivedCommand): void {
     const { command } = received;
     const key = this.#session.connecting ? connectKey : channelOf(command);
-    // Its reply doesn't wait, for publications follow it: so it begins when all before it is answered (rules O3, O6).
-    const isLate =
+    // A subscribe reply can't wait in ReplyOrder, because publications follow it at once. So the subscribe itself waits
+    // until all earlier commands for the channel are answered (rules O3, O6).
+    const mustWait =
       key !== undefined && command.method === "subscribe" && this.#replyOrder?.isOpen(key) === true;
-    if (isLate && this.#queue?.isOpen(key) !== true) this.#open(key);
+    if (mustWait && this.#queue?.isOpen(key) !== true) this.#open(key);
     if (key === undefined || this.#queue?.isOpen(key) !== true) {
       this.#carryOut(received);
     } else if (!this.#queue.add(key, received)) {
@@ -83,7 +90,10 @@ export class CommandExecutor {
     this.#queue.open(key);
   }
 
-  /** Carries out what waited, in order; the first of it may make the rest wait again. After a refused connect nothing is. */
+  /**
+   * Carries out the commands that waited, in order; one may make the rest wait again. After a refused connect it drops
+   * them.
+   */
   #resume(key: string): void {
     const waited = this.#queue?.close(key) ?? [];
     if (this.#queue?.idle === true) this.#queue = undefined;
@@ -93,9 +103,9 @@ export class CommandExecutor {
   }
 
   #inOrder(channel: string, apply: DecisionDone): DecisionDone {
-    this.#replyOrder ??= new ReplyOrder((answered) => {
+    this.#replyOrder ??= new ReplyOrder((emptied) => {
       if (this.#replyOrder?.idle === true) this.#replyOrder = undefined;
-      this.#resume(answered);
+      this.#resume(emptied);
     });
     return this.#replyOrder.reserve(channel, apply);
   }
@@ -131,7 +141,7 @@ export class CommandExecutor {
         );
         return;
       case "subscribe":
-        // What waits for a subscribe is carried out once it is answered, whatever it came to.
+        // Commands for the channel wait until the subscribe is answered, whether it succeeds or fails.
         this.#open(command.request.channel);
         carryOutSubscribe(session, command.id, command.request, tokens.subscription, nowMs, done);
         return;
@@ -189,7 +199,7 @@ export class CommandExecutor {
           return;
         }
         session.change(decision.changes);
-        // It has no number that an error could be for, and comes to this anyway.
+        // `send` has no id, so it can't be answered with an error.
         if (command.method === "send") session.disconnect(disconnectCodes.notAvailable);
         else if (command.method !== "pong")
           session.reply({ id: command.id, error: decision.error });
@@ -203,7 +213,7 @@ export class CommandExecutor {
     }
   }
 
-  /** The channel, if a publication that its subscriber must get before a reply is still being collected (rule O4). */
+  /** The channel, if its hub still collects a publication that the client must get before a publish reply (rule O4). */
   #collecting(channel: string): string | undefined {
     const { subscriptions, context } = this.#session;
     const subscription = subscriptions.get(channel);
@@ -218,5 +228,5 @@ function unsubscribe(session: CommandSession, id: number, channel: string): Deci
   return { outcome: "reply", reply: { id, method: "unsubscribe" } };
 }
 
-/** No channel has this name. */
+/** The key of the connect. No channel has this name. */
 const connectKey = "";

@@ -1,32 +1,57 @@
 import { limits } from "../limits.ts";
 import type { Command } from "../protocol/command.ts";
+import type { Decision, DecisionDone } from "./decision.ts";
 import type { VerifiedTokens } from "./ports.ts";
-import type { Decision } from "./decision.ts";
 
-/** A command that is to be carried out, with all that is needed for it. */
+/*
+ * A connection has four queues. What a client sends, and what it is sent, passes them in this order:
+ *
+ *     frame
+ *       ↓  FrameQueue    frames of the socket, one after the other (workers/objects/frame-queue.ts)
+ *       ↓                why: verifying a token and a commit take time, and the next frame must not overtake (rule O6)
+ *       ↓                limit: limits.framesWaitingBytesMax, then disconnect code 3013
+ *     command
+ *       ↓  CommandQueue  commands that name a channel, while a subscribe to it is under way; all during a connect
+ *       ↓                why: their outcome depends on how the subscribe, or the connect, ends (rules O6, C1)
+ *       ↓                limit: limits.commandsWaitingMax, then error 111
+ *     decision
+ *       ↓  ReplyOrder    decisions on commands that name the same channel
+ *       ↓                why: a refusal is known at once, and the channel's object replies later (rule O6)
+ *       ↓                limit: none of its own, as it holds one for each command, which rule B7 bounds
+ *     reply
+ *       ↓  Outbox        encoded replies, until the hub has sent what it collects
+ *       ↓                why: the publisher gets its own publication before the publish reply (rule O4)
+ *       ↓                limit: client.queue_max_size, then disconnect code 3008 (rule F4)
+ *     socket
+ *
+ * CommandQueue and ReplyOrder are in this file. A queue takes memory only while something waits in it, because an
+ * object has thousands of connections.
+ */
+
+/** A command with all that is needed to carry it out. */
 export interface ReceivedCommand {
   readonly command: Command;
   readonly tokens: VerifiedTokens;
-  /** When it came, ms since 1970. */
+  /** When the command was received, ms since 1970. */
   readonly nowMs: number;
   /** Too much waits in the object already: a publish is refused (rule B6). */
   readonly busy: boolean;
 }
 
 /**
- * The commands of one connection that wait for an earlier one (rule O6): everything waits for connect, and what concerns a
- * channel waits while a subscribe to it is under way.
+ * The commands of one connection that wait for an earlier command (rule O6). A key is a channel, while a subscribe to
+ * it is under way, or the connect, for which every command waits.
  */
 export class CommandQueue {
   readonly #underWay = new Map<string, ReceivedCommand[]>();
   #count = 0;
 
-  /** Something is under way that commands with this key have to wait for. */
+  /** From here on, commands with this key wait. */
   open(key: string): void {
     this.#underWay.set(key, []);
   }
 
-  /** Whether nothing is under way. */
+  /** Whether no key is open. */
   get idle(): boolean {
     return this.#underWay.size === 0;
   }
@@ -36,7 +61,7 @@ export class CommandQueue {
     return this.#underWay.has(key);
   }
 
-  /** Makes a command wait; false when too many do already. */
+  /** Makes a command wait; false if `limits.commandsWaitingMax` commands, of all keys, wait already. */
   add(key: string, received: ReceivedCommand): boolean {
     if (this.#count >= limits.commandsWaitingMax) return false;
     this.#underWay.get(key)?.push(received);
@@ -44,7 +69,7 @@ export class CommandQueue {
     return true;
   }
 
-  /** Nobody has to wait any more; gives those who did, in order. */
+  /** From here on, commands with this key don't wait any more. Returns those that waited, in order. */
   close(key: string): readonly ReceivedCommand[] {
     const waited = this.#underWay.get(key) ?? [];
     this.#underWay.delete(key);
@@ -52,7 +77,7 @@ export class CommandQueue {
     return waited;
   }
 
-  /** They will never be carried out. */
+  /** Drops all commands: they are never carried out. */
   clear(): void {
     this.#underWay.clear();
     this.#count = 0;
@@ -60,35 +85,35 @@ export class CommandQueue {
 }
 
 /**
- * Keeps the answers to what one connection asks of one channel in the order of the commands (rule O6): some are known at
- * once, and others when the channel's object has answered.
+ * Keeps the replies to one connection's commands for the same channel in the order of the commands (rule O6), although
+ * some replies are known at once and others only when the channel's object has replied.
  */
 export class ReplyOrder {
   readonly #open = new Map<string, PendingReply[]>();
   readonly #emptied: (channel: string) => void;
 
-  /** @param emptied called whenever all that was asked of a channel is answered */
+  /** @param emptied called with a channel whenever the last command for that channel is answered */
   constructor(emptied: (channel: string) => void) {
     this.#emptied = emptied;
   }
 
-  /** Whether everything is answered. */
+  /** Whether every command is answered. */
   get idle(): boolean {
     return this.#open.size === 0;
   }
 
-  /** Whether something that was asked of a channel isn't answered yet. */
+  /** Whether a command for this channel isn't answered yet. */
   isOpen(channel: string): boolean {
     return this.#open.has(channel);
   }
 
   /**
-   * Takes a place in the order.
+   * Reserves the next place in the order.
    *
-   * @param done is called, in its turn, with what the command came to
-   * @returns takes what the command came to; more than the first counts for nothing
+   * @param done called once with the decision, when all earlier places have theirs
+   * @returns takes the decision; a second decision has no effect
    */
-  reserve(channel: string, done: (decision: Decision) => void): (decision: Decision) => void {
+  reserve(channel: string, done: DecisionDone): DecisionDone {
     const reply: PendingReply = { done, decision: undefined };
     const replies = this.#open.get(channel);
     if (replies === undefined) this.#open.set(channel, [reply]);
@@ -99,7 +124,7 @@ export class ReplyOrder {
     };
   }
 
-  /** Nothing is answered any more. */
+  /** Drops all places: no `done` is called any more. */
   clear(): void {
     this.#open.clear();
   }
@@ -116,11 +141,13 @@ export class ReplyOrder {
 }
 
 interface PendingReply {
-  readonly done: (decision: Decision) => void;
+  readonly done: DecisionDone;
   decision: Decision | undefined;
 }
 
-/** What a command has to wait for: a subscribe to its channel; undefined when for nothing. */
+/**
+ * The channel that a command names, so that it waits while a subscribe to that channel is under way; else undefined.
+ */
 export function channelOf(command: Command): string | undefined {
   switch (command.method) {
     case "subscribe":
@@ -141,7 +168,10 @@ export function channelOf(command: Command): string | undefined {
   }
 }
 
-/** The channel among whose answers a command's has its place; presence may take its time, and nobody waits for it. */
+/**
+ * The channel in whose order a command's reply has its place; undefined for none. Presence replies have no place:
+ * gateways may take seconds to answer, and no other reply waits for that (rule O6).
+ */
 export function orderedBy(command: Command): string | undefined {
   const isPresence = command.method === "presence" || command.method === "presence_stats";
   return isPresence ? undefined : channelOf(command);

@@ -25,10 +25,11 @@ import { hasEnded, ttlSeconds } from "./expiry.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
 /**
- * Carries out a connect: decides on it, makes the server's subscriptions, and answers when all of them have begun (rules C1,
- * C9). Their publications wait for the answer.
+ * Carries out a connect: decides on it, makes the server-side subscriptions, and replies when all of them have begun
+ * (rules C1, C9). Their publications wait for the reply.
  *
- * @param done takes what the connect comes to; silent once the client was told of its success
+ * @param token the command's verified token; undefined if the command carries none
+ * @param done  takes the decision, which is silent for a success: the reply has been sent by then
  */
 export function carryOutConnect(
   session: CommandSession,
@@ -50,7 +51,7 @@ export function carryOutConnect(
     done(grants.outcome === "error" ? { ...grants, changes: refused } : grants);
     return;
   }
-  // The subscriptions are made now, and remembered as what they are.
+  // From here on the subscriptions are stored as such, not as claims.
   const kept = withoutSubscriptions(claims);
   session.identity = { ...session.identity, claims: kept };
   const { granted } = grants;
@@ -70,13 +71,15 @@ export function carryOutConnect(
       session.subscriptions.clear();
       done(failWith(reply.error, refused));
     } else {
-      tellConnected(session, reply.message);
+      sendConnected(session, reply.message);
       done(silent);
     }
   });
 }
 
-/** Which subscriptions are made along with the connection, whether the server wants them or somebody who only listens. */
+/**
+ * Grants all subscriptions that are made with the connection: server-side ones, and those of a unidirectional client.
+ */
 function grantAll(
   { identity, context, unidirectional }: CommandSession,
   request: ConnectRequest,
@@ -104,7 +107,7 @@ function grantAll(
 
 const nothingGranted = { outcome: "granted", granted: [] } as const;
 
-/** A subscription of the server's that has begun. */
+/** A subscription that has begun with the connection. */
 interface SubscribedChannel {
   readonly channel: string;
   readonly request: RecoveryRequest;
@@ -121,7 +124,7 @@ type AllSubscribed =
   | { readonly outcome: "subscribed"; readonly subscribed: readonly SubscribedChannel[] }
   | SubscribeFailed;
 
-/** Joins all channels at once. Whoever isn't in one of them isn't connected: it comes again, with its positions. */
+/** Subscribes to all channels at once. If one fails the connect fails, and the client comes back with its positions. */
 function subscribeAll(
   session: CommandSession,
   granted: readonly GrantedChannel[],
@@ -161,8 +164,8 @@ function subscribeAll(
 }
 
 /**
- * Makes the reply. Together the recovered publications may be more than a client can be sent at once: for some of the
- * subscriptions it is then told that it missed something, as after any recovery that failed (rules R4, F4).
+ * Encodes the reply. The recovered publications of all subscriptions together may exceed what a client can be sent at
+ * once. Then some of the subscriptions aren't recovered (rules R4, F4).
  */
 function connectReply(
   session: CommandSession,
@@ -204,7 +207,7 @@ function connectReply(
     : { outcome: "failed", error: errorCodes.limitExceeded };
 }
 
-/** How what the client posts finds its way to it (docs/protocol.md 4.3). Who only listens has nothing to post. */
+/** What a client needs to post commands (docs/protocol.md 4.3). A unidirectional client posts none. */
 function emulation({ identity, context, unidirectional }: CommandSession): {
   readonly session?: string;
   readonly node?: string;
@@ -215,7 +218,7 @@ function emulation({ identity, context, unidirectional }: CommandSession): {
     : { session: identity.secret, node: context.node };
 }
 
-function tellConnected(session: CommandSession, message: Message): void {
+function sendConnected(session: CommandSession, message: Message): void {
   const { channels } = session.context;
   session.change({ phase: "connected" });
   session.send(message);
@@ -224,17 +227,13 @@ function tellConnected(session: CommandSession, message: Message): void {
   for (const subscription of begun) if (!session.closed) channels.announce(subscription);
 }
 
-/** Somebody may connect, as these claims say. */
+/** The connect is accepted, with these claims. */
 interface AcceptedConnect {
   readonly outcome: "accepted";
   readonly claims: ConnectionClaims;
 }
 
-/**
- * Decides on a connect command (rules C1 to C5, docs/protocol.md 1.4 and 5.1).
- *
- * @param token what became of the command's token; absent when it carried none
- */
+/** Decides on a connect command (rules C1, C3 and C4, docs/protocol.md 1.4 and 5.1). */
 function connect(
   identity: SessionIdentity,
   token: ConnectionVerdict | undefined,
@@ -250,14 +249,10 @@ function connect(
     : failWith(errorCodes.limitExceeded, refused);
 }
 
-/** What a session is after its connect was answered with an error (rule C4). */
+/** The change of a session whose connect is answered with an error (rule C4). */
 const refused = { phase: "refused" } as const;
 
-/**
- * The result of a connect that was accepted, but for the subscriptions.
- *
- * @param version what the server calls itself
- */
+/** The result of an accepted connect, without the subscriptions. */
 function connectResult(
   { client, keepalive, codec }: SessionIdentity,
   claims: ConnectionClaims,
@@ -270,7 +265,7 @@ function connectResult(
     version,
     ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs),
     pingSeconds: config.pingIntervalMs / 1000,
-    // Whoever pings by itself must not answer ours: the answer would wake the object. Who only listens can't.
+    // A client that pings must send no pong, which would wake the object. A unidirectional client can't send any.
     pong: keepalive === "server" && codec !== "one_way",
     ...(config.connectIncludeServerTime ? { timeMs: nowMs } : {}),
   };
@@ -292,11 +287,11 @@ function credentialsOf(
       ? { outcome: "accepted", claims: { user: "", expireAtSeconds: 0 } }
       : disconnectWith(disconnectCodes.badRequest);
   }
-  // Two tokens, two users: one of them is somebody else's.
+  // Tokens of two users: one of them isn't the client's own.
   if (fromEdge !== undefined && fromEdge.user !== claims.user)
     return disconnectWith(disconnectCodes.invalidToken);
   if (hasEnded(claims.expireAtSeconds, nowMs)) {
-    // A token verified at the edge may end before connect; one that is fresh may name an end that has passed.
+    // 109: a token verified at the edge has expired since. 110: a token's own expire_at has passed (rule C3).
     return failWith(token === undefined ? errorCodes.tokenExpired : errorCodes.expired);
   }
   if (claims.user === "" && config.disallowAnonymousConnectionTokens) {

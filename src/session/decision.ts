@@ -2,7 +2,10 @@ import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
 import type { Reply } from "../protocol/reply.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
-/** What a command comes to. The session carries it out; nobody else speaks to the socket. */
+/**
+ * The outcome of a command. The code that carries a command out only decides; `CommandExecutor` applies the decision,
+ * so that replies leave in order.
+ */
 export type Decision =
   | { readonly outcome: "reply"; readonly reply: Reply; readonly changes?: Changes }
   | { readonly outcome: "error"; readonly error: ErrorCode; readonly changes?: Changes }
@@ -10,19 +13,21 @@ export type Decision =
   /** Nothing is sent. */
   | { readonly outcome: "silent"; readonly changes?: Changes };
 
-/** Takes what a command came to, at once or when the channel's object has answered. */
+/** Takes the outcome of a command, at once or when the channel's object has replied. */
 export type DecisionDone = (decision: Decision) => void;
 
-/** What is different of the session from now on; its subscriptions change by other ways. */
+/** Changes to the session's identity. Its subscriptions change by themselves. */
 export type Changes = Partial<SessionIdentity>;
 
-/** Of a command whose reply was sent already, or that has none. */
+/** The decision on a command whose reply has been sent already. */
 export const silent: Decision = { outcome: "silent" };
 
+/** Closes the connection with this code. */
 export function disconnectWith(code: DisconnectCode): Decision {
   return { outcome: "disconnect", code };
 }
 
+/** Answers the command with this error. */
 export function failWith(error: ErrorCode, changes?: Changes): Decision {
   return changes === undefined ? { outcome: "error", error } : { outcome: "error", error, changes };
 }

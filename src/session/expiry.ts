@@ -1,19 +1,19 @@
 /**
- * Whole seconds until then, at least 1: clients read 0 as never, which is what it means for an end of 0. On the wire it
- * is a uint32, whatever far future a token names.
+ * The `ttl` of a reply: whole seconds until a credential expires. It is 0 only for a credential that never expires, as
+ * clients read 0, and at least 1 otherwise. It is at most the largest uint32, its type on the wire.
  */
 export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   if (expireAtSeconds === 0) return 0;
   return Math.min(Math.max(1, Math.floor(expireAtSeconds - nowMs / 1000)), 2 ** 32 - 1);
 }
 
-/** When a credential's end has passed for so long, ms since 1970; Infinity for never. */
+/** When a credential has been expired for `delayMs`, ms since 1970; Infinity if it never expires. */
 export function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
   if (expireAtSeconds === undefined || expireAtSeconds === 0) return Number.POSITIVE_INFINITY;
   return expireAtSeconds * 1000 + delayMs;
 }
 
-/** Whether a credential's end has passed; 0 is never. */
+/** Whether a credential has expired. One with 0 never does. */
 export function hasEnded(expireAtSeconds: number, nowMs: number): boolean {
   return expireAtSeconds !== 0 && expireAtSeconds * 1000 <= nowMs;
 }

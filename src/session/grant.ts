@@ -15,12 +15,13 @@ import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
-/** What a subscriber is allowed, after options, permissions and token were weighed. */
+/** A subscription as the namespace, its token and its request together allow it. */
 export interface Grant {
   readonly outcome: "granted";
   readonly subscription: SubscriptionSnapshot;
   readonly positioned: boolean;
   readonly recoverable: boolean;
+  /** From the token, for the subscribe reply. */
   readonly data?: JsonText;
 }
 
@@ -31,9 +32,10 @@ export interface Requester {
 }
 
 /**
- * Decides whether and how somebody may subscribe (rules A1 to A6, docs/protocol.md 1.6 and 5.5).
+ * Decides whether and how a client may subscribe (rules A1, A4 and A5, docs/protocol.md 1.6 and 5.5).
  *
- * @param token what became of the subscription token; absent when none came
+ * @param token the verified subscription token; undefined if the command carries none
+ * @returns the grant, or the decision on the command if there is none
  */
 export function grantSubscription(
   request: SubscribeRequest,
@@ -47,7 +49,7 @@ export function grantSubscription(
     return disconnectWith(disconnectCodes.badRequest);
   if (token === undefined) {
     if (!maySubscribe(channel, requester.user)) return failWith(errorCodes.permissionDenied);
-    return grantedAsAsked(request, channel, requester, namespaceTerms);
+    return grantedAsRequested(request, channel, requester, namespaceTerms);
   }
   switch (token.outcome) {
     case "invalid":
@@ -62,9 +64,21 @@ export function grantSubscription(
         return disconnectWith(disconnectCodes.invalidToken);
       }
       if (hasEnded(claims.expireAtSeconds, nowMs)) return failWith(errorCodes.expired);
-      return grantedAsAsked(request, channel, requester, claims);
+      return grantedAsRequested(request, channel, requester, claims);
     }
   }
+}
+
+/** Grants a server-side subscription. Nothing is requested, except recovery, and nothing is refused. */
+export function grantServerSubscription(
+  subscription: ServerSubscription,
+  channel: KnownChannel,
+  requester: Requester,
+  { recoverable } = { recoverable: false },
+): Grant {
+  const request = { channel: subscription.channel, ...nothingRequested, recoverable };
+  const grant = granted(request, channel, requester, { ...subscription, expireAtSeconds: 0 });
+  return { ...grant, subscription: { ...grant.subscription, serverSide: true } };
 }
 
 /** Whether a subscription token is for this channel and this user, and for this client if it names one (rule A4). */
@@ -77,8 +91,20 @@ export function isBoundTo(
   return claims.user === user && claims.channel === channel && isForClient;
 }
 
-/** A filter is part of what is asked for: without it the client would be sent what it said it doesn't want (rule D4). */
-function grantedAsAsked(
+/** Finds the channel that a command names, or else decides on the command. */
+export function findChannel(name: string, channels: Channels): KnownChannel | Decision {
+  if (name === "") return disconnectWith(disconnectCodes.badRequest);
+  const resolved = channels.find(name);
+  if (resolved.outcome === "bad-name") return failWith(errorCodes.badRequest);
+  if (resolved.outcome === "unknown-namespace") return failWith(errorCodes.unknownChannel);
+  return resolved;
+}
+
+/**
+ * Refuses a tags filter that isn't allowed or valid: without it, the client would get publications it doesn't want
+ * (rule D4).
+ */
+function grantedAsRequested(
   request: SubscribeRequest,
   channel: KnownChannel,
   requester: Requester,
@@ -90,32 +116,11 @@ function grantedAsAsked(
   return granted(request, channel, requester, terms);
 }
 
-/** Finds the channel a command names, or else what the command comes to. */
-export function findChannel(name: string, channels: Channels): KnownChannel | Decision {
-  if (name === "") return disconnectWith(disconnectCodes.badRequest);
-  const resolved = channels.find(name);
-  if (resolved.outcome === "bad-name") return failWith(errorCodes.badRequest);
-  if (resolved.outcome === "unknown-namespace") return failWith(errorCodes.unknownChannel);
-  return resolved;
-}
-
 function isValid(filter: FilterNode): boolean {
   return tagsFilter(filter) !== undefined;
 }
 
-/** What the server gives somebody whom it subscribes itself: nothing is asked for, and nothing refused. */
-export function grantServerSubscription(
-  subscription: ServerSubscription,
-  channel: KnownChannel,
-  requester: Requester,
-  { recoverable } = { recoverable: false },
-): Grant {
-  const request = { channel: subscription.channel, ...nothingRequested, recoverable };
-  const grant = granted(request, channel, requester, { ...subscription, expireAtSeconds: 0 });
-  return { ...grant, subscription: { ...grant.subscription, serverSide: true } };
-}
-
-/** What a token says of a subscription. */
+/** What a token, or the server, sets for a subscription. */
 interface Terms {
   readonly expireAtSeconds: number;
   readonly info?: JsonText;
@@ -138,7 +143,7 @@ function granted(
   requester: Requester,
   { expireAtSeconds, info, data, override }: Terms,
 ): Grant {
-  // Whoever is granted the subscription asks as a subscriber for what goes with it.
+  // The permissions of a subscriber hold for the subscription that is being granted, too.
   const caller = { user: requester.user, subscribed: true };
   const readsHistory = mayReadHistory(options, caller);
   const hasHistory = options.historySize > 0 && options.historyTtlMs > 0;
@@ -152,7 +157,7 @@ function granted(
       ((override.forcePositioning ?? options.forcePositioning) ||
         (request.positioned && (options.allowPositioning || readsHistory))));
   const { filter } = request;
-  // Between what a filter lets through there may be what it doesn't: no base for the next patch.
+  // Filtered publications would be missing between the others, so there would be no base for the next delta.
   const delta = request.delta !== "" && options.allowDelta && positioned && filter === undefined;
   const announced = override.joinLeave ?? options.joinLeave;
   const forced = override.forcePushJoinLeave ?? options.forcePushJoinLeave;

@@ -2,11 +2,12 @@ import { disconnectCodes } from "../protocol/codes.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
-/**
- * When to ask a client whether it is there, and when to give it up (rules K1 to K5).
- * Server-driven: we send a ping each interval. All of an object's sockets share one tick: whoever's last ping is more than
- * half an interval old is pinged along with the one that is due, so that they fall into step.
- * Client-driven: the client pings, the runtime answers without waking us, and we look at when it last did.
+/*
+ * Keep-alive: when a client is pinged, and when its connection is closed because no pong came (rules K1 to K5).
+ * Server-driven: the server sends a ping each interval. All sockets of an object share one tick: a client whose last
+ * ping is more than half an interval old is pinged along with the one that is due, so that one alarm comes to serve
+ * them all. Client-driven: the client pings, and the runtime answers without waking the object. The object looks at the
+ * time of the last answer.
  */
 
 /** When this session's next ping is due, ms since 1970; Infinity for never. */
@@ -16,13 +17,14 @@ export function pingDueAtMs(session: SessionIdentity, intervalMs: number): numbe
   return (session.pingedAtMs ?? session.openedAtMs) + intervalMs;
 }
 
+/** no-pong: a server-driven client didn't answer the last ping. gone: a client-driven client has been silent. */
 export type Heartbeat = "nothing" | "ping" | "no-pong" | "gone";
 
 /**
- * What to do with a session now.
+ * Decides what a session has to do now.
  *
- * @param tick       whether some session of the object is due for a ping
- * @param lastHeardMs when the runtime last answered this client's own ping; undefined when it never did
+ * @param tick        whether some session of the object is due for a ping
+ * @param lastHeardMs when the client last sent something, a ping answered by the runtime included; undefined for never
  */
 export function heartbeat(
   session: SessionIdentity,
@@ -42,14 +44,18 @@ export function heartbeat(
   return sinceMs >= Math.min(pongTimeoutMs, intervalMs) ? "no-pong" : "nothing";
 }
 
-/** What a client's answer to a ping comes to. */
+/**
+ * Decides on a client's pong.
+ *
+ * @param awaitingPong whether a ping is unanswered
+ */
 export function pong(awaitingPong: boolean | undefined): Decision {
-  // An answer nobody asked for keeps a dead connection looking alive (docs/protocol.md 1.4, item 7).
+  // Unsolicited pongs would make a dead connection look alive (docs/protocol.md 1.4, item 7).
   if (awaitingPong !== true) return disconnectWith(disconnectCodes.badRequest);
   return { outcome: "silent", changes: { awaitingPong: false } };
 }
 
-/** Centrifugo's `pong_timeout`; a shorter interval leaves less. */
+/** Centrifugo's `pong_timeout`; a shorter ping interval leaves less. */
 const pongTimeoutMs = 8_000;
-/** A client may miss one ping of its own, and its network may be slow about the next. */
+/** A client may miss one of its own pings, and its network may delay the next one. */
 const graceMs = 10_000;

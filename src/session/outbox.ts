@@ -2,37 +2,38 @@ import type { Message } from "../protocol/codec.ts";
 import type { Connection } from "./ports.ts";
 
 /**
- * The replies on their way to one client, in order. A reply that must come after publications which are still being
- * collected waits for them (rule O4), and those after it wait with it.
+ * Sends one client's replies in order. A publish reply waits until the hub has sent the publications that it still
+ * collects for the channel (rule O4), and the replies after it wait with it. Pushes don't pass through here: the hub
+ * sends them to the connection.
  */
 export class Outbox {
   readonly #connection: Connection;
   readonly #behindMaxBytes: number;
-  /** Undefined while none waits. */
+  /** Undefined while no message waits. */
   #waiting: QueuedMessage[] | undefined;
   #waitingBytes = 0;
 
-  /** @param behindMaxBytes how much a client may have outstanding before it gets no more (rule F4) */
+  /** @param behindMaxBytes how large the backlog of the client may get (rule F4) */
   constructor(connection: Connection, behindMaxBytes: number) {
     this.#connection = connection;
     this.#behindMaxBytes = behindMaxBytes;
   }
 
-  /** Whether the client has yet to take something. */
+  /** Whether the client hasn't taken everything yet. */
   get behind(): boolean {
     return this.#waitingBytes > 0 || this.#connection.backlogBytes() > 0;
   }
 
-  /** Whether so much would be more than the client may have outstanding. */
+  /** Whether the backlog would be too large with so many bytes more. */
   wouldExceed(bytes: number): boolean {
     return this.#connection.backlogBytes() + this.#waitingBytes + bytes > this.#behindMaxBytes;
   }
 
   /**
-   * Sends a message in its turn.
+   * Sends a message, after all messages that wait.
    *
-   * @param after the channel whose collected publications have to go out first
-   * @param sent  is called when the message went out
+   * @param after the channel whose collected publications have to be sent first
+   * @param sent  called when the message has been sent, now or later
    */
   send(message: Message, after?: string, sent?: () => void): void {
     if (after === undefined && this.#waiting === undefined) {
@@ -45,7 +46,7 @@ export class Outbox {
     this.#waitingBytes += message.length;
   }
 
-  /** A channel's collected publications went out. */
+  /** The hub has sent the channel's collected publications: sends what waited for them. */
   flushed(channel: string): void {
     const all = this.#waiting ?? [];
     for (const waiting of all) if (waiting.after === channel) waiting.after = undefined;
@@ -59,7 +60,7 @@ export class Outbox {
     }
   }
 
-  /** Nothing is sent any more. */
+  /** Drops the messages that wait. */
   clear(): void {
     this.#waiting = undefined;
     this.#waitingBytes = 0;

@@ -1,16 +1,20 @@
 import type { KnownChannel } from "../channel/channel-name.ts";
 import type { ChannelOptions } from "../config/config.ts";
 
-/** Who asks: a user ID, "" for anonymous, and whether it is subscribed to the channel it asks about. */
+/** The client that sends a command for a channel. */
 export interface Caller {
+  /** User ID; "" for anonymous. */
   readonly user: string;
+  /** Whether it is subscribed to that channel. */
   readonly subscribed: boolean;
 }
 
-/** Without a subscription token: whether the channel is open to this user (docs/protocol.md 5.5, steps 2 to 7). */
+/**
+ * Whether a user may subscribe to a channel without a subscription token (rule A5, docs/protocol.md 5.5, steps 2 to 7).
+ */
 export function maySubscribe(channel: KnownChannel, user: string): boolean {
   if (channel.private) return false;
-  // A user-limited channel is for those it names and for nobody else, whatever the namespace opens.
+  // A user-limited channel is for the users that it names and no others, whatever the namespace allows.
   if (channel.users !== undefined) return user !== "" && channel.users.includes(user);
   const { allowSubscribeForClient, allowSubscribeForAnonymous } = channel.options;
   return allowSubscribeForClient && (user !== "" || allowSubscribeForAnonymous);
@@ -25,7 +29,7 @@ export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
   });
 }
 
-/** Whether a client may see who is present. That the namespace keeps presence at all is another question. */
+/** Whether a client may read presence, provided that the namespace has presence. */
 export function maySeePresence(options: ChannelOptions, caller: Caller): boolean {
   return allowed(caller, {
     client: options.allowPresenceForClient,
@@ -34,7 +38,7 @@ export function maySeePresence(options: ChannelOptions, caller: Caller): boolean
   });
 }
 
-/** Whether a client may read the history. That the namespace keeps one at all is another question. */
+/** Whether a client may read the history, provided that the namespace has history. */
 export function mayReadHistory(options: ChannelOptions, caller: Caller): boolean {
   return allowed(caller, {
     client: options.allowHistoryForClient,
@@ -43,13 +47,14 @@ export function mayReadHistory(options: ChannelOptions, caller: Caller): boolean
   });
 }
 
-interface Openings {
+/** To whom the namespace allows a command. */
+interface Allowed {
   readonly client: boolean;
   readonly subscriber: boolean;
   readonly anonymous: boolean;
 }
 
-function allowed(caller: Caller, open: Openings): boolean {
+function allowed(caller: Caller, open: Allowed): boolean {
   if (caller.user === "" && !open.anonymous) return false;
   return open.client || (open.subscriber && caller.subscribed);
 }

@@ -19,16 +19,16 @@ import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 
 /**
- * The channels as a session sees them. In a channel's own object there is one, and every answer comes at once; on a gateway
- * there are as many as clients name, and answers come when the channels' objects gave them. Each `answer` is called at most
- * once. None of these calls throws.
+ * The channels as a session sees them. A channel's own object has one channel, which replies at once; a gateway has as
+ * many as its clients name, and they reply when their objects have. Each `done` is called at most once. None of these
+ * calls throws.
  */
 export interface Channels {
-  /** What a name stands for here. */
+  /** Finds the channel of a name, with its options. */
   find(name: string): ResolvedChannel;
   /**
-   * Makes somebody a subscriber. The subscription begins in the stretch in which `answer` is called: every publication
-   * after the answer's position reaches it, and none before. After {@link unsubscribe} there is no answer any more.
+   * Adds a subscription. It begins within the synchronous call of `done`: the subscription gets every publication after
+   * the reply's position, and none before (rule O3). After {@link unsubscribe} `done` isn't called any more.
    */
   subscribe(
     subscription: Subscription,
@@ -36,17 +36,17 @@ export interface Channels {
     nowMs: number,
     done: (outcome: SubscribeReply) => void,
   ): void;
-  /** Takes up a subscription that slept. */
+  /** Restores a subscription after hibernation. */
   restore(subscription: Subscription): void;
-  /** Tells the others, after its own reply, that a subscriber came. */
+  /** Announces a subscription's join, after its own subscribe reply (rule O5). */
   announce(subscription: Subscription): void;
-  /** Ends a subscription, or the wish for one. The others hear of it, if they heard that it came. */
+  /** Ends a subscription, or cancels a pending one. The leave is announced if the join was (rule O5). */
   unsubscribe(subscription: Subscription): void;
   /**
-   * Publishes for a client that may.
+   * Publishes for a client that is allowed to.
    *
-   * @param subscription the publisher's own to this channel, if there is one: what it publishes has then reached the hub
-   *                     before `answer` is called (rule O4)
+   * @param subscription the publisher's own to this channel, if there is one: the publication then reaches the hub
+   *                     before `done` is called (rule O4)
    */
   publish(
     channel: string,
@@ -56,6 +56,11 @@ export interface Channels {
     nowMs: number,
     done: (outcome: PublishReply) => void,
   ): void;
+  /**
+   * Reads the history.
+   *
+   * @param bytesMax how large the publications of the reply may be together, before they are encoded
+   */
   history(
     channel: string,
     query: HistoryQuery,
@@ -63,33 +68,39 @@ export interface Channels {
     nowMs: number,
     done: (outcome: HistoryReply) => void,
   ): void;
+  /** Asks who is present on the channel, on all its objects (rule G6). */
   presence(channel: string, done: (outcome: PresenceReply) => void): void;
+  /** Asks how many are present on the channel, on all its objects (rule G6). */
   presenceStats(channel: string, done: (outcome: PresenceStatsReply) => void): void;
   /**
-   * Whether publications for this subscriber are still being collected. If so, its `flushed` is called once they went out,
-   * and a reply that must come after them waits for that (rule O4).
+   * Whether the hub still collects publications for this subscriber. If so, its `flushed` is called once they have been
+   * sent, and a reply that must come after them waits for that (rule O4).
    */
   awaitFlush(subscription: Subscription): boolean;
 }
 
-/** The channel's object refused, or nobody could ask it. */
+/** The channel's object refused, or couldn't be reached. */
 interface FailedReply {
   readonly outcome: "failed";
   readonly error: ErrorCode;
 }
 
+/** The outcome of a subscribe. */
 export type SubscribeReply =
   | {
       readonly outcome: "subscribed";
-      /** Where the stream stood when the subscription began; absent when it keeps no position. */
+      /** The top when the subscription began; absent for a subscription without a position. */
       readonly position?: StreamPosition;
       readonly recovered: boolean;
+      /** The publications that were recovered. */
       readonly publications: readonly Publication[];
     }
   | FailedReply;
 
+/** The outcome of a publish. */
 export type PublishReply = { readonly outcome: "published" } | FailedReply;
 
+/** The outcome of a history request. */
 export type HistoryReply =
   | {
       readonly outcome: "history";
@@ -98,10 +109,12 @@ export type HistoryReply =
     }
   | FailedReply;
 
+/** The outcome of a presence request. */
 export type PresenceReply =
   | { readonly outcome: "presence"; readonly result: PresenceResult }
   | FailedReply;
 
+/** The outcome of a request for presence statistics. */
 export type PresenceStatsReply =
   | { readonly outcome: "presence-stats"; readonly result: PresenceStatsResult }
   | FailedReply;
@@ -110,11 +123,14 @@ export type PresenceStatsReply =
 export interface Connection {
   send(frame: Message): void;
   close(code: DisconnectCode): void;
-  /** Keeps the snapshot for as long as the socket lives, whatever becomes of the object's memory. */
+  /** Stores the snapshot for as long as the socket lives, so that it survives hibernation (rule S1). */
   save(snapshot: SessionSnapshot): void;
-  /** Bytes handed to the socket that the peer has not taken yet. */
+  /** Bytes that were sent and that the client hasn't taken yet. */
   backlogBytes(): number;
-  /** When the client was last heard, by us or by the runtime that answers its pings; undefined when it never was. */
+  /**
+   * When the client last sent something, ms since 1970, pings that the runtime answered included; undefined if it never
+   * did.
+   */
   lastHeardMs(): number | undefined;
 }
 
@@ -122,67 +138,76 @@ export interface Connection {
 export interface SessionContext {
   readonly config: Config;
   readonly channels: Channels;
-  /** What was made for those who recovered before. */
+  /** Deltas that were made for clients that recovered before. */
   readonly knownDeltas: KnownDeltas;
-  /** What the server calls itself to clients; never empty. */
+  /** The server's version, as clients are told it; never empty. */
   readonly version: string;
-  /** Whether the server makes subscriptions of its own: not on a socket that was opened for one channel. */
+  /** Whether the server makes subscriptions (rule C9): not on sockets that were opened for one channel. */
   readonly serverSubscriptions: boolean;
-  /** By what name what clients post finds this object (docs/protocol.md 4.3). */
+  /** The name by which clients' posts reach this object (docs/protocol.md 4.3). */
   readonly node: string;
-  /** The one channel that sockets here are opened for; absent where they are for any. */
+  /** The one channel for which sockets are opened here; absent where they are for any channel. */
   readonly channel?: string;
-  /** Whether a session too large for its attachment can lie in a row (rule G2). */
+  /** Whether a session that is too large for its attachment can be stored in a row (rule G2). */
   readonly storesRows: boolean;
 }
 
-/** A session as the commands that it carries out see it. */
+/** A session, as far as the commands that it carries out need it. */
 export interface CommandSession {
   readonly context: SessionContext;
-  /** What its frames are. */
+  /** The codec of the client's frames. */
   readonly codec: Codec;
   readonly subscriptions: Subscriptions;
-  /** Who the client is. What it is subscribed to is in `subscriptions`. */
+  /** Who the client is, and the phase of its connection. */
   identity: SessionIdentity;
-  /** A connect waits for the server's subscriptions; until then nothing is saved. */
+  /** Whether a connect waits for server-side subscriptions. Nothing is saved meanwhile. */
   connecting: boolean;
   readonly closed: boolean;
-  /** Whether nothing but connect may come. */
+  /** Whether the next command has to be connect (rule C1). */
   readonly awaitsConnect: boolean;
-  /** Whether whatever comes counts for nothing: the connection is closed, was refused (rule C4), or only listens (rule C11). */
+  /**
+   * Whether commands have no effect: the connection is closed, was refused (rule C4), or is unidirectional (rule C11).
+   */
   readonly ignoresCommands: boolean;
-  /** Whether the client only listens: then nothing is answered. */
+  /** Whether the client is unidirectional: then errors become disconnect codes (rule C11). */
   readonly unidirectional: boolean;
-  /** "" for an anonymous user, and before connect. */
+  /** The user's ID; "" for an anonymous user, and before connect if the edge saw no token. */
   readonly user: string;
+  /** What would be saved now. */
   readonly snapshot: SessionSnapshot;
-  /** Changes what the client is, and saves the session. */
+  /** Changes the identity, and saves the session; without changes it does neither. */
   change(changes: Changes | undefined): void;
   /** Saves the session, unless a connect is under way or the connection is closed. */
   save(): void;
-  /** Whether a session with these subscriptions, or claims, could be saved (rules S1, G2). */
+  /** Whether the session could be saved with these subscriptions, and these claims if they are given (rules S1, G2). */
   hasRoom(
     subscriptions: readonly SubscriptionSnapshot[],
     claims?: SessionSnapshot["claims"],
   ): boolean;
+  /** Makes a subscription of this session. The caller adds it to `subscriptions`. */
   newSubscription(granted: SubscriptionSnapshot): Subscription;
-  /** Ends the subscription to a channel, if there is one. */
+  /** Ends the subscription to a channel, if it has begun. The client isn't told. */
   leave(channel: string): void;
   /**
-   * Sends a reply, or an error if the reply is too large.
+   * Sends a reply, or error 106 if the reply is too large (rule F4).
    *
-   * @param after the channel whose collected publications have to go out first
+   * @param after the channel whose collected publications have to be sent first
    */
   reply(reply: Reply, after?: string): void;
-  /** @param sent is called when the message went out: at once, or when those before it did */
+  /**
+   * Sends a message, unless the client's backlog is too large: then the client is disconnected (rule F4).
+   *
+   * @param after the channel whose collected publications have to be sent first
+   * @param sent  called when the message has been sent, now or later
+   */
   send(message: Message, after?: string, sent?: () => void): void;
-  /** Whether a message of this size has to wait until the client has taken what is under way to it. */
+  /** Whether the message would exceed the backlog that the client may have, though not by itself. */
   mustWait(message: Message): boolean;
-  /** Closes the connection from our side. */
+  /** Closes the connection from the server's side. */
   disconnect(code: DisconnectCode): void;
 }
 
-/** What became of the token that came with a command, already verified: that takes time, and a session takes none. */
+/** The tokens that came with a command, verified already: a verification takes time, and a session is synchronous. */
 export interface VerifiedTokens {
   readonly connection?: ConnectionVerdict;
   readonly subscription?: SubscriptionVerdict;

@@ -1,14 +1,14 @@
 import type { CommandMethod } from "../protocol/command.ts";
 import { limits } from "../limits.ts";
 
-/** What one connection has used lately of what it may ask for (rule B7). */
+/** How many commands, and how many subscribes, one connection may send now (rule B7). */
 export class CommandRateLimit {
-  /** Both undefined until something is asked for. */
+  /** Both undefined until the first command of their kind. */
   #commands: TokenBucket | undefined;
   #subscribes: TokenBucket | undefined;
 
   take(method: CommandMethod, nowMs: number): ReturnType<TokenBucket["take"]> {
-    // Pongs are answers: each was asked for, or closes the connection.
+    // Pongs don't count: a pong without a ping closes the connection anyway (rule K2).
     if (method === "pong") return "granted";
     this.#commands ??= new TokenBucket(commandRate);
     const taken = this.#commands.take(nowMs);
@@ -17,28 +17,29 @@ export class CommandRateLimit {
     return this.#subscribes.take(nowMs);
   }
 
-  /** Whether all of it is left again: an object has thousands of connections, and this can go. */
+  /** Whether both buckets are full, so that this can be dropped: an object has thousands of connections. */
   isWhole(nowMs: number): boolean {
     return this.#commands?.isWhole(nowMs) !== false && this.#subscribes?.isWhole(nowMs) !== false;
   }
 }
 
-/** How often something may be done: so many times at once, and so many times a second. */
+/** How often something may be done. */
 interface Rate {
+  /** How many times at once. */
   readonly burst: number;
   readonly perSecond: number;
 }
 
 /**
- * How often somebody may do something: so many times at once, and then so many times a second (rule B7). It lives in
- * memory only: whoever is so quiet that its object sleeps has all of it again.
+ * A token bucket (rule B7). It lives in memory only: after hibernation, which only a quiet client allows, the bucket is
+ * full again.
  */
 export class TokenBucket {
   readonly #rate: Rate;
   #left: number;
   #countedAtMs = 0;
 
-  /** @param rate may be shared: each connection has several of these */
+  /** @param rate may be shared, because each connection has several buckets */
   constructor(rate: Rate) {
     this.#rate = rate;
     this.#left = rate.burst;
@@ -47,7 +48,7 @@ export class TokenBucket {
   /**
    * Takes one.
    *
-   * @returns over: it is more than allowed, and refused. far-over: as often as that again was refused lately.
+   * @returns over: refused. far-over: refused, after as many refusals as the burst allows commands.
    */
   take(nowMs: number): "granted" | "over" | "far-over" {
     this.#gain(nowMs);
@@ -58,8 +59,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes one if there is one: a refusal costs nothing. For many who ask independently of each other: were those who come
-   * again counted, their asking alone would keep everybody out for ever.
+   * Takes one if there is one. Unlike with {@link take}, a refusal doesn't count. This is for a bucket that many
+   * clients share: if refusals counted, clients that retry would keep the bucket empty for ever.
    */
   takeIfLeft(nowMs: number): boolean {
     this.#gain(nowMs);
@@ -68,7 +69,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Whether all of it is left: then it is as good as a new one. */
+  /** Whether the bucket is full, and so as good as a new one. */
   isWhole(nowMs: number): boolean {
     this.#gain(nowMs);
     return this.#left >= this.#rate.burst;
@@ -81,13 +82,13 @@ export class TokenBucket {
   }
 }
 
-/** The commands of one connection (rule B7). */
+/** For the commands of one connection (rule B7). */
 const commandRate: Rate = {
   burst: limits.commandsBurst,
   perSecond: limits.commandsPerSecond,
 };
 
-/** Its subscribe commands, and with them the tokens it may have verified. */
+/** For the subscribes of one connection, and for the tokens that it may have verified (rule B7). */
 export const subscribeRate: Rate = {
   burst: limits.subscribesBurst,
   perSecond: limits.subscribesPerSecond,

@@ -14,7 +14,12 @@ import { fitsAttachment } from "../contract/attachment.ts";
 import { hasEnded, ttlSeconds } from "./expiry.ts";
 import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
-/** Carries out a refresh: the new token's info is what others see from now on, as they would after sleep (rule S2). */
+/**
+ * Carries out a refresh. From then on others are shown the new token's info, as they would be after hibernation (rule
+ * S2).
+ *
+ * @param token the command's verified token; undefined if the command carries none
+ */
 export function carryOutRefresh(
   session: CommandSession,
   id: number,
@@ -34,7 +39,11 @@ export function carryOutRefresh(
   return decision;
 }
 
-/** Carries out the refresh of one subscription. */
+/**
+ * Carries out the refresh of one subscription.
+ *
+ * @param token the command's verified token; undefined if the command carries none
+ */
 export function carryOutSubRefresh(
   session: CommandSession,
   id: number,
@@ -56,10 +65,9 @@ export function carryOutSubRefresh(
 const noChannels: ReadonlySet<string> = new Set();
 
 /**
- * Decides on a connection's new token (docs/protocol.md 1.4, item 10).
+ * Decides on a connection's new token (rule C7, docs/protocol.md 1.4, item 10).
  *
- * @param token what became of the token; absent when the command carried none
- * @param channelsFor which channels the server subscribes a connection with these claims to
+ * @param channelsFor gives the channels to which the server subscribes a connection with these claims
  */
 function refresh(
   id: number,
@@ -83,7 +91,7 @@ function refresh(
       if (hasEnded(claims.expireAtSeconds, nowMs)) {
         return disconnectWith(disconnectCodes.connectionExpired);
       }
-      // The server's own subscriptions are made by connect alone: the client is to come back for the others.
+      // Only connect makes server-side subscriptions, so the client has to connect again for other ones (rule C9).
       if (!sameChannels(channelsFor(claims), snapshot)) {
         return disconnectWith(disconnectCodes.insufficientState);
       }
@@ -104,7 +112,7 @@ function sameChannels(channels: ReadonlySet<string>, { subscriptions }: SessionS
   return current.length === channels.size && current.every(({ channel }) => channels.has(channel));
 }
 
-/** What a subscription is after its token was renewed, or what else the command comes to. */
+/** The renewed subscription with the reply, or another decision on the command. */
 type SubRefreshed =
   | {
       readonly outcome: "refreshed";
@@ -113,7 +121,7 @@ type SubRefreshed =
     }
   | Decision;
 
-/** Decides on a subscription's new token (docs/protocol.md 1.4, item 11). */
+/** Decides on a subscription's new token (rules A4 and C7, docs/protocol.md 1.4, item 11). */
 function subRefresh(
   id: number,
   request: SubRefreshRequest,

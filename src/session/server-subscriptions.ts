@@ -6,17 +6,17 @@ import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import { type Requester, type Grant, grantServerSubscription } from "./grant.ts";
 
-/** A subscription that the server is about to make for a connection. */
+/** A subscription that the server is about to make for a connection, with its channel. */
 export interface GrantedChannel {
   readonly known: KnownChannel;
   readonly grant: Grant;
 }
 
 /**
- * Which subscriptions the server makes for a connection: those its token names, and the user's personal channel (rule C9,
- * docs/protocol.md 2.7).
+ * Grants a connection's server-side subscriptions: those that its token names, and the user's personal channel (rule
+ * C9, docs/protocol.md 2.7).
  *
- * @returns what the connect comes to instead, when one of them can't be
+ * @returns the grants, or the decision on the connect if one of the channels can't be subscribed to
  */
 export function grantServerSubscriptions(
   claims: ConnectionClaims,
@@ -44,7 +44,7 @@ export function grantServerSubscriptions(
   return { outcome: "granted", granted };
 }
 
-/** The channels of {@link grantServerSubscriptions}, by their names alone. */
+/** The names of the channels that {@link grantServerSubscriptions} grants. */
 export function serverChannels(claims: ConnectionClaims, config: Config): ReadonlySet<string> {
   return new Set(serverSubscriptions(claims, config).map(({ channel }) => channel));
 }
@@ -60,7 +60,7 @@ function serverSubscriptions(
   return [...subscriptions, { channel: personal, override: {} }];
 }
 
-/** Nobody's personal channel is that of those who have no name. */
+/** The name of a user's personal channel; undefined if there is none. Anonymous users have none. */
 function personalChannel(user: string, { client, channel }: Config): string | undefined {
   const { enabled, namespace } = client.personalChannel;
   if (!enabled || user === "") return undefined;

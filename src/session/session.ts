@@ -26,9 +26,11 @@ import { clientInfo, Subscription, type SubscriptionSession } from "./subscripti
 import { Subscriptions } from "./subscriptions.ts";
 
 /**
- * One client's connection, from its first command to its last (rules C1 to C10).
- * What it holds beyond its snapshot belongs to commands under way, and an object with any of those doesn't sleep: so a
- * session thrown away and made again from the snapshot goes on as if nothing had happened.
+ * One client's connection from open to close: who the client is, its subscriptions, what it is sent, what is saved of
+ * it, and when it is pinged or given up (rules C1 to C11, K1 to K5). `CommandExecutor` carries out its commands.
+ *
+ * State beyond the snapshot belongs to commands under way, and an object with a command under way doesn't hibernate. So
+ * a session that is restored from its snapshot behaves as if the object had never hibernated (rule S2).
  */
 export class Session implements CommandSession, SubscriptionSession {
   readonly context: SessionContext;
@@ -38,10 +40,10 @@ export class Session implements CommandSession, SubscriptionSession {
   identity: SessionIdentity;
   connecting = false;
   readonly #connection: Connection;
-  /** Undefined until the first command, and again once nothing of the commands is left. */
+  /** Undefined until the first command, and again once the executor is idle. */
   #executor: CommandExecutor | undefined;
 
-  /** Also takes up a session that slept: a subscription in the snapshot is a subscription again. */
+  /** Also restores a session after hibernation: each subscription in the snapshot is restored. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
     const { subscriptions, cursors, ...identity } = snapshot;
     this.identity = compact(identity);
@@ -55,7 +57,7 @@ export class Session implements CommandSession, SubscriptionSession {
       subscription.restored();
       this.subscriptions.add(subscription);
       context.channels.restore(subscription);
-      // Another release understood its filter: without it the client would get everything (rule D4).
+      // Only another release can read this filter. Without it the client would get every publication (rule D4).
       if (granted.filter && !subscription.filter) this.insufficientState(subscription);
     }
   }
@@ -93,17 +95,22 @@ export class Session implements CommandSession, SubscriptionSession {
   }
 
   /**
-   * Carries out one command, or lets it wait for an earlier one. What it published is sent when the hub settles; its reply
-   * waits for that.
+   * Carries out one command, or queues it behind an earlier one. The hub sends what the command published when it
+   * settles, and the publish reply waits for that (rule O4).
    *
-   * @param busy too much waits already: a publish is refused (rule B6)
+   * @param tokens the command's own, verified already
+   * @param busy   too much waits in the object already: a publish is refused (rule B6)
    */
   receive(command: Command, tokens: VerifiedTokens, nowMs: number, busy = false): void {
     this.#executor ??= new CommandExecutor(this);
     this.#executor.receive(command, tokens, nowMs, busy);
   }
 
-  /** Does what is due: gives up who is stale, expired or gone, and pings. */
+  /**
+   * Does what is due: closes a connection that is stale, expired or dead, ends expired subscriptions, and pings.
+   *
+   * @param pingTick whether some session of the object is due for a ping
+   */
   tick(pingTick: boolean, nowMs: number): void {
     const { identity } = this;
     const { client } = this.context.config;
@@ -138,7 +145,7 @@ export class Session implements CommandSession, SubscriptionSession {
     return pingDueAtMs(this.identity, this.context.config.client.pingIntervalMs);
   }
 
-  /** When {@link tick} has something to do, ms since 1970; Infinity for never. */
+  /** When {@link tick} has to be called next, ms since 1970; Infinity for never. */
   get dueAtMs(): number {
     const { identity } = this;
     const { client } = this.context.config;
@@ -151,21 +158,22 @@ export class Session implements CommandSession, SubscriptionSession {
     );
   }
 
-  /** Closes the connection from our side. */
+  /** Closes the connection from the server's side. */
   disconnect(code: DisconnectCode): void {
     if (this.closed) return;
     this.ended();
     this.#connection.close(code);
   }
 
-  /** The socket is gone, whoever closed it: the connection is over, and so are its subscriptions. */
+  /** The socket is closed, by either side: ends the session and its subscriptions. */
   ended(): void {
     if (this.closed) return;
     this.#executor?.clear();
     const { all } = this.subscriptions;
     this.subscriptions.clear();
     this.identity = compact({ ...this.identity, phase: "closed" });
-    // Also while a connect is under way: after hibernation the platform may list the socket again (rule S4).
+    // Not by save(), which does nothing while a connect is under way: the platform may list the socket again after
+    // hibernation, and the session has to be closed then, too (rule S4).
     this.#connection.save(this.snapshot);
     for (const subscription of all) this.context.channels.unsubscribe(subscription);
     this.outbox.clear();
@@ -174,7 +182,7 @@ export class Session implements CommandSession, SubscriptionSession {
   insufficientState(subscription: Subscription): void {
     const { channel, granted } = subscription;
     const isCurrent = this.subscriptions.get(channel) === subscription;
-    // A subscription that the server made can only be made anew by connecting anew (docs/protocol.md 2.6).
+    // A client can renew a server-side subscription only by connecting again (docs/protocol.md 2.6).
     if (this.connecting || (isCurrent && granted.serverSide === true)) {
       this.disconnect(disconnectCodes.insufficientState);
     } else if (isCurrent) {
@@ -223,16 +231,16 @@ export class Session implements CommandSession, SubscriptionSession {
     const { codec } = this;
     const { config } = this.context;
     const message = codec.encodeReply(reply);
-    // A reply that is larger than all that may wait for the client is an error instead (rule F4).
+    // A reply larger than `client.queue_max_size` could never be taken, so an error replaces it (rule F4).
     const fits = message.length <= config.client.queueMaxSizeBytes;
     const refusal: Reply = { id: reply.id, error: errorCodes.limitExceeded };
     this.send(fits ? message : codec.encodeReply(refusal), after);
   }
 
   send(message: Message, after?: string, sent?: () => void): void {
-    // Carrying out a command can cut its own sender as too slow; a closed socket is sent nothing (rule S4).
+    // Carrying out a command can disconnect its own sender as slow, and a closed socket is sent nothing (rule S4).
     if (this.closed) return;
-    // One small frame can ask for much: who doesn't take the answers gets no more of them (rule F4).
+    // One small frame can request large replies, so a client that doesn't take its replies gets no more (rule F4).
     if (this.outbox.wouldExceed(0)) this.disconnect(disconnectCodes.slow);
     else this.outbox.send(message, after, sent);
   }
@@ -262,9 +270,8 @@ export class Session implements CommandSession, SubscriptionSession {
     }
   }
 
-  /** Asks the client whether it is there. */
   #ping(nowMs: number): void {
-    // Who only listens has no way to answer.
+    // A unidirectional client can't send a pong.
     this.change({ pingedAtMs: nowMs, awaitingPong: !this.unidirectional });
     this.#connection.send(this.codec.ping);
   }
@@ -274,7 +281,9 @@ export class Session implements CommandSession, SubscriptionSession {
   }
 }
 
-/** The same, but made in one go: an object that grew name by name takes more memory, and each connection has one of these. */
+/**
+ * A copy made by one literal: V8 stores an object that grew name by name in more memory, and each connection has one.
+ */
 function compact(identity: SessionIdentity): SessionIdentity {
   const { phase, client, openedAtMs, keepalive, claims, ...others } = identity;
   if (claims === undefined) return identity;

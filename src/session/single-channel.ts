@@ -18,24 +18,23 @@ import { type ResolvedChannel, resolveChannel } from "../channel/channel-name.ts
 import { clientPublication } from "../channel/publication-request.ts";
 import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
 
-/** Asks all gateways who is present there. `answered` is called once, now or later. */
+/** Asks all gateways which of their clients are present. `done` is called once, now or later (rule G6). */
 export type GatherPresence = (done: (others: GatheredPresence) => void) => void;
 
 /**
- * The channels as sessions in a channel's own object see them: there is this one, and its answers come at once (rule C6).
- * But for {@link find}, names are only given that `find` knew.
+ * The channels of a session in a channel's own object: there is only that one (rule C6), and it replies at once. Except
+ * for {@link find}, the methods expect the name of that channel.
  */
 export class SingleChannel implements Channels {
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
   readonly #gathering: CoalescedCall<GatheredPresence>;
-  /** Subscribers whose coming the others have not heard of yet, and so neither will of their going (rule O5). */
+  /** Subscribers that haven't been announced: their leave isn't announced either (rule O5). */
   readonly #unannounced = new Set<Subscription>();
-
-  /** What subscribers had when the object fell asleep who get patches; undefined until one of them is restored. */
+  /** The payload that delta subscribers held when the object hibernated; undefined until one of them is restored. */
   #restoredBase: { readonly newest: Payload | undefined } | undefined;
 
-  /** @param gather is only asked while gateways follow the channel, and one time after the other */
+  /** @param gather only called while gateways follow the channel, and never while a call is under way */
   constructor(channel: Channel, config: ChannelConfig, gather: GatherPresence) {
     this.#channel = channel;
     this.#config = config;
@@ -67,7 +66,7 @@ export class SingleChannel implements Channels {
   restore(subscription: Subscription): void {
     this.#channel.hub.add(subscription);
     if (subscription.granted.hasNewest !== true) return;
-    // Read once, however many have it.
+    // Read once, for all that hold it.
     this.#restoredBase ??= { newest: this.#channel.newest?.data };
     subscription.deltaBase = this.#restoredBase.newest;
   }

@@ -14,10 +14,11 @@ import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";
 import type { Publication } from "../protocol/publication.ts";
 
 /**
- * Carries out a client's subscribe: the reply comes before any push of the channel, the own join after it (rules O3, O5).
+ * Carries out a client's subscribe. The client gets the reply before any push of the channel, and its own join after
+ * the reply (rules O3, O5).
  *
- * @param token what became of the subscription token; absent when none came
- * @param done takes what the subscribe comes to; silent once the client was told of its success
+ * @param token the command's verified subscription token; undefined if the command carries none
+ * @param done  takes the decision, which is silent for a success: the reply has been sent by then
  */
 export function carryOutSubscribe(
   session: CommandSession,
@@ -53,13 +54,13 @@ export function carryOutSubscribe(
       return;
     }
     if (session.mustWait(message)) {
-      // Several large recoveries at once would be reason to cut the client as slow, again and again.
+      // Several large recoveries at once would get the client disconnected as slow, again after each reconnect.
       channels.unsubscribe(subscription);
       fail(errorCodes.tooManyRequests);
       return;
     }
     subscription.begin();
-    // The reply may have to wait for others, and what the channel tells then waits for the reply (rule O3).
+    // The reply may have to wait for earlier replies. Then the channel's pushes wait for it (rule O3).
     subscription.pause();
     session.send(message, undefined, () => subscription.resume());
     if (!session.closed) channels.announce(subscription);
@@ -68,10 +69,10 @@ export function carryOutSubscribe(
 }
 
 /**
- * The reply. What is recovered is no more than may wait for a client, as the channel measured it; but in this client's format
- * it may be more (payloads as strings, bytes in base64). Then it is told that it missed something (rule R4).
+ * Encodes the reply. The channel recovers no more publications than the client may be sent, but in the client's format
+ * they may be larger (payloads as strings, bytes in base64). Then the subscription isn't recovered (rule R4).
  *
- * @returns undefined where it wants no subscription then
+ * @returns undefined if the client doesn't want an unrecovered subscription (rule R5)
  */
 function subscribedMessage(
   session: CommandSession,
@@ -82,14 +83,15 @@ function subscribedMessage(
   reply: Subscribed,
   nowMs: number,
 ): Message | undefined {
-  // A client walks to the top through what it gets. When its filter lets nothing of it through, it is told where that is.
+  // A client counts its offset up with the publications that it gets. If its filter lets none through, the reply names
+  // the top (rule D3).
   const publications = recoveredPublications(
     subscription,
     session.context.knownDeltas,
     reply.publications,
   );
-  const isLeftBehind = publications.length === 0 && reply.publications.length > 0;
-  const asked = isLeftBehind ? { ...request, ...reply.position } : request;
+  const isAllFiltered = publications.length === 0 && reply.publications.length > 0;
+  const asked = isAllFiltered ? { ...request, ...reply.position } : request;
   const encode = (subscribed: Subscribed): Message => {
     const result = subscribeResult(grant, asked, subscribed, nowMs);
     return session.codec.encodeReply({ id, method: "subscribe", result });
@@ -126,7 +128,7 @@ function allow(
     : failWith(errorCodes.limitExceeded);
 }
 
-/** What a client says of where it was, in a subscribe or in a connect. */
+/** A client's request to recover from a position, in a subscribe or in a connect. */
 export interface RecoveryRequest {
   readonly recover: boolean;
   readonly epoch: string;
@@ -134,10 +136,10 @@ export interface RecoveryRequest {
   readonly flag: number;
 }
 
-/** For whom there is nothing to recover. */
+/** Of a client that doesn't recover. */
 export const noRecovery: RecoveryRequest = { recover: false, epoch: "", offset: 0, flag: 0 };
 
-/** How a subscriber wants to take up the stream, from what it was granted and what it says of itself. */
+/** The options with which the channel is asked to subscribe, from the grant and the client's request. */
 export function subscribeOptions(
   grant: Grant,
   options: ChannelOptions,
@@ -148,13 +150,13 @@ export function subscribeOptions(
   return {
     positioned: grant.positioned,
     mode,
-    // Who asks for nothing isn't refused for want of it: automatic cache recovery is a gift.
+    // A client that didn't request recovery isn't refused if automatic cache recovery fails.
     orFail: request.recover && (request.flag & flagErrorOnUnrecoverable) !== 0,
     ...(since === undefined ? {} : { since }),
   };
 }
 
-/** A subscribe that has succeeded, as the channel replied. */
+/** A channel's reply to a subscribe that succeeded. */
 export type Subscribed = SubscribeReply & { readonly outcome: "subscribed" };
 
 /** The result of a subscribe that was granted and has begun (docs/protocol.md 2.2). */
@@ -172,7 +174,7 @@ export function subscribeResult(
     wasRecovering: grant.recoverable && request.recover,
     recovered,
     publications,
-    // A client that recovered walks from where it was through the publications to the top.
+    // A recovered client counts up to the top from the offset that it requested (rule R2).
     ...(position === undefined
       ? {}
       : { position: recovered ? { ...position, offset: request.offset } : position }),
@@ -181,7 +183,7 @@ export function subscribeResult(
   };
 }
 
-/** With automatic cache recovery whoever asks for nothing asks for the newest publication. */
+/** The position to recover from. Automatic cache recovery gives a client without one the newest publication. */
 function sinceOf(
   grant: Grant,
   { recover, epoch, offset }: RecoveryRequest,
@@ -193,8 +195,9 @@ function sinceOf(
 }
 
 /**
- * Recovered publications as the subscriber gets them: those that its filter lets through (docs/protocol.md 3.2), or the first in
- * full and the others as patches (docs/protocol.md 3.1). What comes next may be a patch of the last of them only if there is one.
+ * Recovered publications as the subscriber gets them: those that its filter lets through (docs/protocol.md 3.2), or the
+ * first one in full and the others as deltas (docs/protocol.md 3.1). The last one, if there is one, is the base of the
+ * next delta.
  */
 function recoveredPublications(
   subscription: Subscription,

@@ -12,16 +12,16 @@ import type {
 
 /** What a subscription needs of the session it belongs to. */
 export interface SubscriptionSession {
-  /** The replies that may wait for the subscription's publications. */
+  /** The session's replies, some of which may wait for collected publications of the channel (rule O4). */
   readonly outbox: { flushed(channel: string): void };
   /** Whether the session's attachment has room for one more cursor (rule L7). */
   hasRoomForCursor(): boolean;
-  /** Saves the session, so that it survives hibernation. */
+  /** Saves the session, so that it survives hibernation (rule S1). */
   save(): void;
-  /** The subscription began, or its grant changed: the same as {@link save}, with the new grant. */
+  /** Saves the session after the subscription has begun, or its grant has changed. */
   subscriptionChanged(): void;
   disconnect(code: DisconnectCode): void;
-  /** Ends the subscription, or the connection, because publications are missing and can't be had (rule L3). */
+  /** Ends the subscription, or the connection, because publications are missing and can't be read (rule L3). */
   insufficientState(subscription: Subscription): void;
 }
 
@@ -31,11 +31,16 @@ interface Socket {
   backlogBytes(): number;
 }
 
-/** One session's subscription to one channel, as the hub and the relay see it. */
+/**
+ * One session's subscription to one channel. The hub sends to it, and a gateway stores its cursor in it. A subscription
+ * owns its grant, its cursor and the frames that wait for the subscribe reply; its session saves and disconnects.
+ */
 export class Subscription implements Subscriber {
-  /** Changes when a refreshed token says something else of the client. */
+  /** Shown to other clients. Changes when a refreshed token carries other info. */
   info: ClientInfo;
-  /** What it counts for in the gateway that holds it, as its texts were then; undefined where it doesn't count. */
+  /**
+   * The memory for which the gateway counts the subscription, in bytes; undefined while the gateway doesn't count it.
+   */
   heldBytes: number | undefined;
   readonly codec: Codec;
   readonly filter: TagsFilter | undefined;
@@ -45,9 +50,10 @@ export class Subscription implements Subscriber {
   #granted: SubscriptionSnapshot;
   #begun = false;
   #cursor: Cursor | undefined;
-  /** Frames that must wait for the reply that tells of the subscription; absent once it was sent. */
+  /** Frames that wait for the subscribe reply, or the connect reply; undefined once the reply is sent. */
   #waiting: Message[] | undefined;
   #waitingBytes = 0;
+  /** See {@link replacedBy}. */
   #replaceable: boolean;
 
   constructor(
@@ -68,17 +74,17 @@ export class Subscription implements Subscriber {
     this.#session = session;
   }
 
-  /** As it is saved. Changes, but for the channel's name, when its token is renewed. */
+  /** As it is saved. A renewed token changes everything but the channel's name. */
   get granted(): SubscriptionSnapshot {
     return this.#granted;
   }
 
-  /** The client has been told, or is about to be, that it is subscribed. */
+  /** Whether the client has been told that it is subscribed, or is about to be. */
   get begun(): boolean {
     return this.#begun;
   }
 
-  /** How far the gateway is with the channel, if it is this subscription that has to remember it across sleep. */
+  /** How far the gateway is with the channel, if this subscription stores that for the gateway (rule L7). */
   get cursor(): Cursor | undefined {
     return this.#cursor;
   }
@@ -103,36 +109,39 @@ export class Subscription implements Subscriber {
     return this.#granted.delta === true;
   }
 
-  /** The user's other connections on this channel give way to this one. */
+  /** Whether the user's other connections on this channel are closed for this one (rule C10). Stored as `sole`. */
   get exclusive(): boolean {
     return this.#granted.sole === true;
   }
 
-  /** From here on it counts among the session's subscriptions, and survives sleep. */
+  /** From here on the subscription is saved with the session. */
   begin(): void {
     this.#begun = true;
     this.#session.subscriptionChanged();
   }
 
-  /** Slept, and so began, and was heard of by the others, long ago. */
+  /** Marks a subscription that began, and was announced, before the object hibernated. */
   restored(): void {
     this.#begun = true;
     this.#replaceable = true;
   }
 
-  /** Its token was renewed. */
+  /** Replaces the grant after a `sub_refresh`. */
   renew(granted: SubscriptionSnapshot, identity: SessionIdentity): void {
     this.#granted = granted;
     this.#session.subscriptionChanged();
     this.updateInfo(identity);
   }
 
-  /** Shows others what the session's token says of the client now. */
+  /** Shows other clients what the session's current token says of this client. */
   updateInfo(identity: SessionIdentity): void {
     this.info = clientInfo(identity, this.#granted);
   }
 
-  /** Also notes, where it survives sleep, whether the client has the newest of the stream: what has no offset isn't in it. */
+  /**
+   * Notes the payload that a delta subscriber is about to be sent, as base of the next delta (rule D2). Also saves
+   * whether that is the newest publication of the history; a publication without an offset isn't in the history.
+   */
   taking({ data, offset }: Publication): void {
     this.deltaBase = data;
     const hasNewest = offset > 0;
@@ -141,18 +150,18 @@ export class Subscription implements Subscriber {
     this.#session.subscriptionChanged();
   }
 
-  /** The client doesn't have it after all. */
+  /** Reverts {@link taking}: the publication isn't sent after all. */
   forgetBase(): void {
     this.deltaBase = undefined;
     this.#granted = { ...this.#granted, hasNewest: false };
   }
 
-  /** From here on frames wait, until {@link resume}: the subscription begins before the client hears of it (rule O3). */
+  /** Holds frames back until {@link resume}: the subscription begins before its reply is sent (rule O3). */
   pause(): void {
     this.#waiting = [];
   }
 
-  /** The client knows of the subscription: what waited goes out. */
+  /** Sends the frames that waited: the reply has been sent. */
   resume(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
@@ -182,22 +191,27 @@ export class Subscription implements Subscriber {
   }
 
   /**
-   * A connection of the same user wants to be the only one. Of two that come at once the later one stays: so nobody gives
-   * way before its own wish was heard.
+   * Closes the connection for another exclusive connection of the same user (rule C10). Of two that open at the same
+   * time the later one stays: so an exclusive connection isn't closed before its own entry has come.
+   *
+   * @param client the exclusive connection, which may be this one
    */
   replacedBy(client: string): void {
     if (client === this.info.client) this.#replaceable = true;
     else if (this.#replaceable) this.#session.disconnect(disconnectCodes.connectionLimit);
   }
 
-  /** Something of the stream is missing and can't be had: the client is told, and the subscription ends. */
+  /** Ends the subscription, and tells the client, because publications are missing and can't be read (rule L3). */
   insufficientState(): void {
     this.#session.insufficientState(this);
   }
 
-  /** Notes how far the gateway is with the channel, where it survives sleep; false when there is no room for that. */
+  /**
+   * Stores how far the gateway is with the channel, so that it survives hibernation; false if there is no room (rule
+   * L7).
+   */
   keep(cursor: Cursor): boolean {
-    // An older cursor must not be left behind: what came after it would be passed on again.
+    // Without room the old cursor must go, too: a gateway restored from it would repeat all entries after it.
     this.#cursor = undefined;
     const fits = this.#session.hasRoomForCursor();
     if (fits) this.#cursor = cursor;
@@ -206,7 +220,7 @@ export class Subscription implements Subscriber {
   }
 }
 
-/** What others may know of a session: in a channel with its channel info, elsewhere without. */
+/** What other clients are shown of a client: with the channel's info if it is subscribed, without otherwise. */
 export function clientInfo(session: SessionIdentity, granted?: SubscriptionSnapshot): ClientInfo {
   const { client, claims } = session;
   const user = claims?.user ?? "";

@@ -2,14 +2,14 @@ import type { Cursor, SubscriptionSnapshot } from "../contract/session-snapshot.
 import type { Subscription } from "./subscription.ts";
 
 /**
- * One session's subscriptions, with those it is just asking for. Most sessions have one or a few, and an object has
- * thousands of sessions: what finds one among many is there only while they are many.
+ * One session's subscriptions, pending ones included. Most sessions have one or a few, and an object has thousands of
+ * sessions, so the map by channel exists only for sessions with many.
  */
 export class Subscriptions {
   #all: readonly Subscription[] = [];
-  /** The same, by channel; undefined while they never were many. */
+  /** The same, by channel; undefined until there were more than `few`. */
   #byChannel: Map<string, Subscription> | undefined;
-  /** The snapshots of those that have begun; undefined after a change, and while they are few. */
+  /** Cache of {@link list}; undefined after a change, and up to `few`. */
   #list: readonly SubscriptionSnapshot[] | undefined;
 
   get size(): number {
@@ -26,7 +26,7 @@ export class Subscriptions {
     return subscription?.begun === true ? subscription : undefined;
   }
 
-  /** Those that have begun, as they are to be remembered. When they are many the same array until one changes. */
+  /** What is saved of those that have begun. If there are many, the array stays the same until one of them changes. */
   get list(): readonly SubscriptionSnapshot[] {
     if (this.#list !== undefined) return this.#list;
     const list = this.#all.filter(({ begun }) => begun).map(({ granted }) => granted);
@@ -34,17 +34,17 @@ export class Subscriptions {
     return list;
   }
 
-  /** The snapshots of all of them, the ones asked for included: there must be room for those, too. */
+  /** What would be saved of all, pending ones included, which need room in the attachment as well. */
   get granted(): readonly SubscriptionSnapshot[] {
     return this.#all.map(({ granted }) => granted);
   }
 
-  /** All of them, the ones asked for included. Not touched when one comes or goes, but made anew. */
+  /** All, pending ones included. A change makes a new array, so this one can be iterated meanwhile. */
   get all(): readonly Subscription[] {
     return this.#all;
   }
 
-  /** How far the gateway is with those channels for which this session has to remember it; undefined when there is none. */
+  /** The cursors that this session stores for its gateway, by channel; undefined if there are none (rule L7). */
   get cursors(): ReadonlyMap<string, Cursor> | undefined {
     let cursors: Map<string, Cursor> | undefined;
     for (const { channel, cursor } of this.#all) {
@@ -55,14 +55,14 @@ export class Subscriptions {
     return cursors;
   }
 
-  /** How many {@link cursors} there are. */
+  /** The number of {@link cursors}. */
   get cursorCount(): number {
     let count = 0;
     for (const { cursor } of this.#all) if (cursor !== undefined) count++;
     return count;
   }
 
-  /** When the first of them ends, in seconds since 1970; 0 for never. */
+  /** When the first one expires of those that have begun, in seconds since 1970; 0 for never. */
   get expireAtSeconds(): number {
     let first = 0;
     for (const { begun, granted } of this.#all) {
@@ -73,7 +73,7 @@ export class Subscriptions {
     return first;
   }
 
-  /** A subscription is asked for; or, when it slept, has begun long ago. */
+  /** Adds a subscription, pending or restored. */
   add(subscription: Subscription): void {
     const { channel } = subscription;
     if (this.has(channel)) this.remove(channel);
@@ -85,7 +85,7 @@ export class Subscriptions {
     this.#list = undefined;
   }
 
-  /** One of them began, or its grant changed. */
+  /** Has to be called when a subscription has begun, or its grant has changed. */
   changed(): void {
     this.#list = undefined;
   }
@@ -108,5 +108,5 @@ export class Subscriptions {
   }
 }
 
-/** So many are found by looking at all of them as fast as in a map. */
+/** Up to this number, looking at each subscription is as fast as a map. */
 const few = 8;

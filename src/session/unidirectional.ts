@@ -13,12 +13,14 @@ import { type Requester, grantServerSubscription } from "./grant.ts";
 import type { GrantedChannel } from "./server-subscriptions.ts";
 
 /**
- * Which channels somebody gets who only listens, besides those that the server gives it anyway: it can't subscribe later, so
- * its connect names them (docs/protocol.md 4.5), or its address does. What it may not have is left out; without the channel that
- * its address names it would listen to nothing, and is told so.
+ * Grants a unidirectional client's subscriptions, besides its server-side ones (rule C11). It can't subscribe later, so
+ * its connect request names the channels (docs/protocol.md 4.5), or its address names one. Channels that it may not
+ * subscribe to are left out. But if that is the channel of its address, the client would get nothing, so it is
+ * disconnected.
  *
- * @param given   the channels that it gets anyway
- * @param address the channel that its address names
+ * @param given   the client's server-side subscriptions
+ * @param address the channel that the client's address names; undefined if it names none
+ * @returns all subscriptions, the given ones first, or the decision on the connect
  */
 export function grantUnidirectionalSubscriptions(
   request: ConnectRequest,
@@ -50,16 +52,19 @@ export function grantUnidirectionalSubscriptions(
   return { outcome: "granted", granted };
 }
 
-/** The same for somebody who comes again and again: others would hear of nothing else. */
+/**
+ * The subscription of a client that polls: it isn't present, and isn't announced (rule T9), because it connects for
+ * each poll.
+ */
 export function hiddenFromOthers({ known, grant }: GrantedChannel): GrantedChannel {
   const { subscription } = grant;
   const hidden = { ...subscription, present: false, announced: false, sole: false };
   return { known, grant: { ...grant, subscription: hidden } };
 }
 
-/** What an error comes to for somebody who can't be answered (docs/protocol.md 4.5). */
+/** The disconnect code that stands for an error, which a unidirectional client can't be sent (docs/protocol.md 4.5). */
 export function unidirectionalDisconnect(error: ErrorCode): DisconnectCode {
-  // One that a channel's object gave to a gateway isn't the same object any more.
+  // By number: an error that came from a channel's object is a copy.
   switch (error.code) {
     case errorCodes.tokenExpired.code:
     case errorCodes.expired.code:
