@@ -1,2 +1,2 @@
-/** What the server calls itself to clients; package.json says the same, and a test holds them together. */
+/** The server's version as connect replies state it. A test compares it with package.json. */
 export const version = "0.1.0 Dormouse";

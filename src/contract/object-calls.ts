@@ -8,10 +8,10 @@ import type {
 } from "./relay-request.ts";
 
 /**
- * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may be
- * one release apart (rule V1): no call is ever renamed, removed or given a parameter that must be there; calls, optional
- * fields of what they take and fields of what they return are only ever added. A call may fail, and it may take longer
- * than the caller waits: then the caller doesn't know whether the object carried it out.
+ * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may
+ * be one release apart (rule V1): no call is ever renamed, removed or given a parameter that must be there; calls,
+ * optional fields of what they take and fields of what they return are only ever added. A call may fail, and it may
+ * take longer than the caller waits: then the caller doesn't know whether the object carried it out.
  */
 interface SessionCalls {
   /**
@@ -37,7 +37,9 @@ export interface ChannelCalls extends SessionCalls {
    * @returns one reply for each request, when everything that the requests wrote is durable
    */
   ask(gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies>;
-  /** Lists the clients that are present on the channel, on this object's sockets and on those of its gateways (rule G6). */
+  /**
+   * Lists the clients that are present on the channel, on this object's sockets and on those of its gateways (rule G6).
+   */
   present(): Promise<ChannelPresenceReply>;
 }
 

@@ -13,8 +13,9 @@ import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
 
 /**
- * Tells a gateway what happened, once. What a call came to that failed or took too long nobody knows; to repeat it is the
- * relay's decision, and harmless (rule L1). That what it tells is durable is the output gate's doing (rule O2).
+ * Calls a gateway with a batch, once. After a call that failed or took longer than `limits.objectAnswerMs` it is
+ * unknown whether the gateway took the batch; the relay decides when to repeat it, which is harmless (rule L1). The
+ * output gate lets the call out only once the batch is durable (rule O2).
  */
 export async function deliver(
   gateways: Env["GATEWAYS"],
@@ -31,7 +32,12 @@ export async function deliver(
   }
 }
 
-/** Asks all gateways at once who of their clients is present on the channel, for `limits.presenceGatherMs` (rule G6). */
+/**
+ * Asks all gateways at once which of their clients are present on a channel (rule G6).
+ *
+ * @param names of the gateways
+ * @returns the clients of all gateways that answered within `limits.presenceGatherMs`
+ */
 export async function gatherPresence(
   gateways: Env["GATEWAYS"],
   names: readonly string[],
@@ -47,7 +53,7 @@ export async function gatherPresence(
           undefined,
         );
       } catch (error) {
-        console.warn(`a gateway didn't say who is present: ${parseCallFailure(error).summary}`);
+        console.warn(`call to a gateway for presence failed: ${parseCallFailure(error).summary}`);
         return undefined;
       }
     }),
@@ -59,10 +65,11 @@ export async function gatherPresence(
 }
 
 /**
- * Asks a channel's object on behalf of a gateway, once.
+ * Makes a gateway's requests of a channel's object, once.
  *
- * @param gateway the name of the one that asks
- * @returns undefined when nobody knows whether the questions were understood
+ * @param gateway the name of the calling gateway
+ * @returns undefined when the call failed or took longer than `limits.objectAnswerMs`: then it is unknown whether the
+ *          requests were carried out
  */
 export async function ask(
   channels: Env["CHANNELS"],
@@ -71,8 +78,8 @@ export async function ask(
   requests: readonly RelayRequest[],
 ): Promise<RelayReplies | undefined> {
   try {
-    const answers = channels.getByName(channel).ask(gateway, requests);
-    return await inTime<RelayReplies | undefined>(answers, limits.objectAnswerMs, undefined);
+    const replies = channels.getByName(channel).ask(gateway, requests);
+    return await inTime<RelayReplies | undefined>(replies, limits.objectAnswerMs, undefined);
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded) return { outcome: "overloaded", retryAfterSeconds: 1 };
@@ -81,7 +88,7 @@ export async function ask(
   }
 }
 
-/** Asks a channel's object who is present, on its own sockets and on those of all its gateways. */
+/** Asks a channel's object which clients are present, on its own sockets and on those of all its gateways. */
 export async function askPresence(
   channels: Env["CHANNELS"],
   channel: string,

@@ -33,9 +33,18 @@ import { CommitQueue } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
 
 /**
- * The object of one channel, named by it. It owns nothing but what the platform gives it (storage, sockets, alarm, time)
- * and does what the channel and the sessions decide. Everything here may be thrown away between two events: the
- * constructor makes it again from SQLite and the sockets' attachments (rules S1 to S4).
+ * The object of one channel, which is named after it. It lends the platform (storage, sockets, alarm, time) to
+ * `Channel` and to the sessions, which decide. Whatever publishes or reads goes through the commit queue, in rounds of
+ * three phases:
+ *
+ * ```text
+ * jobs ─► 1 collect   one synchronous stretch: rows are written, hub and relay collect, replies are given
+ *         2 commit    one storage.sync() for all jobs of the round; further jobs wait
+ *         3 settle    the hub sends frames to sockets, the relay's batches go to gateways
+ * ```
+ *
+ * The output gate holds back whatever leaves the object until the writes before it are durable (rule O2). The queue
+ * calls back into this object, for each job and to settle. src/README.md has the whole picture.
  */
 export class ChannelObject extends HibernatingObject implements ChannelCalls {
   readonly #channel: Channel;
@@ -43,13 +52,14 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   readonly #queue: CommitQueue;
   protected override readonly sockets: ClientSockets;
   readonly #retryTimer = new NextTimer(() => void this.acted(Date.now()));
-  /** Whether there may be something to delete once nothing is stored any more. */
+  /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
     const { config, verifier } = this;
-    // The alarm that a publication needs has to be set together with it, or a crash could come between them (rule L4).
+    // Once the alarm is known, `schedule` sets it in the same stretch as a publication's row is written. So both are in
+    // one commit, and a crash can't come between them (rule L4).
     void context.blockConcurrencyWhile(() => this.alarms.read());
     this.#queue = new CommitQueue({
       settle: () => this.settle(Date.now()),
@@ -64,15 +74,15 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
       client: config.client,
-      // A namespace that left the configuration may come back: what it stored is left alone.
+      // A namespace that left the configuration may come back, so its storage is left alone.
       sql: this.#known ? this.sql : noStorage,
       newEpoch,
       nowMs,
       instance: nowMs,
     });
     this.#channel = channel;
-    const channels = new SingleChannel(channel, config.channel, (answered) => {
-      void this.#gatherFor(answered);
+    const channels = new SingleChannel(channel, config.channel, (done) => {
+      void this.#gatherFor(done);
     });
     const sessions = {
       config,
@@ -100,7 +110,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     });
   }
 
-  /** Carries out commands of the HTTP API, in order, and answers when what they wrote is durable. */
+  // The calls' contract is in src/contract/object-calls.ts.
   async execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers> {
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
     const others = commands.some(asksPresence) ? await this.#gather() : undefined;
@@ -109,16 +119,15 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
 
-  /** Answers what a gateway asks for its clients, in order, when what that wrote is durable. */
   async ask(gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies> {
-    const bytes = requests.reduce((sum, question) => sum + relayRequestBytes(question), 0);
-    const answered = await this.#queue.add(bytes, (): RelayReplies => {
+    const bytes = requests.reduce((sum, request) => sum + relayRequestBytes(request), 0);
+    const carriedOut = await this.#queue.add(bytes, (): RelayReplies => {
       const nowMs = Date.now();
       if (!this.#known) {
         const unknown = { outcome: "error", error: errorCodes.unknownChannel } as const;
         return { outcome: "answers", answers: requests.map(() => unknown) };
       }
-      // Only publications are refused: a leave must be told, and what was missed can be read.
+      // Only publications are refused: a leave must be announced, and missed publications can be read.
       const refused = requests.some(publishes) && this.#channel.hub.overloaded(nowMs);
       return {
         outcome: "answers",
@@ -126,21 +135,21 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       };
     });
     await this.schedule(Date.now());
-    return answered.outcome === "done" ? answered.result : answered;
+    return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
 
-  /** Who is present, on this object's sockets and on those of its gateways (rule G6). */
   async present(): Promise<ChannelPresenceReply> {
     if (!this.#known) return { outcome: "error", error: errorCodes.unknownChannel };
     const others = await this.#gather();
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
-    // Those whom that found gone are told of.
+    // The sweep may have announced leaves.
     await this.acted(nowMs);
     const { clients } = presence(this.#channel.hub.subscribers, others);
     return { outcome: "present", clients, complete: others.complete };
   }
 
+  /** The job of {@link execute}. */
   #carryOut(
     commands: readonly ChannelCommand[],
     others: GatheredPresence | undefined,
@@ -157,6 +166,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, others) };
   }
 
+  /** Gathers presence for sessions of this object. */
   async #gatherFor(done: (others: GatheredPresence) => void): Promise<void> {
     done(await this.#gather());
     await this.acted(Date.now());
@@ -169,8 +179,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 
   /**
-   * Sends what was collected, to sockets now or by a timer, and to gateways that have taken what they were sent before. A
-   * pending timer also keeps the object from falling asleep on it. During a commit it waits for that one's end.
+   * Settles: calls the gateways that have taken the batch before, and sends frames to sockets, now or by the flush
+   * timer. During a commit it does nothing, as the queue settles after the commit.
    */
   protected override readonly settle = (nowMs: number): void => {
     if (this.#queue.committing) return;
@@ -181,7 +191,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
   protected override readonly onAlarm = async (nowMs: number): Promise<void> => {
     const newestMs = this.#channel.newestMs ?? 0;
-    // Whoever set this alarm may have crashed before the gateways had its last publications (rule L4).
+    // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
     if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
     this.#channel.deleteExpired(nowMs);
     this.settle(nowMs);
@@ -190,9 +200,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
   async #deliver(delivery: Delivery): Promise<void> {
     this.callsMade++;
-    const answer = await deliver(this.env.GATEWAYS, delivery);
+    const reply = await deliver(this.env.GATEWAYS, delivery);
     const nowMs = Date.now();
-    this.#channel.relay.answered(delivery, answer, nowMs);
+    this.#channel.relay.answered(delivery, reply, nowMs);
     await this.acted(nowMs);
   }
 
@@ -203,8 +213,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   };
 
   /**
-   * Sees to what the relay has yet to do: what is due soon by a timer, and in any case by an alarm, which also rings after
-   * a crash (rule L4).
+   * Sets the timer for calls to gateways that are due soon, such as repetitions. An alarm covers them as well, as it
+   * also rings after a crash (rule L4).
    *
    * @returns when the alarm has to ring, ms since 1970; Infinity for never
    */
@@ -217,8 +227,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 
   /**
-   * Gives back the storage that nothing lies in any more (rule H6). What a namespace stored that has left the configuration
-   * stays as long as the others' would: the namespace may come back.
+   * Deletes storage that holds nothing any more (rule H6). The storage of a namespace that has left the configuration
+   * stays for the `history_meta_ttl` of channels without a namespace, because the namespace may come back.
    */
   async #deleteLeftovers(nowMs: number): Promise<void> {
     if (!this.#hadStorage) return;
@@ -236,20 +246,23 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 const publishes = ({ method }: { readonly method: string }): boolean => method === "publish";
 const asksPresence = ({ method }: ChannelCommand): boolean => method.startsWith("presence");
 
-/** For a channel that the configuration doesn't know: there is nothing, and nothing is kept. */
+/**
+ * The storage of a channel whose namespace the configuration doesn't have: it holds nothing, and nothing may be
+ * written.
+ */
 const noStorage: Sql = {
   rows: () => [],
   run: () => {
-    throw new Error("A channel of an unknown namespace must not write");
+    throw new Error("A channel of an unknown namespace wrote to its storage");
   },
   transaction: (work) => work(),
 };
 
-/** Eight letters, as in Centrifugo's memory engine. */
+/** A new epoch: eight letters, as in Centrifugo's memory engine. */
 function newEpoch(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
   return Array.from(bytes, (byte) => letters.charAt(byte % letters.length)).join("");
 }
 
-/** 64 characters would divide 256 evenly; the slight bias of 52 does no harm to a value that only has to be new. */
+/** 52 letters don't divide 256 evenly, and some are likelier: no harm for a value that only has to be new. */
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -20,33 +20,35 @@ import type { SessionRows } from "../platform/session-rows.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import { Client, type FrameHost } from "./client.ts";
 
-/** What the object around the sockets is and does. */
+/** What the sockets need of the object that holds them. */
 export interface ClientSocketsSetup extends FrameHost {
   readonly context: DurableObjectState;
   readonly config: Config;
   readonly newSession: (snapshot: SessionSnapshot, connection: Connection) => Session;
-  /** Whether the server makes subscriptions of its own here, which an upgrade's token may name. */
+  /** Whether the server makes subscriptions of its own here; then the token of an upgrade may name them (rule C9). */
   readonly serverSubscriptions: boolean;
-  /** The one channel that sockets here are opened for; absent where they are for any. */
+  /** The one channel that sockets here are opened for; absent on a gateway for all channels. */
   readonly channel?: string;
-  /** Whether the object holds so much that it should get no more sockets. */
+  /** Whether the object holds so much that it refuses further sockets (rule G7). */
   readonly nearlyFull: () => boolean;
-  /** Where sessions lie that are too large for an attachment; absent where none may be. */
+  /** Stores sessions that are too large for an attachment (rule G2); absent where sessions may not be. */
   readonly rows?: SessionRows;
-  /** Is called after everything a client did: what it caused goes out, and alarms are set. */
+  /** Called after each event of a client: sends what the event collected, and sets the alarm. */
   readonly acted: (nowMs: number) => Promise<void>;
 }
 
 /**
- * The sockets of one object, of either kind, and the sessions on them. All of it may be thrown away between two events: the
- * constructor makes it again from the sockets' attachments (rules S1 to S4).
+ * The sockets of one object, of either kind, with a {@link Client} on each. It takes over sockets that the edge hands
+ * over, finds the client of a frame, and sees to pings, expiries and silent clients. Everything may be discarded
+ * between two events: the constructor makes it again from the sockets' attachments (rules S1 to S4).
  */
 export class ClientSockets {
   readonly #setup: ClientSocketsSetup;
   readonly #clients = new Map<WebSocket, Client>();
+  /** Bounds how fast sockets are taken (rule B7); undefined without `client.connection_rate_limit`. */
   readonly #admissions: TokenBucket | undefined;
   readonly #backlog = new Backlog();
-  /** Whose state changed since {@link takeDueAtMs} was asked; all of them, in a fresh instance. */
+  /** Sockets whose session changed since the last {@link takeDueAtMs}; in a fresh instance, all sockets. */
   readonly #changed = new Set<WebSocket>();
   readonly #host: SocketHost;
   #sweptAtMs = 0;
@@ -65,12 +67,12 @@ export class ClientSockets {
         perSecond: connectionRateLimit,
       });
     }
-    // The client's own pings are answered without waking the object.
+    // A client's own pings are answered without waking the object.
     setup.context.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
     for (const socket of setup.context.getWebSockets()) this.#restore(socket);
   }
 
-  /** When {@link tick} has something to do for those who changed since this was asked, ms since 1970; Infinity for never. */
+  /** When {@link tick} is due for the sockets that changed since the last call: ms since 1970; Infinity for never. */
   takeDueAtMs(): number {
     let dueMs = Number.POSITIVE_INFINITY;
     for (const socket of this.#changed) {
@@ -81,16 +83,22 @@ export class ClientSockets {
     return dueMs;
   }
 
-  /** Whether the sockets together hold as much as memory bears: then no more is to be sent, and no socket is taken. */
+  /** Whether the sockets' backlogs together take too much memory (rule B3): then nothing is to be sent to them. */
   overloaded(nowMs: number): boolean {
     return this.#backlog.overloaded(() => [...this.#clients.values()], nowMs);
   }
 
-  /** Takes over a socket that the edge let through, or says why not. */
+  /**
+   * Takes over a socket that the edge hands over.
+   *
+   * @returns 101 with the client's end of the socket; 413 if the token's claims are too large to be kept; otherwise see
+   *          {@link refuse}
+   */
   async accept(request: Request): Promise<Response> {
     const { context, acted, serverSubscriptions, channel, rows } = this.#setup;
     const handover = parseHandover(request.headers.get(handoverHeader) ?? "");
-    // The next release's edge may know one that this object doesn't. Once this one is gone the client is served.
+    // The edge may be of the next release, and know a codec that this object doesn't (rule V1). The client comes again,
+    // and is served once the object is of that release, too.
     if (!isCodecName(handover.codec ?? "json")) return refuse("too-fast");
     const nowMs = Date.now();
     this.sweep(nowMs, false);
@@ -100,7 +108,7 @@ export class ClientSockets {
       return refuse(room);
     }
     const claims = usefulClaims(handover, serverSubscriptions, channel);
-    // Until the connect the subscriptions that it asks for can lie in a row, where there are rows.
+    // Until connect, the subscriptions in the claims can be stored in a row, where there are rows.
     const kept = claims === undefined || rows === undefined ? claims : withoutSubscriptions(claims);
     if (!fitsAttachment(kept)) {
       await acted(nowMs);
@@ -109,7 +117,7 @@ export class ClientSockets {
     const snapshot = newSession(handover, claims, nowMs);
     const { secret } = snapshot;
     const { 0: theirs, 1: ours } = new WebSocketPair();
-    // The tag is how what its client posts finds it again, after a sleep too.
+    // The tag is how a frame that the client posts finds the socket, after hibernation as well.
     if (secret === undefined) context.acceptWebSocket(ours);
     else context.acceptWebSocket(ours, [secret]);
     this.#add(ours, snapshot).connection.save(snapshot);
@@ -121,15 +129,19 @@ export class ClientSockets {
     });
   }
 
-  /** A frame was posted for the session that this is the secret of; for one that isn't here nothing happens (rule T4). */
+  /**
+   * Takes a frame that a client posted.
+   *
+   * @param secret of the client's session; for the secret of a session that isn't here nothing happens (rule T4)
+   */
   async post(secret: string, frame: string | Uint8Array): Promise<void> {
-    // Nothing else is a tag of ours, and the platform takes only short ones.
+    // All our tags have this length, and the platform throws for a tag that is too long.
     if (secret.length !== secretLength) return;
     const [socket] = this.#setup.context.getWebSockets(secret);
     if (socket !== undefined) await this.message(socket, frame);
   }
 
-  /** A frame came. */
+  /** Takes a frame of a client. */
   async message(socket: WebSocket, message: string | ArrayBuffer | Uint8Array): Promise<void> {
     const client = this.#clients.get(socket);
     if (client === undefined) return;
@@ -141,15 +153,16 @@ export class ClientSockets {
     await this.#setup.acted(Date.now());
   }
 
-  /** The other side closed the socket. */
+  /** The client closed the socket: answers its close frame, and ends the session. */
   async closed(socket: WebSocket, code: number, reason: string): Promise<void> {
     answerClose(socket, code, reason);
     await this.failed(socket);
   }
 
-  /** The socket is gone. */
+  /** The socket is gone: ends the session. */
   async failed(socket: WebSocket): Promise<void> {
-    // An object that this close woke was not given the socket any more; its attachment tells who left (rule S2).
+    // If this close woke the object, `getWebSockets` didn't list the socket any more. Its attachment tells whose
+    // session ends (rule S2).
     if (!this.#clients.has(socket)) this.#restore(socket);
     const client = this.#clients.get(socket);
     this.#clients.delete(socket);
@@ -158,7 +171,7 @@ export class ClientSockets {
     await this.#setup.acted(Date.now());
   }
 
-  /** Does what is due of pings, expiries and stale connections. */
+  /** Sends the pings and closes the connections that are due, and deletes rows of connections that are gone. */
   tick(nowMs: number): void {
     const clients = [...this.#clients];
     const pingTick = clients.some(([, { session }]) => session.pingDueAtMs <= nowMs);
@@ -169,7 +182,11 @@ export class ClientSockets {
     this.#setup.rows?.keepOnly(new Set(clients.map(([, { session }]) => session.client)));
   }
 
-  /** Finds the sockets whose client fell silent: no alarm does, where clients do the pinging (rule K4). */
+  /**
+   * Closes connections whose client is silent. Where clients do the pinging no alarm does this (rule K4).
+   *
+   * @param exactly now; otherwise once in a ping interval
+   */
   sweep(nowMs: number, exactly: boolean): void {
     if (!exactly && nowMs - this.#sweptAtMs < this.#setup.config.client.pingIntervalMs) return;
     this.#sweptAtMs = nowMs;
@@ -184,12 +201,13 @@ export class ClientSockets {
       this.#add(socket, snapshot);
       return;
     }
-    // Another release wrote something this one can't read. The client comes back and recovers.
+    // Another release wrote an attachment that this one can't read. The client reconnects and recovers.
     new SocketConnection(socket, this.#host).close(disconnectCodes.insufficientState);
   }
 
   #add(socket: WebSocket, snapshot: SessionSnapshot): Client {
-    // Who has no SDK reads each message as JSON (docs/protocol.md 4.5). What the edge holds, it divides itself.
+    // A unidirectional client reads one message from each WebSocket frame (docs/protocol.md 4.5). On a stream the edge
+    // divides the frames.
     const oneByOne = snapshot.codec === "one_way" && snapshot.secret === undefined;
     const connection = new SocketConnection(socket, this.#host, oneByOne);
     const client = new Client(this.#setup.newSession(snapshot, connection), connection);
@@ -198,16 +216,20 @@ export class ClientSockets {
     return client;
   }
 
-  /** A socket that we closed makes room at once; one whose client never answers the close still takes memory (rule B5). */
+  /**
+   * Whether there is room for a socket. A connection that the object closed makes room at once; its socket still takes
+   * memory until the client answers the close, and such sockets are bounded, too (rule B5).
+   */
   #room(nowMs: number): "room" | Refusal {
-    const { config, nearlyFull: crowded } = this.#setup;
+    const { config, nearlyFull } = this.#setup;
     const { connectionLimit } = config.client;
     const socketsMax = Math.min(
       connectionLimit * limits.socketsPerConnection,
       limits.connectionsMax,
     );
-    if (this.#clients.size >= socketsMax || crowded() || this.overloaded(nowMs)) return "full";
-    // They are counted only when it may matter: for each of thousands who come at once it would be half of the work.
+    if (this.#clients.size >= socketsMax || nearlyFull() || this.overloaded(nowMs)) return "full";
+    // Open connections are counted only when there may be too many: for thousands of sockets that come at once,
+    // counting would be half of the work.
     if (this.#clients.size >= connectionLimit && this.#openCount() >= connectionLimit)
       return "full";
     return this.#admissions?.takeIfLeft(nowMs) === false ? "too-fast" : "room";
@@ -221,9 +243,9 @@ export class ClientSockets {
 }
 
 /**
- * The session of a socket that is about to be taken, on which nobody has connected yet.
+ * Makes the session of a socket that is about to be taken, before its connect.
  *
- * @param claims those of the handover that are of use here, see {@link usefulClaims}
+ * @param claims the useful claims of the handover, see {@link usefulClaims}
  */
 function newSession(
   { keepalive, codec, emulated, passing }: Handover,
@@ -244,10 +266,10 @@ function newSession(
 }
 
 /**
- * The subscriptions that a token asks for are of no use where the server makes none; but for the one that somebody asks for
- * with its address who only listens.
+ * The claims of a handover that have an effect here. Where the server makes no subscriptions, those in the claims have
+ * none; the exception is the channel of the address, which a unidirectional client asks for by connecting there.
  *
- * @param channel the one that sockets here are opened for; undefined where they are for any
+ * @param channel the one that sockets here are opened for; undefined on a gateway for all channels
  */
 function usefulClaims(
   { claims, codec }: Handover,
@@ -261,7 +283,7 @@ function usefulClaims(
     : withoutSubscriptions(claims);
 }
 
-/** 256 bits that nobody can guess: whoever has them speaks for the client. */
+/** 256 random bits, in hexadecimal. Whoever sends them can post frames as the client. */
 function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(secretLength / 2));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -270,10 +292,12 @@ function newSecret(): string {
 /** Hexadecimal digits in a session's secret. */
 const secretLength = 64;
 
-/** Why a socket isn't taken. */
+/** Why a socket is refused. */
 type Refusal = "full" | "too-fast";
 
-/** Browsers give a connection up whose handshake agrees on none of the protocols that they offered. */
+/**
+ * The header that agrees on a protocol: browsers fail a connection whose handshake agrees on none that they offered.
+ */
 function agreedProtocol(request: Request, codec: CodecName): Record<string, string> {
   const offered = (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",");
   const ours = `centrifuge-${codec}`;
@@ -282,8 +306,10 @@ function agreedProtocol(request: Request, codec: CodecName): Record<string, stri
 }
 
 /**
- * For a full object the edge tries another one (rules G3, G4). Sockets that come too fast are made to come later instead
- * (rule B7), and not all at once: with others to go to they would come as fast as before, and stay where nobody else is.
+ * Refuses a socket with 503. If the object is full, the edge tries another one (rules G3, G4). A socket that comes too
+ * fast is told to come later instead (rule B7), after a random time, so that such sockets don't come together again.
+ * Were the edge to try another object, they would come as fast as before, and spread over objects that stay nearly
+ * empty.
  */
 function refuse(why: Refusal): Response {
   const headers: Record<Refusal, Record<string, string>> = {
@@ -293,13 +319,13 @@ function refuse(why: Refusal): Response {
   return new Response("No room for another connection", { status: 503, headers: headers[why] });
 }
 
-/** A hibernatable socket's close frame is ours to answer; unanswered, the client waits and then reports 1006. */
+/** Answers a close frame. The runtime doesn't for hibernatable sockets, and a client without an answer reports 1006. */
 function answerClose(socket: WebSocket, code: number, reason: string): void {
   try {
-    // 1005 stands for a frame without a code and 1006 for no frame at all; neither can be sent.
+    // 1005 stands for a close frame without a code, and 1006 for no close frame; neither can be sent.
     if (code === 1005 || code === 1006) socket.close();
     else socket.close(code, reason);
   } catch {
-    // We closed it first, or the connection is gone.
+    // The object closed the socket first, or the connection is gone.
   }
 }

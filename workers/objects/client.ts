@@ -8,13 +8,18 @@ import type { Connection, VerifiedTokens } from "../../src/session/ports.ts";
 import { subscribeRate, TokenBucket } from "../../src/session/rate-limit.ts";
 import type { Session } from "../../src/session/session.ts";
 
-/** One socket and the session on it. */
+/**
+ * One socket and the session on it. It carries out the client's frames one after the other (rule O6), verifies their
+ * tokens before the session sees them, and bounds both kinds of work.
+ */
 export class Client {
   readonly session: Session;
   readonly connection: ClientConnection;
-  /** Undefined while no frame is carried out. */
+  /** Undefined while no frame is being carried out. */
   #frames: FrameQueue | undefined;
-  /** How many tokens it may have verified. Most connections bring their only token when they open. */
+  /**
+   * Bounds how many tokens are verified (rule B7). Undefined until the first: most connections have one in the upgrade.
+   */
   #verifications: TokenBucket | undefined;
 
   constructor(session: Session, connection: ClientConnection) {
@@ -22,6 +27,7 @@ export class Client {
     this.connection = connection;
   }
 
+  /** Bytes handed to the socket that the client has not taken yet. */
   backlogBytes(): number {
     return this.session.closed ? 0 : this.connection.backlogBytes();
   }
@@ -30,12 +36,12 @@ export class Client {
     this.session.disconnect(code);
   }
 
-  /** Carries out a frame when those before it are (rule O6), or closes a connection that sends faster than that. */
+  /** Carries out a frame after those before it; disconnects a client whose waiting frames take too much memory. */
   async take(message: string | ArrayBuffer | Uint8Array, host: FrameHost): Promise<void> {
     const bytes = typeof message === "string" ? message.length * 2 : message.byteLength;
     const frames = (this.#frames ??= new FrameQueue());
     const carriedOut = frames.take(bytes, () => this.#carryOut(message, host));
-    // It sends faster than its own frames can be carried out, and more than we can keep.
+    // The client sends faster than its frames can be carried out, and more than can be kept.
     if (carriedOut === undefined) this.session.disconnect(disconnectCodes.tooManyRequests);
     await carriedOut;
     if (frames.idle) this.#frames = undefined;
@@ -45,7 +51,7 @@ export class Client {
     try {
       await this.#receive(message, host);
     } catch (error) {
-      // A bug of ours must not strand the client: this code makes it come back.
+      // A bug of the server must not strand the client: this code makes the client reconnect.
       console.error(`A frame failed: ${error instanceof Error ? error.name : "unknown error"}`);
       this.session.disconnect(disconnectCodes.internalServerError);
     }
@@ -67,7 +73,7 @@ export class Client {
     }
     const { commands, malformed } = session.codec.decodeFrame(frame.frame);
     const tokens = await this.#verify(commands, verifier);
-    // From here on nothing comes between the commands of a frame.
+    // Synchronous, so that nothing comes between the commands of a frame.
     const carryOut = (busy: boolean): void => {
       const nowMs = Date.now();
       for (const [index, command] of commands.entries()) {
@@ -81,8 +87,10 @@ export class Client {
   }
 
   /**
-   * Verifies the tokens of a frame. That is work, so it is done only for who may ask for something: nothing before a connect
-   * that is accepted, and no more tokens than subscribe commands are allowed (rule B7).
+   * Verifies the tokens of a frame. That takes processor time, so it is bounded: nothing is verified before an accepted
+   * connect, and no more tokens than subscribe commands are allowed (rule B7).
+   *
+   * @returns for each command what its token came to; shorter than the frame if verifying ended early
    */
   async #verify(
     commands: readonly Command[],
@@ -111,12 +119,15 @@ export class Client {
   }
 }
 
-/** What the frames of all clients of an object need. */
+/** What the clients of an object need to carry out frames. */
 export interface FrameHost {
   readonly verifier: TokenVerifier;
   /**
-   * Carries out a frame that publishes; `busy` says that too much waits already. Absent where publications go elsewhere:
-   * then frames are carried out at once.
+   * Carries out a frame that publishes, in the commit queue. Absent on a gateway, which publishes nothing itself: there
+   * all frames are carried out at once.
+   *
+   * @param bytes    the size of the frame
+   * @param carryOut called once; `busy` says that too much waits already, so that publications are refused
    */
   readonly commit?: (bytes: number, carryOut: (busy: boolean) => void) => Promise<void>;
 }
@@ -134,24 +145,25 @@ interface TokenVerifier {
 }
 
 /**
- * Lets the frames of one socket be carried out one after the other (rule O6): while one waits for a key or a commit, the
- * runtime hands over the next.
+ * Carries out the frames of one socket one after the other (rule O6). While a frame waits for a token key or a commit,
+ * the runtime hands over the next ones.
  */
 export class FrameQueue {
   #last: Promise<void> | undefined;
   #waitingBytes = 0;
 
-  /** Whether no frame is carried out, and none waits. */
+  /** Whether no frame is being carried out, and none waits. */
   get idle(): boolean {
     return this.#last === undefined;
   }
 
   /**
-   * Carries out a frame in its turn: at once, if none is before it.
+   * Carries out a frame after those before it; at once, if there is none.
    *
-   * @param bytes what the frame holds in memory
+   * @param bytes what the frame takes in memory
    * @param carryOut must not reject
-   * @returns undefined when so much waits already that this frame can't; then it isn't carried out
+   * @returns resolves when the frame was carried out; undefined when `limits.framesWaitingBytesMax` would be exceeded:
+   *          then the frame is not carried out
    */
   take(bytes: number, carryOut: () => Promise<void>): Promise<void> | undefined {
     const before = this.#last;
@@ -177,19 +189,19 @@ export class FrameQueue {
     await carryOut();
   }
 
-  /** When no other frame has come meanwhile, the next one needn't wait. */
+  /** Forgets a turn that has ended, unless another frame has come meanwhile: the next frame needn't wait for it. */
   async #forget(turn: Promise<void>): Promise<void> {
     await turn;
     if (this.#last === turn) this.#last = undefined;
   }
 }
 
-/** A WebSocket message as a codec wants it. */
+/** A WebSocket message as codecs take it. */
 type ReadFrame =
   | { readonly outcome: "frame"; readonly frame: Message }
   | { readonly outcome: "too-large" };
 
-/** Takes a message of at most `limits.frameBytesMax` bytes. */
+/** Reads a WebSocket message of at most `limits.frameBytesMax` bytes. */
 function readFrame(message: string | ArrayBuffer | Uint8Array): ReadFrame {
   if (typeof message === "string") {
     return utf8Fits(message, limits.frameBytesMax)
@@ -204,7 +216,7 @@ function readFrame(message: string | ArrayBuffer | Uint8Array): ReadFrame {
       };
 }
 
-/** Whether a command carries a token: one that doesn't costs nothing to verify. */
+/** Whether a command carries a token; the tokens that a client may have verified are counted by this. */
 function carriesToken(command: Command): boolean {
   switch (command.method) {
     case "connect":
@@ -225,7 +237,7 @@ function carriesToken(command: Command): boolean {
   }
 }
 
-/** Verifies the token a command carries, before the session sees the command: that takes time, and a session takes none. */
+/** Verifies the token of a command. This is asynchronous, and so happens before the session, which is not. */
 async function verifyTokens(
   command: Command,
   verifier: TokenVerifier,

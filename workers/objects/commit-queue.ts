@@ -1,24 +1,18 @@
 import { limits } from "../../src/limits.ts";
 
-/** What the queue's owner does for it. */
-export interface Commits {
-  /** Sends what the jobs carried out since the last time have published; all of it is durable. */
-  settle(): void;
-  /** Resolves when everything written so far is durable. */
-  committed(): Promise<void>;
-}
-
 export type JobOutcome<Result> =
   | { readonly outcome: "done"; readonly result: Result }
-  /** Too much waits already: the job was not carried out and never will be. */
+  /** Too much waits already: the job was not carried out, and never will be. */
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
 
 /**
- * Lets jobs that arrive while a commit is under way share the next one (rules B6, O2). Making a commit durable takes as
- * long for one publication as for a hundred, so an object under load does a hundred at a time, and its subscribers
- * get them in one frame. An idle object carries a job out as it comes.
- * What the jobs published is sent after the commit. It could be handed to the sockets before, for the platform would hold it
- * back until then; but the answers would come behind it, and a publisher would wait for the whole fan-out.
+ * Drives a channel object's rounds of collect, commit and settle (rules B6, O2; see src/README.md): carries out all
+ * jobs that wait, waits for the commit, and calls the owner to send what the jobs published. Jobs that come during a
+ * commit share the next round, because making a commit durable takes as long for a hundred publications as for one;
+ * their subscribers get them in one frame. An idle object carries a job out as it comes.
+ *
+ * Publications are sent after the commit. They could be handed to the sockets before, because the output gate would
+ * hold them back; but the answers would then come behind them, and a publisher would wait for the whole fan-out.
  */
 export class CommitQueue {
   readonly #commits: Commits;
@@ -32,13 +26,14 @@ export class CommitQueue {
   }
 
   /**
-   * Carries the job out in its turn. Its answer waits for the commit by itself, so it may be given at once.
+   * Carries a job out in its turn.
    *
-   * @param bytes what the job holds in memory until then, roughly
-   * @param job   writes and publishes, synchronously; what it throws is its own caller's misfortune and nobody else's
+   * @param bytes what the job takes in memory until then, roughly
+   * @param job   writes and publishes, synchronously; what it throws rejects its own promise, and touches no other job
+   * @returns resolves as soon as the job was carried out: the output gate holds the answer back until the commit
    */
   add<Result>(bytes: number, job: () => Result): Promise<JobOutcome<Result>> {
-    // A job that finds nobody waiting is taken, whatever it weighs: its sender was bounded already.
+    // A job is always taken if no other waits: its size was bounded before.
     const waitingBytes = this.#waitingBytes + bytes + jobBytes;
     if (this.#waiting.length > 0 && waitingBytes > limits.waitingBytesMax) {
       return Promise.resolve({ outcome: "overloaded", retryAfterSeconds: 1 });
@@ -56,7 +51,7 @@ export class CommitQueue {
     return promise;
   }
 
-  /** Whether a commit is under way, after which everything is settled. */
+  /** Whether a commit is under way; the queue settles after it. */
   get committing(): boolean {
     return this.#committing;
   }
@@ -81,5 +76,13 @@ export class CommitQueue {
   }
 }
 
-/** What any job takes, however little it brings. */
+/** What every job takes, besides its bytes. */
 const jobBytes = 1_024;
+
+/** What the queue's owner does for it. */
+export interface Commits {
+  /** Sends what the jobs have published since the last call; all of it is durable. */
+  settle(): void;
+  /** Resolves when everything written so far is durable. */
+  committed(): Promise<void>;
+}

@@ -13,8 +13,9 @@ import { ClientSockets } from "./client-sockets.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
 
 /**
- * Holds sockets that carry many channels, and passes on to them what the channels' objects tell it. It owns no truth: what
- * it knows of a channel it can ask for again, and what it knows of its clients is in their sockets' attachments.
+ * A gateway's object: holds sockets with many channels each, and passes on to them the entries that the channels'
+ * objects deliver. It owns no state that it couldn't restore: a channel's it can ask for again, and its clients' is in
+ * their sockets' attachments.
  */
 export class GatewayObject extends HibernatingObject implements GatewayCalls {
   readonly #gateway: Gateway;
@@ -29,13 +30,13 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     const gateway = new Gateway({
       config,
       ports: {
-        call: (channel, requests, answered) => {
+        call: (channel, requests, done) => {
           this.callsMade++;
-          void this.#hand(ask(env.CHANNELS, channel, name, requests), answered);
+          void this.#continue(ask(env.CHANNELS, channel, name, requests), done);
         },
-        presence: (channel, answered) => {
+        presence: (channel, done) => {
           this.callsMade++;
-          void this.#hand(askPresence(env.CHANNELS, channel), answered);
+          void this.#continue(askPresence(env.CHANNELS, channel), done);
         },
       },
       ...(only === undefined ? {} : { only }),
@@ -64,16 +65,15 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     });
   }
 
-  /** Takes what happened on a channel, and passes it on (rule L1). */
+  // The calls' contract is in src/contract/object-calls.ts.
   deliver(batch: RelayBatch): RelayBatchReply {
     const nowMs = Date.now();
     if (this.sockets.overloaded(nowMs)) return { outcome: "busy" };
-    const answer = this.#gateway.take(batch, nowMs);
+    const reply = this.#gateway.take(batch, nowMs);
     this.settle(nowMs);
-    return answer;
+    return reply;
   }
 
-  /** Who of this gateway's clients is present on a channel (rule P1). */
   async present(channel: string): Promise<GatewayPresence> {
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
@@ -81,12 +81,13 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     return this.#gateway.present(channel);
   }
 
-  /** Hands an answer to whoever asked, and sends what that caused. */
-  async #hand<Result>(answer: Promise<Result>, done: (answer: Result) => void): Promise<void> {
-    done(await answer);
+  /** Continues with the reply to a call, and sends what that caused. */
+  async #continue<Reply>(reply: Promise<Reply>, done: (reply: Reply) => void): Promise<void> {
+    done(await reply);
     await this.acted(Date.now());
   }
 
+  /** Sends what the followers collected, now or by the flush timer. */
   protected override readonly settle = (nowMs: number): void => {
     this.flushTimer.set(this.#gateway.settle(nowMs), nowMs);
   };
@@ -95,6 +96,6 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     this.settle(nowMs);
   };
 
-  /** Only sockets have something due here. */
+  /** Nothing: only sockets have something due here. */
   protected override readonly dueAtMs = (): number => Number.POSITIVE_INFINITY;
 }

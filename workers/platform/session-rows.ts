@@ -1,14 +1,15 @@
 import { columnText, type Sql } from "../../src/sql.ts";
 
 /**
- * The sessions of a gateway that are too large for their sockets' attachments: a row each (rule G2). Most gateways never
- * have one, so the table is made when the first comes.
+ * The sessions of a gateway that are too large for their sockets' attachments, in a row each (rule G2). Most gateways
+ * never have one, so the table is created with the first.
  */
 export class SessionRows {
   readonly #sql: Sql;
   /**
-   * Who has a row, and the text that a session gave for it, which the session holds anyway; undefined until it gave one
-   * since the object woke. Undefined as a whole while there is no table.
+   * The stored texts, by the connection's ID. A text is undefined while the row has not been read since the object
+   * woke; the others take no memory of their own, as their sessions hold them anyway. Undefined as a whole while there
+   * is no table.
    */
   #texts: Map<string, string | undefined> | undefined;
 
@@ -20,14 +21,23 @@ export class SessionRows {
     this.#texts = new Map(rows.map((row) => [columnText(row, "client"), undefined]));
   }
 
-  /** What was stored for a connection; undefined when nothing is. */
+  /**
+   * Reads the row of a connection.
+   *
+   * @param client the connection's ID
+   * @returns undefined when there is none
+   */
   find(client: string): string | undefined {
     if (this.#texts?.has(client) !== true) return undefined;
     const [row] = this.#sql.rows("SELECT packed FROM session WHERE client = ?", client);
     return row === undefined ? undefined : columnText(row, "packed");
   }
 
-  /** Stores a session's text, if it changed; undefined deletes it. One row written. */
+  /**
+   * Stores a session, which costs a row written if its text has changed.
+   *
+   * @param packed the session's text; undefined deletes the row
+   */
   store(client: string, packed: string | undefined): void {
     if (packed === undefined) {
       if (this.#texts?.delete(client) !== true) return;
@@ -47,7 +57,9 @@ export class SessionRows {
     );
   }
 
-  /** Deletes the rows of connections that are gone: their sockets died with an instance that could not clean up. */
+  /**
+   * Deletes the rows of all other connections: their sockets were lost with an instance that could not delete the rows.
+   */
   keepOnly(clients: ReadonlySet<string>): void {
     for (const client of this.#texts?.keys() ?? []) {
       if (!clients.has(client)) this.store(client, undefined);

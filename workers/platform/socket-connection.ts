@@ -6,27 +6,30 @@ import type { Connection } from "../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
 import type { SessionRows } from "./session-rows.ts";
 
-/** What all sockets of an object share. */
+/** What the sockets of an object share. */
 export interface SocketHost {
   readonly context: DurableObjectState;
-  /** Where sessions lie that are too large for an attachment; absent where none may be. */
+  /** Stores sessions that are too large for an attachment (rule G2); absent where sessions may not be. */
   readonly rows?: SessionRows;
-  /** Called after each {@link SocketConnection.save}: something about the session is different. */
+  /** Called after each {@link SocketConnection.save}, when the session has changed. */
   readonly saved?: (socket: WebSocket) => void;
 }
 
-/** A hibernatable socket as a session wants it. A socket that died meanwhile is no error: its close event is on the way. */
+/**
+ * A hibernatable socket as sessions use it. A socket that is closed already is no error: its close event is on the way.
+ */
 export class SocketConnection implements Connection {
   readonly #socket: WebSocket;
   readonly #host: SocketHost;
   readonly #oneByOne: boolean;
-  /** Bytes sent since the peer was last heard; only what a runtime without `bufferedAmount` has to go by. */
+  /** Bytes sent since the client was last heard; the backlog's only measure on a runtime without `bufferedAmount`. */
   #unconfirmedBytes = 0;
+  /** When the client was last heard before those bytes were sent, ms since 1970. */
   #confirmedAtMs: number | undefined;
-  /** When a frame of the peer's last came, in this instance. */
+  /** When the last frame of the client came, in this instance, ms since 1970. */
   #frameAtMs: number | undefined;
 
-  /** @param oneByOne the peer reads one message a frame, and not lines of them */
+  /** @param oneByOne sends each message as a frame of its own, where several lines would share one */
   constructor(socket: WebSocket, host: SocketHost, oneByOne = false) {
     this.#socket = socket;
     this.#host = host;
@@ -40,7 +43,7 @@ export class SocketConnection implements Connection {
         for (const message of frame.split("\n")) this.#socket.send(message);
       } else this.#socket.send(frame);
     } catch {
-      // Thrown only once the socket is closing; webSocketClose or webSocketError follows and ends the session.
+      // `send` throws only when the socket is closing. A close or error event follows, and ends the session.
     }
   }
 
@@ -48,7 +51,7 @@ export class SocketConnection implements Connection {
     try {
       this.#socket.close(code, reason);
     } catch {
-      // Closed already, by the other side.
+      // The client closed the socket first.
     }
   }
 
@@ -62,7 +65,7 @@ export class SocketConnection implements Connection {
   backlogBytes(): number {
     const buffered = this.#socket.bufferedAmount;
     if (buffered !== undefined) return buffered;
-    // What the peer says after a frame, it says having taken it.
+    // A client that is heard has taken the frames before, as far as can be known.
     const lastHeardMs = this.lastHeardMs();
     if (lastHeardMs !== this.#confirmedAtMs) this.#unconfirmedBytes = 0;
     this.#confirmedAtMs = lastHeardMs;
@@ -70,13 +73,13 @@ export class SocketConnection implements Connection {
   }
 
   lastHeardMs(): number | undefined {
-    // A client that pings by itself is answered, and so heard, by the runtime.
+    // The runtime answers the pings of a client, and notes when it last did.
     const answered = this.#host.context.getWebSocketAutoResponseTimestamp(this.#socket)?.getTime();
     if (answered === undefined || this.#frameAtMs === undefined) return answered ?? this.#frameAtMs;
     return Math.max(answered, this.#frameAtMs);
   }
 
-  /** The peer sent a frame. */
+  /** Notes that the client sent a frame. */
   heard(nowMs: number): void {
     this.#frameAtMs = nowMs;
   }
