@@ -30,7 +30,7 @@ export class DeltaFrames {
     const frames = this.#framesIn(codec);
     const frame = frames.byBase.get(deltaBase) ?? this.#newFrame(codec, frames, deltaBase);
     const last = this.#publications.at(-1);
-    if (last !== undefined) subscriber.taking(last);
+    if (last !== undefined) subscriber.noteSent(last);
     return frame;
   }
 

@@ -23,8 +23,8 @@ export interface Subscriber {
    * The payload that it holds, of which the next publication may be a delta; undefined when that must be sent in full.
    */
   readonly deltaBase: Payload | undefined;
-  /** A delta subscriber is about to be sent this publication, as the last one of a frame. */
-  taking(publication: Publication): void;
+  /** Notes that a delta subscriber is sent this publication, as the last one of a frame: it is then its `deltaBase`. */
+  noteSent(publication: Publication): void;
   send(frame: Message): void;
   /** Its backlog: the bytes handed to its socket that the client has not taken yet. */
   backlogBytes(): number;

@@ -210,6 +210,6 @@ function recoveredPublications(
   const chain = deltaChain(publications, codec.deltaForm, channel, knownDeltas);
   const newest = publications.at(-1);
   if (newest !== undefined && chain.last !== undefined)
-    subscription.taking({ ...newest, data: chain.last });
+    subscription.noteSent({ ...newest, data: chain.last });
   return chain.publications;
 }

@@ -142,7 +142,7 @@ export class Subscription implements Subscriber {
    * Notes the payload that a delta subscriber is about to be sent, as base of the next delta (rule D2). Also saves
    * whether that is the newest publication of the history; a publication without an offset isn't in the history.
    */
-  taking({ data, offset }: Publication): void {
+  noteSent({ data, offset }: Publication): void {
     this.deltaBase = data;
     const hasNewest = offset > 0;
     if (hasNewest === (this.#granted.hasNewest === true)) return;

@@ -51,7 +51,7 @@ export class RecordingSubscriber implements Subscriber {
     this.delta = traits.delta ?? false;
   }
 
-  taking({ data }: Publication): void {
+  noteSent({ data }: Publication): void {
     this.deltaBase = data;
   }
 

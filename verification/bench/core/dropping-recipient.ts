@@ -14,7 +14,7 @@ export class DroppingRecipient implements Subscriber {
   deltaBase = undefined;
   sentBytes = 0;
 
-  taking(): void {
+  noteSent(): void {
     throw new Error("It gets no patches");
   }
 
