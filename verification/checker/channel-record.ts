@@ -1,9 +1,9 @@
-import type { ChannelOpened } from "./happening.ts";
+import type { ChannelOpened } from "./history-event.ts";
 import { Order } from "./order.ts";
 import type { PublicationRecord } from "./publication-record.ts";
 import { StreamRecord } from "./stream-record.ts";
 import { SubscriptionRecord } from "./subscription-record.ts";
-import type { Violation } from "./verdict.ts";
+import type { Violation } from "./check-result.ts";
 
 /** The publications of a stream up to an offset were removed at a time, in µs. */
 export interface Removal {

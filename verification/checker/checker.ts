@@ -1,29 +1,29 @@
 import { ChannelRecord } from "./channel-record.ts";
-import { judgeDeafness } from "./deafness.ts";
-import { judgeAbsence, judgeChannel, judgeEnd, judgeUnplaced } from "./ending.ts";
+import { checkOverdue } from "./overdue.ts";
+import { checkAbsence, checkChannel, checkEnd, checkUnplaced } from "./final-checks.ts";
 import type {
   ChannelOpened,
   Delivered,
   Detached,
-  Happening,
+  HistoryEvent,
   StreamForgotten,
   Subscribed,
-} from "./happening.ts";
-import { hearPositioned } from "./positioned-hearing.ts";
+} from "./history-event.ts";
+import { takePositioned } from "./positioned-deliveries.ts";
 import { comparePresence } from "./presence.ts";
 import { acknowledge, invoke, leaveOpen, refuse } from "./publishes.ts";
-import { begin, end, type Judging } from "./subscribing.ts";
+import { begin, end, type CheckContext } from "./subscribe-replies.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
-import { hearUnpositioned } from "./unpositioned-hearing.ts";
-import type { Verdict } from "./verdict.ts";
+import { takeUnpositioned } from "./unpositioned-deliveries.ts";
+import type { CheckResult } from "./check-result.ts";
 import { Violations } from "./violations.ts";
 
-type PublishHappening = Extract<Happening, { readonly f: "publish" }>;
+type PublishEvent = Extract<HistoryEvent, { readonly f: "publish" }>;
 
 /** Judges a history while it is told: what was lost, doubled, out of order, forgotten or made up. */
 export class Checker {
   readonly #promptMicroseconds: number;
-  readonly #deafMicroseconds: number;
+  readonly #overdueMicroseconds: number;
   readonly #violations = new Violations();
   readonly #channels = new Map<string, ChannelRecord>();
   /** Processes that spoke of a subscription. Replies to their publishes have no position. */
@@ -45,32 +45,32 @@ export class Checker {
   /**
    * @param promptMicroseconds how much later than it was asked for or known something may take effect: an answer, a removal, a
    *                           gateway's catching up, what a crash leaves behind (rules B4 and L4)
-   * @param deafMicroseconds how long after it was known a publication may not have been heard by who was subscribed all the time
+   * @param overdueMicroseconds how long after it was known a publication may not have been heard by who was subscribed all the time
    */
-  constructor(promptMicroseconds = 10_000_000, deafMicroseconds = Infinity) {
+  constructor(promptMicroseconds = 10_000_000, overdueMicroseconds = Infinity) {
     this.#promptMicroseconds = promptMicroseconds;
-    this.#deafMicroseconds = deafMicroseconds;
+    this.#overdueMicroseconds = overdueMicroseconds;
   }
 
   /** Hears of the next happening; in the order of their times. */
-  take(happening: Happening): void {
+  take(event: HistoryEvent): void {
     this.#number++;
-    this.#time = happening.time;
-    if (happening.f === "deliver") this.#deliver(happening);
-    else this.#takeOther(happening);
+    this.#time = event.time;
+    if (event.f === "deliver") this.#deliver(event);
+    else this.#takeOther(event);
   }
 
   /** Says what was wrong. Nothing is taken after that. */
-  finish(): Verdict {
+  finish(): CheckResult {
     for (const channel of this.#channels.values()) {
       for (const subscription of channel.subscriptions.values()) {
         if (this.#isSettled) {
-          judgeAbsence(channel, subscription, this.#time, this.#violations);
+          checkAbsence(channel, subscription, this.#time, this.#violations);
         }
         this.#end(channel, subscription, this.#time);
       }
-      judgeUnplaced(channel, this.#clients, this.#isSettled, this.#time, this.#violations);
-      judgeChannel(channel, this.#time, this.#promptMicroseconds, this.#violations);
+      checkUnplaced(channel, this.#clients, this.#isSettled, this.#time, this.#violations);
+      checkChannel(channel, this.#time, this.#promptMicroseconds, this.#violations);
     }
     return {
       violations: this.#violations.list,
@@ -92,7 +92,7 @@ export class Checker {
       const text = `${process} heard ${value}${at} without being subscribed`;
       this.#violations.add({ kind: "stray", channel: channel.name, process, time, text });
     } else if (subscription.stream === undefined) {
-      hearUnpositioned(
+      takeUnpositioned(
         channel,
         subscription,
         delivered,
@@ -100,44 +100,44 @@ export class Checker {
         this.#violations,
       );
     } else {
-      hearPositioned(channel, subscription, subscription.stream, delivered, this.#violations);
+      takePositioned(channel, subscription, subscription.stream, delivered, this.#violations);
     }
   }
 
-  #takeOther(happening: Exclude<Happening, Delivered>): void {
-    switch (happening.f) {
+  #takeOther(event: Exclude<HistoryEvent, Delivered>): void {
+    switch (event.f) {
       case "channel":
-        this.#open(happening);
+        this.#open(event);
         break;
       case "publish":
-        this.#publish(happening);
+        this.#publish(event);
         break;
       case "subscribe":
-        this.#subscribe(happening);
+        this.#subscribe(event);
         break;
       case "signal":
         this.#counts.signals++;
-        this.#detach({ ...happening, f: "detach" });
+        this.#detach({ ...event, f: "detach" });
         break;
       case "detach":
-        this.#detach(happening);
+        this.#detach(event);
         break;
       case "forget":
-        this.#forget(happening);
+        this.#forget(event);
         break;
       case "crash":
-        this.#channel(happening.channel).crashes.push(happening.time);
+        this.#channel(event.channel).crashes.push(event.time);
         break;
       case "settled":
         this.#isSettled = true;
         break;
       case "presence":
         this.#counts.presenceChecks++;
-        comparePresence(this.#channel(happening.channel), happening, this.#violations);
+        comparePresence(this.#channel(event.channel), event, this.#violations);
         break;
       case "fault":
-        if (happening.type === "info") {
-          this.#faults.set(happening.kind, (this.#faults.get(happening.kind) ?? 0) + 1);
+        if (event.type === "info") {
+          this.#faults.set(event.kind, (this.#faults.get(event.kind) ?? 0) + 1);
         }
         break;
     }
@@ -149,20 +149,20 @@ export class Checker {
     record.recoverable = recoverable;
   }
 
-  #publish(happening: PublishHappening): void {
-    const channel = this.#channel(happening.channel);
-    switch (happening.type) {
+  #publish(event: PublishEvent): void {
+    const channel = this.#channel(event.channel);
+    switch (event.type) {
       case "invoke":
-        if (invoke(channel, happening, this.#number)) this.#counts.published++;
+        if (invoke(channel, event, this.#number)) this.#counts.published++;
         break;
       case "ok":
-        acknowledge(channel, happening, this.#judging());
+        acknowledge(channel, event, this.#judging());
         break;
       case "fail":
-        refuse(channel, happening, this.#violations);
+        refuse(channel, event, this.#violations);
         break;
       case "info":
-        leaveOpen(channel, happening);
+        leaveOpen(channel, event);
         break;
     }
   }
@@ -192,8 +192,8 @@ export class Checker {
   }
 
   #end(channel: ChannelRecord, subscription: SubscriptionRecord, time: number): void {
-    if (this.#isSettled) judgeEnd(channel, subscription, time, this.#violations);
-    else judgeDeafness(channel, subscription, time, this.#deafMicroseconds, this.#violations);
+    if (this.#isSettled) checkEnd(channel, subscription, time, this.#violations);
+    else checkOverdue(channel, subscription, time, this.#overdueMicroseconds, this.#violations);
     end(channel, subscription, time, this.#violations);
   }
 
@@ -209,11 +209,11 @@ export class Checker {
     }
   }
 
-  #judging(): Judging {
+  #judging(): CheckContext {
     return {
       number: this.#number,
       promptMicroseconds: this.#promptMicroseconds,
-      deafMicroseconds: this.#deafMicroseconds,
+      overdueMicroseconds: this.#overdueMicroseconds,
       violations: this.#violations,
     };
   }
@@ -230,18 +230,18 @@ export class Checker {
     readonly acknowledged: number;
     readonly refused: number;
     readonly unknown: number;
-    readonly unknownHeard: number;
+    readonly unknownReceived: number;
     readonly subscribers: number;
   } {
-    const counts = { acknowledged: 0, refused: 0, unknown: 0, unknownHeard: 0, subscribers: 0 };
+    const counts = { acknowledged: 0, refused: 0, unknown: 0, unknownReceived: 0, subscribers: 0 };
     for (const channel of this.#channels.values()) {
       counts.subscribers += channel.subscriptions.size;
-      for (const { outcome, heardBy } of channel.publications.values()) {
+      for (const { outcome, receivedBy } of channel.publications.values()) {
         if (outcome === "acknowledged") counts.acknowledged++;
         else if (outcome === "refused") counts.refused++;
         else {
           counts.unknown++;
-          if (heardBy !== undefined) counts.unknownHeard++;
+          if (receivedBy !== undefined) counts.unknownReceived++;
         }
       }
     }

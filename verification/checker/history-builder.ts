@@ -1,16 +1,16 @@
 import { Checker } from "./checker.ts";
-import type { ChannelOpened, Delivered, Happening, Subscribed } from "./happening.ts";
-import type { Verdict } from "./verdict.ts";
+import type { ChannelOpened, Delivered, HistoryEvent, Subscribed } from "./history-event.ts";
+import type { CheckResult } from "./check-result.ts";
 
-type Told = Happening extends infer One
-  ? One extends Happening
+type Told = HistoryEvent extends infer One
+  ? One extends HistoryEvent
     ? Omit<One, "time">
     : never
   : never;
 
 /** Tells histories of one channel, a millisecond from one happening to the next. */
 export class HistoryBuilder {
-  readonly happenings: Happening[] = [];
+  readonly happenings: HistoryEvent[] = [];
   readonly channel: string;
   readonly #hasOffsets: boolean;
   #time = 0;
@@ -29,9 +29,9 @@ export class HistoryBuilder {
   }
 
   /** Adds any happening. */
-  tell(told: Told): this {
+  tell(reported: Told): this {
     this.#time += 1000;
-    this.happenings.push({ ...told, time: this.#time });
+    this.happenings.push({ ...reported, time: this.#time });
     return this;
   }
 
@@ -156,14 +156,14 @@ export class HistoryBuilder {
     });
   }
 
-  /** @param deafMicroseconds as the checker takes it; by default it judges nobody deaf */
-  verdict(deafMicroseconds?: number): Verdict {
-    return verdictOn(this.happenings, deafMicroseconds);
+  /** @param overdueMicroseconds as the checker takes it; by default it judges nobody deaf */
+  verdict(overdueMicroseconds?: number): CheckResult {
+    return verdictOn(this.happenings, overdueMicroseconds);
   }
 
   /** What is wrong, each as kind, process and place. */
-  wrong(deafMicroseconds?: number): readonly string[] {
-    return this.verdict(deafMicroseconds).violations.map(
+  wrong(overdueMicroseconds?: number): readonly string[] {
+    return this.verdict(overdueMicroseconds).violations.map(
       ({ kind, process, place = "", channel }) => {
         if (channel !== this.channel) throw new Error(`a violation on ${channel}`);
         return `${kind} ${process} ${place}`.trim();
@@ -173,8 +173,11 @@ export class HistoryBuilder {
 }
 
 /** Checks a whole history. */
-export function verdictOn(happenings: readonly Happening[], deafMicroseconds?: number): Verdict {
-  const checker = new Checker(undefined, deafMicroseconds);
-  for (const happening of happenings) checker.take(happening);
+export function verdictOn(
+  events: readonly HistoryEvent[],
+  overdueMicroseconds?: number,
+): CheckResult {
+  const checker = new Checker(undefined, overdueMicroseconds);
+  for (const event of events) checker.take(event);
   return checker.finish();
 }

@@ -129,10 +129,10 @@ describe("a history in which no position is missing", () => {
       "a publish of a client of another channel",
       () => {
         const other = { process: "s9", channel: "stream:b" };
-        const told = publishedNowhere("s9").hear("s1", 4, "d").hear("s2", 4, "d");
+        const reported = publishedNowhere("s9").hear("s1", 4, "d").hear("s2", 4, "d");
         const reply = { client: "id-s9", recovering: false, recovered: false };
         const position = { epoch: "e", offset: 0 };
-        return told.tell({ ...other, ...reply, ...position, type: "ok", f: "subscribe" });
+        return reported.tell({ ...other, ...reply, ...position, type: "ok", f: "subscribe" });
       },
     ],
     [

@@ -1,17 +1,17 @@
 import type { PublicationRecord } from "./publication-record.ts";
 
 /** One publication was heard right after another one, by so many subscribers. */
-export interface HeardEdge {
+export interface ReceivedEdge {
   readonly to: PublicationRecord;
   /** Who heard it so first. */
   readonly process: string;
-  hearers: number;
+  receivers: number;
 }
 
 /** An edge against which others heard. */
 export interface Contradiction {
   readonly from: PublicationRecord;
-  readonly edge: HeardEdge;
+  readonly edge: ReceivedEdge;
 }
 
 /**
@@ -36,19 +36,19 @@ export class Order {
   link(from: PublicationRecord, to: PublicationRecord, process: string): void {
     const { next } = from;
     if (next !== undefined && next.to === to) {
-      next.hearers++;
+      next.receivers++;
       return;
     }
     // Without an edge against the ranks there can't be a cycle.
     if (to.rank < from.rank) this.#goesBack = true;
     if (next === undefined) {
-      from.next = { to, process, hearers: 1 };
+      from.next = { to, process, receivers: 1 };
       return;
     }
     from.otherNext ??= [];
     const known = from.otherNext.find((edge) => edge.to === to);
-    if (known === undefined) from.otherNext.push({ to, process, hearers: 1 });
-    else known.hearers++;
+    if (known === undefined) from.otherNext.push({ to, process, receivers: 1 });
+    else known.receivers++;
   }
 
   /** Of everything that goes in a circle, the edge that the fewest heard; of several such ones the one that came last. */
@@ -61,7 +61,11 @@ export class Order {
       for (const edge of edgesOf(from)) {
         if (circleOf[edge.to.rank] !== circle) continue;
         const found = worst.get(circle);
-        if (found === undefined || edge.hearers < found.edge.hearers || isTieLost(edge, found)) {
+        if (
+          found === undefined ||
+          edge.receivers < found.edge.receivers ||
+          isTieLost(edge, found)
+        ) {
           worst.set(circle, { from, edge });
         }
       }
@@ -71,11 +75,11 @@ export class Order {
 }
 
 /** Of two edges that equally many heard, the one against the ranks came later. */
-function isTieLost(edge: HeardEdge, { from, edge: found }: Contradiction): boolean {
-  return edge.hearers === found.hearers && found.to.rank > from.rank;
+function isTieLost(edge: ReceivedEdge, { from, edge: found }: Contradiction): boolean {
+  return edge.receivers === found.receivers && found.to.rank > from.rank;
 }
 
-function edgesOf({ next, otherNext }: PublicationRecord): readonly HeardEdge[] {
+function edgesOf({ next, otherNext }: PublicationRecord): readonly ReceivedEdge[] {
   if (next === undefined) return [];
   return otherNext === undefined ? [next] : [next, ...otherNext];
 }
@@ -102,9 +106,9 @@ function circles(ranked: readonly PublicationRecord[]): Int32Array {
   for (const root of ranked) {
     if ((indexOf[root.rank] ?? 0) >= 0) continue;
     const path = [enter(root)];
-    for (let visit = path.at(-1); visit !== undefined; visit = path.at(-1)) {
-      const { rank } = visit;
-      const edge = visit.edges[visit.done++];
+    for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
+      const { rank } = step;
+      const edge = step.edges[step.done++];
       if (edge !== undefined) {
         const to = edge.to.rank;
         if ((indexOf[to] ?? 0) < 0) path.push(enter(edge.to));
@@ -128,6 +132,6 @@ function circles(ranked: readonly PublicationRecord[]): Int32Array {
 
 interface Visit {
   readonly rank: number;
-  readonly edges: readonly HeardEdge[];
+  readonly edges: readonly ReceivedEdge[];
   done: number;
 }

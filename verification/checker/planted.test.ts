@@ -1,26 +1,26 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Random } from "../../test/support/random.ts";
-import type { Delivered, Happening } from "./happening.ts";
+import type { Delivered, HistoryEvent } from "./history-event.ts";
 import { HistoryBuilder, verdictOn } from "./history-builder.ts";
-import type { ViolationKind } from "./verdict.ts";
+import type { ViolationKind } from "./check-result.ts";
 
 type Recovery = "none" | "cache" | "stream";
 
-/** One subscriber of the model: how much of the channel's log it was told. */
-interface Listener {
+/** One subscriber of the model: how much of the channel's log it was delivered. */
+interface SimulatedSubscriber {
   readonly name: string;
   isAttached: boolean;
-  told: number;
+  delivered: number;
 }
 
-/** A channel that does what it promises: one log, and each subscriber is told the next of it at some time. */
+/** A channel that does what it promises: one log, and each subscriber is delivered the next of it at some time. */
 class Model {
   readonly #random: Random;
   readonly #recovery: Recovery;
   readonly #log: string[] = [];
   readonly #open: string[] = [];
-  readonly #listeners: Listener[];
+  readonly #subscribers: SimulatedSubscriber[];
   readonly #builder: HistoryBuilder;
   #count = 0;
 
@@ -28,25 +28,29 @@ class Model {
     this.#random = new Random(seed);
     this.#recovery = recovery;
     this.#builder = new HistoryBuilder(recovery, recovery === "stream" ? 3 : 0);
-    this.#listeners = ["s1", "s2", "s3"].map((name) => ({ name, isAttached: false, told: 0 }));
-    for (const listener of this.#listeners) this.#subscribe(listener, false);
+    this.#subscribers = ["s1", "s2", "s3"].map((name) => ({
+      name,
+      isAttached: false,
+      delivered: 0,
+    }));
+    for (const subscriber of this.#subscribers) this.#subscribe(subscriber, false);
   }
 
-  history(deeds: number): readonly Happening[] {
-    for (let deed = 0; deed < deeds; deed++) this.#do();
-    for (const listener of this.#listeners) {
-      if (!listener.isAttached) this.#subscribe(listener, true);
+  history(actions: number): readonly HistoryEvent[] {
+    for (let action = 0; action < actions; action++) this.#do();
+    for (const subscriber of this.#subscribers) {
+      if (!subscriber.isAttached) this.#subscribe(subscriber, true);
     }
     // So that there is something to lose, whatever was done before.
     for (let count = 0; count < 4; count++) this.#publish();
     for (const value of this.#open.splice(0)) this.#acknowledge(value);
-    for (const listener of this.#listeners) this.#catchUp(listener);
+    for (const subscriber of this.#subscribers) this.#catchUp(subscriber);
     this.#builder.settle().presence("id-s1", "id-s2", "id-s3");
     return this.#builder.happenings;
   }
 
   #do(): void {
-    const listener = this.#random.pick(this.#listeners);
+    const subscriber = this.#random.pick(this.#subscribers);
     const choice = this.#random.between(0, 9);
     if (choice < 3) this.#publish();
     else if (choice < 4) {
@@ -57,12 +61,12 @@ class Model {
     } else if (choice < 5) {
       const value = `refused${this.#count++}`;
       this.#builder.invoke(value).refuse(value);
-    } else if (choice < 8) this.#tellNext(listener);
-    else if (!listener.isAttached) this.#subscribe(listener, true);
+    } else if (choice < 8) this.#deliverNext(subscriber);
+    else if (!subscriber.isAttached) this.#subscribe(subscriber, true);
     else {
-      listener.isAttached = false;
-      if (choice === 8) this.#builder.detach(listener.name);
-      else this.#builder.signal(listener.name);
+      subscriber.isAttached = false;
+      if (choice === 8) this.#builder.detach(subscriber.name);
+      else this.#builder.signal(subscriber.name);
     }
   }
 
@@ -77,44 +81,48 @@ class Model {
     this.#builder.acknowledge(value, "publisher", this.#log.indexOf(value) + 1);
   }
 
-  #tellNext(listener: Listener): void {
-    const value = this.#log[listener.told];
-    if (!listener.isAttached || value === undefined) return;
-    listener.told++;
-    this.#builder.hear(listener.name, this.#recovery === "none" ? undefined : listener.told, value);
+  #deliverNext(subscriber: SimulatedSubscriber): void {
+    const value = this.#log[subscriber.delivered];
+    if (!subscriber.isAttached || value === undefined) return;
+    subscriber.delivered++;
+    this.#builder.hear(
+      subscriber.name,
+      this.#recovery === "none" ? undefined : subscriber.delivered,
+      value,
+    );
   }
 
-  #catchUp(listener: Listener): void {
-    while (listener.told < this.#log.length) this.#tellNext(listener);
+  #catchUp(subscriber: SimulatedSubscriber): void {
+    while (subscriber.delivered < this.#log.length) this.#deliverNext(subscriber);
   }
 
-  #subscribe(listener: Listener, recovering: boolean): void {
-    const { name, told } = listener;
+  #subscribe(subscriber: SimulatedSubscriber, recovering: boolean): void {
+    const { name, delivered: reported } = subscriber;
     const top = this.#log.length;
-    listener.isAttached = true;
+    subscriber.isAttached = true;
     if (this.#recovery === "none") {
-      listener.told = top;
+      subscriber.delivered = top;
       this.#builder.subscribe(name);
-    } else if (recovering && (this.#recovery === "cache" ? top > 0 : top - told <= 3)) {
-      this.#builder.recover(name, told);
-      if (this.#recovery === "cache" && told < top) listener.told = top - 1;
-      this.#catchUp(listener);
+    } else if (recovering && (this.#recovery === "cache" ? top > 0 : top - reported <= 3)) {
+      this.#builder.recover(name, reported);
+      if (this.#recovery === "cache" && reported < top) subscriber.delivered = top - 1;
+      this.#catchUp(subscriber);
     } else {
-      listener.told = top;
+      subscriber.delivered = top;
       this.#builder.subscribe(name, { recovering, offset: top });
     }
   }
 }
 
 const seeds = fc.integer({ min: 0, max: 1_000_000 });
-const deeds = fc.integer({ min: 0, max: 80 });
+const actions = fc.integer({ min: 0, max: 80 });
 
-function isDelivery(happening: Happening): happening is Delivered {
-  return happening.f === "deliver";
+function isDelivery(event: HistoryEvent): event is Delivered {
+  return event.f === "deliver";
 }
 
 /** The last four that one of the subscribers heard, all in one subscription. */
-function lastHeard(history: readonly Happening[], process: string): readonly Delivered[] {
+function lastReceived(history: readonly HistoryEvent[], process: string): readonly Delivered[] {
   return history
     .filter(isDelivery)
     .filter((delivered) => delivered.process === process)
@@ -122,19 +130,19 @@ function lastHeard(history: readonly Happening[], process: string): readonly Del
 }
 
 function replaced(
-  history: readonly Happening[],
-  old: Happening,
-  ...others: readonly Happening[]
-): readonly Happening[] {
-  return history.flatMap((happening) => (happening === old ? others : [happening]));
+  history: readonly HistoryEvent[],
+  old: HistoryEvent,
+  ...others: readonly HistoryEvent[]
+): readonly HistoryEvent[] {
+  return history.flatMap((event) => (event === old ? others : [event]));
 }
 
 /** Plants one fault around two neighbours that one subscriber heard. */
 type Plant = (
-  history: readonly Happening[],
+  history: readonly HistoryEvent[],
   one: Delivered,
   two: Delivered,
-) => readonly Happening[];
+) => readonly HistoryEvent[];
 
 const plants: Readonly<
   Record<string, { readonly plant: Plant; readonly kinds: readonly ViolationKind[] }>
@@ -168,9 +176,9 @@ const plants: Readonly<
 describe.each<Recovery>(["none", "cache", "stream"])("with recovery %s", (recovery) => {
   it("nothing is wrong with a history that is as promised", () => {
     fc.assert(
-      fc.property(seeds, deeds, (seed, count) => {
-        const verdict = verdictOn(new Model(seed, recovery).history(count));
-        expect(verdict.violations).toEqual([]);
+      fc.property(seeds, actions, (seed, count) => {
+        const result = verdictOn(new Model(seed, recovery).history(count));
+        expect(result.violations).toEqual([]);
       }),
       { numRuns: 500 },
     );
@@ -179,13 +187,13 @@ describe.each<Recovery>(["none", "cache", "stream"])("with recovery %s", (recove
   it.each(Object.entries(plants))("%s is always found", (_, { plant, kinds }) => {
     const fault = fc.property(
       seeds,
-      deeds,
+      actions,
       fc.constantFrom("s1", "s2", "s3"),
       fc.integer({ min: 0, max: 2 }),
       (seed, count, process, index) => {
         const history = new Model(seed, recovery).history(count);
-        const heard = lastHeard(history, process);
-        const [one, two] = [heard[index], heard[index + 1]];
+        const received = lastReceived(history, process);
+        const [one, two] = [received[index], received[index + 1]];
         if (one === undefined || two === undefined) throw new Error("too little was heard");
         const { violations } = verdictOn(plant(history, one, two));
         const named = violations.filter(({ kind }) => kinds.includes(kind));
@@ -200,11 +208,11 @@ describe("with offsets", () => {
   it.each<Recovery>(["cache", "stream"])("a skipped offset is always found: %s", (recovery) => {
     const fault = fc.property(
       seeds,
-      deeds,
+      actions,
       fc.integer({ min: 1, max: 3 }),
       (seed, count, index) => {
         const history = new Model(seed, recovery).history(count);
-        const one = lastHeard(history, "s1")[index];
+        const one = lastReceived(history, "s1")[index];
         if (one?.offset === undefined) throw new Error("too little was heard");
         const { violationCounts } = verdictOn(
           replaced(history, one, { ...one, offset: one.offset + 1 }),

@@ -116,9 +116,9 @@ describe("a history with offsets in which one thing is wrong", () => {
     [
       "another epoch in an acknowledgement",
       () => {
-        const told = begun().hear("s1", 1, "a", "b", "c").detach("s1", true).detach("s2", true);
-        told.epoch = "e2";
-        return told.invoke("d").acknowledge("d", "publisher", 1);
+        const reported = begun().hear("s1", 1, "a", "b", "c").detach("s1", true).detach("s2", true);
+        reported.epoch = "e2";
+        return reported.invoke("d").acknowledge("d", "publisher", 1);
       },
       ["forgotten publisher"],
     ],
@@ -319,17 +319,17 @@ describe("a history with offsets in which one thing is wrong", () => {
   });
 
   it("counts all that is missing and tells of the first few", () => {
-    const told = new HistoryBuilder().subscribe("s1", { offset: 0 }).invoke("x");
-    const { violations, violationCounts, lossCounts } = told.hear("s1", 1001, "x").verdict();
+    const reported = new HistoryBuilder().subscribe("s1", { offset: 0 }).invoke("x");
+    const { violations, violationCounts, lossCounts } = reported.hear("s1", 1001, "x").verdict();
     expect(violations).toHaveLength(4);
     expect(violationCounts.get("lost")).toBe(1000);
     expect(lossCounts).toEqual(new Map([["first", 1000]]));
   });
 
   it("tells of a thousand and counts the others", () => {
-    const told = new HistoryBuilder();
-    for (let count = 0; count < 1100; count++) told.hear("s1", 1, "x");
-    const { violations, violationCounts } = told.verdict();
+    const reported = new HistoryBuilder();
+    for (let count = 0; count < 1100; count++) reported.hear("s1", 1, "x");
+    const { violations, violationCounts } = reported.verdict();
     expect(violations).toHaveLength(1000);
     expect(violationCounts.get("stray")).toBe(1100);
   });

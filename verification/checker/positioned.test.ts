@@ -40,7 +40,7 @@ describe("a history with offsets that is as promised", () => {
       acknowledged: 3,
       refused: 1,
       unknown: 2,
-      unknownHeard: 1,
+      unknownReceived: 1,
       subscribers: 2,
       channels: 1,
       recoveries: 1,

@@ -1,5 +1,5 @@
 import type { ChannelRecord } from "./channel-record.ts";
-import type { Presence } from "./happening.ts";
+import type { Presence } from "./history-event.ts";
 import type { Violations } from "./violations.ts";
 
 /** Compares who is said to be present with who is subscribed (rule P1). */

@@ -1,4 +1,4 @@
-import type { HeardEdge } from "./order.ts";
+import type { ReceivedEdge } from "./order.ts";
 import type { StreamRecord } from "./stream-record.ts";
 
 /** What is known of one publish, and of the publication that it made. */
@@ -19,12 +19,12 @@ export interface PublicationRecord {
   /** Who said it. */
   placedBy: string;
   /** Who heard it first. */
-  heardBy: string | undefined;
+  receivedBy: string | undefined;
   /** Without offsets: how many others had been heard before anybody heard it; -1 before. */
   rank: number;
   /** Without offsets: what subscribers heard next. The first edge stands apart, for mostly there is no other. */
-  next: HeardEdge | undefined;
-  otherNext: HeardEdge[] | undefined;
+  next: ReceivedEdge | undefined;
+  otherNext: ReceivedEdge[] | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ export function invoked(
     stream: undefined,
     offset: 0,
     placedBy: "",
-    heardBy: undefined,
+    receivedBy: undefined,
     rank: -1,
     next: undefined,
     otherNext: undefined,

@@ -4,12 +4,12 @@ import type {
   PublishInvoked,
   PublishRefused,
   PublishUnknown,
-} from "./happening.ts";
-import { place } from "./places.ts";
+} from "./history-event.ts";
+import { place } from "./offsets.ts";
 import { invoked, type PublicationRecord } from "./publication-record.ts";
-import type { Judging } from "./subscribing.ts";
+import type { CheckContext } from "./subscribe-replies.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
-import { hasHeard } from "./unpositioned-hearing.ts";
+import { hasReceived } from "./unpositioned-deliveries.ts";
 import type { Violations } from "./violations.ts";
 
 /** Somebody begins to publish. */
@@ -28,7 +28,7 @@ export function invoke(
 export function acknowledge(
   channel: ChannelRecord,
   { value, time, process, offset, epoch }: PublishAcknowledged,
-  { number, promptMicroseconds, violations }: Judging,
+  { number, promptMicroseconds, violations }: CheckContext,
 ): void {
   const publication = channel.publications.get(value);
   if (publication === undefined) {
@@ -81,7 +81,7 @@ function judgeLate(
   const text = `${process} was told that it published ${value} before it heard it`;
   const violation = { kind: "late", channel: channel.name, process, time, text } as const;
   if (stream === undefined) {
-    if (!hasHeard(subscription, publication)) channel.doubts.push({ publication, violation });
+    if (!hasReceived(subscription, publication)) channel.doubts.push({ publication, violation });
     return;
   }
   const isPassed = publication.stream === stream && offset <= position;
@@ -98,10 +98,10 @@ export function refuse(
   const publication = channel.publications.get(value);
   if (publication === undefined || publication.outcome === "acknowledged") return;
   publication.outcome = "refused";
-  const { heardBy } = publication;
-  if (heardBy === undefined) return;
-  const text = `${heardBy} heard ${value}, which was refused after that`;
-  const process = heardBy;
+  const { receivedBy } = publication;
+  if (receivedBy === undefined) return;
+  const text = `${receivedBy} heard ${value}, which was refused after that`;
+  const process = receivedBy;
   violations.add({ kind: "resurrected", channel: channel.name, process, time, text });
 }
 

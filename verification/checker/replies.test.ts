@@ -54,8 +54,8 @@ describe("a reply that doesn't say that it was asked to recover", () => {
     [
       "whom nothing is promised",
       () => {
-        const told = new HistoryBuilder("none", 10).publish("a", "b");
-        return told
+        const reported = new HistoryBuilder("none", 10).publish("a", "b");
+        return reported
           .subscribe("s1", { epoch: "e1", offset: 2 })
           .detach("s1")
           .subscribe("s1", { epoch: "e1", offset: 1 });

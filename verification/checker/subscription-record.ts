@@ -1,5 +1,5 @@
-import type { LossPlace } from "./verdict.ts";
-import { HeardRanks } from "./heard-ranks.ts";
+import type { LossPlace } from "./check-result.ts";
+import { RankSet } from "./rank-set.ts";
 import type { PublicationRecord } from "./publication-record.ts";
 import type { StreamRecord } from "./stream-record.ts";
 
@@ -20,7 +20,7 @@ export class SubscriptionRecord {
   /** The number of the happening that subscribed it. */
   since = 0;
   /** How much it heard in this subscription. */
-  heard = 0;
+  received = 0;
   /** When it was subscribed or heard something, µs. */
   lastTime = 0;
   /** When it ceased to be subscribed, µs; absent before its first subscription, and while subscribed. */
@@ -38,10 +38,10 @@ export class SubscriptionRecord {
   readonly gaps: Gap[] = [];
 
   /** Without offsets: what this subscription heard, and what of that was heard last and was invoked last. */
-  ranks = new HeardRanks();
+  ranks = new RankSet();
   /** When this subscription began, µs. */
   sinceTime = 0;
-  lastHeard: PublicationRecord | undefined;
+  lastReceived: PublicationRecord | undefined;
   latestInvoked: PublicationRecord | undefined;
   /** So many of the channel's acknowledged publishes have been compared with what it heard. */
   frontier = 0;
@@ -54,8 +54,8 @@ export class SubscriptionRecord {
 
   /** Without offsets each subscription stands for itself: a gateway that it moved to may be behind the one before. */
   beginAnew(): void {
-    this.ranks = new HeardRanks();
-    this.lastHeard = undefined;
+    this.ranks = new RankSet();
+    this.lastReceived = undefined;
     this.latestInvoked = undefined;
   }
 }

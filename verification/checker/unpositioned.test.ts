@@ -77,14 +77,14 @@ describe("a history without offsets that is as promised", () => {
     [
       "an order that isn't that of the acknowledgements",
       () => {
-        const told = new HistoryBuilder("none")
+        const reported = new HistoryBuilder("none")
           .subscribe("s1")
           .subscribe("s2")
           .invoke("a")
           .invoke("b")
           .acknowledge("a")
           .acknowledge("b");
-        return told.hear("s1", undefined, "b", "a").hear("s2", undefined, "b", "a");
+        return reported.hear("s1", undefined, "b", "a").hear("s2", undefined, "b", "a");
       },
     ],
     [
@@ -242,8 +242,8 @@ describe("a history without offsets in which one thing is wrong", () => {
   });
 
   it("is told of a loss in the middle though it never settles", () => {
-    const told = begun().hear("s1", undefined, "a", "c").detach("s1");
-    expect(told.wrong()).toEqual(["lost s1 middle"]);
+    const reported = begun().hear("s1", undefined, "a", "c").detach("s1");
+    expect(reported.wrong()).toEqual(["lost s1 middle"]);
   });
 
   it("names both values of a contradiction", () => {
@@ -254,15 +254,15 @@ describe("a history without offsets in which one thing is wrong", () => {
   });
 
   it("allows a value on each of two channels and not one that was published on another", () => {
-    const told = new HistoryBuilder("none").subscribe("s1");
-    told.tell({
+    const reported = new HistoryBuilder("none").subscribe("s1");
+    reported.tell({
       process: "publisher",
       type: "invoke",
       f: "publish",
       channel: "none:b",
       value: "a",
     });
-    expect(told.hear("s1", undefined, "a").wrong()).toEqual(["invented s1"]);
+    expect(reported.hear("s1", undefined, "a").wrong()).toEqual(["invented s1"]);
     const both = new HistoryBuilder("none").subscribe("s1").invoke("a");
     both.tell({
       process: "publisher",

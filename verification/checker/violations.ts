@@ -1,4 +1,4 @@
-import type { LossPlace, Violation, ViolationKind } from "./verdict.ts";
+import type { LossPlace, Violation, ViolationKind } from "./check-result.ts";
 
 /** Collects what is wrong: the first thousand in full, and all of them as counts. */
 export class Violations {
@@ -14,7 +14,7 @@ export class Violations {
   }
 
   /** Counts more losses of a place that are like the ones before, and so not worth a sentence each. */
-  addUntold(place: LossPlace, count: number): void {
+  addUnlisted(place: LossPlace, count: number): void {
     if (count <= 0) return;
     this.#count("lost", count);
     this.#countLoss(place, count);

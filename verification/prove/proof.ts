@@ -1,34 +1,34 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Happening } from "../checker/happening.ts";
+import type { HistoryEvent } from "../checker/history-event.ts";
 import { Random } from "../../test/support/random.ts";
 import { Clients } from "./clients/clients.ts";
-import { FaultCourse } from "./faults/fault-course.ts";
+import { FaultRunner } from "./faults/fault-runner.ts";
 import { FaultMaker } from "./faults/fault-maker.ts";
 import { microseconds } from "./history/clock.ts";
 import { Recorder } from "./history/recorder.ts";
 import { FaultyNetwork } from "./network/faulty-network.ts";
 import type { ProveOptions } from "./options.ts";
 import { historiesIn } from "./run-facts.ts";
-import type { Site } from "./site.ts";
-import { Traffic } from "./traffic.ts";
+import type { Target } from "./target.ts";
+import { PublishLoad } from "./publish-load.ts";
 
 /**
  * One run: real clients of a real server, with everything between them breaking, and a history of what everybody saw.
  *
- * @param tell takes how it goes, in sentences
+ * @param print takes how it goes, in sentences
  */
 export class Proof {
-  readonly #site: Site;
+  readonly #target: Target;
   readonly #options: ProveOptions;
-  readonly #tell: (text: string) => void;
+  readonly #print: (text: string) => void;
   readonly #recorder: Recorder;
   readonly #files: { readonly backend: string; readonly clients: string };
 
-  constructor(site: Site, options: ProveOptions, tell: (text: string) => void) {
-    this.#site = site;
+  constructor(target: Target, options: ProveOptions, print: (text: string) => void) {
+    this.#target = target;
     this.#options = options;
-    this.#tell = tell;
+    this.#print = print;
     const { folder } = options;
     mkdirSync(folder, { recursive: true });
     this.#files = historiesIn(folder);
@@ -42,7 +42,7 @@ export class Proof {
    * @returns how long it took; the history is on disk
    */
   async run(): Promise<{ readonly seconds: number }> {
-    const { url, scenario } = this.#site;
+    const { url, scenario } = this.#target;
     const { seed } = this.#options;
     const beganMs = performance.now();
     for (const { name, recovery, recoverable } of scenario.channels) {
@@ -62,7 +62,7 @@ export class Proof {
   }
 
   async #withClients(subscribers: FaultyNetwork, publishers: FaultyNetwork): Promise<void> {
-    const { apiKey, tokenSecret, pingIntervalMs, scenario } = this.#site;
+    const { apiKey, tokenSecret, pingIntervalMs, scenario } = this.#target;
     const clients = await Clients.start({
       historyFile: this.#files.clients,
       address: subscribers.address,
@@ -76,37 +76,37 @@ export class Proof {
     const backend = { address: publishers.address, ...this.#hostHeader, apiKey };
     const { seed, pace } = this.#options;
     const random = new Random(seed + 4);
-    const traffic = new Traffic(backend, scenario.channels, pace, random, this.#recorder);
+    const load = new PublishLoad(backend, scenario.channels, pace, random, this.#recorder);
     try {
-      traffic.start();
-      await this.#breakThings(clients, traffic, subscribers, publishers);
-      this.#tell("faults are over; waiting until all has settled");
-      await traffic.stop();
+      load.start();
+      await this.#breakThings(clients, load, subscribers, publishers);
+      this.#print("faults are over; waiting until all has settled");
+      await load.stop();
       await clients.settle();
       await pause(this.#settleMs);
       this.#record({ f: "settled", type: "info" });
       for (const { name } of scenario.channels) {
-        const present = await traffic.publisher.presence(name);
+        const present = await load.publisher.presence(name);
         this.#record({ f: "presence", type: "ok", channel: name, clients: present });
       }
     } catch (error) {
       // What is under way is worth nothing any more.
-      traffic.abandon();
+      load.abandon();
       await clients.end().catch(() => undefined);
       throw error;
     }
-    traffic.publisher.close();
+    load.publisher.close();
     await clients.end();
   }
 
   /** Until it lasted long enough, and enough was heard. */
   async #breakThings(
     clients: Clients,
-    traffic: Traffic,
+    load: PublishLoad,
     subscribers: FaultyNetwork,
     publishers: FaultyNetwork,
   ): Promise<void> {
-    const { server, gateways, scenario } = this.#site;
+    const { server, gateways, scenario } = this.#target;
     const { seed, seconds, faults } = this.#options;
     const maker = new FaultMaker({
       subscribers,
@@ -114,21 +114,21 @@ export class Proof {
       ...(server === undefined ? {} : { server }),
       channels: scenario.channels.map(({ name }) => name),
       gateways,
-      burst: (channel) => traffic.burst(channel),
-      quiet: traffic.quiet,
+      burst: (channel) => load.burst(channel),
+      quiet: load.quiet,
       crashing: (channel) => this.#record({ f: "crash", type: "info", channel }),
     });
-    const course = new FaultCourse(maker, faults, seed + 5, (fault) => {
+    const timeline = new FaultRunner(maker, faults, seed + 5, (fault) => {
       this.#recorder.record(fault);
     });
-    const running = course.run();
+    const running = timeline.run();
     const endMs = performance.now() + seconds * 1_000;
     const isOver = new AbortController();
     const failed = running.catch(() => isOver.abort());
     try {
-      await this.#watch(clients, traffic, endMs, isOver.signal);
+      await this.#watch(clients, load, endMs, isOver.signal);
     } finally {
-      course.stop();
+      timeline.stop();
       await failed;
     }
     await running;
@@ -137,19 +137,19 @@ export class Proof {
   /** Until the time is over and enough was heard. Rejects with what any of the clients has failed with. */
   async #watch(
     clients: Clients,
-    traffic: Traffic,
+    load: PublishLoad,
     endMs: number,
     isOver: AbortSignal,
   ): Promise<void> {
     const { deliveries } = this.#options;
-    for (let toldMs = performance.now(); !isOver.aborted; await pause(500)) {
+    for (let printedMs = performance.now(); !isOver.aborted; await pause(500)) {
       const progress = await clients.progress();
-      const [failure] = [...progress.failures, ...traffic.publisher.failures];
+      const [failure] = [...progress.failures, ...load.publisher.failures];
       if (failure !== undefined) throw new Error(failure);
       if (performance.now() >= endMs && progress.deliveries >= deliveries) break;
-      if (performance.now() - toldMs < toldEveryMs) continue;
-      toldMs = performance.now();
-      this.#tell(
+      if (performance.now() - printedMs < printedEveryMs) continue;
+      printedMs = performance.now();
+      this.#print(
         `${progress.deliveries} deliveries, ${progress.subscribed} of ${progress.wanted} subscriptions`,
       );
     }
@@ -157,7 +157,7 @@ export class Proof {
 
   /** What a deployed server is called, for clients that know it by the address of a proxy. */
   get #hostHeader(): { readonly hostHeader?: string } {
-    return this.#site.server === undefined ? { hostHeader: this.#site.url.host } : {};
+    return this.#target.server === undefined ? { hostHeader: this.#target.url.host } : {};
   }
 
   /**
@@ -165,15 +165,15 @@ export class Proof {
    * socket whose client is gone without a word is found when it has been silent for two ping intervals and 10 s (rules K2, K4).
    */
   get #settleMs(): number {
-    return 10_000 + 2 * this.#site.pingIntervalMs + 2_000;
+    return 10_000 + 2 * this.#target.pingIntervalMs + 2_000;
   }
 
-  #record(happening: Unmarked<Happening>): void {
-    this.#recorder.record({ ...happening, process: "prove", time: microseconds() });
+  #record(event: Unmarked<HistoryEvent>): void {
+    this.#recorder.record({ ...event, process: "prove", time: microseconds() });
   }
 }
 
 /** A happening of whatever kind without who and when. */
-type Unmarked<Each> = Each extends Happening ? Omit<Each, "process" | "time"> : never;
+type Unmarked<Each> = Each extends HistoryEvent ? Omit<Each, "process" | "time"> : never;
 
-const toldEveryMs = 10_000;
+const printedEveryMs = 10_000;

@@ -5,12 +5,12 @@ import { writeEdn } from "./history/edn-history.ts";
 import { readHistory } from "./history/read-history.ts";
 import { parseOptions, type ProveOptions, usage } from "./options.ts";
 import { Proof } from "./proof.ts";
-import { Course } from "./report/course.ts";
+import { RunTimeline } from "./report/run-timeline.ts";
 import { page } from "./report/page.ts";
 import { held, type RunReport } from "./report/run-report.ts";
 import { summary } from "./report/summary.ts";
 import { factsOf, historiesIn, readFacts, writeFacts } from "./run-facts.ts";
-import { openSite, type Site } from "./site.ts";
+import { openTarget, type Target } from "./target.ts";
 
 /**
  * `npm run prove`: runs the real server and real clients, breaks things on purpose, checks every delivery, and says whether
@@ -33,12 +33,12 @@ async function main(given: readonly string[]): Promise<number> {
 
 async function prove(options: ProveOptions): Promise<number> {
   const began = performance.now();
-  const tell = (text: string): void => {
+  const print = (text: string): void => {
     console.log(`${((performance.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${text}`);
   };
   const { folder, again, edn } = options;
-  if (again === undefined) await runOnce(options, tell);
-  tell("reading the history");
+  if (again === undefined) await runOnce(options, print);
+  print("reading the history");
   const report = check(again ?? folder);
   const file = join(again ?? folder, "report.html");
   writeFileSync(file, page(report));
@@ -48,38 +48,38 @@ async function prove(options: ProveOptions): Promise<number> {
   return held(report) ? 0 : 1;
 }
 
-async function runOnce(options: ProveOptions, tell: (text: string) => void): Promise<void> {
-  tell(`seed ${options.seed}`);
-  const site = await openSite(options);
-  endOnSignals(site);
+async function runOnce(options: ProveOptions, print: (text: string) => void): Promise<void> {
+  print(`seed ${options.seed}`);
+  const target = await openTarget(options);
+  endOnSignals(target);
   try {
-    const { seconds } = await new Proof(site, options, tell).run();
-    writeFacts(options.folder, factsOf(options, site, seconds));
+    const { seconds } = await new Proof(target, options, print).run();
+    writeFacts(options.folder, factsOf(options, target, seconds));
   } finally {
-    await site.close();
+    await target.close();
   }
 }
 
 /** @throws where nothing happened of which anything could be said */
 function check(folder: string): RunReport {
   const facts = readFacts(folder);
-  const checker = new Checker(promptMicroseconds, 1_000 * deafMs(facts.pingIntervalMs));
-  const course = new Course();
+  const checker = new Checker(promptMicroseconds, 1_000 * overdueMs(facts.pingIntervalMs));
+  const timeline = new RunTimeline();
   const { backend, clients } = historiesIn(folder);
-  for (const happening of readHistory([backend, clients])) {
-    checker.take(happening);
-    course.take(happening);
+  for (const event of readHistory([backend, clients])) {
+    checker.take(event);
+    timeline.take(event);
   }
-  const verdict = checker.finish();
-  const { deliveries, acknowledged, channels } = verdict.counts;
-  if (deliveries === 0 || acknowledged === 0 || course.channels.size < channels / 2) {
+  const result = checker.finish();
+  const { deliveries, acknowledged, channels } = result.counts;
+  if (deliveries === 0 || acknowledged === 0 || timeline.channels.size < channels / 2) {
     throw new Error("hardly anything was published and heard: nothing can be said");
   }
-  return { ...facts, verdict, course };
+  return { ...facts, result: result, timeline: timeline };
 }
 
 /** Whoever hears nothing for so long, of a channel in which something happened, missed it: pings would have shown a dead socket. */
-function deafMs(pingIntervalMs: number): number {
+function overdueMs(pingIntervalMs: number): number {
   return 2 * pingIntervalMs + 16_000;
 }
 
@@ -87,10 +87,10 @@ function deafMs(pingIntervalMs: number): number {
 const promptMicroseconds = 10_000_000;
 
 /** Whoever interrupts it finds nothing left behind but the folder of the report. */
-function endOnSignals(site: Site): void {
+function endOnSignals(target: Target): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => {
-      void site.close().finally(() => process.exit(2));
+      void target.close().finally(() => process.exit(2));
     });
   }
 }

@@ -3,7 +3,7 @@ import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { faultKinds } from "./faults/fault-kind.ts";
 import type { ProveOptions } from "./options.ts";
-import type { Site } from "./site.ts";
+import type { Target } from "./target.ts";
 
 /** What a history doesn't say of the run that it is of. It lies beside it, so that it can be checked again at any time. */
 export interface RunFacts {
@@ -28,15 +28,15 @@ export function historiesIn(folder: string): {
 }
 
 /** @param seconds how long the run took */
-export function factsOf(options: ProveOptions, site: Site, seconds: number): RunFacts {
+export function factsOf(options: ProveOptions, target: Target, seconds: number): RunFacts {
   const gigabytes = Math.round(totalmem() / 2 ** 30);
   return {
     command: commandOf(options),
-    subject: site.subject,
+    subject: target.subject,
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} × ${cpus()[0]?.model ?? "?"}, ${gigabytes} GiB`,
     seconds,
-    pingIntervalMs: site.pingIntervalMs,
+    pingIntervalMs: target.pingIntervalMs,
   };
 }
 

@@ -8,7 +8,7 @@ export interface ProvedChannel {
   /** How many missed publications are always recovered; absent where that isn't known. */
   readonly recoverable?: number;
   /** How it is published to. crowd: steadily, and in bursts. quiet: only while its object is about to crash. */
-  readonly traffic: "steady" | "crowd" | "bursts" | "quiet" | "wide";
+  readonly load: "steady" | "many-sockets" | "bursts" | "quiet" | "wide";
   /** Subscribers with a socket of the channel's own, and through gateways. */
   readonly own: number;
   readonly gateways: number;
@@ -34,7 +34,7 @@ export function remoteScenario(run: string, random: Random): Scenario {
   const channels = ["a", "b", "c", "d"].map((letter): ProvedChannel => ({
     name: `prove-${run}-${letter}`,
     recovery: "stream",
-    traffic: letter === "d" ? "bursts" : "steady",
+    load: letter === "d" ? "bursts" : "steady",
     own: 10,
     gateways: 15,
   }));
@@ -43,7 +43,7 @@ export function remoteScenario(run: string, random: Random): Scenario {
 
 const localChannels: readonly ProvedChannel[] = [
   // More than one object takes, so the channel spills to a gateway of its own; and so many that publications share frames.
-  { ...stream("keep:crowd"), traffic: "crowd", recoverable: 5_000, own: 150, gateways: 90 },
+  { ...stream("keep:crowd"), load: "many-sockets", recoverable: 5_000, own: 150, gateways: 90 },
   { ...stream("keep:a"), recoverable: 5_000, own: 20, gateways: 30 },
   // What is kept goes so fast that nobody can say what is recovered.
   { ...stream("short:a"), own: 10, gateways: 15 },
@@ -52,17 +52,17 @@ const localChannels: readonly ProvedChannel[] = [
   { ...stream("none:a"), recovery: "none", own: 15, gateways: 20 },
   { ...stream("none:b"), recovery: "none", own: 0, gateways: 20 },
   // 16 KiB each, and no more than a reply may hold are recovered.
-  { ...stream("wide:a"), traffic: "wide", recoverable: 40, own: 4, gateways: 6 },
+  { ...stream("wide:a"), load: "wide", recoverable: 40, own: 4, gateways: 6 },
   ...["1", "2", "3"].map((number) => burst(number, "bursts")),
   ...["4", "5", "6", "7", "8", "9"].map((number) => burst(number, "quiet")),
 ];
 
-function burst(number: string, traffic: "bursts" | "quiet"): ProvedChannel {
-  return { ...stream(`burst:${number}`), traffic, recoverable: 5_000, own: 3, gateways: 9 };
+function burst(number: string, load: "bursts" | "quiet"): ProvedChannel {
+  return { ...stream(`burst:${number}`), load: load, recoverable: 5_000, own: 3, gateways: 9 };
 }
 
 function stream(name: string) {
-  return { name, recovery: "stream", traffic: "steady" } as const;
+  return { name, recovery: "stream", load: "steady" } as const;
 }
 
 function scenario(channels: readonly ProvedChannel[], random: Random): Scenario {

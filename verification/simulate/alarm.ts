@@ -11,13 +11,13 @@ export interface AlarmTime {
 /** The one alarm of an object. It outlives the object's memory; that it is as durable as the rows is its owner's doing. */
 export class Alarm {
   readonly #timeline: Timeline;
-  readonly #ring: () => void;
+  readonly #run: () => void;
   #time: AlarmTime | undefined;
   #timer: Timer | undefined;
 
   constructor(timeline: Timeline, ring: () => void) {
     this.#timeline = timeline;
-    this.#ring = ring;
+    this.#run = ring;
   }
 
   get time(): AlarmTime | undefined {
@@ -40,6 +40,6 @@ export class Alarm {
     this.#time = time;
     if (time === undefined) return;
     const waitMs = Math.max(time.atMs - this.#timeline.nowMs, 1);
-    this.#timer = this.#timeline.after(waitMs, this.#ring);
+    this.#timer = this.#timeline.after(waitMs, this.#run);
   }
 }

@@ -8,11 +8,11 @@ import type {
 import { limits } from "../../src/limits.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import { json } from "../../test/core/api/channel-config.ts";
-import type { Setting } from "./setting.ts";
+import type { WorldContext } from "./world-context.ts";
 
 /** Publishes by the API. With a key it tries again until it knows that it was published, and now and then once more. */
 export class Backend {
-  readonly #setting: Setting;
+  readonly #context: WorldContext;
   readonly #backoffMs: () => number;
   readonly #repeats: () => boolean;
   /** The keys of what is known to be published. */
@@ -22,8 +22,8 @@ export class Backend {
   pending = 0;
 
   /** @param repeats whether it publishes again what was published */
-  constructor(setting: Setting, backoffMs: () => number, repeats: () => boolean) {
-    this.#setting = setting;
+  constructor(context: WorldContext, backoffMs: () => number, repeats: () => boolean) {
+    this.#context = context;
     this.#backoffMs = backoffMs;
     this.#repeats = repeats;
   }
@@ -57,12 +57,12 @@ export class Backend {
 
   /** Removes what is kept of a channel. Whether that arrives is nobody's concern. */
   removeHistory(channel: string): void {
-    this.#call(channel, { method: "history_remove" }, nobodyWaits);
+    this.#call(channel, { method: "history_remove" }, ignoreAnswer);
   }
 
   /** Reads what is kept of a channel. The object's answer is compared there. */
   readHistory(channel: string, request: HistoryQuery): void {
-    this.#call(channel, { method: "history", request }, nobodyWaits);
+    this.#call(channel, { method: "history", request }, ignoreAnswer);
   }
 
   #newData(padding = 0): JsonText {
@@ -74,13 +74,13 @@ export class Backend {
     command: ChannelCommand,
     answered: (answer: ChannelAnswer | undefined) => void,
   ): void {
-    this.#setting.network.call<readonly ChannelCommand[], ChannelAnswers>({
+    this.#context.network.call<readonly ChannelCommand[], ChannelAnswers>({
       kind: "api",
       from: "backend",
       to: channel,
       request: [command],
       waitMs: limits.objectAnswerMs,
-      carryOut: (commands, answer) => this.#setting.channel(channel).execute(commands, answer),
+      carryOut: (commands, answer) => this.#context.channel(channel).execute(commands, answer),
       answered: (answers) => {
         answered(answers?.outcome === "answers" ? answers.answers[0] : undefined);
       },
@@ -91,7 +91,7 @@ export class Backend {
     const { data } = request;
     this.#note("invoke", channel, data);
     this.#call(channel, { method: "publish", request }, (answer) => {
-      const isPublished = this.#setting.ledger.find(JSON.parse(data)) !== undefined;
+      const isPublished = this.#context.publicationLog.find(JSON.parse(data)) !== undefined;
       if (answer === undefined) this.#note("info", channel, data);
       // A version or a key that isn't new is answered like the publication that stands there already.
       else if ("error" in answer || !isPublished) this.#note("fail", channel, data);
@@ -100,7 +100,7 @@ export class Backend {
   }
 
   #publishUntilKnown(channel: string, request: JsonRequest, known: boolean): void {
-    const { timeline } = this.#setting;
+    const { timeline } = this.#context;
     const { data } = request;
     this.#call(channel, { method: "publish", request }, (answer) => {
       const isAnswered = answer !== undefined && "result" in answer;
@@ -117,14 +117,16 @@ export class Backend {
   }
 
   #acknowledged(channel: string, data: JsonText, result: string): void {
-    const told: { readonly offset?: number; readonly epoch?: string } = JSON.parse(result);
-    this.#note("ok", channel, data, told);
-    const entry = this.#setting.ledger.find(JSON.parse(data));
+    const planned: { readonly offset?: number; readonly epoch?: string } = JSON.parse(result);
+    this.#note("ok", channel, data, planned);
+    const entry = this.#context.publicationLog.find(JSON.parse(data));
     const { position } = entry ?? {};
     if (entry === undefined) this.#complain(`${data} was acknowledged and never published`);
-    else if (told.offset !== position?.offset || told.epoch !== position?.epoch) {
+    else if (planned.offset !== position?.offset || planned.epoch !== position?.epoch) {
       const place = `${position?.epoch}:${position?.offset}`;
-      this.#complain(`${data} was acknowledged at ${told.epoch}:${told.offset}, not at ${place}`);
+      this.#complain(
+        `${data} was acknowledged at ${planned.epoch}:${planned.offset}, not at ${place}`,
+      );
     }
   }
 
@@ -132,18 +134,18 @@ export class Backend {
     type: "invoke" | "ok" | "fail" | "info",
     channel: string,
     data: JsonText,
-    told: { readonly offset?: number; readonly epoch?: string } = {},
+    planned: { readonly offset?: number; readonly epoch?: string } = {},
   ): void {
     const value: string = JSON.parse(data);
     const publish = { process: "backend", f: "publish", channel, value } as const;
-    const { offset, epoch } = told;
+    const { offset, epoch } = planned;
     const place = offset === undefined || epoch === undefined ? {} : { offset, epoch };
-    if (type === "ok") this.#setting.chronicle.note({ ...publish, type, ...place });
-    else this.#setting.chronicle.note({ ...publish, type });
+    if (type === "ok") this.#context.eventLog.note({ ...publish, type, ...place });
+    else this.#context.eventLog.note({ ...publish, type });
   }
 
   #complain(what: string): void {
-    this.#setting.ledger.complain(what);
+    this.#context.publicationLog.complain(what);
   }
 }
 
@@ -164,6 +166,6 @@ function requestOf(
   return { data, ...plain, ...more };
 }
 
-function nobodyWaits(): void {
+function ignoreAnswer(): void {
   // Not every answer is of interest.
 }

@@ -19,10 +19,10 @@ import type {
 import { Alarm } from "./alarm.ts";
 import { CommitTurns } from "./commit-turns.ts";
 import { gatherPresence } from "./gather-presence.ts";
-import { Life, NextTimer } from "./life.ts";
+import { Incarnation, NextTimer } from "./incarnation.ts";
 import { Model } from "./model.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
-import type { Answering, ChannelCalls, Setting } from "./setting.ts";
+import type { Done, ChannelCalls, WorldContext } from "./world-context.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import { Storage } from "./storage.ts";
 import { WatchedChannel } from "./watched-channel.ts";
@@ -30,7 +30,7 @@ import { ownSessions } from "./own-sessions.ts";
 
 /** What is lost with a crash. */
 interface Memory extends SocketMemory {
-  readonly life: Life;
+  readonly incarnation: Incarnation;
   readonly wokeAtMs: number;
   readonly channel: WatchedChannel;
   readonly flushTimer: NextTimer;
@@ -45,14 +45,14 @@ interface Memory extends SocketMemory {
  */
 export class ChannelHost implements ChannelCalls {
   readonly name: string;
-  readonly #setting: Setting;
+  readonly #context: WorldContext;
   readonly #options: ChannelOptions;
   readonly #storage: Storage;
   readonly #sockets: ObjectSockets;
   readonly #model: Model;
   readonly #alarm: Alarm;
   #memory: Memory | undefined;
-  #lives = 0;
+  #incarnations = 0;
   #epochs = 0;
   #upAtMs = 0;
   #newestInstanceMs = 0;
@@ -62,10 +62,10 @@ export class ChannelHost implements ChannelCalls {
   skewMs = 0;
   failedWrites = 0;
 
-  constructor(name: string, setting: Setting) {
+  constructor(name: string, context: WorldContext) {
     this.name = name;
-    this.#setting = setting;
-    const { config, timeline } = setting;
+    this.#context = context;
+    const { config, timeline } = context;
     const resolved = resolveChannel(name, config.channel);
     if (resolved.outcome !== "resolved") throw new Error(resolved.outcome);
     this.#options = resolved.options;
@@ -79,9 +79,9 @@ export class ChannelHost implements ChannelCalls {
         });
       },
     };
-    this.#alarm = new Alarm(timeline, () => this.reach((memory) => this.#rang(memory)));
-    this.#storage = new Storage(timeline, owner, setting.commits(name), setting.database());
-    this.#sockets = new ObjectSockets(setting, this);
+    this.#alarm = new Alarm(timeline, () => this.reach((memory) => this.#runAlarm(memory)));
+    this.#storage = new Storage(timeline, owner, context.commits(name), context.database());
+    this.#sockets = new ObjectSockets(context, this);
     const { recoveryMaxPublicationLimit } = config.client;
     this.#model = new Model(
       resolved.options,
@@ -92,7 +92,7 @@ export class ChannelHost implements ChannelCalls {
 
   /** Its own time, ms since 1970. */
   get nowMs(): number {
-    return this.#setting.timeline.nowMs + this.skewMs;
+    return this.#context.timeline.nowMs + this.skewMs;
   }
 
   /** Who follows the channel. */
@@ -109,7 +109,7 @@ export class ChannelHost implements ChannelCalls {
     return this.#awake().channel.hasHistory;
   }
 
-  execute(commands: readonly ChannelCommand[], answer: Answering<ChannelAnswers>): void {
+  execute(commands: readonly ChannelCommand[], answer: Done<ChannelAnswers>): void {
     this.reach((memory) => {
       const job = (): ChannelAnswers => ({
         outcome: "answers",
@@ -119,23 +119,23 @@ export class ChannelHost implements ChannelCalls {
     });
   }
 
-  ask(gateway: string, questions: readonly RelayRequest[], answer: Answering<RelayReplies>): void {
+  ask(gateway: string, requests: readonly RelayRequest[], answer: Done<RelayReplies>): void {
     this.reach((memory) => {
       const job = (): RelayReplies => ({
         outcome: "answers",
-        answers: replyToRequests(memory.channel, gateway, questions, this.nowMs),
+        answers: replyToRequests(memory.channel, gateway, requests, this.nowMs),
       });
       this.#work(memory, job, answer);
     });
   }
 
-  present(answer: Answering<ChannelPresenceReply>): void {
+  present(answer: Done<ChannelPresenceReply>): void {
     this.reach((memory) => {
-      const done = memory.life.busy(() => answer(undefined));
+      const done = memory.incarnation.busy(() => answer(undefined));
       this.#gather(memory, (others) => {
         const { clients } = presence(memory.channel.hub.subscribers, others);
         this.#storage.gate(() => {
-          if (memory.life.over) return;
+          if (memory.incarnation.over) return;
           done();
           answer({ outcome: "present", clients, complete: others.complete });
         });
@@ -150,21 +150,21 @@ export class ChannelHost implements ChannelCalls {
 
   /** The memory goes, in the middle of whatever is under way, and the sockets with it. The object is back a little later. */
   crash(): void {
-    const { timeline, chronicle } = this.#setting;
-    this.#memory?.life.end();
+    const { timeline, eventLog } = this.#context;
+    this.#memory?.incarnation.end();
     this.#memory = undefined;
     this.#storage.crash();
     this.#sockets.die();
     this.#upAtMs = timeline.nowMs + downMs;
-    chronicle.note({ process: this.name, type: "info", f: "crash", channel: this.name });
+    eventLog.note({ process: this.name, type: "info", f: "crash", channel: this.name });
   }
 
   /** The memory goes, if nothing is under way. */
   evict(): void {
     const memory = this.#memory;
-    const isIdle = memory?.life.idle === true && this.#storage.clean;
-    if (!isIdle || memory.wokeAtMs === this.#setting.timeline.nowMs) return;
-    memory.life.end();
+    const isIdle = memory?.incarnation.idle === true && this.#storage.clean;
+    if (!isIdle || memory.wokeAtMs === this.#context.timeline.nowMs) return;
+    memory.incarnation.end();
     this.#memory = undefined;
   }
 
@@ -183,7 +183,7 @@ export class ChannelHost implements ChannelCalls {
    * (rule L1).
    */
   turnClock(byMs: number): void {
-    const leastMs = this.#newestInstanceMs + 1 - this.#setting.timeline.nowMs;
+    const leastMs = this.#newestInstanceMs + 1 - this.#context.timeline.nowMs;
     this.skewMs = Math.max(this.skewMs + byMs, leastMs);
   }
 
@@ -193,7 +193,7 @@ export class ChannelHost implements ChannelCalls {
   }
 
   reach(work: (memory: Memory) => void): void {
-    const { timeline } = this.#setting;
+    const { timeline } = this.#context;
     if (timeline.nowMs < this.#upAtMs) {
       timeline.after(this.#upAtMs - timeline.nowMs, () => this.reach(work));
     } else this.#guard(() => work(this.#awake()));
@@ -225,18 +225,18 @@ export class ChannelHost implements ChannelCalls {
   }
 
   #wake(): Memory {
-    const { config, timeline } = this.#setting;
-    const life = new Life(timeline);
-    this.#lives++;
+    const { config, timeline } = this.#context;
+    const incarnation = new Incarnation(timeline);
+    this.#incarnations++;
     const channel = this.#newChannel();
     this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
     const memory: Memory = {
-      life,
+      incarnation: incarnation,
       wokeAtMs: timeline.nowMs,
       channel,
-      flushTimer: new NextTimer(life, () => this.#guard(() => this.#settle())),
-      retryTimer: new NextTimer(life, () => this.#guard(() => this.#settle())),
-      commits: new CommitTurns(life, {
+      flushTimer: new NextTimer(incarnation, () => this.#guard(() => this.#settle())),
+      retryTimer: new NextTimer(incarnation, () => this.#guard(() => this.#settle())),
+      commits: new CommitTurns(incarnation, {
         guard: (work) => this.#guard(work),
         settle: () => this.#settle(),
         gate: (work) => this.#storage.gate(work),
@@ -261,11 +261,11 @@ export class ChannelHost implements ChannelCalls {
 
   #newChannel(): WatchedChannel {
     const { name, nowMs } = this;
-    const { config, ledger, chronicle } = this.#setting;
+    const { config, publicationLog, eventLog } = this.#context;
     const sql = this.#storage;
     const newEpoch = (): string => `epoch${++this.#epochs}`;
     const setup = { name, options: this.#options, client: config.client };
-    const life = this.#lives;
+    const incarnation = this.#incarnations;
     return new WatchedChannel(
       { ...setup, sql, newEpoch, instance: nowMs, nowMs },
       {
@@ -273,26 +273,30 @@ export class ChannelHost implements ChannelCalls {
         broken: () => sql.broken,
         published: (json, position) => {
           const data: string = JSON.parse(json);
-          ledger.publish(name, { data, life, ...(position === undefined ? {} : { position }) });
+          publicationLog.publish(name, {
+            data,
+            incarnation: incarnation,
+            ...(position === undefined ? {} : { position }),
+          });
         },
         forgot: (what) => {
-          chronicle.note({ process: name, type: "info", f: "forget", channel: name, what });
+          eventLog.note({ process: name, type: "info", f: "forget", channel: name, what });
         },
-        complain: (what) => ledger.complain(`${name} ${what}`),
+        complain: (what) => publicationLog.complain(`${name} ${what}`),
       },
     );
   }
 
   /** What else comes back when what wasn't durable is undone. */
   #save(): () => void {
-    const { ledger } = this.#setting;
+    const { publicationLog } = this.#context;
     const alarm = this.#alarm.time;
     const { state } = this.#model;
-    const count = ledger.count(this.name);
+    const count = publicationLog.count(this.name);
     return () => {
       this.#alarm.restore(alarm);
       this.#model.state = state;
-      ledger.undo(this.name, count);
+      publicationLog.undo(this.name, count);
     };
   }
 
@@ -304,12 +308,12 @@ export class ChannelHost implements ChannelCalls {
   }
 
   /** Does a job in its turn, and answers when what it wrote is durable. */
-  #work<Answer>(memory: Memory, job: () => Answer, answer: Answering<Answer>): void {
-    const done = memory.life.busy(() => answer(undefined));
+  #work<Answer>(memory: Memory, job: () => Answer, answer: Done<Answer>): void {
+    const done = memory.incarnation.busy(() => answer(undefined));
     const work = (): void => {
       const result = job();
       this.#storage.gate(() => {
-        if (memory.life.over) return;
+        if (memory.incarnation.over) return;
         done();
         answer(result);
       });
@@ -317,12 +321,16 @@ export class ChannelHost implements ChannelCalls {
     memory.commits.add({ work, after: nothing });
   }
 
-  #gather({ life, channel }: Memory, answered: (others: GatheredPresence) => void): void {
+  #gather({ incarnation, channel }: Memory, answered: (others: GatheredPresence) => void): void {
     const { gateways } = channel.relay;
     const gate = (work: () => void): void => this.#storage.gate(work);
-    gatherPresence(this.#setting, { name: this.name, life, gateways, gate }, (others) => {
-      this.#guard(() => answered(others));
-    });
+    gatherPresence(
+      this.#context,
+      { name: this.name, incarnation: incarnation, gateways, gate },
+      (others) => {
+        this.#guard(() => answered(others));
+      },
+    );
   }
 
   /** Makes the calls that are due, and sees to it that the object wakes for the next ones (rule L4). */
@@ -339,17 +347,17 @@ export class ChannelHost implements ChannelCalls {
     memory.flushTimer.set(hub.settle(this.nowMs));
   }
 
-  #deliver({ life, channel }: Memory, delivery: Delivery): void {
+  #deliver({ incarnation, channel }: Memory, delivery: Delivery): void {
     const { gateway, batch } = delivery;
-    this.#setting.network.call<typeof batch, RelayBatchReply>({
+    this.#context.network.call<typeof batch, RelayBatchReply>({
       kind: "deliver",
       from: this.name,
       to: gateway,
       request: batch,
-      life,
+      incarnation: incarnation,
       gate: (work) => this.#storage.gate(work),
       waitMs: limits.objectAnswerMs,
-      carryOut: (sent, answer) => this.#setting.gateway(gateway).deliver(sent, answer),
+      carryOut: (sent, answer) => this.#context.gateway(gateway).deliver(sent, answer),
       answered: (answer) => {
         this.#guard(() => {
           channel.relay.answered(delivery, answer ?? "failed", this.nowMs);
@@ -374,7 +382,7 @@ export class ChannelHost implements ChannelCalls {
     this.#alarm.set(firstMs, nowMs);
   }
 
-  #rang(memory: Memory): void {
+  #runAlarm(memory: Memory): void {
     const { channel } = memory;
     // Should the object crash before what it does now is durable, the alarm rings again.
     this.#storage.write();

@@ -1,7 +1,11 @@
 import { errorCodes } from "../../src/protocol/codes.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
-import type { Setting } from "./setting.ts";
-import { type HeardPublication, type HeardResult, Listening } from "./listening.ts";
+import type { WorldContext } from "./world-context.ts";
+import {
+  type ReceivedPublication,
+  type ReceivedResult,
+  ClientSubscription,
+} from "./client-subscription.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 
@@ -21,7 +25,7 @@ export interface ClientTraits {
   /** The only channel there is where it connects: it speaks of no other. */
   readonly only?: string;
   /** It gives up a connection on which a subscribe isn't answered within 5 s, as SDKs do. */
-  readonly isImpatient: boolean;
+  readonly reconnectsEarly: boolean;
   /** Where it connects, each time that it does. */
   readonly choosePlace: () => Place;
   /** How long it waits before it comes back, or asks again, ms. */
@@ -31,10 +35,10 @@ export interface ClientTraits {
 /** A client, as SDKs are: it comes back when its connection breaks, and recovers what it was subscribed to. */
 export class WorldClient {
   readonly name: string;
-  readonly #setting: Setting;
+  readonly #context: WorldContext;
   readonly #traits: ClientTraits;
-  readonly #listenings = new Map<string, Listening>();
-  readonly #waiting = new Map<number, (frame: HeardFrame) => void>();
+  readonly #subscriptions = new Map<string, ClientSubscription>();
+  readonly #waiting = new Map<number, (frame: ReceivedFrame) => void>();
   /** Publishes that nobody has answered yet: data, and their channels. */
   readonly #publishing = new Map<string, string>();
   #connection: Connection | undefined;
@@ -42,22 +46,22 @@ export class WorldClient {
   #ids = 0;
   #published = 0;
 
-  constructor(traits: ClientTraits, setting: Setting) {
+  constructor(traits: ClientTraits, context: WorldContext) {
     this.name = traits.name;
     this.#traits = traits;
-    this.#setting = setting;
-    for (const channel of traits.given) this.listening(channel);
+    this.#context = context;
+    for (const channel of traits.given) this.subscription(channel);
   }
 
   /** The subscriptions that it has, as it sees it. */
-  get live(): readonly Listening[] {
-    return [...this.#listenings.values()].filter(({ state }) => state === "on");
+  get live(): readonly ClientSubscription[] {
+    return [...this.#subscriptions.values()].filter(({ state }) => state === "on");
   }
 
   /** Those that it should have by now. */
-  get wanted(): readonly Listening[] {
+  get wanted(): readonly ClientSubscription[] {
     if (!this.#isWanted) return [];
-    return [...this.#listenings.values()].filter(({ wanted, given }) => wanted || given);
+    return [...this.#subscriptions.values()].filter(({ wanted, given }) => wanted || given);
   }
 
   /** Its ID as the server knows it, and the object that it is connected to; undefined while it isn't. */
@@ -72,14 +76,20 @@ export class WorldClient {
   }
 
   /** What it hears of a channel. */
-  listening(channel: string): Listening {
-    const known = this.#listenings.get(channel);
+  subscription(channel: string): ClientSubscription {
+    const known = this.#subscriptions.get(channel);
     if (known !== undefined) return known;
     const given = this.#traits.given.includes(channel);
-    const { ledger, chronicle } = this.#setting;
-    const listening = new Listening(channel, given, this.name, ledger, chronicle);
-    this.#listenings.set(channel, listening);
-    return listening;
+    const { publicationLog, eventLog } = this.#context;
+    const subscription = new ClientSubscription(
+      channel,
+      given,
+      this.name,
+      publicationLog,
+      eventLog,
+    );
+    this.#subscriptions.set(channel, subscription);
+    return subscription;
   }
 
   connect(): void {
@@ -88,8 +98,8 @@ export class WorldClient {
     const place = this.#traits.choosePlace();
     const connection: Connection = { place: place.name, id: undefined, socket: undefined };
     const end: ClientEnd = {
-      heard: (frame) => {
-        for (const line of frame.split("\n")) this.#hear(connection, line);
+      receive: (frame) => {
+        for (const line of frame.split("\n")) this.#takeFrame(connection, line);
       },
       closed: (code) => this.#closed(connection, code),
     };
@@ -100,7 +110,7 @@ export class WorldClient {
     const claims = { user: this.name, expireAtSeconds: 0, subscriptions, ...shown };
     connection.socket = place.open(end, claims);
     const subs = Object.fromEntries(
-      this.#traits.given.map((channel) => [channel, recovering(this.listening(channel))]),
+      this.#traits.given.map((channel) => [channel, recovering(this.subscription(channel))]),
     );
     this.#send({ connect: { subs } }, (frame) => this.#onConnect(connection, frame));
   }
@@ -112,43 +122,43 @@ export class WorldClient {
 
   subscribe(channel: string): void {
     if (!this.#knows(channel)) return;
-    const listening = this.listening(channel);
-    if (listening.given || listening.wanted) return;
-    listening.wanted = true;
-    this.#ask(listening);
+    const subscription = this.subscription(channel);
+    if (subscription.given || subscription.wanted) return;
+    subscription.wanted = true;
+    this.#ask(subscription);
   }
 
   /** @param forgets it won't recover when it comes back */
   unsubscribe(channel: string, forgets: boolean): void {
     if (!this.#knows(channel)) return;
-    const listening = this.listening(channel);
-    if (listening.given || !listening.wanted) return;
-    listening.wanted = false;
-    const { state } = listening;
-    listening.end(forgets);
+    const subscription = this.subscription(channel);
+    if (subscription.given || !subscription.wanted) return;
+    subscription.wanted = false;
+    const { state } = subscription;
+    subscription.end(forgets);
     if (state === "off") return;
-    listening.leaving++;
+    subscription.leaving++;
     this.#send({ unsubscribe: { channel } }, () => {
-      listening.leaving--;
+      subscription.leaving--;
     });
   }
 
   publish(channel: string): void {
     if (this.#connection?.id === undefined || !this.#knows(channel)) return;
     const data = `${this.name}-${++this.#published}`;
-    const { process } = this.listening(channel);
+    const { process } = this.subscription(channel);
     const publish = { process, f: "publish", channel, value: data } as const;
-    const { chronicle } = this.#setting;
-    chronicle.note({ ...publish, type: "invoke" });
+    const { eventLog } = this.#context;
+    eventLog.note({ ...publish, type: "invoke" });
     this.#publishing.set(data, channel);
-    const sentAtMs = this.#setting.timeline.nowMs;
+    const sentAtMs = this.#context.timeline.nowMs;
     this.#send({ publish: { channel, data } }, ({ error }) => {
       this.#publishing.delete(data);
       // SDKs have given up by then, and what isn't heard within 10 s is answered in any case (rule B4).
-      const isLate = this.#setting.timeline.nowMs - sentAtMs >= patienceMs;
+      const isLate = this.#context.timeline.nowMs - sentAtMs >= replyTimeoutMs;
       const isUnknown = isLate || error?.code === errorCodes.internal.code;
       const type = isUnknown ? "info" : error === undefined ? "ok" : "fail";
-      chronicle.note({ ...publish, type });
+      eventLog.note({ ...publish, type });
     });
   }
 
@@ -166,7 +176,7 @@ export class WorldClient {
     return only === undefined || only === channel;
   }
 
-  #onConnect(connection: Connection, { connect, error }: HeardFrame): void {
+  #onConnect(connection: Connection, { connect, error }: ReceivedFrame): void {
     if (connect === undefined) {
       if (error?.temporary !== true) this.#complain(`couldn't connect: ${error?.code}`);
       this.#drop();
@@ -175,87 +185,89 @@ export class WorldClient {
     }
     connection.id = connect.client;
     for (const channel of this.#traits.given) {
-      const listening = this.listening(channel);
+      const subscription = this.subscription(channel);
       const result = connect.subs?.[channel];
       if (result === undefined) this.#complain(`was not subscribed to ${channel}`);
-      else listening.begin(result, listening.position !== undefined, connect.client);
+      else subscription.begin(result, subscription.position !== undefined, connect.client);
     }
-    for (const listening of this.#listenings.values()) if (listening.wanted) this.#ask(listening);
+    for (const subscription of this.#subscriptions.values())
+      if (subscription.wanted) this.#ask(subscription);
   }
 
-  #ask(listening: Listening): void {
+  #ask(subscription: ClientSubscription): void {
     const connection = this.#connection;
-    if (connection?.id === undefined || listening.state !== "off" || !listening.wanted) return;
-    const { channel } = listening;
-    const generation = ++listening.generation;
-    listening.state = "asking";
-    const request = { channel, ...recovering(listening) };
+    if (connection?.id === undefined || subscription.state !== "off" || !subscription.wanted)
+      return;
+    const { channel } = subscription;
+    const generation = ++subscription.generation;
+    subscription.state = "asking";
+    const request = { channel, ...recovering(subscription) };
     const isAsking = (): boolean =>
-      listening.state === "asking" && listening.generation === generation;
+      subscription.state === "asking" && subscription.generation === generation;
     this.#send({ subscribe: request }, ({ subscribe, error }) => {
       if (!isAsking()) return;
       if (subscribe !== undefined) {
-        listening.begin(subscribe, listening.position !== undefined, connection.id ?? "");
+        subscription.begin(subscribe, subscription.position !== undefined, connection.id ?? "");
         return;
       }
       if (error?.temporary !== true) this.#complain(`couldn't subscribe: ${error?.code}`);
-      listening.end();
-      this.#askLater(listening);
+      subscription.end();
+      this.#askLater(subscription);
     });
-    if (!this.#traits.isImpatient) return;
-    this.#setting.timeline.after(patienceMs, () => {
+    if (!this.#traits.reconnectsEarly) return;
+    this.#context.timeline.after(replyTimeoutMs, () => {
       if (!isAsking() || this.#connection !== connection) return;
       this.#drop();
       this.#comeBack();
     });
   }
 
-  #askLater(listening: Listening): void {
-    this.#setting.timeline.after(this.#traits.backoffMs(), () => this.#ask(listening));
+  #askLater(subscription: ClientSubscription): void {
+    this.#context.timeline.after(this.#traits.backoffMs(), () => this.#ask(subscription));
   }
 
-  #hear(connection: Connection, line: string): void {
+  #takeFrame(connection: Connection, line: string): void {
     if (connection !== this.#connection) return;
-    const frame: HeardFrame = JSON.parse(line);
+    const frame: ReceivedFrame = JSON.parse(line);
     if (frame.id !== undefined) {
       const answered = this.#waiting.get(frame.id);
       this.#waiting.delete(frame.id);
       if (answered === undefined) this.#complain(`was answered twice: ${line}`);
       answered?.(frame);
-    } else if (frame.push !== undefined) this.#hearPush(frame.push);
+    } else if (frame.push !== undefined) this.#takePush(frame.push);
   }
 
-  #hearPush({ channel, pub, join, leave, unsubscribe }: HeardPush): void {
-    const listening = this.listening(channel);
-    if (pub !== undefined) listening.hear(pub);
-    if (join !== undefined) listening.hearOf("join", join.info.client);
-    if (leave !== undefined) listening.hearOf("leave", leave.info.client);
-    if (unsubscribe === undefined || listening.leaving > 0) return;
+  #takePush({ channel, pub, join, leave, unsubscribe }: ReceivedPush): void {
+    const subscription = this.subscription(channel);
+    if (pub !== undefined) subscription.take(pub);
+    if (join !== undefined) subscription.takePresenceEvent("join", join.info.client);
+    if (leave !== undefined) subscription.takePresenceEvent("leave", leave.info.client);
+    if (unsubscribe === undefined || subscription.leaving > 0) return;
     if (unsubscribe.code !== 2500) this.#complain(`was unsubscribed with ${unsubscribe.code}`);
-    listening.lose(unsubscribe.code);
-    this.#askLater(listening);
+    subscription.lose(unsubscribe.code);
+    this.#askLater(subscription);
   }
 
   #closed(connection: Connection, code: number): void {
     if (connection !== this.#connection) return;
     if (code !== 1006 && code !== 3010) this.#complain(`was closed with ${code}`);
     if (code === 3010) {
-      for (const listening of this.live) if (listening.given) listening.lose(code);
+      for (const subscription of this.live) if (subscription.given) subscription.lose(code);
     }
     this.#forgetConnection();
     this.#comeBack();
   }
 
   #comeBack(): void {
-    this.#setting.timeline.after(this.#traits.backoffMs(), () => {
+    this.#context.timeline.after(this.#traits.backoffMs(), () => {
       if (this.#isWanted) this.connect();
     });
   }
 
   /** What it isn't subscribed to by now and doesn't want to be, it never will be again. */
   giveUp(): void {
-    for (const listening of this.#listenings.values()) {
-      if (!this.wanted.includes(listening)) listening.end(true);
+    for (const subscription of this.#subscriptions.values()) {
+      if (!this.wanted.includes(subscription)) subscription.end(true);
     }
   }
 
@@ -274,23 +286,23 @@ export class WorldClient {
     this.#waiting.clear();
     for (const [value, channel] of this.#publishing) {
       const publish = { process: this.name, f: "publish", channel, value } as const;
-      this.#setting.chronicle.note({ ...publish, type: "info" });
+      this.#context.eventLog.note({ ...publish, type: "info" });
     }
     this.#publishing.clear();
-    for (const listening of this.#listenings.values()) {
-      listening.end();
-      listening.leaving = 0;
+    for (const subscription of this.#subscriptions.values()) {
+      subscription.end();
+      subscription.leaving = 0;
     }
   }
 
-  #send(command: object, answered: (frame: HeardFrame) => void): void {
+  #send(command: object, answered: (frame: ReceivedFrame) => void): void {
     const id = ++this.#ids;
     this.#waiting.set(id, answered);
-    this.#connection?.socket?.say(JSON.stringify({ id, ...command }));
+    this.#connection?.socket?.fromClient(JSON.stringify({ id, ...command }));
   }
 
   #complain(what: string): void {
-    this.#setting.ledger.complain(`${this.name} ${what}`);
+    this.#context.publicationLog.complain(`${this.name} ${what}`);
   }
 }
 
@@ -301,29 +313,29 @@ interface Connection {
   socket: Socket | undefined;
 }
 
-interface HeardFrame {
+interface ReceivedFrame {
   readonly id?: number;
   readonly error?: { readonly code: number; readonly temporary?: boolean };
   readonly connect?: {
     readonly client: string;
-    readonly subs?: Readonly<Record<string, HeardResult>>;
+    readonly subs?: Readonly<Record<string, ReceivedResult>>;
   };
-  readonly subscribe?: HeardResult;
-  readonly push?: HeardPush;
+  readonly subscribe?: ReceivedResult;
+  readonly push?: ReceivedPush;
 }
 
-interface HeardPush {
+interface ReceivedPush {
   readonly channel: string;
-  readonly pub?: HeardPublication;
+  readonly pub?: ReceivedPublication;
   readonly join?: { readonly info: { readonly client: string } };
   readonly leave?: { readonly info: { readonly client: string } };
   readonly unsubscribe?: { readonly code: number };
 }
 
 /** What it says of where it was. */
-function recovering({ position }: Listening): object {
+function recovering({ position }: ClientSubscription): object {
   return position === undefined ? {} : { recover: true, ...position };
 }
 
 /** How long SDKs wait for an answer. */
-const patienceMs = 5_000;
+const replyTimeoutMs = 5_000;

@@ -4,17 +4,17 @@ import { followedWorld } from "./followed-world.ts";
 
 describe("a channel whose clock was set back", () => {
   it("[L3] loses nothing, though its lives can't be told apart by when they began", () => {
-    const { world, listening, publish } = followedWorld("keep:a");
-    const heard = [publish(1_000)];
+    const { world, subscription, publish } = followedWorld("keep:a");
+    const received = [publish(1_000)];
     const channel = world.channel("keep:a");
     // Another machine, a minute behind.
     channel.skewMs = -60_000;
     for (let times = 0; times < 3; times++) {
       channel.evict();
-      heard.push(publish(1_000));
-      expect(listening.heard).toEqual(heard);
+      received.push(publish(1_000));
+      expect(subscription.received).toEqual(received);
     }
-    expect(listening.losses).toBe(0);
+    expect(subscription.losses).toBe(0);
     expect(complaintsOf(world)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Life } from "./life.ts";
+import type { Incarnation } from "./incarnation.ts";
 
 /** What an object does in one turn. */
 export interface Job {
@@ -19,13 +19,13 @@ export interface TurnsOwner {
 
 /** Lets jobs that arrive while a commit is under way share the next one, as the real objects do (rule B6). */
 export class CommitTurns {
-  readonly #life: Life;
+  readonly #incarnation: Incarnation;
   readonly #owner: TurnsOwner;
   #waiting: Job[] = [];
   #committing = false;
 
-  constructor(life: Life, owner: TurnsOwner) {
-    this.#life = life;
+  constructor(incarnation: Incarnation, owner: TurnsOwner) {
+    this.#incarnation = incarnation;
     this.#owner = owner;
   }
 
@@ -48,10 +48,10 @@ export class CommitTurns {
     // Nothing is sent yet, but the alarm is set that a crash from here on needs (rule L4).
     this.#owner.settle();
     for (const { after } of jobs) after();
-    const done = this.#life.busy();
+    const done = this.#incarnation.busy();
     this.#owner.gate(() => {
       done();
-      if (this.#life.over) return;
+      if (this.#incarnation.over) return;
       this.#committing = false;
       this.#owner.guard(() => this.#owner.settle());
       this.#owner.guard(() => this.#carryOut());

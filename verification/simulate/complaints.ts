@@ -1,5 +1,5 @@
 import { Checker } from "../checker/checker.ts";
-import type { Verdict } from "../checker/verdict.ts";
+import type { CheckResult } from "../checker/check-result.ts";
 import { smooth } from "./network.ts";
 import type { World } from "./world.ts";
 
@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
  * everything that somebody complained about before.
  */
 export function complaintsOf(world: World): readonly string[] {
-  world.network.fateOf = () => smooth;
+  world.network.chooseOutcome = () => smooth;
   for (const channel of world.channels.values()) {
     channel.crashesAtCommit = false;
     channel.failAfter(undefined);
@@ -21,21 +21,22 @@ export function complaintsOf(world: World): readonly string[] {
   world.pass(longMs);
   checkAtRest(world, "after the last publication");
   for (const name of world.channels.keys()) checkWhoFollows(world, name);
-  for (const { kind, text } of judge(world).violations) world.ledger.complain(`${kind}: ${text}`);
-  return world.ledger.complaints;
+  for (const { kind, text } of judge(world).violations)
+    world.publicationLog.complain(`${kind}: ${text}`);
+  return world.publicationLog.complaints;
 }
 
 /** What the checker, which sees no more than real clients do, says of a world that has come to rest. */
-function judge(world: World): Verdict {
-  const { chronicle } = world;
+function judge(world: World): CheckResult {
+  const { eventLog } = world;
   for (const client of world.clients) client.giveUp();
-  chronicle.note({ process: "world", type: "info", f: "settled" });
+  eventLog.note({ process: "world", type: "info", f: "settled" });
   for (const channel of world.channels.keys()) {
     const clients = world.present(channel);
-    chronicle.note({ process: "world", type: "ok", f: "presence", channel, clients });
+    eventLog.note({ process: "world", type: "ok", f: "presence", channel, clients });
   }
   const checker = new Checker(longMs * 1_000);
-  for (const happening of chronicle.happenings) checker.take(happening);
+  for (const event of eventLog.events) checker.take(event);
   return checker.finish();
 }
 
@@ -46,10 +47,11 @@ function judge(world: World): Verdict {
 export function checkPromptness(world: World): void {
   world.pass(promptMs);
   for (const client of world.clients) {
-    for (const listening of [...client.live, ...client.wanted]) {
-      const { channel, losses } = listening;
-      listening.checkAt(world.channel(channel).top);
-      if (losses > 0) world.ledger.complain(`${client.name} was told that it lost ${channel}`);
+    for (const subscription of [...client.live, ...client.wanted]) {
+      const { channel, losses } = subscription;
+      subscription.checkAt(world.channel(channel).top);
+      if (losses > 0)
+        world.publicationLog.complain(`${client.name} was told that it lost ${channel}`);
     }
   }
 }
@@ -67,25 +69,27 @@ function evictables(world: World): readonly { readonly evict: () => void }[] {
 }
 
 function checkAtRest(world: World, when: string): void {
-  const { ledger, backend } = world;
+  const { publicationLog, backend } = world;
   for (const client of world.clients) {
     if (client.unanswered > 0) {
-      ledger.complain(`${client.name} was not answered ${client.unanswered} times ${when}`);
+      publicationLog.complain(`${client.name} was not answered ${client.unanswered} times ${when}`);
     }
     const { live, wanted } = client;
-    for (const listening of wanted) {
-      if (live.includes(listening)) continue;
-      ledger.complain(`${client.name} is not subscribed to ${listening.channel} ${when}`);
+    for (const subscription of wanted) {
+      if (live.includes(subscription)) continue;
+      publicationLog.complain(
+        `${client.name} is not subscribed to ${subscription.channel} ${when}`,
+      );
     }
-    for (const listening of live) {
-      const { channel } = listening;
+    for (const subscription of live) {
+      const { channel } = subscription;
       // Without history what a crash kept from being told is gone, until something new is told.
       const host = world.channel(channel);
-      if (host.hasHistory || when !== "at rest") listening.checkAt(host.top);
+      if (host.hasHistory || when !== "at rest") subscription.checkAt(host.top);
     }
   }
   if (backend.pending > 0)
-    ledger.complain(`${backend.pending} publishes were not answered ${when}`);
+    publicationLog.complain(`${backend.pending} publishes were not answered ${when}`);
   for (const name of world.channels.keys()) checkPresence(world, name, when);
 }
 
@@ -95,7 +99,9 @@ function checkPresence(world: World, name: string, when: string): void {
     .map(({ id }) => id)
     .sort();
   if (present.join() === live.join()) return;
-  world.ledger.complain(`on ${name} are ${live.join()}, present is ${present.join()} ${when}`);
+  world.publicationLog.complain(
+    `on ${name} are ${live.join()}, present is ${present.join()} ${when}`,
+  );
 }
 
 /** Gateways that nobody needs are forgotten, and no others (rule L5). */
@@ -105,7 +111,9 @@ function checkWhoFollows(world: World, name: string): void {
     .filter((place) => place !== name)
     .sort();
   if (follow.join() !== needed.join()) {
-    world.ledger.complain(`${name} is followed by ${follow.join()}, needed by ${needed.join()}`);
+    world.publicationLog.complain(
+      `${name} is followed by ${follow.join()}, needed by ${needed.join()}`,
+    );
   }
 }
 

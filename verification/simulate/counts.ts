@@ -1,4 +1,4 @@
-import type { Fate } from "./network.ts";
+import type { CallOutcome } from "./network.ts";
 import type { Plan } from "./plan.ts";
 import type { World } from "./world.ts";
 
@@ -9,8 +9,9 @@ export class Counts {
   /** Counts what happened in a world that has ended. */
   add(plan: Plan, world: World): void {
     for (const { do: what } of plan.steps) this.#count(`steps: ${what}`);
-    for (const { f, type } of world.chronicle.happenings) this.#count(`${f}: ${type}`);
-    for (const fate of world.network.fates.values()) this.#count(`calls: ${told(fate)}`);
+    for (const { f, type } of world.eventLog.events) this.#count(`${f}: ${type}`);
+    for (const outcome of world.network.outcomes.values())
+      this.#count(`calls: ${countsLine(outcome)}`);
     for (const { failedWrites } of world.channels.values()) {
       this.#count("failed writes", failedWrites);
     }
@@ -27,7 +28,7 @@ export class Counts {
   }
 }
 
-function told({ requestMs, againMs, answerMs }: Fate): string {
+function countsLine({ requestMs, againMs, answerMs }: CallOutcome): string {
   if (requestMs === undefined) return "lost";
   if (answerMs === undefined) return "answer lost";
   if (againMs !== undefined) return "repeated";

@@ -1,31 +1,35 @@
 import type { WorldClient } from "./client.ts";
-import type { Listening } from "./listening.ts";
-import { PlannedFates } from "./planned-fates.ts";
+import type { ClientSubscription } from "./client-subscription.ts";
+import { PlannedOutcomes } from "./planned-outcomes.ts";
 import { World } from "./world.ts";
 
 /** A world of one channel that one client on one gateway is subscribed to, in which nothing goes wrong unless planned. */
 export interface FollowedWorld {
   readonly world: World;
-  readonly fates: PlannedFates;
+  readonly outcomes: PlannedOutcomes;
   readonly client: WorldClient;
-  readonly listening: Listening;
+  readonly subscription: ClientSubscription;
   /** Publishes once, and lets so much time pass; gives the data. */
   readonly publish: (passMs?: number) => string;
 }
 
 /** @param channel its name says how much of it is kept: `keep:`, `few:` or `none:` */
 export function followedWorld(channel: string): FollowedWorld {
-  const fates = new PlannedFates();
-  const world = new World({ channels: [channel], gateways: 2, fateOf: fates.fateOf });
+  const outcomes = new PlannedOutcomes();
+  const world = new World({
+    channels: [channel],
+    gateways: 2,
+    chooseOutcome: outcomes.chooseOutcome,
+  });
   const client = world.client();
   client.connect();
   client.subscribe(channel);
   world.pass(1_000);
   return {
     world,
-    fates,
+    outcomes: outcomes,
     client,
-    listening: client.listening(channel),
+    subscription: client.subscription(channel),
     publish: (passMs = 100) => {
       const data: string = JSON.parse(world.backend.publish(channel, false));
       world.pass(passMs);

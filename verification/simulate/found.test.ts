@@ -8,14 +8,14 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
     name: "[O3] a client that was further on another gateway isn't taken back when what this one is missing can't be read",
     plan: {
       seed: 90803562,
-      trouble: 0,
+      faultShare: 0,
       channels: ["few:b"],
       gateways: 3,
       clients: [
-        { isImpatient: true },
-        { isImpatient: false },
-        { isImpatient: true },
-        { given: "few:b", isImpatient: false },
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+        { reconnectsEarly: true },
+        { given: "few:b", reconnectsEarly: false },
       ],
       steps: [
         { do: "connect", client: 0, ms: 0 },
@@ -29,17 +29,17 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
         { do: "crash", object: "g3", ms: 0 },
         { do: "publish version", channel: "few:b", version: 9, ms: 0 },
       ],
-      fates: { "deliver few:b g1 2": {} },
+      outcomes: { "deliver few:b g1 2": {} },
     },
   },
   {
     name: "[O3] nor when its history was removed meanwhile",
     plan: {
       seed: 14384866,
-      trouble: 0,
+      faultShare: 0,
       channels: ["keep:a"],
       gateways: 2,
-      clients: [{ isImpatient: true }, { isImpatient: false }, { isImpatient: true }],
+      clients: [{ reconnectsEarly: true }, { reconnectsEarly: false }, { reconnectsEarly: true }],
       steps: [
         { do: "connect", client: 1, ms: 0 },
         { do: "connect", client: 2, ms: 0 },
@@ -50,17 +50,17 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
         { do: "remove", channel: "keep:a", ms: 0 },
         { do: "break", client: 2, ms: 0 },
       ],
-      fates: { "deliver keep:a g2 2": { requestMs: 20605, answerMs: 37 } },
+      outcomes: { "deliver keep:a g2 2": { requestMs: 20605, answerMs: 37 } },
     },
   },
   {
     name: "[O3] nor where only the newest publication matters",
     plan: {
       seed: 79880648,
-      trouble: 0,
+      faultShare: 0,
       channels: ["last:c"],
       gateways: 2,
-      clients: [{ isImpatient: true }, { isImpatient: false }],
+      clients: [{ reconnectsEarly: true }, { reconnectsEarly: false }],
       steps: [
         { do: "connect", client: 0, ms: 0 },
         { do: "connect", client: 1, ms: 0 },
@@ -69,23 +69,23 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
         { do: "publish own", client: 0, channel: "last:c", ms: 50 },
         { do: "close", object: "g2", ms: 0 },
       ],
-      fates: { "deliver last:c g1 1": { requestMs: 1675, answerMs: 22 } },
+      outcomes: { "deliver last:c g1 1": { requestMs: 1675, answerMs: 22 } },
     },
   },
   {
     name: "[R2] a client recovers though another life of the channel's object is heard of while its read is under way",
     plan: {
       seed: 67643581,
-      trouble: 0,
+      faultShare: 0,
       channels: ["keep:a", "few:b", "last:c", "none:d", "tell:e"],
       gateways: 3,
       clients: [
-        { isImpatient: true },
-        { isImpatient: false },
-        { isImpatient: true },
-        { isImpatient: false },
-        { isImpatient: true },
-        { given: "last:c", isImpatient: false },
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+        { reconnectsEarly: true },
+        { given: "last:c", reconnectsEarly: false },
       ],
       steps: [
         { do: "connect", client: 0, ms: 0 },
@@ -97,7 +97,7 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
         { do: "publish own", client: 0, channel: "keep:a", ms: 50 },
         { do: "crash", object: "keep:a", ms: 0 },
       ],
-      fates: {
+      outcomes: {
         "ask g1 none:d 1": { requestMs: 40 },
         "ask g1 keep:a 2": { requestMs: 27, answerMs: 8993 },
       },
@@ -107,12 +107,12 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
     name: "[R2] and though more is published in that life before the read is answered",
     plan: {
       seed: 77364689,
-      trouble: 0,
+      faultShare: 0,
       channels: ["last:c", "tell:e"],
       gateways: 1,
       clients: [
-        { given: "tell:e", isImpatient: true },
-        { own: "last:c", isImpatient: false },
+        { given: "tell:e", reconnectsEarly: true },
+        { own: "last:c", reconnectsEarly: false },
       ],
       steps: [
         { do: "connect", client: 0, ms: 50 },
@@ -121,7 +121,7 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
         { do: "publish", channel: "tell:e", keyed: true, ms: 50 },
         { do: "evict", object: "tell:e", ms: 0 },
       ],
-      fates: { "ask g1 tell:e 5": { requestMs: 23, answerMs: 7177 } },
+      outcomes: { "ask g1 tell:e 5": { requestMs: 23, answerMs: 7177 } },
     },
   },
 ];

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { WorldClient } from "./client.ts";
 import { complaintsOf } from "./complaints.ts";
-import type { CallName, Fate } from "./network.ts";
+import type { CallName, CallOutcome } from "./network.ts";
 import { World } from "./world.ts";
 
-const quick: Fate = { requestMs: 5, answerMs: 5 };
+const quick: CallOutcome = { requestMs: 5, answerMs: 5 };
 
 /** Two gateways, of which the calls to and from the first come to what the test says. */
-class Scene {
+class FurtherClients {
   readonly world: World;
   /** What becomes of what the first gateway is told, and of what it asks. */
-  told: Fate = quick;
-  asked: Fate = quick;
+  told: CallOutcome = quick;
+  asked: CallOutcome = quick;
   asks = 0;
   readonly #channel: string;
   readonly #places = new Map<string, "g1" | "g2">();
@@ -21,7 +21,7 @@ class Scene {
     this.world = new World({
       channels: [channel],
       gateways: 2,
-      fateOf: (call) => this.#fate(call),
+      chooseOutcome: (call) => this.#outcome(call),
     });
   }
 
@@ -45,7 +45,7 @@ class Scene {
     this.world.pass(100);
   }
 
-  #fate({ kind, from, to }: CallName): Fate {
+  #outcome({ kind, from, to }: CallName): CallOutcome {
     if (kind === "deliver" && to === "g1") return this.told;
     if (kind !== "ask" || from !== "g1") return quick;
     this.asks++;
@@ -57,19 +57,19 @@ describe.each(["keep:a", "last:a"])(
   "a client of %s that has been further than its gateway",
   (name) => {
     it("[O3] isn't answered by what was asked before it was so far", () => {
-      const scene = new Scene(name);
-      const { world } = scene;
-      scene.subscriber("a", "g1");
-      const [first, second] = [scene.subscriber("b", "g2"), scene.subscriber("c", "g2")];
+      const test = new FurtherClients(name);
+      const { world } = test;
+      test.subscriber("a", "g1");
+      const [first, second] = [test.subscriber("b", "g2"), test.subscriber("c", "g2")];
       world.pass(500);
-      scene.publish(1);
-      scene.told = { requestMs: 6_000, answerMs: 5 };
-      scene.publish(2);
-      scene.asked = { requestMs: 5, answerMs: 3_000 };
-      scene.move(first);
+      test.publish(1);
+      test.told = { requestMs: 6_000, answerMs: 5 };
+      test.publish(2);
+      test.asked = { requestMs: 5, answerMs: 3_000 };
+      test.move(first);
       world.pass(300);
-      scene.publish(2);
-      scene.move(second);
+      test.publish(2);
+      test.move(second);
       world.pass(20_000);
       expect(complaintsOf(world)).toEqual([]);
     });
@@ -78,43 +78,43 @@ describe.each(["keep:a", "last:a"])(
 
 describe("who recovers the newest publication", () => {
   it("[R2] gets it though another life of the channel is heard of while it is read", () => {
-    const scene = new Scene("last:a");
-    const { world } = scene;
-    scene.subscriber("a", "g1");
-    const away = scene.subscriber("b", "g2");
+    const test = new FurtherClients("last:a");
+    const { world } = test;
+    test.subscriber("a", "g1");
+    const away = test.subscriber("b", "g2");
     world.pass(500);
-    scene.publish(1);
+    test.publish(1);
     away.disconnect();
-    scene.publish(2);
+    test.publish(2);
     world.pass(20_000);
-    scene.asked = { requestMs: 5, answerMs: 4_000 };
-    scene.move(away);
+    test.asked = { requestMs: 5, answerMs: 4_000 };
+    test.move(away);
     away.connect();
     world.pass(300);
-    scene.publish(1);
+    test.publish(1);
     world.channel("last:a").crash();
     world.pass(500);
-    scene.publish(1);
+    test.publish(1);
     world.pass(20_000);
     expect(complaintsOf(world)).toEqual([]);
-    expect(away.listening("last:a").failedRecoveries).toBe(0);
+    expect(away.subscription("last:a").failedRecoveries).toBe(0);
   });
 });
 
 describe("a gateway that can't be told anything", () => {
   it("[L3] begins anew for a client that has been further, when what it misses is gone", () => {
-    const scene = new Scene("few:b");
-    const { world } = scene;
-    const behind = scene.subscriber("a", "g1");
-    const further = scene.subscriber("c", "g2");
+    const test = new FurtherClients("few:b");
+    const { world } = test;
+    const behind = test.subscriber("a", "g1");
+    const further = test.subscriber("c", "g2");
     world.pass(500);
-    scene.told = { errorMs: 5 };
-    scene.publish(6);
-    scene.move(further);
-    scene.asks = 0;
+    test.told = { errorMs: 5 };
+    test.publish(6);
+    test.move(further);
+    test.asks = 0;
     world.pass(10_000);
-    expect(further.listening("few:b").state).toBe("on");
-    expect(behind.listening("few:b").losses).toBe(1);
-    expect(scene.asks).toBeLessThan(10);
+    expect(further.subscription("few:b").state).toBe("on");
+    expect(behind.subscription("few:b").losses).toBe(1);
+    expect(test.asks).toBeLessThan(10);
   });
 });

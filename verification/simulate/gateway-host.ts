@@ -11,15 +11,15 @@ import type {
   ChannelPresenceReply,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
-import { Life, NextTimer } from "./life.ts";
+import { Incarnation, NextTimer } from "./incarnation.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
-import type { Answering, GatewayCalls, Setting } from "./setting.ts";
+import type { Done, GatewayCalls, WorldContext } from "./world-context.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import type { Timer } from "./timeline.ts";
 
 /** What is lost with a crash. */
 interface Memory extends SocketMemory {
-  readonly life: Life;
+  readonly incarnation: Incarnation;
   readonly gateway: Gateway;
   readonly settleTimer: NextTimer;
 }
@@ -30,7 +30,7 @@ interface Memory extends SocketMemory {
  */
 export class GatewayHost implements GatewayCalls {
   readonly name: string;
-  readonly #setting: Setting;
+  readonly #context: WorldContext;
   readonly #sockets: ObjectSockets;
   #memory: Memory | undefined;
   #alarm: Timer | undefined;
@@ -39,15 +39,15 @@ export class GatewayHost implements GatewayCalls {
   /** How far the clock of the machine that it runs on is off, ms. */
   skewMs = 0;
 
-  constructor(name: string, setting: Setting) {
+  constructor(name: string, context: WorldContext) {
     this.name = name;
-    this.#setting = setting;
-    this.#sockets = new ObjectSockets(setting, this);
+    this.#context = context;
+    this.#sockets = new ObjectSockets(context, this);
   }
 
   /** Its own time, ms since 1970. */
   get nowMs(): number {
-    return this.#setting.timeline.nowMs + this.skewMs;
+    return this.#context.timeline.nowMs + this.skewMs;
   }
 
   /** How many channels somebody here wants. */
@@ -55,7 +55,7 @@ export class GatewayHost implements GatewayCalls {
     return this.#awake().gateway.channelCount;
   }
 
-  deliver(batch: RelayBatch, answer: Answering<RelayBatchReply>): void {
+  deliver(batch: RelayBatch, answer: Done<RelayBatchReply>): void {
     this.reach(({ gateway }) => {
       const taken = gateway.take(batch, this.nowMs);
       this.#settle();
@@ -63,7 +63,7 @@ export class GatewayHost implements GatewayCalls {
     });
   }
 
-  present(channel: string, answer: Answering<GatewayPresence>): void {
+  present(channel: string, answer: Done<GatewayPresence>): void {
     this.reach(({ gateway }) => answer(gateway.present(channel)));
   }
 
@@ -74,17 +74,17 @@ export class GatewayHost implements GatewayCalls {
 
   /** The memory goes, if nothing is under way. */
   evict(): void {
-    if (this.#memory?.life.idle !== true) return;
-    this.#memory.life.end();
+    if (this.#memory?.incarnation.idle !== true) return;
+    this.#memory.incarnation.end();
     this.#memory = undefined;
   }
 
   /** The memory goes in the middle of whatever is under way, and the sockets with it. */
   crash(): void {
-    this.#memory?.life.end();
+    this.#memory?.incarnation.end();
     this.#memory = undefined;
     this.#sockets.die();
-    this.#upAtMs = this.#setting.timeline.nowMs + downMs;
+    this.#upAtMs = this.#context.timeline.nowMs + downMs;
   }
 
   /** All its sockets go, and the object lives on. */
@@ -98,7 +98,7 @@ export class GatewayHost implements GatewayCalls {
   }
 
   reach(work: (memory: Memory) => void): void {
-    const { timeline } = this.#setting;
+    const { timeline } = this.#context;
     if (timeline.nowMs < this.#upAtMs) {
       timeline.after(this.#upAtMs - timeline.nowMs, () => this.reach(work));
     } else work(this.#awake());
@@ -122,29 +122,29 @@ export class GatewayHost implements GatewayCalls {
     if (dueMs >= this.#alarmAtMs) return;
     this.#alarm?.cancel();
     this.#alarmAtMs = dueMs;
-    this.#alarm = this.#setting.timeline.after(Math.max(dueMs - this.nowMs, wakeMs), () => {
-      this.reach((woken) => this.#rang(woken));
+    this.#alarm = this.#context.timeline.after(Math.max(dueMs - this.nowMs, wakeMs), () => {
+      this.reach((woken) => this.#runAlarm(woken));
     });
   }
 
   #awake(): Memory {
     if (this.#memory !== undefined) return this.#memory;
-    const { config, timeline } = this.#setting;
-    const life = new Life(timeline);
+    const { config, timeline } = this.#context;
+    const incarnation = new Incarnation(timeline);
     const ports = {
       call: (
         channel: string,
-        questions: readonly RelayRequest[],
+        requests: readonly RelayRequest[],
         answered: (answers: RelayReplies | undefined) => void,
-      ) => this.#ask(life, channel, questions, answered),
+      ) => this.#ask(incarnation, channel, requests, answered),
       presence: (
         channel: string,
         answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
-      ) => this.#askPresence(life, channel, answered),
+      ) => this.#askPresence(incarnation, channel, answered),
     };
     const gateway = new Gateway({ config, ports });
     const memory: Memory = {
-      life,
+      incarnation: incarnation,
       gateway,
       sessions: new Map(),
       turns: new Map(),
@@ -157,7 +157,7 @@ export class GatewayHost implements GatewayCalls {
         serverSubscriptions: true,
         storesRows: true,
       },
-      settleTimer: new NextTimer(life, () => this.#settle()),
+      settleTimer: new NextTimer(incarnation, () => this.#settle()),
     };
     this.#memory = memory;
     this.#sockets.restore(memory);
@@ -165,19 +165,19 @@ export class GatewayHost implements GatewayCalls {
   }
 
   #ask(
-    life: Life,
+    incarnation: Incarnation,
     channel: string,
-    questions: readonly RelayRequest[],
+    requests: readonly RelayRequest[],
     answered: (answers: RelayReplies | undefined) => void,
   ): void {
-    this.#setting.network.call<readonly RelayRequest[], RelayReplies>({
+    this.#context.network.call<readonly RelayRequest[], RelayReplies>({
       kind: "ask",
       from: this.name,
       to: channel,
-      request: questions,
-      life,
+      request: requests,
+      incarnation: incarnation,
       waitMs: limits.objectAnswerMs,
-      carryOut: (asked, answer) => this.#setting.channel(channel).ask(this.name, asked, answer),
+      carryOut: (asked, answer) => this.#context.channel(channel).ask(this.name, asked, answer),
       answered: (answers) => {
         answered(answers);
         this.acted();
@@ -186,18 +186,18 @@ export class GatewayHost implements GatewayCalls {
   }
 
   #askPresence(
-    life: Life,
+    incarnation: Incarnation,
     channel: string,
     answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
   ): void {
-    this.#setting.network.call<string, ChannelPresenceReply>({
+    this.#context.network.call<string, ChannelPresenceReply>({
       kind: "presence",
       from: this.name,
       to: channel,
       request: channel,
-      life,
+      incarnation: incarnation,
       waitMs: limits.objectAnswerMs,
-      carryOut: (name, answer) => this.#setting.channel(name).present(answer),
+      carryOut: (name, answer) => this.#context.channel(name).present(answer),
       answered: (answer) => {
         answered(answer?.outcome === "present" ? answer : { error: errorCodes.internal });
         this.acted();
@@ -205,7 +205,7 @@ export class GatewayHost implements GatewayCalls {
     });
   }
 
-  #rang(memory: Memory): void {
+  #runAlarm(memory: Memory): void {
     this.#alarmAtMs = Number.POSITIVE_INFINITY;
     this.#sockets.tick(memory);
     this.acted();

@@ -1,14 +1,14 @@
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { limits } from "../../src/limits.ts";
 import type { GatewayPresence } from "../../src/contract/relay-request.ts";
-import type { Life } from "./life.ts";
-import type { Setting } from "./setting.ts";
+import type { Incarnation } from "./incarnation.ts";
+import type { WorldContext } from "./world-context.ts";
 
 /** Who asks. */
-export interface Asker {
+export interface ChannelCaller {
   /** The channel's name. */
   readonly name: string;
-  readonly life: Life;
+  readonly incarnation: Incarnation;
   readonly gateways: readonly string[];
   /** Lets a call leave the object. */
   readonly gate: (work: () => void) => void;
@@ -16,8 +16,8 @@ export interface Asker {
 
 /** Asks all gateways of a channel at once who is present there (rule G6). */
 export function gatherPresence(
-  setting: Setting,
-  { name, life, gateways, gate }: Asker,
+  context: WorldContext,
+  { name, incarnation, gateways, gate }: ChannelCaller,
   answered: (others: GatheredPresence) => void,
 ): void {
   const answers: (GatewayPresence | undefined)[] = [];
@@ -27,15 +27,15 @@ export function gatherPresence(
     answered({ clients, complete: answers.every((answer) => answer !== undefined) });
   };
   for (const gateway of gateways) {
-    setting.network.call<string, GatewayPresence>({
+    context.network.call<string, GatewayPresence>({
       kind: "gather",
       from: name,
       to: gateway,
       request: name,
-      life,
+      incarnation: incarnation,
       gate,
       waitMs: limits.presenceGatherMs,
-      carryOut: (channel, answer) => setting.gateway(gateway).present(channel, answer),
+      carryOut: (channel, answer) => context.gateway(gateway).present(channel, answer),
       answered: (answer) => {
         answers.push(answer);
         settle();

@@ -1,33 +1,37 @@
 import { describe, expect, it } from "vitest";
 import { complaintsOf } from "./complaints.ts";
-import { PlannedFates } from "./planned-fates.ts";
+import { PlannedOutcomes } from "./planned-outcomes.ts";
 import { World } from "./world.ts";
 
 /** What two clients of one gateway do, in any order. */
-const doings = ["1 subscribes", "1 unsubscribes", "1 disconnects", "2 subscribes", "2 leaves"];
+const actions = ["1 subscribes", "1 unsubscribes", "1 disconnects", "2 subscribes", "2 leaves"];
 /** How long questions, and answers to them, take: so that they come in any order. */
 const delays = permutations([5, 40, 90]);
 
-const orders = permutations(doings).map((order) => ({ order, said: order.join(", ") }));
+const orders = permutations(actions).map((order) => ({ order, said: order.join(", ") }));
 
 describe.each(orders)("$said", ({ order }) => {
   it("[G5] leaves no subscription behind, whatever the answers' order", () => {
     for (const pauseMs of [0, 30]) {
       for (const [first = 0, second = 0, third = 0] of delays) {
-        const fates = new PlannedFates();
-        const world = new World({ channels: ["tell:a"], gateways: 2, fateOf: fates.fateOf });
-        const witness = world.client({ choosePlace: () => world.gateway("g2") });
+        const outcomes = new PlannedOutcomes();
+        const world = new World({
+          channels: ["tell:a"],
+          gateways: 2,
+          chooseOutcome: outcomes.chooseOutcome,
+        });
+        const observer = world.client({ choosePlace: () => world.gateway("g2") });
         const [one, two] = [world.client(), world.client()];
-        for (const client of [witness, one, two]) client.connect();
-        witness.subscribe("tell:a");
+        for (const client of [observer, one, two]) client.connect();
+        observer.subscribe("tell:a");
         world.pass(1_000);
-        fates.plan(
+        outcomes.plan(
           "ask",
           { requestMs: first, answerMs: third },
           { requestMs: second, answerMs: first },
           { requestMs: third, answerMs: second },
         );
-        fates.plan("deliver", { requestMs: third, answerMs: first });
+        outcomes.plan("deliver", { requestMs: third, answerMs: first });
         const does: Readonly<Record<string, () => void>> = {
           "1 subscribes": () => one.subscribe("tell:a"),
           "1 unsubscribes": () => one.unsubscribe("tell:a", false),
@@ -35,14 +39,14 @@ describe.each(orders)("$said", ({ order }) => {
           "2 subscribes": () => two.subscribe("tell:a"),
           "2 leaves": () => two.unsubscribe("tell:a", true),
         };
-        for (const doing of order) {
-          does[doing]?.();
+        for (const action of order) {
+          does[action]?.();
           world.pass(pauseMs);
         }
         const subscribed = order.indexOf("2 subscribes") > order.indexOf("2 leaves");
         expect(complaintsOf(world)).toEqual([]);
         expect(two.live).toHaveLength(subscribed ? 1 : 0);
-        expect([...witness.listening("tell:a").members].toSorted()).toEqual(
+        expect([...observer.subscription("tell:a").members].toSorted()).toEqual(
           world.present("tell:a").toSorted(),
         );
       }

@@ -1,4 +1,4 @@
-import type { Life } from "./life.ts";
+import type { Incarnation } from "./incarnation.ts";
 import { plainCopy } from "./plain-copy.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -6,7 +6,7 @@ import type { Timeline } from "./timeline.ts";
 export type CallKind = "deliver" | "ask" | "gather" | "presence" | "api";
 
 /** What becomes of a call, in ms; what is undefined never happens. */
-export interface Fate {
+export interface CallOutcome {
   /** When the other side hears it. */
   readonly requestMs?: number;
   /** How long after that it hears it a second time. */
@@ -29,12 +29,12 @@ export interface CallName {
  *
  * @param name the call's own: its kind, who calls whom, and which of those calls it is, from 1
  */
-export type FateOf = (call: CallName, name: string) => Fate;
+export type ChooseOutcome = (call: CallName, name: string) => CallOutcome;
 
 export interface Call<Request, Answer> extends CallName {
   readonly request: Request;
   /** The caller's; absent for one that is no object. */
-  readonly life?: Life;
+  readonly incarnation?: Incarnation;
   /** Lets it leave the caller, once what that wrote is durable; absent where nothing is written. */
   readonly gate?: (work: () => void) => void;
   /** When the caller gives up waiting. */
@@ -51,16 +51,16 @@ export interface Call<Request, Answer> extends CallName {
  */
 export class Network {
   readonly #timeline: Timeline;
-  fateOf: FateOf;
+  chooseOutcome: ChooseOutcome;
   /** What became of the calls so far, by their names; the first one's first. */
-  readonly fates = new Map<string, Fate>();
+  readonly outcomes = new Map<string, CallOutcome>();
   readonly #counts = new Map<string, number>();
   /** Until when the calls fail that one makes to another for something, ms since 1970. */
   readonly #cuts = new Map<string, number>();
 
-  constructor(timeline: Timeline, fateOf: FateOf) {
+  constructor(timeline: Timeline, chooseOutcome: ChooseOutcome) {
     this.#timeline = timeline;
-    this.fateOf = fateOf;
+    this.chooseOutcome = chooseOutcome;
   }
 
   /** For so many ms all calls of this kind from the one to the other fail. */
@@ -69,42 +69,42 @@ export class Network {
   }
 
   call<Request, Answer>(call: Call<Request, Answer>): void {
-    const { kind, from, to, life, gate = atOnce, waitMs } = call;
+    const { kind, from, to, incarnation, gate = atOnce, waitMs } = call;
     const request = plainCopy(call.request);
-    const lane = `${kind} to ${to}`;
+    const key = `${kind} to ${to}`;
     const isOneAtATime = kind === "deliver" || kind === "ask";
-    if (isOneAtATime && life?.lanes.has(lane) === true) {
-      throw new Error(`${from} makes a second call while one is under way: ${lane}`);
+    if (isOneAtATime && incarnation?.callsInFlight.has(key) === true) {
+      throw new Error(`${from} makes a second call while one is under way: ${key}`);
     }
-    life?.lanes.add(lane);
-    const done = life?.busy();
+    incarnation?.callsInFlight.add(key);
+    const done = incarnation?.busy();
     let isOpen = true;
     const finish = (answer: Answer | undefined): void => {
       if (!isOpen) return;
       isOpen = false;
       timeout.cancel();
-      life?.lanes.delete(lane);
+      incarnation?.callsInFlight.delete(key);
       done?.();
-      if (life?.over !== true) call.answered(answer);
+      if (incarnation?.over !== true) call.answered(answer);
     };
     const timeout = this.#timeline.after(waitMs, () => finish(undefined));
     gate(() => {
-      if (life?.over === true) return;
+      if (incarnation?.over === true) return;
       const line = lineOf(call);
       const count = (this.#counts.get(line) ?? 0) + 1;
       this.#counts.set(line, count);
       const name = `${line} ${count}`;
       const isCut = this.#timeline.nowMs < (this.#cuts.get(line) ?? 0);
-      const fate = isCut ? unreachable : this.fateOf(call, name);
-      this.fates.set(name, fate);
-      this.#carry(call, request, fate, finish);
+      const outcome = isCut ? unreachable : this.chooseOutcome(call, name);
+      this.outcomes.set(name, outcome);
+      this.#carry(call, request, outcome, finish);
     });
   }
 
   #carry<Request, Answer>(
     { carryOut }: Call<Request, Answer>,
     request: Request,
-    { requestMs, againMs, answerMs, errorMs }: Fate,
+    { requestMs, againMs, answerMs, errorMs }: CallOutcome,
     finish: (answer: Answer | undefined) => void,
   ): void {
     const answer = (answered: Answer | undefined): void => {
@@ -117,7 +117,7 @@ export class Network {
       this.#timeline.after(requestMs, () => {
         carryOut(request, answer);
         if (againMs === undefined || again === undefined) return;
-        this.#timeline.after(againMs, () => carryOut(again, unheard));
+        this.#timeline.after(againMs, () => carryOut(again, ignoreReply));
       });
     }
     if (errorMs !== undefined) this.#timeline.after(errorMs, () => finish(undefined));
@@ -125,16 +125,16 @@ export class Network {
 }
 
 /** A call that goes as it should. */
-export const smooth: Fate = { requestMs: 5, answerMs: 5 };
+export const smooth: CallOutcome = { requestMs: 5, answerMs: 5 };
 
 /** A call to one who can't be reached. */
-const unreachable: Fate = { errorMs: 10 };
+const unreachable: CallOutcome = { errorMs: 10 };
 
 function lineOf({ kind, from, to }: CallName): string {
   return `${kind} ${from} ${to}`;
 }
 
-function unheard(): void {
+function ignoreReply(): void {
   // The caller waits for the first answer only.
 }
 

@@ -3,7 +3,7 @@ import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import { Session } from "../../src/session/session.ts";
-import type { Setting } from "./setting.ts";
+import type { WorldContext } from "./world-context.ts";
 import { type ClientEnd, type ServerEnd, Socket } from "./socket.ts";
 import { StorageFailure } from "./storage.ts";
 
@@ -29,26 +29,26 @@ export interface SocketsOwner {
 
 /** The sockets of one object, which last longer than its memory, and what carries their frames to the sessions on them. */
 export class ObjectSockets implements ServerEnd {
-  readonly #setting: Setting;
+  readonly #context: WorldContext;
   readonly #owner: SocketsOwner;
   readonly #sockets = new Set<Socket>();
   readonly #claims = new Map<Socket, ConnectionClaims>();
   readonly #rows = new Map<string, string>();
   #opened = 0;
 
-  constructor(setting: Setting, owner: SocketsOwner) {
-    this.#setting = setting;
+  constructor(context: WorldContext, owner: SocketsOwner) {
+    this.#context = context;
     this.#owner = owner;
   }
 
   /** A client comes. `claims` are those of the token that it will connect with. */
   open(client: ClientEnd, claims: ConnectionClaims): Socket {
-    const { timeline } = this.#setting;
+    const { timeline } = this.#context;
     const id = `${this.#owner.name}/${++this.#opened}`;
     const openedAtMs = this.#owner.nowMs;
     const fresh = { phase: "new", client: id, openedAtMs, keepalive: "client" } as const;
     const snapshot = { ...fresh, subscriptions: [] };
-    const latencyMs = this.#setting.latency(id);
+    const latencyMs = this.#context.latency(id);
     const socket = new Socket(snapshot, this, client, this.#rows, timeline, latencyMs);
     this.#claims.set(socket, claims);
     this.#sockets.add(socket);
@@ -122,11 +122,11 @@ export class ObjectSockets implements ServerEnd {
       if (session === undefined) return;
       try {
         for (const command of commands) {
-          const verdicts =
+          const tokens =
             command.method === "connect" && claims !== undefined
               ? { connection: { outcome: "verified", claims } as const }
               : {};
-          session.receive(command, verdicts, this.#owner.nowMs);
+          session.receive(command, tokens, this.#owner.nowMs);
         }
       } catch (error) {
         if (!(error instanceof StorageFailure)) throw error;

@@ -1,4 +1,4 @@
-import type { CallKind, Fate } from "./network.ts";
+import type { CallKind, CallOutcome } from "./network.ts";
 import { Random } from "../../test/support/random.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
 
@@ -7,9 +7,9 @@ export interface Plan {
   /** For what isn't planned one by one: how long everything takes, and what becomes of each call. */
   readonly seed: number;
   /** How many of the calls come to something else than they should, from 0 to 1. */
-  readonly trouble: number;
+  readonly faultShare: number;
   /** What becomes of calls, by their names; all others go as they should. Absent: each takes its chance. */
-  readonly fates?: Readonly<Record<string, Fate>>;
+  readonly outcomes?: Readonly<Record<string, CallOutcome>>;
   readonly channels: readonly string[];
   readonly gateways: number;
   /** How much there may be at once, if that is less than usual. */
@@ -25,14 +25,14 @@ export interface PlannedClient {
   readonly own?: string;
   /** A channel that its token subscribes it to. */
   readonly given?: string;
-  readonly isImpatient: boolean;
+  readonly reconnectsEarly: boolean;
 }
 
 /** One thing that happens, and how many ms pass after it. */
-type Step = Deed & { readonly ms: number };
+type Step = Action & { readonly ms: number };
 
 /** Clients are meant by their numbers, objects by their names. */
-export type Deed =
+export type Action =
   | {
       readonly do: "publish";
       readonly channel: string;
@@ -84,28 +84,28 @@ export function planOf(seed: number): Plan {
   const isPadded = limits !== undefined;
   const place: Place = { channels, gateways, objects, clients: clients.length, isPadded };
   const beginnings: Step[] = clients.map((_, client) => ({ do: "connect", client, ms: 0 }));
-  const wishes = clients.map((_, client): Step => {
+  const subscribes = clients.map((_, client): Step => {
     return { do: "subscribe", client, channel: random.pick(channels), ms: random.between(0, 100) };
   });
-  const calm = random.chance(0.2);
+  const faultless = random.chance(0.2);
   const steps = Array.from({ length: stepsOf(random, isLarge) }, (): Step => {
-    return { ...deed(random, place), ms: pause(random) };
+    return { ...randomAction(random, place), ms: pause(random) };
   });
   return {
     seed,
-    trouble: calm ? 0 : random.pick([0, 0.05, 0.2, 0.4]),
+    faultShare: faultless ? 0 : random.pick([0, 0.05, 0.2, 0.4]),
     channels,
     gateways,
     ...(limits === undefined ? {} : { limits }),
     clients,
     ...(random.chance(0.03) ? { freshDatabases: true } : {}),
-    steps: [...beginnings, ...wishes, ...(calm ? steps.filter(isHarmless) : steps)],
+    steps: [...beginnings, ...subscribes, ...(faultless ? steps.filter(isHarmless) : steps)],
   };
 }
 
 /** Whether nothing goes wrong in a run: then nobody may notice anything, not even a delay. */
-export function isCalm({ trouble, fates = {}, steps }: Plan): boolean {
-  return trouble === 0 && Object.keys(fates).length === 0 && steps.every(isHarmless);
+export function isFaultless({ faultShare, outcomes = {}, steps }: Plan): boolean {
+  return faultShare === 0 && Object.keys(outcomes).length === 0 && steps.every(isHarmless);
 }
 
 function isHarmless(step: Step): boolean {
@@ -139,9 +139,11 @@ interface Place {
 const kinds = ["keep:a", "few:b", "last:c", "none:d", "tell:e"];
 
 function clientOf(random: Random, channels: readonly string[], index: number): PlannedClient {
-  const isImpatient = index % 2 === 0;
-  if (random.chance(0.3)) return { own: random.pick(channels), isImpatient };
-  return random.chance(0.2) ? { given: random.pick(channels), isImpatient } : { isImpatient };
+  const reconnectsEarly = index % 2 === 0;
+  if (random.chance(0.3)) return { own: random.pick(channels), reconnectsEarly: reconnectsEarly };
+  return random.chance(0.2)
+    ? { given: random.pick(channels), reconnectsEarly: reconnectsEarly }
+    : { reconnectsEarly: reconnectsEarly };
 }
 
 /** Now and then so little that most of what is missed is too much. */
@@ -150,13 +152,13 @@ function limitsOf(random: Random): WorldLimits | undefined {
   return { recoveryMax: random.pick([5, 20]), queueBytesMax: 65_536 };
 }
 
-function deed(random: Random, place: Place): Deed {
+function randomAction(random: Random, place: Place): Action {
   const { channels, objects, clients, isPadded } = place;
   const channel = random.pick(channels);
   const client = random.between(0, clients - 1);
   const roll = random.between(0, 99);
-  if (roll < 28) return backendDeed(random, channel, isPadded);
-  if (roll < 64) return clientDeed(random, client, channel);
+  if (roll < 28) return backendAction(random, channel, isPadded);
+  if (roll < 64) return clientAction(random, client, channel);
   if (roll < 65) return cut(random, channel, place.gateways);
   if (roll < 67) return { do: "fail", object: channel, writes: random.between(0, 4) };
   if (roll < 72) return { do: "crash at commit", object: channel };
@@ -170,7 +172,7 @@ function deed(random: Random, place: Place): Deed {
 }
 
 /** One of the two doesn't reach the other one any more, which goes on reaching it. */
-function cut(random: Random, channel: string, gateways: number): Deed {
+function cut(random: Random, channel: string, gateways: number): Action {
   const gateway = `g${random.between(1, gateways)}`;
   const forMs = random.between(5_000, 30_000);
   // Without history a channel that sleeps between two tries forgets what it couldn't tell.
@@ -179,7 +181,7 @@ function cut(random: Random, channel: string, gateways: number): Deed {
     : { do: "cut", object: channel, kind: "deliver", to: gateway, forMs };
 }
 
-function backendDeed(random: Random, channel: string, isPadded: boolean): Deed {
+function backendAction(random: Random, channel: string, isPadded: boolean): Action {
   const roll = random.between(0, 27);
   if (roll < 1) return { do: "remove", channel };
   if (roll < 3) return { do: "publish version", channel, version: random.between(1, 9) };
@@ -194,7 +196,7 @@ function backendDeed(random: Random, channel: string, isPadded: boolean): Deed {
   return { do: "publish", channel, keyed, padding: random.between(1_000, paddingMax) };
 }
 
-function clientDeed(random: Random, client: number, channel: string): Deed {
+function clientAction(random: Random, client: number, channel: string): Action {
   const roll = random.between(0, 38);
   if (roll < 13) return { do: "subscribe", client, channel };
   if (roll < 20) return { do: random.chance(0.3) ? "forget" : "leave", client, channel };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { planOf } from "./plan.ts";
 import { run } from "./run.ts";
 
-const historyOf = (seed: number) => run(planOf(seed)).world.chronicle.happenings;
+const historyOf = (seed: number) => run(planOf(seed)).world.eventLog.events;
 
 describe("a plan", () => {
   it("comes to the same each time, whatever ran before it", () => {
@@ -16,7 +16,7 @@ describe("a plan", () => {
     for (let seed = 1; seed <= 20; seed++) {
       const plan = { ...planOf(seed), freshDatabases: false };
       const fresh = run({ ...plan, freshDatabases: true });
-      expect(run(plan).world.chronicle.happenings).toEqual(fresh.world.chronicle.happenings);
+      expect(run(plan).world.eventLog.events).toEqual(fresh.world.eventLog.events);
     }
   });
 

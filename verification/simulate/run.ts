@@ -3,8 +3,8 @@ import { checkPromptness, complaintsOf } from "./complaints.ts";
 import { freshDatabase, usedDatabase } from "./database.ts";
 import { namedRandom } from "./named-random.ts";
 import { smooth } from "./network.ts";
-import { type Deed, isCalm, type Plan, type PlannedClient } from "./plan.ts";
-import { weather } from "./weather.ts";
+import { type Action, isFaultless, type Plan, type PlannedClient } from "./plan.ts";
+import { faultModel } from "./fault-model.ts";
 import { usualLimits, World } from "./world.ts";
 
 /** What a run came to. */
@@ -22,19 +22,19 @@ export function run(plan: Plan): Outcome {
       carryOut(world, step);
       world.pass(step.ms);
     }
-    if (isCalm(plan)) checkPromptness(world);
+    if (isFaultless(plan)) checkPromptness(world);
     complaintsOf(world);
   } catch (error) {
     // A bug of the core, or of ours: the run is over, and that is what is wrong with it.
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    world.ledger.complain(`threw ${what}`);
+    world.publicationLog.complain(`threw ${what}`);
   }
   world.end();
-  return { complaints: world.ledger.complaints, world };
+  return { complaints: world.publicationLog.complaints, world };
 }
 
 function worldOf(plan: Plan): World {
-  const { seed, trouble, channels, gateways, fates } = plan;
+  const { seed, faultShare, channels, gateways, outcomes } = plan;
   const chances = (what: string, msOf: (random: Random) => number) => (whose: string) => {
     const random = namedRandom(seed, `${what} ${whose}`);
     return () => msOf(random);
@@ -44,7 +44,8 @@ function worldOf(plan: Plan): World {
     channels,
     gateways,
     limits: plan.limits ?? usualLimits,
-    fateOf: fates === undefined ? weather(seed, trouble) : (_, name) => fates[name] ?? smooth,
+    chooseOutcome:
+      outcomes === undefined ? faultModel(seed, faultShare) : (_, name) => outcomes[name] ?? smooth,
     latency: chances("socket", latencyMs),
     commits: chances("commits", (random) => random.between(1, 12)),
     backoffs: chances("backoffs", (random) => random.between(50, 2_000)),
@@ -62,35 +63,39 @@ function latencyMs(random: Random): number {
   return random.chance(0.03) ? random.between(20, 300) : random.between(1, 20);
 }
 
-function addClient(world: World, { own, given, isImpatient }: PlannedClient, random: Random): void {
+function addClient(
+  world: World,
+  { own, given, reconnectsEarly }: PlannedClient,
+  random: Random,
+): void {
   const gateways = [...world.gateways.values()];
   world.client({
     given: given === undefined ? [] : [given],
-    isImpatient,
+    reconnectsEarly: reconnectsEarly,
     choosePlace: () => (own === undefined ? random.pick(gateways) : world.channel(own)),
     ...(own === undefined ? {} : { only: own }),
   });
 }
 
-function carryOut(world: World, deed: Deed): void {
-  switch (deed.do) {
+function carryOut(world: World, action: Action): void {
+  switch (action.do) {
     case "publish":
-      world.backend.publish(deed.channel, deed.keyed, deed.padding);
+      world.backend.publish(action.channel, action.keyed, action.padding);
       return;
     case "publish version":
-      world.backend.publishVersion(deed.channel, deed.version);
+      world.backend.publishVersion(action.channel, action.version);
       return;
     case "reuse key":
-      world.backend.reuseKey(deed.channel, deed.index);
+      world.backend.reuseKey(action.channel, action.index);
       return;
     case "read": {
-      const { channel, limit, reverse, since } = deed;
+      const { channel, limit, reverse, since } = action;
       const position = since === undefined ? {} : { since: { offset: since, epoch: "" } };
       world.backend.readHistory(channel, { limit, reverse, ...position });
       return;
     }
     case "remove":
-      world.backend.removeHistory(deed.channel);
+      world.backend.removeHistory(action.channel);
       return;
     case "connect":
     case "disconnect":
@@ -100,7 +105,7 @@ function carryOut(world: World, deed: Deed): void {
     case "forget":
     case "publish own":
     case "see presence":
-      carryOutClient(world, deed);
+      carryOutClient(world, action);
       return;
     case "evict":
     case "crash":
@@ -109,14 +114,14 @@ function carryOut(world: World, deed: Deed): void {
     case "fail":
     case "turn clock":
     case "cut":
-      carryOutFault(world, deed);
+      carryOutFault(world, action);
   }
 }
 
-function carryOutClient(world: World, deed: Extract<Deed, { readonly client: number }>): void {
-  const client = world.clients[deed.client];
+function carryOutClient(world: World, action: Extract<Action, { readonly client: number }>): void {
+  const client = world.clients[action.client];
   if (client === undefined) return;
-  switch (deed.do) {
+  switch (action.do) {
     case "connect":
       client.connect();
       return;
@@ -127,24 +132,24 @@ function carryOutClient(world: World, deed: Extract<Deed, { readonly client: num
       client.breakLine();
       return;
     case "subscribe":
-      client.subscribe(deed.channel);
+      client.subscribe(action.channel);
       return;
     case "leave":
     case "forget":
-      client.unsubscribe(deed.channel, deed.do === "forget");
+      client.unsubscribe(action.channel, action.do === "forget");
       return;
     case "publish own":
-      client.publish(deed.channel);
+      client.publish(action.channel);
       return;
     case "see presence":
-      client.seePresence(deed.channel);
+      client.seePresence(action.channel);
   }
 }
 
-function carryOutFault(world: World, deed: Extract<Deed, { readonly object: string }>): void {
-  const channel = world.channels.get(deed.object);
-  const object = channel ?? world.gateways.get(deed.object);
-  switch (deed.do) {
+function carryOutFault(world: World, action: Extract<Action, { readonly object: string }>): void {
+  const channel = world.channels.get(action.object);
+  const object = channel ?? world.gateways.get(action.object);
+  switch (action.do) {
     case "evict":
       object?.evict();
       return;
@@ -158,12 +163,12 @@ function carryOutFault(world: World, deed: Extract<Deed, { readonly object: stri
       if (channel !== undefined) channel.crashesAtCommit = true;
       return;
     case "fail":
-      channel?.failAfter(deed.writes);
+      channel?.failAfter(action.writes);
       return;
     case "turn clock":
-      object?.turnClock(deed.byMs);
+      object?.turnClock(action.byMs);
       return;
     case "cut":
-      world.network.cut({ kind: deed.kind, from: deed.object, to: deed.to }, deed.forMs);
+      world.network.cut({ kind: action.kind, from: action.object, to: action.to }, action.forMs);
   }
 }

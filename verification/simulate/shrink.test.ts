@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Fate } from "./network.ts";
+import type { CallOutcome } from "./network.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { shrink, type Tried } from "./shrink.ts";
 
@@ -8,17 +8,17 @@ const hasCrashAfterRemoval = ({ steps }: Plan): boolean => {
   return removed >= 0 && steps.slice(removed).some((step) => step.do === "crash");
 };
 
-const twelve: ReadonlyMap<string, Fate> = new Map(
+const twelve: ReadonlyMap<string, CallOutcome> = new Map(
   Array.from({ length: 12 }, (_, index) => [`ask g1 few:b ${index + 1}`, { requestMs: index }]),
 );
 
-const hasTwoTroubledCalls = ({ fates }: Plan): boolean =>
-  fates === undefined ||
-  (fates["ask g1 few:b 3"]?.requestMs === 2 && fates["ask g1 few:b 9"]?.requestMs === 8);
+const hasTwoFaultyCalls = ({ outcomes }: Plan): boolean =>
+  outcomes === undefined ||
+  (outcomes["ask g1 few:b 3"]?.requestMs === 2 && outcomes["ask g1 few:b 9"]?.requestMs === 8);
 
 const tried =
   (fails: (plan: Plan) => boolean) =>
-  (plan: Plan): Tried => ({ fails: fails(plan), fates: twelve });
+  (plan: Plan): Tried => ({ fails: fails(plan), outcomes: twelve });
 
 describe("shrinking", () => {
   it("leaves of a plan only the steps that it needs to fail", () => {
@@ -27,12 +27,12 @@ describe("shrinking", () => {
     const smallest = shrink(plan, tried(hasCrashAfterRemoval));
     expect(smallest.steps.map((step) => step.do)).toEqual(["remove", "crash"]);
     expect(smallest.steps.map(({ ms }) => ms)).toEqual([0, 0]);
-    expect(smallest).toMatchObject({ trouble: 0, gateways: 1, seed: plan.seed });
+    expect(smallest).toMatchObject({ faultShare: 0, gateways: 1, seed: plan.seed });
   });
 
   it("lets all calls go as they should but those that it needs to fail", () => {
-    const smallest = shrink({ ...planOf(1), trouble: 0.2 }, tried(hasTwoTroubledCalls));
-    expect(smallest.fates).toEqual({
+    const smallest = shrink({ ...planOf(1), faultShare: 0.2 }, tried(hasTwoFaultyCalls));
+    expect(smallest.outcomes).toEqual({
       "ask g1 few:b 3": { requestMs: 2 },
       "ask g1 few:b 9": { requestMs: 8 },
     });
@@ -44,7 +44,7 @@ describe("shrinking", () => {
       planOf(2),
       () => {
         runs++;
-        return { fails: true, fates: new Map() };
+        return { fails: true, outcomes: new Map() };
       },
       10,
     );

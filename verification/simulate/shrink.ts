@@ -1,5 +1,5 @@
 import { kindOf } from "./complaint-kind.ts";
-import type { Fate } from "./network.ts";
+import type { CallOutcome } from "./network.ts";
 import type { Plan } from "./plan.ts";
 import type { Outcome } from "./run.ts";
 
@@ -7,7 +7,7 @@ import type { Outcome } from "./run.ts";
 export interface Tried {
   readonly fails: boolean;
   /** What became of its calls by their names, the first one's first. */
-  readonly fates: ReadonlyMap<string, Fate>;
+  readonly outcomes: ReadonlyMap<string, CallOutcome>;
 }
 
 /**
@@ -16,7 +16,10 @@ export interface Tried {
  */
 export function triedFor(complaint: string, { complaints, world }: Outcome): Tried {
   const kind = kindOf(complaint);
-  return { fails: complaints.some((each) => kindOf(each) === kind), fates: world.network.fates };
+  return {
+    fails: complaints.some((each) => kindOf(each) === kind),
+    outcomes: world.network.outcomes,
+  };
 }
 
 /**
@@ -36,10 +39,10 @@ export function shrink(plan: Plan, run: (plan: Plan) => Tried, runsMax = 2_000):
   for (;;) {
     const before = current();
     removeSteps(current, attempt);
-    attempt({ ...current(), trouble: 0 });
+    attempt({ ...current(), faultShare: 0 });
     attempt({ ...current(), gateways: 1 });
     shortenPauses(current, attempt);
-    calmCalls(current, attempt, () => (state.left-- > 0 ? run(current()).fates : new Map()));
+    calmCalls(current, attempt, () => (state.left-- > 0 ? run(current()).outcomes : new Map()));
     if (current() === before || state.left <= 0) return current();
   }
 }
@@ -79,18 +82,20 @@ function shortenPauses(current: () => Plan, attempt: Attempt): void {
 function calmCalls(
   current: () => Plan,
   attempt: Attempt,
-  seen: () => ReadonlyMap<string, Fate>,
+  observed: () => ReadonlyMap<string, CallOutcome>,
 ): void {
-  if (current().fates === undefined) {
-    const fates = Object.fromEntries([...seen()].slice(0, callsMax));
-    if (!attempt({ ...current(), fates })) return;
+  if (current().outcomes === undefined) {
+    const outcomes = Object.fromEntries([...observed()].slice(0, callsMax));
+    if (!attempt({ ...current(), outcomes: outcomes })) return;
   }
-  const names = (): readonly string[] => Object.keys(current().fates ?? {});
+  const names = (): readonly string[] => Object.keys(current().outcomes ?? {});
   for (let size = callsMax >> 1; size >= 1; size >>= 1) {
     for (let from = 0; from < names().length;) {
       const left = names().toSpliced(from, size);
-      const fates = Object.fromEntries(left.map((name) => [name, current().fates?.[name] ?? {}]));
-      if (!attempt({ ...current(), fates })) from += size;
+      const outcomes = Object.fromEntries(
+        left.map((name) => [name, current().outcomes?.[name] ?? {}]),
+      );
+      if (!attempt({ ...current(), outcomes: outcomes })) from += size;
     }
   }
 }

@@ -3,10 +3,10 @@ import { type Plan, planOf } from "./plan.ts";
 import { run } from "./run.ts";
 import { shrink, triedFor } from "./shrink.ts";
 import { parseOptions, type SimulateOptions } from "./simulate-options.ts";
-import { storyOf } from "./story.ts";
+import { eventLogLines } from "./event-log-lines.ts";
 
 /** Whoever has seen so many wants to mend something first. */
-const toldMax = 10;
+const complaintsShownMax = 10;
 
 /**
  * `npm run simulate`: the whole core in a world that breaks, once for each seed. Says which seeds found something wrong, and
@@ -21,9 +21,9 @@ if (parsed.outcome === "bad") {
 } else {
   const plan = planOf(parsed.options.seed);
   const outcome = run(plan);
-  for (const line of storyOf(plan, outcome.world)) console.log(line);
+  for (const line of eventLogLines(plan, outcome.world)) console.log(line);
   process.exitCode = outcome.complaints.length === 0 ? 0 : 1;
-  if (outcome.complaints.length > 0) tell(plan, outcome.complaints, parsed.options.shrink);
+  if (outcome.complaints.length > 0) printRun(plan, outcome.complaints, parsed.options.shrink);
 }
 
 /** @returns how many seeds failed */
@@ -39,7 +39,7 @@ function simulate({ first, seeds, seconds, shrink: shrinks }: SimulateOptions): 
     counts.add(plan, world);
     if (complaints.length === 0) continue;
     failed++;
-    if (failed <= toldMax) tell(plan, complaints, shrinks);
+    if (failed <= complaintsShownMax) printRun(plan, complaints, shrinks);
   }
   for (const line of counts.lines) console.log(line);
   const took = passedSeconds();
@@ -49,9 +49,9 @@ function simulate({ first, seeds, seconds, shrink: shrinks }: SimulateOptions): 
   return failed;
 }
 
-function tell(plan: Plan, complaints: readonly string[], shrinks: boolean): void {
+function printRun(plan: Plan, complaints: readonly string[], shrinks: boolean): void {
   console.log(`seed ${plan.seed}:`);
-  for (const complaint of complaints.slice(0, toldMax)) console.log(`  ${complaint}`);
+  for (const complaint of complaints.slice(0, complaintsShownMax)) console.log(`  ${complaint}`);
   if (!shrinks) return;
   const [first = ""] = complaints;
   const smallest = shrink(plan, (smaller) => triedFor(first, run(smaller)));

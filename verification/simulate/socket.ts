@@ -13,7 +13,7 @@ import { textOf } from "../../test/support/text-of.ts";
 
 /** Who has the far end. */
 export interface ClientEnd {
-  heard(frame: string): void;
+  receive(frame: string): void;
   closed(code: number): void;
 }
 
@@ -37,8 +37,8 @@ export class Socket implements Connection {
   #isOpen = true;
   /** Nothing arrives any more, at either end. */
   #isCut = false;
-  #clientHeardMs = 0;
-  #serverHeardMs = 0;
+  #clientReceivedMs = 0;
+  #serverReceivedMs = 0;
 
   constructor(
     snapshot: SessionSnapshot,
@@ -66,7 +66,7 @@ export class Socket implements Connection {
 
   send(frame: Message): void {
     if (!this.#isOpen) return;
-    this.#server.gate(() => this.#toClient(() => this.#client.heard(textOf(frame))));
+    this.#server.gate(() => this.#toClient(() => this.#client.receive(textOf(frame))));
   }
 
   close({ code }: DisconnectCode): void {
@@ -97,13 +97,13 @@ export class Socket implements Connection {
   }
 
   /** The client says something. */
-  say(frame: string): void {
+  fromClient(frame: string): void {
     this.#toServer(() => this.#server.message(this, frame));
   }
 
   /** The client closes its end, and hears nothing any more. */
   leave(): void {
-    this.#clientHeardMs = Number.POSITIVE_INFINITY;
+    this.#clientReceivedMs = Number.POSITIVE_INFINITY;
     this.#toServer(() => {
       this.#isOpen = false;
       this.#server.ended(this);
@@ -112,7 +112,7 @@ export class Socket implements Connection {
 
   /** The line breaks; both ends notice. */
   break(): void {
-    if (this.#clientHeardMs === Number.POSITIVE_INFINITY) return;
+    if (this.#clientReceivedMs === Number.POSITIVE_INFINITY) return;
     this.die();
     this.#timeline.after(this.#latencyMs(), () => this.#server.ended(this));
   }
@@ -122,24 +122,24 @@ export class Socket implements Connection {
     if (this.#isCut) return;
     this.#isCut = true;
     this.#isOpen = false;
-    if (this.#clientHeardMs === Number.POSITIVE_INFINITY) return;
+    if (this.#clientReceivedMs === Number.POSITIVE_INFINITY) return;
     this.#timeline.after(this.#latencyMs(), () => {
-      if (this.#clientHeardMs !== Number.POSITIVE_INFINITY) this.#client.closed(1006);
+      if (this.#clientReceivedMs !== Number.POSITIVE_INFINITY) this.#client.closed(1006);
     });
   }
 
   #toClient(arrive: () => void): void {
-    const atMs = Math.max(this.#clientHeardMs, this.#timeline.nowMs + this.#latencyMs());
+    const atMs = Math.max(this.#clientReceivedMs, this.#timeline.nowMs + this.#latencyMs());
     if (atMs === Number.POSITIVE_INFINITY) return;
-    this.#clientHeardMs = atMs;
+    this.#clientReceivedMs = atMs;
     this.#timeline.after(atMs - this.#timeline.nowMs, () => {
-      if (!this.#isCut && this.#clientHeardMs !== Number.POSITIVE_INFINITY) arrive();
+      if (!this.#isCut && this.#clientReceivedMs !== Number.POSITIVE_INFINITY) arrive();
     });
   }
 
   #toServer(arrive: () => void): void {
-    const atMs = Math.max(this.#serverHeardMs, this.#timeline.nowMs + this.#latencyMs());
-    this.#serverHeardMs = atMs;
+    const atMs = Math.max(this.#serverReceivedMs, this.#timeline.nowMs + this.#latencyMs());
+    this.#serverReceivedMs = atMs;
     this.#timeline.after(atMs - this.#timeline.nowMs, () => {
       if (!this.#isCut) arrive();
     });

@@ -9,36 +9,36 @@ describe.each([
 ])("a storage on a $kind database", ({ database }) => {
   const make = () => {
     const timeline = new Timeline(0);
-    const seen: string[] = [];
+    const observed: string[] = [];
     const owner = {
-      save: () => () => seen.push("restored"),
-      committed: () => seen.push("committed") > 0,
-      failed: () => seen.push("failed"),
+      save: () => () => observed.push("restored"),
+      committed: () => observed.push("committed") > 0,
+      failed: () => observed.push("failed"),
     };
     const storage = new Storage(timeline, owner, () => 4, database());
     const values = (): readonly unknown[] =>
       storage.rows("SELECT value FROM item ORDER BY value").map(({ value }) => value);
-    return { timeline, seen, storage, values };
+    return { timeline, seen: observed, storage, values };
   };
   const create = "CREATE TABLE item (value INTEGER)";
   const insert = "INSERT INTO item VALUES (?)";
 
   it("[O2] lets nothing leave before what was written is durable, and everything in order then", () => {
-    const { timeline, seen, storage } = make();
-    storage.gate(() => seen.push("nothing to wait for"));
+    const { timeline, seen: observed, storage } = make();
+    storage.gate(() => observed.push("nothing to wait for"));
     storage.run(create);
     storage.gate(() => {
-      seen.push("first");
-      storage.gate(() => seen.push("third"));
+      observed.push("first");
+      storage.gate(() => observed.push("third"));
     });
-    storage.gate(() => seen.push("second"));
-    expect(seen).toEqual(["nothing to wait for"]);
+    storage.gate(() => observed.push("second"));
+    expect(observed).toEqual(["nothing to wait for"]);
     timeline.pass(10);
-    expect(seen.slice(1)).toEqual(["committed", "first", "second", "third"]);
+    expect(observed.slice(1)).toEqual(["committed", "first", "second", "third"]);
   });
 
   it("forgets with a crash what wasn't durable, and keeps what was", () => {
-    const { timeline, seen, storage, values } = make();
+    const { timeline, seen: observed, storage, values } = make();
     storage.run(create);
     storage.run(insert, 1);
     timeline.pass(10);
@@ -46,11 +46,11 @@ describe.each([
     timeline.pass(2);
     storage.run(insert, 3);
     timeline.pass(2);
-    storage.gate(() => seen.push("left"));
+    storage.gate(() => observed.push("left"));
     storage.crash();
     timeline.pass(100);
     expect(values()).toEqual([1, 2]);
-    expect(seen).toEqual(["committed", "committed", "restored"]);
+    expect(observed).toEqual(["committed", "committed", "restored"]);
     expect(storage.clean).toBe(true);
   });
 
@@ -64,18 +64,18 @@ describe.each([
   });
 
   it("lets nothing leave after a write that failed, and undoes with the crash what came before and after it", () => {
-    const { timeline, seen, storage, values } = make();
+    const { timeline, seen: observed, storage, values } = make();
     storage.run(create);
     timeline.pass(10);
     storage.failAfter(1);
     storage.run(insert, 1);
     expect(() => storage.run(insert, 2)).toThrow(StorageFailure);
     storage.run(insert, 3);
-    storage.gate(() => seen.push("left"));
+    storage.gate(() => observed.push("left"));
     timeline.pass(100);
     storage.crash();
     expect(values()).toEqual([]);
-    expect(seen).toEqual(["committed", "failed", "restored"]);
+    expect(observed).toEqual(["committed", "failed", "restored"]);
   });
 
   it("leaves nothing to the next who uses the database", () => {

@@ -109,7 +109,9 @@ export class WatchedChannel extends Channel {
     if (this.#watch.broken()) return;
     const expected = should(this.#watch.model);
     if (isSame(is, expected)) return;
-    this.#watch.complain(`answered a ${what} with ${told(is)}, and should with ${told(expected)}`);
+    this.#watch.complain(
+      `answered a ${what} with ${describe(is)}, and should with ${describe(expected)}`,
+    );
   }
 }
 
@@ -130,7 +132,7 @@ function isSame(one: ModelAnswer, other: ModelAnswer): boolean {
   );
 }
 
-function told({ outcome, position, publications }: ModelAnswer): string {
+function describe({ outcome, position, publications }: ModelAnswer): string {
   const place = position === undefined ? "" : ` at ${position.epoch}:${position.offset}`;
   const list = publications?.map(({ offset, data }) => `${offset}=${textOf(data)}`).join(" ") ?? "";
   return `${outcome}${place} ${list}`.trim();

@@ -8,7 +8,7 @@ import { run } from "./run.ts";
  * channel as it answers, and the checker in the end.
  */
 describe.each(Array.from({ length: 20 }, (_, block) => ({ first: block * 100 + 1 })))(
-  "worlds in trouble, from seed $first on",
+  "worlds with faults, from seed $first on",
   ({ first }) => {
     it("[L1] lose nothing, repeat nothing, forget nobody and keep nobody who left", () => {
       const found = Array.from({ length: 100 }, (_, index) => first + index).flatMap((seed) =>

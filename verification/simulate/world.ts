@@ -4,13 +4,13 @@ import { limits as coreLimits } from "../../src/limits.ts";
 import { configured } from "../../test/support/configured.ts";
 import { Backend } from "./backend.ts";
 import { ChannelHost } from "./channel-host.ts";
-import { Chronicle } from "./chronicle.ts";
+import { EventLog } from "./event-log.ts";
 import { type ClientTraits, WorldClient } from "./client.ts";
 import { GatewayHost } from "./gateway-host.ts";
 import { type Database, freshDatabase } from "./database.ts";
-import { Ledger } from "./ledger.ts";
-import { type FateOf, Network, smooth } from "./network.ts";
-import type { Setting } from "./setting.ts";
+import { PublicationLog } from "./publication-log.ts";
+import { type ChooseOutcome, Network, smooth } from "./network.ts";
+import type { WorldContext } from "./world-context.ts";
 import { Timeline } from "./timeline.ts";
 
 /** How many of what there is. */
@@ -24,7 +24,7 @@ export interface WorldSetup {
   /** How much there may be at once. */
   readonly limits?: WorldLimits;
   /** What becomes of calls; all goes well unless it says otherwise. */
-  readonly fateOf?: FateOf;
+  readonly chooseOutcome?: ChooseOutcome;
   /** How long the frames of one socket are under way, ms. */
   readonly latency?: (socket: string) => () => number;
   /** How long one object's writes take to be durable, ms. */
@@ -40,32 +40,32 @@ export interface WorldSetup {
 /** Channels' objects, gateways and clients, all with the real core, and a network between them. */
 export class World {
   readonly timeline = new Timeline(startMs);
-  readonly ledger = new Ledger();
-  readonly chronicle = new Chronicle(this.timeline);
+  readonly publicationLog = new PublicationLog();
+  readonly eventLog = new EventLog(this.timeline);
   readonly network: Network;
   readonly channels: ReadonlyMap<string, ChannelHost>;
   readonly gateways: ReadonlyMap<string, GatewayHost>;
   readonly clients: WorldClient[] = [];
   readonly backend: Backend;
-  readonly #setting: Setting;
+  readonly #context: WorldContext;
   readonly #backoffs: (who: string) => () => number;
 
   constructor(setup: WorldSetup) {
-    const { fateOf = () => smooth, repeats = () => false, database = freshDatabase } = setup;
+    const { chooseOutcome = () => smooth, repeats = () => false, database = freshDatabase } = setup;
     const {
       latency = always(1),
       commits = always(4),
       backoffs = always(100),
       limits = usualLimits,
     } = setup;
-    this.network = new Network(this.timeline, fateOf);
+    this.network = new Network(this.timeline, chooseOutcome);
     this.#backoffs = backoffs;
-    this.#setting = {
+    this.#context = {
       config: configOf(limits),
       timeline: this.timeline,
       network: this.network,
-      ledger: this.ledger,
-      chronicle: this.chronicle,
+      publicationLog: this.publicationLog,
+      eventLog: this.eventLog,
       latency,
       commits,
       database,
@@ -73,12 +73,12 @@ export class World {
       gateway: (name) => this.gateway(name),
     };
     this.channels = new Map(
-      setup.channels.map((name) => [name, new ChannelHost(name, this.#setting)]),
+      setup.channels.map((name) => [name, new ChannelHost(name, this.#context)]),
     );
     const names = Array.from({ length: setup.gateways }, (_, index) => `g${index + 1}`);
-    this.gateways = new Map(names.map((name) => [name, new GatewayHost(name, this.#setting)]));
+    this.gateways = new Map(names.map((name) => [name, new GatewayHost(name, this.#context)]));
     for (const name of setup.channels) this.#open(name, limits);
-    this.backend = new Backend(this.#setting, backoffs("backend"), repeats);
+    this.backend = new Backend(this.#context, backoffs("backend"), repeats);
   }
 
   channel(name: string): ChannelHost {
@@ -96,12 +96,12 @@ export class World {
       {
         name,
         given: [],
-        isImpatient: false,
+        reconnectsEarly: false,
         choosePlace: () => this.gateway("g1"),
         backoffMs: this.#backoffs(name),
         ...traits,
       },
-      this.#setting,
+      this.#context,
     );
     this.clients.push(client);
     return client;
@@ -122,7 +122,7 @@ export class World {
     const recoverable = recoverableOf(namespace, limits);
     const promise = recoverable === undefined ? {} : { recoverable };
     const opened = { process: "world", type: "info", f: "channel", channel, recovery } as const;
-    this.chronicle.note({ ...opened, ...promise });
+    this.eventLog.note({ ...opened, ...promise });
   }
 
   /** Who is present on a channel, by the connections' IDs. Time passes until that is known. */
@@ -133,7 +133,7 @@ export class World {
     });
     this.pass(5_000);
     if (present?.outcome !== "present" || !present.complete) {
-      this.ledger.complain(`nobody knows who is present on ${name}`);
+      this.publicationLog.complain(`nobody knows who is present on ${name}`);
       return [];
     }
     return present.clients.map(({ client }) => client);
@@ -150,7 +150,7 @@ const open = {
   allow_presence_for_client: true,
 };
 
-const toldOfOthers = { join_leave: true, force_push_join_leave: true };
+const withPresenceEvents = { join_leave: true, force_push_join_leave: true };
 
 const kept = {
   ...open,
@@ -219,10 +219,10 @@ function configOf({ recoveryMax, queueBytesMax }: WorldLimits): Config {
 const namespaces: readonly object[] = [
   // Where nobody is told of others, nothing but publications shows that something is missing.
   { ...kept, name: "keep" },
-  { ...kept, ...toldOfOthers, name: "tell" },
+  { ...kept, ...withPresenceEvents, name: "tell" },
   {
     ...open,
-    ...toldOfOthers,
+    ...withPresenceEvents,
     name: "few",
     history_size: 4,
     history_ttl: "20s",
@@ -238,7 +238,7 @@ const namespaces: readonly object[] = [
     force_recovery: true,
     force_recovery_mode: "cache",
   },
-  { ...open, ...toldOfOthers, name: "none" },
+  { ...open, ...withPresenceEvents, name: "none" },
 ];
 
 /** The same for everybody, each time. */

@@ -41,7 +41,10 @@ export class BackendCalls {
         ...(hostHeader === undefined ? {} : { Host: hostHeader }),
       },
     });
-    const timer = setTimeout(() => asked.destroy(new Error("no answer came in time")), patienceMs);
+    const timer = setTimeout(
+      () => asked.destroy(new Error("no answer came in time")),
+      replyTimeoutMs,
+    );
     const end = (result: CallResult): void => {
       clearTimeout(timer);
       resolve(result);
@@ -91,4 +94,4 @@ function parseAnswer(text: string): {
 }
 
 /** A little more than the server gives itself (rule B4). */
-const patienceMs = 12_000;
+const replyTimeoutMs = 12_000;

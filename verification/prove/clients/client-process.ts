@@ -6,25 +6,25 @@ import { type ClientsPlan, checkPlan } from "./plan.ts";
 import { RawSubscriber } from "./raw-subscriber.ts";
 import { SdkSubscriber } from "./sdk-subscriber.ts";
 import { type Subscriber, tickMs } from "./subscriber.ts";
-import { Witness } from "./witness.ts";
+import { ClientRecorder } from "./client-recorder.ts";
 
 /** The process behind {@link Clients}: hundreds of subscribers that one timer drives. */
 
 class ClientProcess {
-  readonly #witness: Witness;
+  readonly #recorder: ClientRecorder;
   readonly #subscribers: readonly Subscriber[];
   readonly #timer: NodeJS.Timeout;
 
   constructor(plan: ClientsPlan) {
     checkPlan(plan);
-    const witness = new Witness(new Recorder(plan.historyFile));
+    const recorder = new ClientRecorder(new Recorder(plan.historyFile));
     const random = new Random(plan.seed);
-    this.#witness = witness;
+    this.#recorder = recorder;
     this.#subscribers = plan.subscribers.map((traits) => {
       const own = new Random(random.between(0, 2 ** 31));
       return traits.kind === "raw"
-        ? new RawSubscriber(plan, traits, own, witness)
-        : new SdkSubscriber(plan, traits, own, witness);
+        ? new RawSubscriber(plan, traits, own, recorder)
+        : new SdkSubscriber(plan, traits, own, recorder);
     });
     this.#timer = setInterval(() => {
       const nowMs = performance.now();
@@ -50,14 +50,14 @@ class ClientProcess {
 
   /** Resolves when all that was recorded is on disk. */
   async end(): Promise<void> {
-    const recorded = this.#witness.end();
+    const recorded = this.#recorder.end();
     clearInterval(this.#timer);
     for (const subscriber of this.#subscribers) subscriber.stop();
     await recorded;
   }
 
   progress(): Progress {
-    const { deliveries, failures } = this.#witness;
+    const { deliveries, failures } = this.#recorder;
     const { user, system } = process.cpuUsage();
     return {
       deliveries,
@@ -70,16 +70,16 @@ class ClientProcess {
 
   /** Waits until everybody is like that. Throws when something failed, or when it takes too long. */
   async #until(isSo: (subscriber: Subscriber) => boolean): Promise<void> {
-    const endMs = performance.now() + patienceMs;
+    const endMs = performance.now() + replyTimeoutMs;
     for (;;) {
-      if (this.#witness.failures.length > 0) throw new Error(this.#witness.failures.join("\n"));
+      if (this.#recorder.failures.length > 0) throw new Error(this.#recorder.failures.join("\n"));
       const others = this.#subscribers.filter((subscriber) => !isSo(subscriber));
       if (others.length === 0) return;
       if (performance.now() > endMs) {
         const names = others.map(({ process: name, subscribed, wanted }) => {
           return `${name} (${subscribed} of ${wanted} channels)`;
         });
-        throw new Error(`after ${patienceMs / 1000} s not yet subscribed: ${names.join(", ")}`);
+        throw new Error(`after ${replyTimeoutMs / 1000} s not yet subscribed: ${names.join(", ")}`);
       }
       await pause(tickMs);
     }
@@ -122,7 +122,7 @@ function sum(numbers: readonly number[]): number {
 /** So many begin at once. */
 const atATime = 20;
 /** How long everybody has to be subscribed. */
-const patienceMs = 60_000;
+const replyTimeoutMs = 60_000;
 
 process.on("message", (order: Order) => {
   void answer(order).then((answered) => process.send?.(answered));

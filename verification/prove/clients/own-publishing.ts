@@ -1,6 +1,6 @@
 import type { Random } from "../../../test/support/random.ts";
 import type { PublishingPlan } from "./plan.ts";
-import type { Witness } from "./witness.ts";
+import type { ClientRecorder } from "./client-recorder.ts";
 
 /** What a client publishes itself, one thing at a time. */
 export class OwnPublishing {
@@ -8,18 +8,18 @@ export class OwnPublishing {
   readonly #process: string;
   readonly #everyMs: number;
   readonly #random: Random;
-  readonly #witness: Witness;
+  readonly #recorder: ClientRecorder;
   #dueAtMs: number | undefined;
   #isOver = false;
   #count = 0;
   #underWay: string | undefined;
 
-  constructor(plan: PublishingPlan, process: string, random: Random, witness: Witness) {
+  constructor(plan: PublishingPlan, process: string, random: Random, recorder: ClientRecorder) {
     this.channel = plan.channel;
     this.#process = process;
     this.#everyMs = plan.everyMs;
     this.#random = random;
-    this.#witness = witness;
+    this.#recorder = recorder;
   }
 
   /** A publish isn't answered yet. */
@@ -70,6 +70,6 @@ export class OwnPublishing {
 
   #record(type: "invoke" | "ok" | "fail" | "info", value: string, time: number): void {
     const { channel } = this;
-    this.#witness.record({ time, process: this.#process, type, f: "publish", channel, value });
+    this.#recorder.record({ time, process: this.#process, type, f: "publish", channel, value });
   }
 }

@@ -2,16 +2,16 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../../test/support/random.ts";
 import type { Recorder } from "../history/recorder.ts";
 import { type BackendAddress, BackendCalls } from "./backend-call.ts";
-import { Lane, type LaneTraits } from "./lane.ts";
+import { SerialPublisher, type PublisherTraits } from "./serial-publisher.ts";
 
-export interface PublisherPlan extends BackendAddress, Omit<LaneTraits, "payloadBytes"> {
+export interface PublisherPlan extends BackendAddress, Omit<PublisherTraits, "payloadBytes"> {
   /** A whole number, from which everything that is left to chance is drawn. */
   readonly seed: number;
   /** Lanes `p1`, `p2`, … that publish steadily; each with one publish under way at a time. */
-  readonly lanes: readonly LanePlan[];
+  readonly serial: readonly SerialPublisherPlan[];
 }
 
-export interface LanePlan {
+export interface SerialPublisherPlan {
   /** Each publish goes to one of them, drawn at random. */
   readonly channels: readonly string[];
   readonly payloadBytes: number;
@@ -28,12 +28,12 @@ export class Publisher {
   readonly #stopping = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
   /** Lanes of bursts that are over, for those that come. */
-  readonly #idle: Lane[] = [];
+  readonly #idle: SerialPublisher[] = [];
   /** What can't succeed however often it is repeated, in sentences. The lane that met it has ended. */
   readonly failures: string[] = [];
   /** Multiplies the rates of all lanes. */
   pace = 1;
-  #burstLanes = 0;
+  #burstPublishers = 0;
 
   /** @param recorder of a history that other things of this process may be in; it is not ended here */
   constructor(plan: PublisherPlan, recorder: Recorder) {
@@ -45,9 +45,9 @@ export class Publisher {
 
   /** Begins to publish steadily. */
   start(): void {
-    for (const [index, plan] of this.#plan.lanes.entries()) {
-      const lane = this.#lane(`p${index + 1}`, plan.payloadBytes);
-      void this.#watch(this.#publishSteadily(lane, plan));
+    for (const [index, plan] of this.#plan.serial.entries()) {
+      const publisher = this.#newSerialPublisher(`p${index + 1}`, plan.payloadBytes);
+      void this.#watch(this.#publishSteadily(publisher, plan));
     }
   }
 
@@ -55,12 +55,14 @@ export class Publisher {
   async burst(channel: string, count: number, concurrency: number): Promise<void> {
     let left = count;
     const one = async (): Promise<void> => {
-      const lane = this.#idle.pop() ?? this.#lane(`b${++this.#burstLanes}`, burstPayloadBytes);
-      while (left-- > 0 && !this.#isStopping) await lane.publish(channel);
-      this.#idle.push(lane);
+      const publisher =
+        this.#idle.pop() ??
+        this.#newSerialPublisher(`b${++this.#burstPublishers}`, burstPayloadBytes);
+      while (left-- > 0 && !this.#isStopping) await publisher.publish(channel);
+      this.#idle.push(publisher);
     };
-    const lanes = Array.from({ length: concurrency }, () => this.#watch(one()));
-    await Promise.all(lanes);
+    const publishers = Array.from({ length: concurrency }, () => this.#watch(one()));
+    await Promise.all(publishers);
   }
 
   /**
@@ -95,7 +97,10 @@ export class Publisher {
     this.#calls.close();
   }
 
-  async #publishSteadily(lane: Lane, { channels, perSecond }: LanePlan): Promise<void> {
+  async #publishSteadily(
+    publisher: SerialPublisher,
+    { channels, perSecond }: SerialPublisherPlan,
+  ): Promise<void> {
     let nextMs = performance.now();
     while (!this.#isStopping) {
       const rate = perSecond * this.pace;
@@ -107,13 +112,13 @@ export class Publisher {
       // What it couldn't publish while answers were slow, it doesn't make up for.
       nextMs = Math.max(nextMs + 1_000 / rate, nowMs - arrearsMsMax);
       if (nextMs > nowMs) await this.#wait(nextMs - nowMs);
-      if (!this.#isStopping) await lane.publish(this.#random.pick(channels));
+      if (!this.#isStopping) await publisher.publish(this.#random.pick(channels));
     }
   }
 
   /** Keeps what is under way in mind until it is over, and notes how it failed. */
-  #watch(lane: Promise<void>): Promise<void> {
-    const watched = lane
+  #watch(publisher: Promise<void>): Promise<void> {
+    const watched = publisher
       .catch((error: unknown) => {
         this.failures.push(error instanceof Error ? error.message : String(error));
       })
@@ -122,9 +127,15 @@ export class Publisher {
     return watched;
   }
 
-  #lane(process: string, payloadBytes: number): Lane {
+  #newSerialPublisher(process: string, payloadBytes: number): SerialPublisher {
     const random = new Random(this.#random.between(0, 2 ** 31));
-    return new Lane(process, { ...this.#plan, payloadBytes }, this.#calls, this.#recorder, random);
+    return new SerialPublisher(
+      process,
+      { ...this.#plan, payloadBytes },
+      this.#calls,
+      this.#recorder,
+      random,
+    );
   }
 
   /** Shorter when it is told to stop. */

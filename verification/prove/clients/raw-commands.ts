@@ -25,7 +25,8 @@ export class RawCommands {
   tick(): boolean {
     this.#ticks++;
     // The oldest comes first.
-    for (const { tick } of this.#waiting.values()) return this.#ticks - tick > patienceMs / tickMs;
+    for (const { tick } of this.#waiting.values())
+      return this.#ticks - tick > replyTimeoutMs / tickMs;
     return false;
   }
 
@@ -53,4 +54,4 @@ export type Asked =
   | { readonly method: "unsubscribe"; readonly subscription: RawSubscription }
   | AskedPublish;
 
-const patienceMs = 5_000;
+const replyTimeoutMs = 5_000;

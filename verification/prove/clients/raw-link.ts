@@ -7,7 +7,7 @@ import { tickMs } from "./subscriber.ts";
 export interface LinkUser {
   opened(time: number): void;
   /** A line came that isn't a ping. */
-  heard(line: string, time: number): void;
+  received(line: string, time: number): void;
   /** It is over, with the code that the server gave, or one of the library's. */
   closed(time: number, code: number): void;
   /** It is over, and no client may come back or none should have to. {@link closed} follows. */
@@ -46,7 +46,7 @@ export class RawLink {
     this.#socket.on("open", () => {
       if (!this.#isOver) user.opened(microseconds());
     });
-    this.#socket.on("message", (frame) => this.#hear(frame));
+    this.#socket.on("message", (frame) => this.#receive(frame));
     this.#socket.on("error", (error) => this.#break(error));
     this.#socket.on("close", (code) => this.#end(code));
   }
@@ -72,7 +72,7 @@ export class RawLink {
     this.#user.closed(microseconds(), abnormal);
   }
 
-  #hear(frame: RawData): void {
+  #receive(frame: RawData): void {
     // Frames come whole, in one buffer each: that is the library's default.
     if (this.#isOver || !Buffer.isBuffer(frame)) return;
     const time = microseconds();
@@ -86,7 +86,7 @@ export class RawLink {
       const line = start === 0 && end === text.length ? text : text.slice(start, end);
       start = end + 1;
       if (line === "{}") this.#answerPing();
-      else if (line !== "pong") this.#user.heard(line, time);
+      else if (line !== "pong") this.#user.received(line, time);
     }
   }
 

@@ -8,7 +8,7 @@ export interface RawReply {
   readonly subscribe?: SubscribeReply;
   readonly push?: {
     readonly channel: string;
-    readonly pub?: HeardPublication;
+    readonly pub?: ReceivedPublication;
     readonly unsubscribe?: { readonly code: number };
   };
 }
@@ -26,10 +26,10 @@ export interface SubscribeReply {
   readonly epoch?: string;
   readonly offset?: number;
   readonly recovered?: boolean;
-  readonly publications?: readonly HeardPublication[];
+  readonly publications?: readonly ReceivedPublication[];
 }
 
-export interface HeardPublication {
+export interface ReceivedPublication {
   readonly data: unknown;
   readonly offset?: number;
 }

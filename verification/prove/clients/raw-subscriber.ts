@@ -10,7 +10,7 @@ import { type LinkTraits, type LinkUser, RawLink } from "./raw-link.ts";
 import type { ConnectReply, RawReply } from "./raw-reply.ts";
 import { RawSubscription } from "./raw-subscription.ts";
 import type { Subscriber } from "./subscriber.ts";
-import type { Witness } from "./witness.ts";
+import type { ClientRecorder } from "./client-recorder.ts";
 
 /** A subscriber without any SDK: it does what SDKs do, at the cost of a few µs for each publication. */
 export class RawSubscriber implements Subscriber, LinkUser {
@@ -18,7 +18,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
   readonly #linkTraits: LinkTraits;
   readonly #token: string;
   readonly #random: Random;
-  readonly #witness: Witness;
+  readonly #recorder: ClientRecorder;
   readonly #backoff: Backoff;
   readonly #subscriptions: ReadonlyMap<string, RawSubscription>;
   /** Its token subscribes it, with the connection. */
@@ -35,7 +35,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
   #nowMs = 0;
   #churn: Churn | undefined;
 
-  constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, witness: Witness) {
+  constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, recorder: ClientRecorder) {
     const { process, channels, publishes, churnMs, pings = false, given = false } = traits;
     const { hostHeader, pingIntervalMs } = plan;
     this.process = process;
@@ -48,16 +48,16 @@ export class RawSubscriber implements Subscriber, LinkUser {
     };
     this.#token = tokenOf(plan, traits);
     this.#random = random;
-    this.#witness = witness;
+    this.#recorder = recorder;
     this.#backoff = new Backoff(random);
     this.#subscriptions = new Map(
       channels.map((channel) => {
         const recovery = plan.recovers[channel] ?? "none";
-        return [channel, new RawSubscription(channel, process, recovery, witness)];
+        return [channel, new RawSubscription(channel, process, recovery, recorder)];
       }),
     );
     if (publishes !== undefined) {
-      this.#publishing = new OwnPublishing(publishes, process, random, witness);
+      this.#publishing = new OwnPublishing(publishes, process, random, recorder);
     }
     if (churnMs !== undefined) this.#churn = new Churn(churnMs, random);
   }
@@ -112,7 +112,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
     this.#link?.send(commands);
   }
 
-  heard(line: string, time: number): void {
+  received(line: string, time: number): void {
     const { push, id, ...reply }: RawReply = JSON.parse(line);
     if (push !== undefined) {
       const subscription = this.#subscriptions.get(push.channel);
@@ -144,7 +144,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
 
   failed(what: string): void {
     this.#connectAtMs = undefined;
-    this.#witness.fail(this.process, what);
+    this.#recorder.fail(this.process, what);
   }
 
   #connect(): void {

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Happening } from "../../checker/happening.ts";
+import type { HistoryEvent } from "../../checker/history-event.ts";
 import { Recorder } from "../history/recorder.ts";
 import type { Recovery } from "./plan.ts";
 import { RawSubscription } from "./raw-subscription.ts";
-import { Witness } from "./witness.ts";
+import { ClientRecorder } from "./client-recorder.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -101,11 +101,11 @@ describe("a raw subscription", () => {
 
 function subscribe(recovery: Recovery) {
   const file = join(folder, "history.jsonl");
-  const witness = new Witness(new Recorder(file));
-  const history = async (): Promise<readonly Happening[]> => {
-    await witness.end();
+  const recorder = new ClientRecorder(new Recorder(file));
+  const history = async (): Promise<readonly HistoryEvent[]> => {
+    await recorder.end();
     const lines = readFileSync(file, "utf8").trim().split("\n");
-    return lines.map((line): Happening => JSON.parse(line));
+    return lines.map((line): HistoryEvent => JSON.parse(line));
   };
-  return { subscription: new RawSubscription("keep:a", "s1", recovery, witness), history };
+  return { subscription: new RawSubscription("keep:a", "s1", recovery, recorder), history };
 }

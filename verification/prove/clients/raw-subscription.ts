@@ -1,7 +1,7 @@
 import type { Recovery } from "./plan.ts";
-import type { HeardPublication, SubscribeReply } from "./raw-reply.ts";
+import type { ReceivedPublication, SubscribeReply } from "./raw-reply.ts";
 import { valueIn } from "./value.ts";
-import type { Witness } from "./witness.ts";
+import type { ClientRecorder } from "./client-recorder.ts";
 
 /** One channel of a raw subscriber: where it stands, and everything about it that the history tells. */
 export class RawSubscription {
@@ -17,14 +17,14 @@ export class RawSubscription {
   generation = 0;
   readonly #process: string;
   readonly #recovers: boolean;
-  readonly #witness: Witness;
+  readonly #recorder: ClientRecorder;
   #position: { readonly epoch: string; offset: number } | undefined;
 
-  constructor(channel: string, process: string, recovery: Recovery, witness: Witness) {
+  constructor(channel: string, process: string, recovery: Recovery, recorder: ClientRecorder) {
     this.channel = channel;
     this.#process = process;
     this.#recovers = recovery !== "none";
-    this.#witness = witness;
+    this.#recorder = recorder;
   }
 
   /** It asks to recover whenever it has a position. */
@@ -52,7 +52,7 @@ export class RawSubscription {
     this.state = "attached";
     this.generation++;
     this.#position = hasPosition && this.#recovers ? { epoch, offset } : undefined;
-    this.#witness.record({
+    this.#recorder.record({
       time,
       process: this.#process,
       type: "ok",
@@ -68,9 +68,9 @@ export class RawSubscription {
   }
 
   /** A publication came. One that comes unasked for is recorded too, and moves nothing. */
-  hear({ data, offset }: HeardPublication, time: number): void {
+  hear({ data, offset }: ReceivedPublication, time: number): void {
     if (this.state === "leaving" || this.state === "returning") return;
-    this.#witness.hear(this.#process, time, this.channel, valueIn(data), offset);
+    this.#recorder.deliver(this.#process, time, this.channel, valueIn(data), offset);
     if (this.state !== "attached" || this.#position === undefined || offset === undefined) return;
     this.#position.offset = offset;
   }
@@ -79,7 +79,7 @@ export class RawSubscription {
   lose(code: number, time: number): void {
     if (this.state !== "attached") return;
     const { channel } = this;
-    this.#witness.record({
+    this.#recorder.record({
       time,
       process: this.#process,
       type: "info",
@@ -110,7 +110,7 @@ export class RawSubscription {
   }
 
   #detach(time: number, forgets: boolean): void {
-    this.#witness.record({
+    this.#recorder.record({
       time,
       process: this.#process,
       type: "info",

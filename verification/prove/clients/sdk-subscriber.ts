@@ -14,21 +14,21 @@ import { OwnPublishing } from "./own-publishing.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 import type { Subscriber } from "./subscriber.ts";
 import { valueIn } from "./value.ts";
-import type { Witness } from "./witness.ts";
+import type { ClientRecorder } from "./client-recorder.ts";
 
 /** A subscriber that is the official client: what it reports is recorded. */
 export class SdkSubscriber implements Subscriber {
   readonly process: string;
   readonly #client: Centrifuge;
-  readonly #witness: Witness;
+  readonly #recorder: ClientRecorder;
   readonly #subscriptions: ReadonlyMap<string, SdkSubscription>;
   readonly #publishing: OwnPublishing | undefined;
   #isStopping = false;
 
-  constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, witness: Witness) {
+  constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, recorder: ClientRecorder) {
     const { process, channels, publishes } = traits;
     this.process = process;
-    this.#witness = witness;
+    this.#recorder = recorder;
     this.#client = new Centrifuge(endpointOf(plan, traits), {
       token: tokenOf(plan, traits),
       websocket: socketClass(plan.hostHeader),
@@ -50,11 +50,11 @@ export class SdkSubscriber implements Subscriber {
           minResubscribeDelay: shortestMs,
           maxResubscribeDelay: longestMs,
         });
-        return [channel, new SdkSubscription(subscription, process, id, witness)];
+        return [channel, new SdkSubscription(subscription, process, id, recorder)];
       }),
     );
     if (publishes !== undefined) {
-      this.#publishing = new OwnPublishing(publishes, process, random, witness);
+      this.#publishing = new OwnPublishing(publishes, process, random, recorder);
     }
   }
 
@@ -114,7 +114,7 @@ export class SdkSubscriber implements Subscriber {
   }
 
   #fail(what: string): void {
-    this.#witness.fail(this.process, what);
+    this.#recorder.fail(this.process, what);
   }
 }
 
@@ -126,25 +126,25 @@ class SdkSubscription {
   generation = 0;
   readonly #process: string;
   readonly #id: { readonly current: string };
-  readonly #witness: Witness;
+  readonly #recorder: ClientRecorder;
 
   constructor(
     subscription: Subscription,
     process: string,
     id: { readonly current: string },
-    witness: Witness,
+    recorder: ClientRecorder,
   ) {
     this.subscription = subscription;
     this.#process = process;
     this.#id = id;
-    this.#witness = witness;
+    this.#recorder = recorder;
     subscription.on("error", () => undefined);
     subscription.on("subscribed", (context) => this.#attach(context));
-    subscription.on("publication", (context) => this.#hear(context));
+    subscription.on("publication", (context) => this.#receive(context));
     subscription.on("subscribing", ({ code }) => this.#detach(code));
     subscription.on("unsubscribed", ({ code, reason }) => {
       this.isAttached = false;
-      witness.fail(process, `was unsubscribed from ${subscription.channel}: ${code} ${reason}`);
+      recorder.fail(process, `was unsubscribed from ${subscription.channel}: ${code} ${reason}`);
     });
   }
 
@@ -155,7 +155,7 @@ class SdkSubscription {
   #attach({ channel, wasRecovering, recovered, streamPosition }: SubscribedContext): void {
     this.isAttached = true;
     this.generation++;
-    this.#witness.record({
+    this.#recorder.record({
       time: microseconds(),
       process: this.#process,
       type: "ok",
@@ -170,8 +170,8 @@ class SdkSubscription {
     });
   }
 
-  #hear({ channel, data, offset }: PublicationContext): void {
-    this.#witness.hear(this.#process, microseconds(), channel, valueIn(data), offset);
+  #receive({ channel, data, offset }: PublicationContext): void {
+    this.#recorder.deliver(this.#process, microseconds(), channel, valueIn(data), offset);
   }
 
   #detach(code: number): void {
@@ -179,7 +179,7 @@ class SdkSubscription {
     this.isAttached = false;
     const { channel } = this.subscription;
     const common = { time: microseconds(), process: this.#process, type: "info", channel } as const;
-    this.#witness.record(
+    this.#recorder.record(
       code >= 2500 ? { ...common, f: "signal", code } : { ...common, f: "detach" },
     );
   }

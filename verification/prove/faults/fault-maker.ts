@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../../test/support/random.ts";
 import type { FaultyNetwork } from "../network/faulty-network.ts";
-import type { LocalServer, ObjectKind, Trouble } from "../server/local-server.ts";
+import type { LocalServer, ObjectKind, CallFault } from "../server/local-server.ts";
 import type { FaultKind } from "./fault-kind.ts";
 
 /** What can be broken. */
@@ -54,9 +54,9 @@ export class FaultMaker {
       case "vanish":
         return hit(network.vanish(share / 2));
       case "deafen":
-        return hit(network.deafen(share / 2));
+        return hit(network.silenceDown(share / 2));
       case "mute":
-        return hit(network.mute(share / 2));
+        return hit(network.silenceUp(share / 2));
       case "drop":
         return this.#drop(network);
       case "stall": {
@@ -73,7 +73,7 @@ export class FaultMaker {
       case "late-calls":
       case "lost-calls":
       case "doubled-calls":
-        return this.#troubleCalls(kind, random);
+        return this.#failCalls(kind, random);
       case "evict":
       case "evict-close":
       case "crash-channel":
@@ -92,14 +92,14 @@ export class FaultMaker {
   }
 
   async #loseAnswer(publishers: FaultyNetwork): Promise<FaultOutcome> {
-    const before = publishers.answersLost;
+    const before = publishers.repliesLost;
     publishers.loseAnswer();
     const endMs = performance.now() + answerMs;
-    while (publishers.answersLost === before && performance.now() < endMs) await pause(10);
-    return hit(publishers.answersLost - before);
+    while (publishers.repliesLost === before && performance.now() < endMs) await pause(10);
+    return hit(publishers.repliesLost - before);
   }
 
-  async #troubleCalls(
+  async #failCalls(
     kind: "late-calls" | "lost-calls" | "doubled-calls",
     random: Random,
   ): Promise<FaultOutcome> {
@@ -108,19 +108,19 @@ export class FaultMaker {
     const forMs = random.between(800, 2_500);
     // What a gateway asks a channel is never asked twice.
     const toChannel = kind !== "doubled-calls" && random.chance(0.3);
-    const trouble = random.pick(troubles[kind]);
+    const fault = random.pick(callFaults[kind]);
     const name = random.pick(toChannel ? channels : gateways);
     // Not in the middle of a restart; but what follows may happen meanwhile.
     const isMade = await this.#inTurn(() =>
-      server.trouble(toChannel ? "CHANNELS" : "GATEWAYS", name, trouble, forMs),
+      server.failCalls(toChannel ? "CHANNELS" : "GATEWAYS", name, fault, forMs),
     );
     if (!isMade) return { outcome: "missed" };
     await pause(forMs);
     const objects = toChannel ? "CHANNELS" : "GATEWAYS";
-    const calls = await this.#inTurn(() => server.troubled(objects, name));
+    const calls = await this.#inTurn(() => server.failedCalls(objects, name));
     return calls === 0
       ? { outcome: "missed" }
-      : { outcome: "made", target: `${calls} ${trouble} to ${name}` };
+      : { outcome: "made", target: `${calls} ${fault} to ${name}` };
   }
 
   async #breakServer(
@@ -164,7 +164,7 @@ export class FaultMaker {
     const waitMs = random.between(0, 60);
     if (isQuiet && random.chance(0.5)) {
       for (const gateway of gateways) {
-        await server.trouble("GATEWAYS", gateway, "late", lateDuringBurstMs);
+        await server.failCalls("GATEWAYS", gateway, "late", lateDuringBurstMs);
       }
     }
     const bursting = isQuiet ? burst(name) : Promise.resolve();
@@ -183,8 +183,8 @@ export class FaultMaker {
   }
 }
 
-const troubles: Readonly<
-  Record<"late-calls" | "lost-calls" | "doubled-calls", readonly Trouble[]>
+const callFaults: Readonly<
+  Record<"late-calls" | "lost-calls" | "doubled-calls", readonly CallFault[]>
 > = {
   "late-calls": ["late"],
   "lost-calls": ["lost", "unanswered"],

@@ -21,8 +21,8 @@ export function writeEdn(files: readonly string[], target: string): number {
     while (written < bytes.length) written += writeSync(descriptor, bytes, written);
   };
   try {
-    for (const happening of readHistory(files)) {
-      unwritten += `${ednLine(happening, count++, processes)}\n`;
+    for (const event of readHistory(files)) {
+      unwritten += `${ednLine(event, count++, processes)}\n`;
       if (unwritten.length >= pieceLength) write();
     }
     write();

@@ -1,4 +1,4 @@
-import type { Happening } from "../../checker/happening.ts";
+import type { HistoryEvent } from "../../checker/history-event.ts";
 
 /**
  * Which integer process of Jepsen's publishes what: one operation at a time each, and none any more after an operation that
@@ -10,11 +10,11 @@ export class EdnProcesses {
   #count = 0;
 
   /** @returns undefined for what is no part of an operation */
-  numberOf(happening: Happening): number | undefined {
-    if (happening.f !== "publish") return undefined;
-    const operation = JSON.stringify([happening.channel, happening.value]);
+  numberOf(event: HistoryEvent): number | undefined {
+    if (event.f !== "publish") return undefined;
+    const operation = JSON.stringify([event.channel, event.value]);
     const busy = this.#busy.get(operation);
-    if (happening.type === "invoke") {
+    if (event.type === "invoke") {
       if (busy !== undefined) return undefined;
       const number = this.#idle.pop() ?? this.#count++;
       this.#busy.set(operation, number);
@@ -22,7 +22,7 @@ export class EdnProcesses {
     }
     if (busy === undefined) return undefined;
     this.#busy.delete(operation);
-    if (happening.type !== "info") this.#idle.push(busy);
+    if (event.type !== "info") this.#idle.push(busy);
     return busy;
   }
 }

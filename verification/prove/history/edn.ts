@@ -1,4 +1,4 @@
-import type { Happening } from "../../checker/happening.ts";
+import type { HistoryEvent } from "../../checker/history-event.ts";
 import type { EdnProcesses } from "./edn-processes.ts";
 
 /**
@@ -8,9 +8,9 @@ import type { EdnProcesses } from "./edn-processes.ts";
  * @param index the number of the line, from 0
  * @param processes of this history; remembers who is at what
  */
-export function ednLine(happening: Happening, index: number, processes: EdnProcesses): string {
-  const { time, process, type, f, ...rest } = happening;
-  const number = processes.numberOf(happening);
+export function ednLine(event: HistoryEvent, index: number, processes: EdnProcesses): string {
+  const { time, process, type, f, ...rest } = event;
+  const number = processes.numberOf(event);
   const who = number === undefined ? ednKeyword(process) : String(number);
   const kind = number === undefined ? "info" : type;
   const stamp = `:index ${index}, :time ${Math.round(time * 1000)}`;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Happening } from "../../checker/happening.ts";
+import type { HistoryEvent } from "../../checker/history-event.ts";
 import { microseconds } from "./clock.ts";
 import { writeEdn } from "./edn-history.ts";
 import { ednLine } from "./edn.ts";
@@ -12,18 +12,22 @@ import { Recorder } from "./recorder.ts";
 
 const odd = 'quote " backslash \\ line\nfeed \u0001 é 😀';
 
-function delivery(time: number, value: string, offset?: number): Happening {
+function delivery(time: number, value: string, offset?: number): HistoryEvent {
   const what = { time, process: "p", type: "ok", f: "deliver", channel: "c", value } as const;
   return offset === undefined ? what : { ...what, offset };
 }
 
-function publish(time: number, type: "invoke" | "ok" | "fail" | "info", value: string): Happening {
+function publish(
+  time: number,
+  type: "invoke" | "ok" | "fail" | "info",
+  value: string,
+): HistoryEvent {
   return { time, process: "publisher", type, f: "publish", channel: "c", value };
 }
 
-async function write(file: string, happenings: readonly Happening[]): Promise<void> {
+async function write(file: string, events: readonly HistoryEvent[]): Promise<void> {
   const recorder = new Recorder(file);
-  for (const happening of happenings) recorder.record(happening);
+  for (const event of events) recorder.record(event);
   await recorder.end();
 }
 
@@ -36,14 +40,12 @@ afterEach(() => rmSync(folder, { recursive: true }));
 describe("a history's files", () => {
   it("give back what was recorded, with any characters, over many pieces", async () => {
     const file = join(folder, "one");
-    const happenings: Happening[] = [];
+    const events: HistoryEvent[] = [];
     for (let time = 0; time < 20_000; time++) {
-      happenings.push(
-        delivery(time, `${time} ${time % 7 === 0 ? odd : "é".repeat(time % 90)}`, time),
-      );
+      events.push(delivery(time, `${time} ${time % 7 === 0 ? odd : "é".repeat(time % 90)}`, time));
     }
-    happenings.push(delivery(20_000, "without offset"), publish(20_000, "fail", odd));
-    happenings.push({
+    events.push(delivery(20_000, "without offset"), publish(20_000, "fail", odd));
+    events.push({
       time: 20_001,
       process: "x",
       type: "ok",
@@ -52,12 +54,12 @@ describe("a history's files", () => {
       clients: [odd, "b"],
     });
     const recorder = new Recorder(file);
-    for (const happening of happenings) recorder.record(happening);
+    for (const event of events) recorder.record(event);
     // Whatever crashes now has lost one piece at the most.
     expect(readFileSync(file).length).toBeGreaterThan(256 * 1024);
     await recorder.end();
-    expect(recorder.count).toBe(happenings.length);
-    expect([...readHistory([file])]).toEqual(happenings);
+    expect(recorder.count).toBe(events.length);
+    expect([...readHistory([file])]).toEqual(events);
   });
 
   it("are merged by time, and by the order of the files at the same time", async () => {
@@ -65,9 +67,7 @@ describe("a history's files", () => {
     await write(files[0] ?? "", [delivery(1, "a"), delivery(5, "c"), delivery(5, "d")]);
     await write(files[1] ?? "", [delivery(2, "b"), delivery(5, "e"), delivery(6, "f")]);
     await write(files[2] ?? "", []);
-    const values = [...readHistory(files)].map(
-      (happening) => "value" in happening && happening.value,
-    );
+    const values = [...readHistory(files)].map((event) => "value" in event && event.value);
     expect(values).toEqual(["a", "b", "c", "d", "e", "f"]);
   });
 
@@ -95,7 +95,7 @@ describe("a history's files", () => {
 describe("a history in EDN", () => {
   it("pairs each publish with its end in one process, which does one thing at a time", () => {
     const processes = new EdnProcesses();
-    const told = [
+    const outcomes = [
       publish(1, "invoke", "a"),
       publish(2, "invoke", "b"),
       publish(3, "ok", "a"),
@@ -104,8 +104,10 @@ describe("a history in EDN", () => {
       publish(6, "invoke", "d"),
       publish(7, "fail", "c"),
       publish(8, "ok", "b"),
-    ].map((happening, index) => ednLine(happening, index, processes));
-    const pairs = told.map((line) => /:process (\S+), :type (\S+),/.exec(line)?.slice(1).join(" "));
+    ].map((event, index) => ednLine(event, index, processes));
+    const pairs = outcomes.map((line) =>
+      /:process (\S+), :type (\S+),/.exec(line)?.slice(1).join(" "),
+    );
     expect(pairs).toEqual([
       "0 :invoke",
       "1 :invoke",

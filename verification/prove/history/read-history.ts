@@ -1,6 +1,6 @@
-import type { Happening } from "../../checker/happening.ts";
+import type { HistoryEvent } from "../../checker/history-event.ts";
 import { lines } from "./lines.ts";
-import { parseHappening } from "./parse-happening.ts";
+import { parseEvent } from "./parse-event.ts";
 
 /**
  * Reads the files of one history as one, in the order of time; at the same time, in the order of the files. Takes little memory
@@ -9,7 +9,7 @@ import { parseHappening } from "./parse-happening.ts";
  * @throws naming file and line, if a line isn't a happening or its file goes back in time. A last line that was cut off
  *         by a crash, without its line feed, is such a line.
  */
-export function* readHistory(files: readonly string[]): Generator<Happening, void> {
+export function* readHistory(files: readonly string[]): Generator<HistoryEvent, void> {
   const readers = files.map((file) => new FileReader(file));
   try {
     let open = readers.filter((reader) => reader.advance());
@@ -38,7 +38,7 @@ class FileReader {
   readonly #file: string;
   readonly #lines: Generator<string, void>;
   #line = 0;
-  head: Happening | undefined;
+  head: HistoryEvent | undefined;
   time = -Infinity;
 
   constructor(file: string) {
@@ -53,7 +53,7 @@ class FileReader {
     if (next.done === true) return false;
     this.#line++;
     const where = (): string => `${this.#file}, line ${this.#line},`;
-    const head = parseHappening(next.value, where);
+    const head = parseEvent(next.value, where);
     if (head.time < this.time) throw new Error(`${where()} goes back in time`);
     this.head = head;
     this.time = head.time;

@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import type { Delivered, Happening } from "../../checker/happening.ts";
+import type { Delivered, HistoryEvent } from "../../checker/history-event.ts";
 
 /**
  * Writes a history to a file, one JSON line for each happening, in large pieces. A crash loses what wasn't written yet, at most
@@ -22,10 +22,10 @@ export class Recorder {
   }
 
   /** Appends one; they must come in the order of their times. */
-  record(happening: Happening): void {
+  record(event: HistoryEvent): void {
     if (this.#isEnded) throw new Error("the history has ended");
     this.#count++;
-    this.#unwritten += `${lineOf(happening)}\n`;
+    this.#unwritten += `${lineOf(event)}\n`;
     if (this.#unwritten.length >= pieceLength) this.#write();
   }
 
@@ -49,8 +49,8 @@ export class Recorder {
 
 const pieceLength = 256 * 1024;
 
-function lineOf(happening: Happening): string {
-  return happening.f === "deliver" ? deliveryLine(happening) : JSON.stringify(happening);
+function lineOf(event: HistoryEvent): string {
+  return event.f === "deliver" ? deliveryLine(event) : JSON.stringify(event);
 }
 
 /** Deliveries are nearly all there is, and this is several times as fast as stringify. */

@@ -1,14 +1,14 @@
 import type { Socket } from "node:net";
 import { Direction } from "./direction.ts";
-import type { Lateness } from "./lateness.ts";
-import type { LostAnswers } from "./lost-answers.ts";
+import type { NetworkDelay } from "./network-delay.ts";
+import type { LostReplies } from "./lost-replies.ts";
 import { SocketEnd } from "./socket-end.ts";
 
 /** What all connections of a network have in common. */
 export interface Surroundings {
   readonly target: URL;
-  readonly lateness: Lateness;
-  readonly lostAnswers: LostAnswers;
+  readonly delay: NetworkDelay;
+  readonly lostReplies: LostReplies;
 }
 
 /**
@@ -30,9 +30,9 @@ export class CarriedConnection {
   readonly #down: Direction;
   #standing: Standing = "opening";
   /** The number of the newest wish to lose an answer when the client sent something last. */
-  #wishWhenAsked = 0;
+  #lossesWhenAsked = 0;
 
-  constructor(client: Socket, { target, lateness, lostAnswers }: Surroundings) {
+  constructor(client: Socket, { target, delay, lostReplies }: Surroundings) {
     this.#client = new SocketEnd(client);
     this.#server = SocketEnd.towards(target);
     const ready = target.protocol.match(/^(https|wss):$/) ? "secureConnect" : "connect";
@@ -42,18 +42,18 @@ export class CarriedConnection {
     this.#up = new Direction({
       from: this.#client,
       to: this.#server,
-      lateness,
+      delay,
       takes: () => {
-        this.#wishWhenAsked = lostAnswers.wishes;
+        this.#lossesWhenAsked = lostReplies.ordered;
         return false;
       },
     });
     this.#down = new Direction({
       from: this.#server,
       to: this.#client,
-      lateness,
+      delay,
       takes: () => {
-        const taken = lostAnswers.takes(this.#wishWhenAsked);
+        const taken = lostReplies.takes(this.#lossesWhenAsked);
         if (taken) this.reset();
         return taken;
       },
@@ -89,13 +89,13 @@ export class CarriedConnection {
   }
 
   /** Carries nothing to the client any more. */
-  deafen(): void {
+  silenceDown(): void {
     this.#standing = "lost";
     this.#down.silence();
   }
 
   /** Carries nothing of the client any more. */
-  mute(): void {
+  silenceUp(): void {
     this.#standing = "lost";
     this.#up.silence();
   }

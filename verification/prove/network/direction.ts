@@ -1,13 +1,13 @@
 import { performance } from "node:perf_hooks";
 import { DelayLine, type Parcel } from "./delay-line.ts";
-import type { Lateness } from "./lateness.ts";
+import type { NetworkDelay } from "./network-delay.ts";
 import type { SocketEnd } from "./socket-end.ts";
 
 /** What a direction is made of. */
-export interface Course {
+export interface DirectionSetup {
   readonly from: SocketEnd;
   readonly to: SocketEnd;
-  readonly lateness: Lateness;
+  readonly delay: NetworkDelay;
   /** Called for bytes that arrived, before they are carried; when it says true they go no further. */
   readonly takes: () => boolean;
 }
@@ -17,18 +17,18 @@ type Hold = "receiver is slow" | "too much is late" | "stalled";
 
 /** One of the two directions of a connection: carries the bytes of one peer, and how that peer ended, to the other. */
 export class Direction {
-  readonly #course: Course;
+  readonly #setup: DirectionSetup;
   readonly #line: DelayLine;
   readonly #holds = new Set<Hold>();
   #silent = false;
   #stall: NodeJS.Timeout | undefined;
   #stalledUntil = 0;
 
-  constructor(course: Course) {
-    this.#course = course;
+  constructor(setup: DirectionSetup) {
+    this.#setup = setup;
     this.#line = new DelayLine((parcel) => this.#deliverLate(parcel));
-    const from = course.from.socket;
-    const to = course.to.socket;
+    const from = setup.from.socket;
+    const to = setup.to.socket;
     from.on("data", (bytes: Buffer) => this.#carry(bytes));
     from.once("end", () => this.#carryEnd("fin"));
     from.once("close", () => {
@@ -49,7 +49,7 @@ export class Direction {
     this.#line.clear();
     clearTimeout(this.#stall);
     this.#holds.clear();
-    this.#course.from.socket.resume();
+    this.#setup.from.socket.resume();
   }
 
   /** Doesn't read from the sender for so long; while it is stalled already, until the later of both ends. */
@@ -63,19 +63,18 @@ export class Direction {
   }
 
   #carry(bytes: Buffer): void {
-    if (this.#silent || this.#course.takes()) return;
-    if (this.#course.lateness.on || !this.#line.empty) {
-      this.#line.push(bytes, this.#course.lateness.next());
+    if (this.#silent || this.#setup.takes()) return;
+    if (this.#setup.delay.on || !this.#line.empty) {
+      this.#line.push(bytes, this.#setup.delay.next());
       if (this.#line.bytes >= mostLateBytes) this.#hold("too much is late");
-    } else if (!this.#course.to.socket.write(bytes)) {
+    } else if (!this.#setup.to.socket.write(bytes)) {
       this.#hold("receiver is slow");
     }
   }
 
   #carryEnd(end: "fin" | "reset"): void {
     if (this.#silent) return;
-    if (this.#course.lateness.on || !this.#line.empty)
-      this.#line.push(end, this.#course.lateness.next());
+    if (this.#setup.delay.on || !this.#line.empty) this.#line.push(end, this.#setup.delay.next());
     else this.#deliver(end);
   }
 
@@ -85,7 +84,7 @@ export class Direction {
   }
 
   #deliver(parcel: Parcel): void {
-    const { to } = this.#course;
+    const { to } = this.#setup;
     if (parcel === "fin") to.finish();
     else if (parcel === "reset") to.reset();
     else if (!to.socket.write(parcel)) this.#hold("receiver is slow");
@@ -93,13 +92,13 @@ export class Direction {
 
   #hold(reason: Hold): void {
     // A receiver that is gone will never say that it has room again.
-    if (reason === "receiver is slow" && this.#course.to.socket.destroyed) return;
+    if (reason === "receiver is slow" && this.#setup.to.socket.destroyed) return;
     this.#holds.add(reason);
-    this.#course.from.socket.pause();
+    this.#setup.from.socket.pause();
   }
 
   #free(reason: Hold): void {
-    if (this.#holds.delete(reason) && this.#holds.size === 0) this.#course.from.socket.resume();
+    if (this.#holds.delete(reason) && this.#holds.size === 0) this.#setup.from.socket.resume();
   }
 }
 

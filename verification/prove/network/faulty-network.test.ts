@@ -4,45 +4,45 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { freePort, listen } from "../../../test/support/listen.ts";
 import { Random } from "../../../test/support/random.ts";
-import { type Peer, Peers } from "./echo-peers.ts";
+import { type TestSocket, ConnectedSockets } from "./connected-sockets.ts";
 import { FaultyNetwork } from "./faulty-network.ts";
 
-let peers: Peers;
-afterEach(() => peers.close());
+let sockets: ConnectedSockets;
+afterEach(() => sockets.close());
 
 /** The one peer of each side that there is. */
-function only(): { client: Peer; server: Peer } {
-  const [client, server] = [peers.clients[0], peers.servers[0]];
+function only(): { client: TestSocket; server: TestSocket } {
+  const [client, server] = [sockets.clients[0], sockets.servers[0]];
   if (client === undefined || server === undefined) throw new Error("nobody is connected");
   return { client, server };
 }
 
 describe("a faulty network", () => {
   it.each(["fin", "reset"] as const)("cuts with %s at both ends", async (how) => {
-    peers = await Peers.start(1, 1);
+    sockets = await ConnectedSockets.start(1, 1);
     const { client, server } = only();
-    expect(peers.network.cut(0, how)).toBe(1);
+    expect(sockets.network.cut(0, how)).toBe(1);
     expect(await Promise.all([client.ended, server.ended])).toEqual([how, how]);
-    expect(peers.network.connections).toBe(0);
+    expect(sockets.network.connections).toBe(0);
   });
 
   it("hits the share it is asked for, the same ones for a seed, and no others", async () => {
     const hits: number[][] = [];
     for (const seed of [7, 7, 8]) {
-      peers = await Peers.start(seed, 12);
-      expect(peers.network.cut(0.25, "reset")).toBe(3);
-      expect(peers.network.connections).toBe(9);
+      sockets = await ConnectedSockets.start(seed, 12);
+      expect(sockets.network.cut(0.25, "reset")).toBe(3);
+      expect(sockets.network.connections).toBe(9);
       const hit: number[] = [];
       const others: Promise<unknown>[] = [];
-      for (const [index, client] of peers.clients.entries()) {
+      for (const [index, client] of sockets.clients.entries()) {
         client.socket.write("?");
-        const server = peers.servers[index];
+        const server = sockets.servers[index];
         if (server === undefined) throw new Error("no server's side");
         others.push(Promise.race([client.ended.then(() => hit.push(index)), server.bytes(2)]));
       }
       await Promise.all(others);
       hits.push(hit.toSorted((a, b) => a - b));
-      if (hits.length < 3) await peers.close();
+      if (hits.length < 3) await sockets.close();
     }
     expect(hits[0]).toHaveLength(3);
     expect(hits[1]).toEqual(hits[0]);
@@ -50,9 +50,9 @@ describe("a faulty network", () => {
   });
 
   it("keeps the server's end of a vanished connection silent after its client went, until it is buried", async () => {
-    peers = await Peers.start(1, 2);
+    sockets = await ConnectedSockets.start(1, 2);
     const { client, server } = only();
-    peers.network.vanish(1);
+    sockets.network.vanish(1);
     client.socket.write("lost");
     client.socket.end();
     expect(await client.ended).toBe("fin");
@@ -61,44 +61,44 @@ describe("a faulty network", () => {
     // All of it was read by the network, so the server saw no back-pressure.
     if (server.socket.writableLength > 0) await once(server.socket, "drain");
     expect(server.socket.readableEnded || server.socket.destroyed).toBe(false);
-    expect(peers.network.bury()).toBe(2);
+    expect(sockets.network.bury()).toBe(2);
     expect(await server.ended).toBe("reset");
     expect(server.received).toBe("c");
     expect(client.received).toBe("s");
   });
 
-  it.each(["deafen", "mute"] as const)(
+  it.each(["silenceDown", "silenceUp"] as const)(
     "can %s a connection in one direction only",
     async (fault) => {
-      peers = await Peers.start(1, 1);
+      sockets = await ConnectedSockets.start(1, 1);
       const { client, server } = only();
-      expect(peers.network[fault](1)).toBe(1);
+      expect(sockets.network[fault](1)).toBe(1);
       client.socket.write("up");
       server.socket.write("down");
-      await (fault === "deafen" ? server.bytes(3) : client.bytes(5));
-      expect(peers.network.bury()).toBe(1);
+      await (fault === "silenceDown" ? server.bytes(3) : client.bytes(5));
+      expect(sockets.network.bury()).toBe(1);
       expect(await Promise.all([client.ended, server.ended])).toEqual(["reset", "reset"]);
-      expect(server.received).toBe(fault === "deafen" ? "cup" : "c");
-      expect(client.received).toBe(fault === "mute" ? "sdown" : "s");
+      expect(server.received).toBe(fault === "silenceDown" ? "cup" : "c");
+      expect(client.received).toBe(fault === "silenceUp" ? "sdown" : "s");
     },
   );
 
   it("stalls the server with back-pressure and then loses nothing", async () => {
-    peers = await Peers.start(1, 1);
+    sockets = await ConnectedSockets.start(1, 1);
     const { client, server } = only();
     const text = numbered(4_000_000);
     const begun = performance.now();
-    peers.network.stall(1, 200);
+    sockets.network.stall(1, 200);
     server.socket.write(text);
     expect((await client.bytes(text.length + 1)) === `s${text}`).toBe(true);
     expect(performance.now() - begun).toBeGreaterThan(195);
   });
 
   it("delivers late, in order and whole, what is sent during a delay and after it", async () => {
-    peers = await Peers.start(1, 1);
+    sockets = await ConnectedSockets.start(1, 1);
     const { client, server } = only();
     const begun = performance.now();
-    peers.network.delay({ ms: 60, jitterMs: 60, forMs: 30 });
+    sockets.network.delay({ ms: 60, jitterMs: 60, forMs: 30 });
     const source = numbered(1_000_000);
     let sent = 0;
     // Beyond the delay's end, while bytes from before it are still on their way.
@@ -118,13 +118,13 @@ describe("a faulty network", () => {
   });
 
   it("drops all, refuses new ones, and after that carries again", async () => {
-    peers = await Peers.start(1, 3);
+    sockets = await ConnectedSockets.start(1, 3);
     const begun = performance.now();
-    expect(peers.network.drop(150)).toBe(3);
-    const ends = [...peers.clients, ...peers.servers].map(({ ended }) => ended);
+    expect(sockets.network.drop(150)).toBe(3);
+    const ends = [...sockets.clients, ...sockets.servers].map(({ ended }) => ended);
     expect(new Set(await Promise.all(ends))).toEqual(new Set(["reset"]));
     let refused = 0;
-    const port = Number(new URL(peers.network.address).port);
+    const port = Number(new URL(sockets.network.address).port);
     while (performance.now() - begun < 140) {
       const socket = connect(port, "127.0.0.1");
       socket.on("error", () => {});
@@ -132,29 +132,29 @@ describe("a faulty network", () => {
       refused++;
     }
     expect(refused).toBeGreaterThan(0);
-    expect(peers.network.refused).toBe(refused);
-    expect(peers.network.connections).toBe(0);
+    expect(sockets.network.refused).toBe(refused);
+    expect(sockets.network.connections).toBe(0);
   });
 
   it("loses an answer after the server has got the request, and not one to an older request", async () => {
-    peers = await Peers.start(1, 1);
+    sockets = await ConnectedSockets.start(1, 1);
     const { client, server } = only();
     client.socket.write("old");
     await server.bytes(4);
-    peers.network.loseAnswer();
+    sockets.network.loseAnswer();
     server.socket.write("old answer");
     expect(await client.bytes(11)).toBe("sold answer");
     client.socket.write("new");
     expect(await server.bytes(7)).toBe("coldnew");
-    expect(peers.network.answersLost).toBe(0);
+    expect(sockets.network.repliesLost).toBe(0);
     server.socket.write("new answer");
     expect(await Promise.all([client.ended, server.ended])).toEqual(["reset", "reset"]);
     expect(client.received).toBe("sold answer");
-    expect(peers.network.answersLost).toBe(1);
+    expect(sockets.network.repliesLost).toBe(1);
   });
 
   it("loses the answer of an HTTP server once, and the next request is answered", async () => {
-    peers = await Peers.start(1, 0);
+    sockets = await ConnectedSockets.start(1, 0);
     const asked: string[] = [];
     const http = createServer((incoming, answer) => {
       asked.push(String(incoming.url));
@@ -184,7 +184,7 @@ describe("a faulty network", () => {
   });
 
   it("resets a client when nobody listens at the target", async () => {
-    peers = await Peers.start(1, 0);
+    sockets = await ConnectedSockets.start(1, 0);
     const target = new URL(`http://127.0.0.1:${await freePort()}`);
     const network = await FaultyNetwork.to(target, new Random(1));
     const socket = connect(Number(new URL(network.address).port), "127.0.0.1");
@@ -194,15 +194,15 @@ describe("a faulty network", () => {
   });
 
   it("carries how a peer ends: a half-close as such, and a reset as one", async () => {
-    peers = await Peers.start(1, 2);
+    sockets = await ConnectedSockets.start(1, 2);
     const { client, server } = only();
     client.socket.end("bye");
     expect(await server.ended).toBe("fin");
     server.socket.end("late answer");
     expect(await client.ended).toBe("fin");
     expect(client.received).toBe("slate answer");
-    peers.servers[1]?.socket.resetAndDestroy();
-    expect(await peers.clients[1]?.ended).toBe("reset");
+    sockets.servers[1]?.socket.resetAndDestroy();
+    expect(await sockets.clients[1]?.ended).toBe("reset");
   });
 });
 

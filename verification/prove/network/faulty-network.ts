@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { Random } from "../../../test/support/random.ts";
 import { CarriedConnection, type Surroundings } from "./carried-connection.ts";
-import { type Delay, Lateness } from "./lateness.ts";
-import { LostAnswers } from "./lost-answers.ts";
+import { type Delay, NetworkDelay } from "./network-delay.ts";
+import { LostReplies } from "./lost-replies.ts";
 
 /**
  * A way to a server that breaks in all the ways in which networks do, when it is told to. Where a share is asked for
@@ -43,8 +43,8 @@ export class FaultyNetwork {
     this.#server = server;
     this.#random = random;
     // Its own source: how many chunks there are must not change which connections are chosen.
-    const lateness = new Lateness(new Random(random.between(0, 2 ** 31)));
-    this.#surroundings = { target, lateness, lostAnswers: new LostAnswers() };
+    const delay = new NetworkDelay(new Random(random.between(0, 2 ** 31)));
+    this.#surroundings = { target, delay, lostReplies: new LostReplies() };
     server.on("connection", (client) => this.#carry(client));
   }
 
@@ -54,8 +54,8 @@ export class FaultyNetwork {
   }
 
   /** How many answers `loseAnswer` has cost so far. */
-  get answersLost(): number {
-    return this.#surroundings.lostAnswers.count;
+  get repliesLost(): number {
+    return this.#surroundings.lostReplies.count;
   }
 
   /** Ends both ends of some connections: in order, or with RST. Bytes on their way are lost. */
@@ -71,13 +71,13 @@ export class FaultyNetwork {
   }
 
   /** Throws away what the server sends on some connections, until `bury`. */
-  deafen(share: number): number {
-    return this.#hit(share, (connection) => connection.deafen());
+  silenceDown(share: number): number {
+    return this.#hit(share, (connection) => connection.silenceDown());
   }
 
   /** Throws away what the client sends on some connections, until `bury`. */
-  mute(share: number): number {
-    return this.#hit(share, (connection) => connection.mute());
+  silenceUp(share: number): number {
+    return this.#hit(share, (connection) => connection.silenceUp());
   }
 
   /** Resets all vanished, deafened and muted connections of which a peer is still there. */
@@ -102,7 +102,7 @@ export class FaultyNetwork {
 
   /** Makes all bytes of all connections late for a while, present and new ones, in their order and without a loss. */
   delay(delay: Delay): number {
-    this.#surroundings.lateness.begin(delay);
+    this.#surroundings.delay.begin(delay);
     return this.connections;
   }
 
@@ -111,7 +111,7 @@ export class FaultyNetwork {
    * and nothing of the answer. For connections on which one request at a time is asked.
    */
   loseAnswer(): void {
-    this.#surroundings.lostAnswers.wish();
+    this.#surroundings.lostReplies.loseNext();
   }
 
   /** Resets everything and stops listening; afterwards nothing is left. */

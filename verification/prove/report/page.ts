@@ -1,11 +1,11 @@
 import { faultKinds } from "../faults/fault-kind.ts";
-import { picture } from "./picture.ts";
+import { timelineChart } from "./timeline-chart.ts";
 import { held, recoveryFigures, type RunReport } from "./run-report.ts";
-import { verdictLine, whole } from "./summary.ts";
+import { resultLine, whole } from "./summary.ts";
 
 /** The report as a page that needs nothing but itself. */
 export function page(report: RunReport): string {
-  const { verdict, subject, date, machine, command, course } = report;
+  const { result, subject, date, machine, command, timeline } = report;
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -13,26 +13,26 @@ export function page(report: RunReport): string {
 <title>Proof of ${escaped(subject)}</title>
 <style>${style}</style>
 <h1>${held(report) ? "Held" : "Violated"}</h1>
-<p class="${held(report) ? "held" : "violated"}">${escaped(verdictLine(report))}</p>
+<p class="${held(report) ? "held" : "violated"}">${escaped(resultLine(report))}</p>
 <p>${escaped(subject)} on ${escaped(date)}, ${escaped(machine)}.</p>
 <pre>${escaped(command)}</pre>
 <h2>What happened</h2>
-${picture(course)}
+${timelineChart(timeline)}
 <h2>Counts</h2>
 ${table(["", ""], countRows(report))}
 <h2>Faults</h2>
 ${table(
   ["fault", "times", "what it is"],
-  faultKinds.map(({ kind, meaning }) => [kind, whole(verdict.faults.get(kind) ?? 0), meaning]),
+  faultKinds.map(({ kind, meaning }) => [kind, whole(result.faults.get(kind) ?? 0), meaning]),
 )}
 ${violations(report)}
 </html>
 `;
 }
 
-function countRows({ verdict, seconds }: RunReport): readonly (readonly string[])[] {
-  const { counts } = verdict;
-  const recovery = recoveryFigures(verdict);
+function countRows({ result, seconds }: RunReport): readonly (readonly string[])[] {
+  const { counts } = result;
+  const recovery = recoveryFigures(result);
   return [
     ["deliveries checked", whole(counts.deliveries)],
     ["in seconds", whole(Math.round(seconds))],
@@ -41,7 +41,7 @@ function countRows({ verdict, seconds }: RunReport): readonly (readonly string[]
     ["refused", whole(counts.refused)],
     [
       "of unknown outcome (of these heard)",
-      `${whole(counts.unknown)} (${whole(counts.unknownHeard)})`,
+      `${whole(counts.unknown)} (${whole(counts.unknownReceived)})`,
     ],
     ["subscribers, channels", `${whole(counts.subscribers)}, ${whole(counts.channels)}`],
     ["recoveries", whole(counts.recoveries)],
@@ -55,16 +55,16 @@ function countRows({ verdict, seconds }: RunReport): readonly (readonly string[]
   ];
 }
 
-function violations({ verdict, course }: RunReport): string {
-  if (verdict.violations.length === 0) return "";
-  const rows = verdict.violations.map(({ kind, place, channel, process, time, text }) => [
-    ((time - course.from) / 1_000_000).toFixed(3),
+function violations({ result, timeline }: RunReport): string {
+  if (result.violations.length === 0) return "";
+  const rows = result.violations.map(({ kind, place, channel, process, time, text }) => [
+    ((time - timeline.from) / 1_000_000).toFixed(3),
     place === undefined ? kind : `${kind} (${place})`,
     channel,
     process,
     text,
   ]);
-  const places = [...verdict.lossCounts]
+  const places = [...result.lossCounts]
     .map(([place, count]) => `${whole(count)} ${place}`)
     .join(", ");
   return `<h2>Violations</h2>

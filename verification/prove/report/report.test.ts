@@ -1,35 +1,35 @@
 import { describe, expect, it } from "vitest";
 import { Checker } from "../../checker/checker.ts";
-import type { Happening } from "../../checker/happening.ts";
-import { Course } from "./course.ts";
+import type { HistoryEvent } from "../../checker/history-event.ts";
+import { RunTimeline } from "./run-timeline.ts";
 import { page } from "./page.ts";
 import type { RunReport } from "./run-report.ts";
-import { summary, verdictLine } from "./summary.ts";
+import { summary, resultLine } from "./summary.ts";
 
 const channel = "keep:<a>";
 
 /** Somebody subscribes, hears what is published, is cut off for 2.5 s and recovers; a fault of each phase lies around it. */
-const good: readonly Happening[] = [
+const good: readonly HistoryEvent[] = [
   { f: "channel", type: "info", process: "prove", time: 0, channel, recovery: "stream" },
   subscribed(1_000, false),
   ...published(2_000, "p1-1", 1),
-  heard(3_000, "p1-1", 1),
+  delivered(3_000, "p1-1", 1),
   { f: "fault", type: "invoke", process: "fault-1", time: 1_000_000, kind: "cut", target: "" },
   { f: "detach", type: "info", process: "s1", time: 1_001_000, channel },
   ...published(1_500_000, "p1-2", 2),
   { f: "fault", type: "info", process: "fault-1", time: 2_000_000, kind: "cut", target: "1" },
   subscribed(3_501_000, true),
-  heard(3_501_000, "p1-2", 2),
+  delivered(3_501_000, "p1-2", 2),
   { f: "settled", type: "info", process: "prove", time: 5_000_000 },
 ];
 
-function subscribed(time: number, recovers: boolean): Happening {
+function subscribed(time: number, recovers: boolean): HistoryEvent {
   const position = { epoch: "e", offset: recovers ? 1 : 0 };
   const reply = { client: "c", recovering: recovers, recovered: recovers, ...position };
   return { f: "subscribe", type: "ok", process: "s1", time, channel, ...reply };
 }
 
-function published(time: number, value: string, offset: number): readonly Happening[] {
+function published(time: number, value: string, offset: number): readonly HistoryEvent[] {
   const publish = { f: "publish", process: "p1", channel, value } as const;
   return [
     { ...publish, type: "invoke", time },
@@ -37,16 +37,16 @@ function published(time: number, value: string, offset: number): readonly Happen
   ];
 }
 
-function heard(time: number, value: string, offset: number): Happening {
+function delivered(time: number, value: string, offset: number): HistoryEvent {
   return { f: "deliver", type: "ok", process: "s1", time, channel, value, offset };
 }
 
-function reportOn(happenings: readonly Happening[]): RunReport {
+function reportOn(events: readonly HistoryEvent[]): RunReport {
   const checker = new Checker();
-  const course = new Course();
-  for (const happening of happenings) {
-    checker.take(happening);
-    course.take(happening);
+  const timeline = new RunTimeline();
+  for (const event of events) {
+    checker.take(event);
+    timeline.take(event);
   }
   return {
     command: "npm run prove -- --seed 7",
@@ -55,8 +55,8 @@ function reportOn(happenings: readonly Happening[]): RunReport {
     machine: "a machine",
     seconds: 5,
     pingIntervalMs: 2_000,
-    verdict: checker.finish(),
-    course,
+    result: checker.finish(),
+    timeline: timeline,
   };
 }
 
@@ -66,7 +66,7 @@ describe("the report of a run in which all held", () => {
   const report = reportOn(good);
 
   it("says so, with the command that does it again", () => {
-    expect(verdictLine(report)).toMatch(/^VERDICT: held\..*npm run prove -- --seed 7$/);
+    expect(resultLine(report)).toMatch(/^VERDICT: held\..*npm run prove -- --seed 7$/);
     expect(page(report)).toContain("<h1>Held</h1>");
   });
 
@@ -78,7 +78,7 @@ describe("the report of a run in which all held", () => {
   });
 
   it("draws how much was heard each second, and when something was broken", () => {
-    const { deliveries, faults } = report.course;
+    const { deliveries, faults } = report.timeline;
     expect(deliveries).toEqual([1, 0, 0, 1]);
     expect(faults).toEqual([{ kind: "cut", target: "1", from: 1_000_000, to: 2_000_000 }]);
     const svg = /<svg[\s\S]*<\/svg>/.exec(page(report))?.[0] ?? "";
@@ -89,7 +89,7 @@ describe("the report of a run in which all held", () => {
 
 describe("the report of a run in which something was lost", () => {
   it("names what, where and at whom", () => {
-    expect(verdictLine(bad)).toContain("VERDICT: violated (1 lost)");
+    expect(resultLine(bad)).toContain("VERDICT: violated (1 lost)");
     expect(summary(bad)).toMatch(
       /^lost \(\w+\) at \d+\.\d{3} s, s1 on keep:<a>: s1 never heard p1-2/m,
     );

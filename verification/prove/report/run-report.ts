@@ -1,16 +1,16 @@
-import type { Verdict } from "../../checker/verdict.ts";
+import type { CheckResult } from "../../checker/check-result.ts";
 import type { RunFacts } from "../run-facts.ts";
-import type { Course } from "./course.ts";
+import type { RunTimeline } from "./run-timeline.ts";
 
 /** All that a report is made of. */
 export interface RunReport extends RunFacts {
-  readonly verdict: Verdict;
-  readonly course: Course;
+  readonly result: CheckResult;
+  readonly timeline: RunTimeline;
 }
 
 /** Whether all guarantees held. */
-export function held({ verdict }: RunReport): boolean {
-  return verdict.violationCounts.size === 0;
+export function held({ result }: RunReport): boolean {
+  return result.violationCounts.size === 0;
 }
 
 /** Times to recover, ms. */
@@ -22,7 +22,7 @@ export interface RecoveryFigures {
 }
 
 /** How long it took from the end of a subscription to the reply that recovered it. */
-export function recoveryFigures({ recoveryTimes }: Verdict): RecoveryFigures {
+export function recoveryFigures({ recoveryTimes }: CheckResult): RecoveryFigures {
   const sorted = [...recoveryTimes].sort((left, right) => left - right);
   const at = (share: number): number =>
     Math.round(

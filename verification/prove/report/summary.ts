@@ -3,44 +3,44 @@ import { held, recoveryFigures, type RunReport } from "./run-report.ts";
 
 /** The report as lines for a terminal; with the verdict last. */
 export function summary(report: RunReport): string {
-  const { verdict, course, seconds, subject } = report;
-  const { counts } = verdict;
-  const recovery = recoveryFigures(verdict);
+  const { result, timeline, seconds, subject } = report;
+  const { counts } = result;
+  const recovery = recoveryFigures(result);
   const faults = faultKinds.flatMap(({ kind }) => {
-    const count = verdict.faults.get(kind) ?? 0;
+    const count = result.faults.get(kind) ?? 0;
     return count === 0 ? [] : [`${kind} ${count}`];
   });
   const lines = [
     `${subject}, ${Math.round(seconds)} s`,
     `deliveries    ${whole(counts.deliveries)} checked, at ${counts.subscribers} subscribers of ${counts.channels} channels`,
-    `publications  ${whole(counts.published)}: ${whole(counts.acknowledged)} acknowledged, ${whole(counts.refused)} refused, ${whole(counts.unknown)} of unknown outcome (${whole(counts.unknownHeard)} heard)`,
-    `faults        ${whole(course.faults.length)}: ${faults.join(", ")}`,
+    `publications  ${whole(counts.published)}: ${whole(counts.acknowledged)} acknowledged, ${whole(counts.refused)} refused, ${whole(counts.unknown)} of unknown outcome (${whole(counts.unknownReceived)} heard)`,
+    `faults        ${whole(timeline.faults.length)}: ${faults.join(", ")}`,
     `recoveries    ${whole(counts.recoveries)}, median ${recovery.median} ms, 99 % within ${recovery.p99} ms, all within ${recovery.most} ms`,
     `told of gaps  ${whole(counts.failedRecoveries)} not recovered, ${whole(counts.signals)} signals`,
     `presence      ${whole(counts.presenceChecks)} channels compared`,
   ];
-  return [...lines, ...violationLines(report), verdictLine(report)].join("\n");
+  return [...lines, ...violationLines(report), resultLine(report)].join("\n");
 }
 
 /** One sentence. */
-export function verdictLine(report: RunReport): string {
-  const { verdict } = report;
+export function resultLine(report: RunReport): string {
+  const { result } = report;
   if (held(report)) {
     return `VERDICT: held. Nothing was lost, doubled or out of order without a word. Again: ${report.command}`;
   }
-  const kinds = [...verdict.violationCounts].map(([kind, count]) => `${whole(count)} ${kind}`);
+  const kinds = [...result.violationCounts].map(([kind, count]) => `${whole(count)} ${kind}`);
   return `VERDICT: violated (${kinds.join(", ")}). Again: ${report.command}`;
 }
 
-function violationLines({ verdict, course }: RunReport): readonly string[] {
-  const lines = verdict.violations
+function violationLines({ result, timeline }: RunReport): readonly string[] {
+  const lines = result.violations
     .slice(0, shownMax)
     .map(({ kind, place, channel, process, time, text }) => {
-      const second = ((time - course.from) / 1_000_000).toFixed(3);
+      const second = ((time - timeline.from) / 1_000_000).toFixed(3);
       const where = place === undefined ? "" : ` (${place})`;
       return `${kind}${where} at ${second} s, ${process} on ${channel}: ${text}`;
     });
-  const places = [...verdict.lossCounts].map(([place, count]) => `${whole(count)} ${place}`);
+  const places = [...result.lossCounts].map(([place, count]) => `${whole(count)} ${place}`);
   if (places.length > 0) lines.push(`losses by place: ${places.join(", ")}`);
   return lines;
 }

@@ -11,7 +11,7 @@ export type ObjectKind = "CHANNELS" | "GATEWAYS";
  * What becomes of calls between objects. late: by up to 0.3 s, and their answers too. lost: every other one fails before it was heard.
  * unanswered: every other one fails after it was carried out. doubled: it is heard twice.
  */
-export type Trouble = "late" | "lost" | "unanswered" | "doubled";
+export type CallFault = "late" | "lost" | "unanswered" | "doubled";
 
 /** What a {@link LocalServer} serves. */
 export interface LocalServerOptions {
@@ -73,17 +73,17 @@ export class LocalServer {
   }
 
   /** Lets calls that an object gets come to something else for a while. One that slept wakes for it. */
-  async trouble(
+  async failCalls(
     objects: ObjectKind,
     name: string,
-    calls: Trouble,
+    calls: CallFault,
     forMs: number,
   ): Promise<boolean> {
     return (await this.#control("trouble", { objects, name, calls, forMs: String(forMs) })).done;
   }
 
   /** How many calls to an object have come to something else since it woke. */
-  async troubled(objects: ObjectKind, name: string): Promise<number> {
+  async failedCalls(objects: ObjectKind, name: string): Promise<number> {
     const { done, text } = await this.#control("troubled", { objects, name });
     return done ? Number(text) : 0;
   }

@@ -1,0 +1,17 @@
+import type { ChannelRecord } from "./channel-record.ts";
+import type { PublicationRecord } from "./publication-record.ts";
+import type { Violations } from "./violations.ts";
+
+/** Somebody hears a publication, on whatever channel. */
+export function markReceived(
+  channel: ChannelRecord,
+  publication: PublicationRecord,
+  process: string,
+  time: number,
+  violations: Violations,
+): void {
+  publication.receivedBy ??= process;
+  if (publication.outcome !== "refused") return;
+  const text = `${process} heard ${publication.value}, which had been refused`;
+  violations.add({ kind: "resurrected", channel: channel.name, process, time, text });
+}

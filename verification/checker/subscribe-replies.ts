@@ -1,0 +1,198 @@
+import type { ChannelRecord } from "./channel-record.ts";
+import { checkOverdue } from "./overdue.ts";
+import type { Subscribed } from "./history-event.ts";
+import { loseGaps } from "./positioned-deliveries.ts";
+import type { StreamRecord } from "./stream-record.ts";
+import type { SubscriptionRecord } from "./subscription-record.ts";
+import { loseMissing } from "./unpositioned-deliveries.ts";
+import type { ViolationKind } from "./check-result.ts";
+import type { Violations } from "./violations.ts";
+
+/** What a subscribe reply is judged by, besides itself. */
+export interface CheckContext {
+  /** The number of the happening. */
+  readonly number: number;
+  /** So much later than it happened something may be heard of, µs. */
+  readonly promptMicroseconds: number;
+  /** So long something may be known and not heard by who is subscribed, µs. */
+  readonly overdueMicroseconds: number;
+  readonly violations: Violations;
+}
+
+/** A subscribe was answered. */
+export function begin(
+  channel: ChannelRecord,
+  subscription: SubscriptionRecord,
+  reply: Subscribed,
+  context: CheckContext,
+): void {
+  const { time, client, epoch, offset } = reply;
+  if (subscription.isAttached) {
+    checkOverdue(channel, subscription, time, context.overdueMicroseconds, context.violations);
+    end(channel, subscription, time, context.violations);
+  }
+  // It asked after its last subscription ended, and nothing waits longer than this for an answer (rule B4).
+  const asked = Math.max(
+    subscription.detachedTime ?? -Infinity,
+    time - 2 * context.promptMicroseconds,
+  );
+  if (epoch === undefined || offset === undefined) {
+    standNowhere(channel, subscription, reply, context.violations);
+  } else stand(channel, subscription, { ...reply, epoch, offset, asked }, context);
+  subscription.isAttached = true;
+  subscription.hasLeft = false;
+  subscription.client = client;
+  subscription.since = context.number;
+  subscription.received = 0;
+  subscription.lastTime = time;
+  subscription.sinceTime = time;
+  subscription.detachedTime = undefined;
+  subscription.frontier = channel.acknowledged.length;
+}
+
+/** A subscription is over. The position stays. */
+export function end(
+  channel: ChannelRecord,
+  subscription: SubscriptionRecord,
+  time: number,
+  violations: Violations,
+): void {
+  if (!subscription.isAttached) return;
+  loseGaps(channel, subscription, time, violations);
+  loseMissing(channel, subscription, time);
+  subscription.isAttached = false;
+  subscription.detachedTime = time;
+}
+
+/** A reply without a position. Where there should be one, what it had is what it is judged by. */
+function standNowhere(
+  channel: ChannelRecord,
+  subscription: SubscriptionRecord,
+  { process, time }: Subscribed,
+  violations: Violations,
+): void {
+  subscription.beginAnew();
+  if (channel.recovery === "none") {
+    subscription.stream = undefined;
+    return;
+  }
+  const { stream, position } = subscription;
+  subscription.removedUpTo = 0;
+  subscription.mayJump = false;
+  const was = stream === undefined ? "" : `, and had been at ${stream.epoch}:${position}`;
+  const text = `${process} was subscribed without a position${was}`;
+  violations.add({ kind: "unpositioned", channel: channel.name, process, time, text });
+}
+
+/** A reply that says where it stands, and when it can have been asked for at the earliest. */
+interface PositionedReply extends Subscribed {
+  readonly epoch: string;
+  readonly offset: number;
+  readonly asked: number;
+}
+
+function stand(
+  channel: ChannelRecord,
+  subscription: SubscriptionRecord,
+  reply: PositionedReply,
+  context: CheckContext,
+): void {
+  const { epoch, offset, recovered, time, process, asked } = reply;
+  const { number, promptMicroseconds, violations } = context;
+  const { stream, replaced } = channel.streamOf(epoch, time, promptMicroseconds);
+  const complain = (kind: ViolationKind, what: string): void => {
+    const text = `${process} was subscribed at ${epoch}:${offset}, ${what}`;
+    violations.add({ kind, channel: channel.name, process, time, text });
+  };
+  // A gateway may be behind by so much when it answers.
+  const surelyKnown = asked - promptMicroseconds;
+  const newest = channel.stream ?? stream;
+  const isReplaced = newest !== stream && newest.knownTime < surelyKnown;
+  if (replaced !== undefined) {
+    complain("forgotten", `in place of ${replaced.epoch}:${replaced.top}`);
+  } else if (isReplaced) {
+    complain("forgotten", `long after ${newest.epoch} had replaced it`);
+  }
+  const known = stream.topBefore(surelyKnown);
+  stream.claim({ offset, number, process });
+  subscription.removedUpTo = 0;
+  subscription.mayJump = false;
+  if (recovered) {
+    recover(channel, subscription, reply, { stream, known, surelyKnown }, complain);
+  } else {
+    judgeFresh(channel, subscription, reply, { stream, known, promptMicroseconds }, complain);
+    subscription.position = offset;
+  }
+  subscription.stream = stream;
+}
+
+type Complain = (kind: ViolationKind, what: string) => void;
+
+/** It goes on where it was. */
+function recover(
+  channel: ChannelRecord,
+  subscription: SubscriptionRecord,
+  { offset, recovering }: PositionedReply,
+  {
+    stream,
+    known,
+    surelyKnown,
+  }: { readonly stream: StreamRecord; readonly known: number; readonly surelyKnown: number },
+  complain: Complain,
+): void {
+  const { stream: before, position } = subscription;
+  const isCache = channel.recovery === "cache";
+  const was = before === undefined ? "" : `${before.epoch}:${position}`;
+  subscription.position = offset;
+  if (before === undefined) {
+    // With automatic cache recovery whoever asks for nothing is given the newest publication.
+    if (!isCache || recovering) complain("hole", "recovered, though it had been nowhere");
+  } else if (before !== stream) {
+    // The newest publication can be recovered from any epoch; where that is, it says itself.
+    if (isCache) subscription.position = 0;
+    else complain("forgotten", `recovered, and had been at ${was}`);
+  } else if (offset > position) {
+    complain("hole", `recovered, and had been at ${was}`);
+    if (!isCache) subscription.gaps.push({ from: position + 1, to: offset, place: "first" });
+  } else if (offset < position) {
+    complain("forgotten", `recovered, and had been at ${was}`);
+  }
+  if (isCache) {
+    subscription.mayJump = true;
+    subscription.jumpFloor = Math.max(subscription.position + 1, known);
+  }
+  for (const removal of channel.removals) {
+    if (removal.stream !== stream || removal.time > surelyKnown) continue;
+    subscription.removedUpTo = Math.max(subscription.removedUpTo, removal.upTo);
+  }
+}
+
+/** It begins where the stream stands, which must not be before what was known, nor for nothing. */
+function judgeFresh(
+  channel: ChannelRecord,
+  subscription: SubscriptionRecord,
+  { recovering, offset }: PositionedReply,
+  {
+    stream,
+    known,
+    promptMicroseconds,
+  }: { readonly stream: StreamRecord; readonly known: number; readonly promptMicroseconds: number },
+  complain: Complain,
+): void {
+  const { stream: before, position, lastTime } = subscription;
+  // Whoever kept its position asked to recover, even if the reply doesn't say so.
+  const isSame = (recovering || channel.recovery !== "none") && before === stream;
+  if (isSame && offset < position) {
+    complain("forgotten", `and had heard ${position}`);
+  } else if (offset < known) {
+    complain("forgotten", `though ${known} was known long before`);
+  }
+  const { recoverable } = channel;
+  if (!isSame || recoverable === undefined || offset < position) return;
+  // Before the first publication there is no newest one to recover.
+  if (channel.recovery === "cache" && offset === 0) return;
+  const missed = offset - position;
+  const mayBeGone = channel.forgottenTime >= lastTime - promptMicroseconds;
+  if (missed > recoverable || mayBeGone) return;
+  complain("needless", `not recovered from ${position}: ${missed} missed of ${recoverable} kept`);
+}

@@ -1,0 +1,82 @@
+import type { HistoryEvent } from "../../checker/history-event.ts";
+
+/**
+ * Reads one line of a history.
+ *
+ * @param where the file and the line's number, for the error
+ * @throws if it isn't JSON, or lacks what its kind of happening needs
+ */
+export function parseEvent(line: string, where: () => string): HistoryEvent {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new Error(`${where()} isn't JSON`);
+  }
+  if (isHappening(value)) return value;
+  throw new Error(`${where()} ${parseLack(value)}`);
+}
+
+function isHappening(value: unknown): value is HistoryEvent {
+  return parseLack(value) === undefined;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** What is wrong with it; undefined if nothing is. */
+function parseLack(value: unknown): string | undefined {
+  if (!isRecord(value)) return "isn't an object";
+  const { time, process, type, f, channel }: Readonly<Record<string, unknown>> = value;
+  if (typeof time !== "number") return "has no time";
+  if (typeof process !== "string") return "has no process";
+  if (typeof f !== "string" || typeof type !== "string") return "has no f or type";
+  const shape = shapes.get(f);
+  if (shape === undefined || !shape.types.includes(type)) return `is no happening: ${type} ${f}`;
+  if (shape.hasChannel && typeof channel !== "string") return "has no channel";
+  for (const [name, wanted] of shape.fields) {
+    if (typeof value[name] !== wanted) return `has no ${name}`;
+  }
+  const offset = value["offset"];
+  if (offset !== undefined && typeof offset !== "number") return "has an offset that is no number";
+  if (f === "presence" && !Array.isArray(value["clients"])) return "has no clients";
+  return undefined;
+}
+
+interface Shape {
+  readonly types: readonly string[];
+  readonly hasChannel: boolean;
+  readonly fields: readonly (readonly [string, "string" | "number" | "boolean"])[];
+}
+
+function shaped(types: readonly string[], hasChannel: boolean, fields: Shape["fields"]): Shape {
+  return { types, hasChannel, fields };
+}
+
+const shapes: ReadonlyMap<string, Shape> = new Map([
+  ["deliver", shaped(["ok"], true, [["value", "string"]])],
+  ["publish", shaped(["invoke", "ok", "fail", "info"], true, [["value", "string"]])],
+  [
+    "subscribe",
+    shaped(["ok"], true, [
+      ["client", "string"],
+      ["recovering", "boolean"],
+      ["recovered", "boolean"],
+    ]),
+  ],
+  ["channel", shaped(["info"], true, [["recovery", "string"]])],
+  ["signal", shaped(["info"], true, [["code", "number"]])],
+  ["detach", shaped(["info"], true, [])],
+  ["forget", shaped(["info"], true, [["what", "string"]])],
+  ["crash", shaped(["info"], true, [])],
+  ["presence", shaped(["ok"], true, [])],
+  ["settled", shaped(["info"], false, [])],
+  [
+    "fault",
+    shaped(["invoke", "info"], false, [
+      ["kind", "string"],
+      ["target", "string"],
+    ]),
+  ],
+]);

@@ -1,0 +1,97 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Random } from "../../test/support/random.ts";
+import { type SerialPublisherPlan, Publisher } from "./clients/publisher.ts";
+import type { BackendAddress } from "./clients/backend-call.ts";
+import type { Recorder } from "./history/recorder.ts";
+import type { ProvedChannel } from "./scenario.ts";
+
+/** What backends publish: steadily to most channels, and to some in bursts with quiet between them. */
+export class PublishLoad {
+  readonly publisher: Publisher;
+  /** Channels where nothing is published unless somebody asks for a {@link burst}. */
+  readonly quiet: readonly string[];
+  readonly #bursting: readonly string[];
+  readonly #random: Random;
+  readonly #stopping = new AbortController();
+  #bursts: Promise<void> = Promise.resolve();
+
+  /** @param pace multiplies what is published */
+  constructor(
+    backend: BackendAddress,
+    channels: readonly ProvedChannel[],
+    pace: number,
+    random: Random,
+    recorder: Recorder,
+  ) {
+    this.#random = random;
+    this.quiet = channels.filter(({ load }) => load === "quiet").map(({ name }) => name);
+    this.#bursting = channels
+      .filter(({ load }) => load === "bursts" || load === "many-sockets")
+      .map(({ name }) => name);
+    const plan = {
+      ...backend,
+      seed: random.between(0, 1_000_000_000),
+      serial: channels.flatMap(publisherPlansOf),
+      unkeyedShare: 0.1,
+      giveUpAfterMs: 60_000,
+    };
+    this.publisher = new Publisher(plan, recorder);
+    this.publisher.pace = pace;
+  }
+
+  start(): void {
+    this.publisher.start();
+    this.#bursts = this.#burstNowAndThen();
+  }
+
+  /** So many at once that gateways are told of several with each call. */
+  burst(channel: string): Promise<void> {
+    return this.publisher.burst(channel, burstPublications, burstConcurrency);
+  }
+
+  /** Resolves when everything that was published is answered or given up. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.publisher.stop();
+    await this.#bursts;
+  }
+
+  /** Ends without waiting for anybody. */
+  abandon(): void {
+    this.#stopping.abort();
+    this.publisher.close();
+  }
+
+  async #burstNowAndThen(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (this.#bursting.length > 0) {
+      const waitMs = this.#random.between(200, 1_500) / this.publisher.pace;
+      await pause(waitMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await this.burst(this.#random.pick(this.#bursting));
+    }
+  }
+}
+
+/** Each lane waits for an answer before it publishes again, so several make a channel busy. */
+function publisherPlansOf({ name, load }: ProvedChannel): readonly SerialPublisherPlan[] {
+  switch (load) {
+    case "steady":
+    case "many-sockets":
+      return Array.from({ length: 4 }, () => ({
+        channels: [name],
+        payloadBytes: 96,
+        perSecond: steadyPerSecond / 4,
+      }));
+    case "wide":
+      return [{ channels: [name], payloadBytes: 16_384, perSecond: 8 }];
+    case "bursts":
+    case "quiet":
+      return [];
+  }
+}
+
+/** Publications of a channel each second. */
+const steadyPerSecond = 60;
+const burstPublications = 24;
+const burstConcurrency = 8;

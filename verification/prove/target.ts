@@ -1,0 +1,77 @@
+import { productionBundle } from "../../tools/production-bundle.ts";
+import { Random } from "../../test/support/random.ts";
+import { testSecrets } from "../../test/support/test-tokens.ts";
+import type { ProveOptions, RemoteOptions } from "./options.ts";
+import { localScenario, provedConfig, remoteScenario, type Scenario } from "./scenario.ts";
+import { LocalServer } from "./server/local-server.ts";
+import { weakenedBundle } from "./weakened/weakened-bundle.ts";
+
+/** A server that is proved, and all that has to be known of it. */
+export interface Target {
+  /** What it is, for the report. */
+  readonly subject: string;
+  readonly url: URL;
+  readonly apiKey: string;
+  readonly tokenSecret: string;
+  readonly pingIntervalMs: number;
+  readonly scenario: Scenario;
+  /** Gateways that the scenario needs, by their names; none where they can't be reached anyway. */
+  readonly gateways: readonly string[];
+  /** Present when it is ours, and can be broken from inside. */
+  readonly server?: LocalServer;
+  close(): Promise<void>;
+}
+
+/** Starts a server of our own, or takes the deployed one that was named. */
+export function openTarget(options: ProveOptions): Promise<Target> {
+  const random = new Random(options.seed);
+  return options.remote === undefined
+    ? openLocalTarget(options, random)
+    : Promise.resolve(remoteTarget(options.remote, random));
+}
+
+async function openLocalTarget({ without }: ProveOptions, random: Random): Promise<Target> {
+  const server = await LocalServer.start({
+    bundle: without === undefined ? productionBundle() : weakenedBundle(without),
+    config: provedConfig,
+    secrets: testSecrets,
+  });
+  const scenario = localScenario(random);
+  return {
+    subject: `Dormouse${without === undefined ? "" : ` without ${without.name}`}`,
+    url: new URL(server.address),
+    apiKey: testSecrets.API_KEY,
+    tokenSecret: testSecrets.TOKEN_HMAC_SECRET_KEY,
+    pingIntervalMs: Number.parseInt(provedConfig.client.ping_interval, 10) * 1_000,
+    scenario,
+    gateways: gatewaysOf(scenario),
+    server,
+    close: () => server.close(),
+  };
+}
+
+function remoteTarget({ url, apiKey, tokenSecret }: RemoteOptions, random: Random): Target {
+  return {
+    subject: url.host,
+    url,
+    apiKey,
+    tokenSecret,
+    pingIntervalMs: 25_000,
+    // The names are this run's alone: channels and keys of an earlier one may still be known.
+    scenario: remoteScenario(Date.now().toString(36), random),
+    gateways: [],
+    close: () => Promise.resolve(),
+  };
+}
+
+/** The pool fills from below, and a channel with more sockets of its own than an object takes has gateways of its own. */
+function gatewaysOf({ channels, subscribers }: Scenario): readonly string[] {
+  const limit = provedConfig.client.connection_limit;
+  const names = (prefix: string, count: number): readonly string[] =>
+    Array.from({ length: Math.ceil(count / limit) }, (_, index) => `${prefix}/${index}`);
+  const pooled = subscribers.filter(({ endpoint }) => endpoint === "gateway").length;
+  return [
+    ...names("any", pooled),
+    ...channels.flatMap(({ name, own }) => names(`channel/${name}`, Math.max(0, own - limit))),
+  ];
+}

@@ -1,0 +1,20 @@
+import type { HistoryEvent } from "../checker/history-event.ts";
+import type { Timeline } from "./timeline.ts";
+
+type Timeless<Each> = Each extends HistoryEvent ? Omit<Each, "time"> : never;
+
+/** Takes down what happens, for the checker: one after the other, and no two at the same µs. */
+export class EventLog {
+  readonly events: HistoryEvent[] = [];
+  readonly #timeline: Timeline;
+  #lastUs = 0;
+
+  constructor(timeline: Timeline) {
+    this.#timeline = timeline;
+  }
+
+  note(event: Timeless<HistoryEvent>): void {
+    this.#lastUs = Math.max(this.#lastUs + 1, this.#timeline.nowMs * 1_000);
+    this.events.push({ ...event, time: this.#lastUs });
+  }
+}
