@@ -41,19 +41,19 @@ async function bench(options: BenchOptions): Promise<number> {
   writeResults(results, out);
   if (docs) writeDocument(results, root);
   console.log(json ? resultsText(results).trimEnd() : report(results));
-  say(`The results are in ${out}${docs ? " and in docs/performance.md" : ""}`);
+  print(`The results are in ${out}${docs ? " and in docs/performance.md" : ""}`);
   return results.scenarios.some(({ problem }) => problem !== undefined) ? 1 : 0;
 }
 
 async function run(options: BenchOptions): Promise<Results> {
   const { only, quick, rounds } = options;
   const began = performance.now();
-  const workbench = new Workbench(options, { systems, startLoad: () => Load.start() }, say);
+  const workbench = new Workbench(options, { systems, startLoad: () => Load.start() }, print);
   endOnSignals(workbench);
   try {
-    say("checking the load generator");
+    print("checking the load generator");
     const loadAlone = await checkLoad(workbench);
-    say(loadLine(loadAlone));
+    print(loadLine(loadAlone));
     const wanted = scenarios.filter(({ name }) => only === undefined || name === only);
     const found = await runScenarios(wanted, workbench);
     return {
@@ -80,7 +80,7 @@ function earlierResults(file: string): Results {
 }
 
 /** What is being done goes to the error output, so that the other one holds results alone. */
-function say(line: string): void {
+function print(line: string): void {
   console.error(`${(performance.now() / 1_000).toFixed(0).padStart(5)} s  ${line}`);
 }
 

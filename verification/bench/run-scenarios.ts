@@ -14,12 +14,12 @@ export async function runScenarios(
   const results: ScenarioResult[] = [];
   for (const scenario of scenarios) {
     const { name, question } = scenario;
-    workbench.say(`${name}: ${question}`);
+    workbench.print(`${name}: ${question}`);
     try {
       results.push({ name, question, findings: await scenario.run(workbench) });
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      workbench.say(`${name} failed: ${error instanceof Error ? error.stack : problem}`);
+      workbench.print(`${name} failed: ${error instanceof Error ? error.stack : problem}`);
       results.push({ name, question, findings: [], problem });
     }
     if (workbench.isClosed) throw new Error("The bench was interrupted");

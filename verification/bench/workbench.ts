@@ -1,11 +1,11 @@
 import type { Load } from "./load/load.ts";
 import type { BenchOptions } from "./options.ts";
 import type { Bench } from "./scenarios/scenario.ts";
-import type { Arrangement, RunningSystem, System } from "./systems/system.ts";
+import type { SystemOptions, RunningSystem, System } from "./systems/system.ts";
 import type { SystemName } from "./systems/wire.ts";
 
 /** Where systems and the load generator come from. */
-export interface Workshop {
+export interface BenchSources {
   readonly systems: Readonly<Record<SystemName, System>>;
   startLoad(): Promise<Load>;
 }
@@ -15,37 +15,37 @@ export class Workbench implements Bench {
   readonly quick: boolean;
   readonly rounds: number;
   readonly systems: readonly SystemName[];
-  readonly say: (line: string) => void;
-  readonly #workshop: Workshop;
+  readonly print: (line: string) => void;
+  readonly #sources: BenchSources;
   readonly #starting = new Set<Promise<RunningSystem | Load>>();
   readonly #running = new Set<RunningSystem>();
   readonly #loads = new Set<Load>();
   #isClosed = false;
 
-  /** @param say shows a line of progress */
+  /** @param print shows a line of progress */
   constructor(
     { quick, rounds, systems }: Pick<BenchOptions, "quick" | "rounds" | "systems">,
-    workshop: Workshop,
-    say: (line: string) => void,
+    workshop: BenchSources,
+    print: (line: string) => void,
   ) {
     this.quick = quick;
     this.rounds = rounds;
     this.systems = systems;
-    this.say = say;
-    this.#workshop = workshop;
+    this.print = print;
+    this.#sources = workshop;
   }
 
   /** The system that is given stops once, however often it is asked to. */
-  async start(name: SystemName, arrangement: Arrangement): Promise<RunningSystem> {
+  async start(name: SystemName, options: SystemOptions): Promise<RunningSystem> {
     return this.#started(async () => {
-      const running = await this.#workshop.systems[name].start(arrangement);
+      const running = await this.#sources.systems[name].start(options);
       return this.#remember(running);
     });
   }
 
   async startLoad(): Promise<Load> {
     return this.#started(async () => {
-      const load = await this.#workshop.startLoad();
+      const load = await this.#sources.startLoad();
       this.#loads.add(load);
       return load;
     });

@@ -75,7 +75,7 @@ function check(folder: string): RunReport {
   if (deliveries === 0 || acknowledged === 0 || timeline.channels.size < channels / 2) {
     throw new Error("hardly anything was published and heard: nothing can be said");
   }
-  return { ...facts, result: result, timeline: timeline };
+  return { ...facts, result, timeline };
 }
 
 /** Whoever hears nothing for so long, of a channel in which something happened, missed it: pings would have shown a dead socket. */

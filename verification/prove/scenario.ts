@@ -58,7 +58,7 @@ const localChannels: readonly ProvedChannel[] = [
 ];
 
 function burst(number: string, load: "bursts" | "quiet"): ProvedChannel {
-  return { ...stream(`burst:${number}`), load: load, recoverable: 5_000, own: 3, gateways: 9 };
+  return { ...stream(`burst:${number}`), load, recoverable: 5_000, own: 3, gateways: 9 };
 }
 
 function stream(name: string) {

@@ -231,7 +231,7 @@ export class ChannelHost implements ChannelCalls {
     const channel = this.#newChannel();
     this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
     const memory: Memory = {
-      incarnation: incarnation,
+      incarnation,
       wokeAtMs: timeline.nowMs,
       channel,
       flushTimer: new NextTimer(incarnation, () => this.#guard(() => this.#settle())),
@@ -275,7 +275,7 @@ export class ChannelHost implements ChannelCalls {
           const data: string = JSON.parse(json);
           publicationLog.publish(name, {
             data,
-            incarnation: incarnation,
+            incarnation,
             ...(position === undefined ? {} : { position }),
           });
         },
@@ -324,13 +324,9 @@ export class ChannelHost implements ChannelCalls {
   #gather({ incarnation, channel }: Memory, answered: (others: GatheredPresence) => void): void {
     const { gateways } = channel.relay;
     const gate = (work: () => void): void => this.#storage.gate(work);
-    gatherPresence(
-      this.#context,
-      { name: this.name, incarnation: incarnation, gateways, gate },
-      (others) => {
-        this.#guard(() => answered(others));
-      },
-    );
+    gatherPresence(this.#context, { name: this.name, incarnation, gateways, gate }, (others) => {
+      this.#guard(() => answered(others));
+    });
   }
 
   /** Makes the calls that are due, and sees to it that the object wakes for the next ones (rule L4). */
@@ -354,7 +350,7 @@ export class ChannelHost implements ChannelCalls {
       from: this.name,
       to: gateway,
       request: batch,
-      incarnation: incarnation,
+      incarnation,
       gate: (work) => this.#storage.gate(work),
       waitMs: limits.objectAnswerMs,
       carryOut: (sent, answer) => this.#context.gateway(gateway).deliver(sent, answer),

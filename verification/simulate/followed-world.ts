@@ -27,7 +27,7 @@ export function followedWorld(channel: string): FollowedWorld {
   world.pass(1_000);
   return {
     world,
-    outcomes: outcomes,
+    outcomes,
     client,
     subscription: client.subscription(channel),
     publish: (passMs = 100) => {

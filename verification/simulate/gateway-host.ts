@@ -144,7 +144,7 @@ export class GatewayHost implements GatewayCalls {
     };
     const gateway = new Gateway({ config, ports });
     const memory: Memory = {
-      incarnation: incarnation,
+      incarnation,
       gateway,
       sessions: new Map(),
       turns: new Map(),
@@ -175,7 +175,7 @@ export class GatewayHost implements GatewayCalls {
       from: this.name,
       to: channel,
       request: requests,
-      incarnation: incarnation,
+      incarnation,
       waitMs: limits.objectAnswerMs,
       carryOut: (asked, answer) => this.#context.channel(channel).ask(this.name, asked, answer),
       answered: (answers) => {
@@ -195,7 +195,7 @@ export class GatewayHost implements GatewayCalls {
       from: this.name,
       to: channel,
       request: channel,
-      incarnation: incarnation,
+      incarnation,
       waitMs: limits.objectAnswerMs,
       carryOut: (name, answer) => this.#context.channel(name).present(answer),
       answered: (answer) => {

@@ -32,7 +32,7 @@ export function gatherPresence(
       from: name,
       to: gateway,
       request: name,
-      incarnation: incarnation,
+      incarnation,
       gate,
       waitMs: limits.presenceGatherMs,
       carryOut: (channel, answer) => context.gateway(gateway).present(channel, answer),

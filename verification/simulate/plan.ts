@@ -140,10 +140,10 @@ const kinds = ["keep:a", "few:b", "last:c", "none:d", "tell:e"];
 
 function clientOf(random: Random, channels: readonly string[], index: number): PlannedClient {
   const reconnectsEarly = index % 2 === 0;
-  if (random.chance(0.3)) return { own: random.pick(channels), reconnectsEarly: reconnectsEarly };
+  if (random.chance(0.3)) return { own: random.pick(channels), reconnectsEarly };
   return random.chance(0.2)
-    ? { given: random.pick(channels), reconnectsEarly: reconnectsEarly }
-    : { reconnectsEarly: reconnectsEarly };
+    ? { given: random.pick(channels), reconnectsEarly }
+    : { reconnectsEarly };
 }
 
 /** Now and then so little that most of what is missed is too much. */

@@ -71,7 +71,7 @@ function addClient(
   const gateways = [...world.gateways.values()];
   world.client({
     given: given === undefined ? [] : [given],
-    reconnectsEarly: reconnectsEarly,
+    reconnectsEarly,
     choosePlace: () => (own === undefined ? random.pick(gateways) : world.channel(own)),
     ...(own === undefined ? {} : { only: own }),
   });

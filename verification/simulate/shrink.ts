@@ -86,7 +86,7 @@ function calmCalls(
 ): void {
   if (current().outcomes === undefined) {
     const outcomes = Object.fromEntries([...observed()].slice(0, callsMax));
-    if (!attempt({ ...current(), outcomes: outcomes })) return;
+    if (!attempt({ ...current(), outcomes })) return;
   }
   const names = (): readonly string[] => Object.keys(current().outcomes ?? {});
   for (let size = callsMax >> 1; size >= 1; size >>= 1) {
@@ -95,7 +95,7 @@ function calmCalls(
       const outcomes = Object.fromEntries(
         left.map((name) => [name, current().outcomes?.[name] ?? {}]),
       );
-      if (!attempt({ ...current(), outcomes: outcomes })) from += size;
+      if (!attempt({ ...current(), outcomes })) from += size;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { Busyness } from "./busyness.ts";
+import { CpuShare } from "./cpu-share.ts";
 import type { Connected } from "./connected.ts";
 import type { Order, Report } from "./orders.ts";
 import { plannedPosts } from "./planned-posts.ts";
@@ -11,32 +11,36 @@ export async function closedLoop(
   order: Extract<Order, { order: "closed-loop" }>,
   connected: Connected,
 ): Promise<Extract<Report, { order: "closed-loop" }>> {
-  const { audience, port } = connected;
+  const { subscribers, port } = connected;
   const posts = plannedPosts(connected, order.channels, order.batch, order.dataBytes);
-  const pool = await PostPool.open(port, order.publishers, audience.trouble);
+  const pool = await PostPool.open(port, order.publishers, subscribers.failure);
   const run = async (seconds: number): Promise<Posted> => {
     const untilMs = performance.now() + seconds * 1000;
     const inTime = (): boolean => performance.now() < untilMs;
-    const posted = await postInTurn(posts, order.publishers, pool, audience, inTime);
-    await audience.allDelivered();
+    const posted = await postInTurn(posts, order.publishers, pool, subscribers, inTime);
+    await subscribers.allDelivered();
     return posted;
   };
   try {
     await run(warmUpSeconds(order.seconds));
-    const { ledger } = audience;
-    const before = { delivered: ledger.delivered, frames: audience.frames, bytes: audience.bytes };
-    const busyness = new Busyness();
+    const total = subscribers.deliveries;
+    const before = {
+      delivered: total.delivered,
+      frames: subscribers.frames,
+      bytes: subscribers.bytes,
+    };
+    const cpu = new CpuShare();
     const posted = await run(order.seconds);
-    const deliveries = ledger.delivered - before.delivered;
-    const endedAtMs = deliveries === 0 ? posted.lastAnswerAtMs : ledger.caughtUpAtMs;
+    const deliveries = total.delivered - before.delivered;
+    const endedAtMs = deliveries === 0 ? posted.lastAnswerAtMs : total.caughtUpAtMs;
     return {
       order: "closed-loop",
-      busy: busyness.share,
+      busy: cpu.share,
       publications: posted.publications,
       deliveries,
       seconds: (endedAtMs - posted.firstPostAtMs) / 1000,
-      frames: audience.frames - before.frames,
-      bytes: audience.bytes - before.bytes,
+      frames: subscribers.frames - before.frames,
+      bytes: subscribers.bytes - before.bytes,
       answerLatenciesMs: posted.answerLatenciesMs.sort((one, other) => one - other),
     };
   } finally {

@@ -1,4 +1,4 @@
-import { Busyness } from "./busyness.ts";
+import { CpuShare } from "./cpu-share.ts";
 import type { Connected } from "./connected.ts";
 import type { Order, Report } from "./orders.ts";
 import { plannedPosts } from "./planned-posts.ts";
@@ -10,9 +10,9 @@ export async function fillHistory(
   { channel, publications, publishers, dataBytes, batch = 1 }: Extract<Order, { order: "fill" }>,
   connected: Connected,
 ): Promise<Extract<Report, { order: "fill" }>> {
-  const { port, audience } = connected;
-  const busyness = new Busyness();
-  const pool = await PostPool.open(port, publishers, audience.trouble);
+  const { port, subscribers } = connected;
+  const cpu = new CpuShare();
+  const pool = await PostPool.open(port, publishers, subscribers.failure);
   try {
     const posts = plannedPosts(
       connected,
@@ -22,10 +22,10 @@ export async function fillHistory(
     );
     let left = publications;
     const enough = (): boolean => (left -= batch) >= 0;
-    const posted = await postInTurn(posts, publishers, pool, audience, enough);
-    await audience.allDelivered();
+    const posted = await postInTurn(posts, publishers, pool, subscribers, enough);
+    await subscribers.allDelivered();
     const seconds = (posted.lastAnswerAtMs - posted.firstPostAtMs) / 1000;
-    return { order: "fill", busy: busyness.share, seconds };
+    return { order: "fill", busy: cpu.share, seconds };
   } finally {
     pool.end();
   }

@@ -6,7 +6,7 @@ import { chunked, chunksOf } from "./chunked.ts";
 import { encoded, ping, type ServerFrame, serverFrames } from "./server-frames.ts";
 
 /** What a socket's frames say, in their order. */
-class Heard {
+class RecordedEvents {
   readonly events: string[] = [];
   readonly counter: FrameCounter;
 
@@ -55,7 +55,7 @@ describe("FrameCounter", () => {
   it("counts the same whatever the chunks, in a buffer that holds older bytes too", () => {
     fc.assert(
       fc.property(received, fc.nat({ max: 3 }), ({ frames, cut }, start) => {
-        const heard = new Heard();
+        const heard = new RecordedEvents();
         for (const chunk of chunksOf(cut)) {
           chunk.copy(shared, start);
           heard.counter.take(shared, start, start + chunk.length);
@@ -70,7 +70,7 @@ describe("FrameCounter", () => {
   it("counts in a buffer that ends with its chunk", () => {
     fc.assert(
       fc.property(received, ({ frames, cut }) => {
-        const heard = new Heard();
+        const heard = new RecordedEvents();
         for (const chunk of chunksOf(cut)) {
           const bytes = Uint8Array.from(chunk);
           heard.counter.take(Buffer.from(bytes.buffer), 0, bytes.length);
@@ -81,7 +81,7 @@ describe("FrameCounter", () => {
   });
 
   it("doesn't take the bytes of lengths for publications", () => {
-    const heard = new Heard();
+    const heard = new RecordedEvents();
     for (const length of [0x7e, 0x7e7e, 0x7e_7e_7e]) {
       const bytes = encoded({ opcode: 1, payload: Buffer.alloc(length, "x") });
       heard.counter.take(bytes, 0, bytes.length);
@@ -90,7 +90,7 @@ describe("FrameCounter", () => {
   });
 
   it("takes a frame like a ping for a frame where the system has no such ping", () => {
-    const heard = new Heard("");
+    const heard = new RecordedEvents("");
     const bytes = encoded({ opcode: 1, payload: Buffer.from(ping) });
     heard.counter.take(bytes, 0, bytes.length);
     expect(heard.all).toEqual({ publications: 0, frames: 1, events: [] });
@@ -101,7 +101,7 @@ describe("FrameCounter", () => {
     ["a frame with reserved bits", [0xc1, 1, 0x7e]],
     ["a frame without end", [0x82, 127, 255, 255, 255, 255, 255, 255, 255, 255, 0x7e]],
   ])("stops at %s and says so", (problem, bytes) => {
-    const heard = new Heard();
+    const heard = new RecordedEvents();
     heard.counter.take(Buffer.from(bytes), 0, bytes.length);
     expect(heard.all).toMatchObject({ publications: 0, events: [problem] });
   });

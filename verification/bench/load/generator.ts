@@ -1,37 +1,37 @@
 import { wires } from "../systems/wires.ts";
 import type { SystemName } from "../systems/wire.ts";
-import { Audience } from "./audience.ts";
-import { Busyness } from "./busyness.ts";
+import { Subscribers } from "./subscribers.ts";
+import { CpuShare } from "./cpu-share.ts";
 import { closedLoop } from "./closed-loop.ts";
 import { connectCallers } from "./connect-callers.ts";
 import type { Connected } from "./connected.ts";
 import { fillHistory } from "./fill-history.ts";
 import { openLoop } from "./open-loop.ts";
 import type { Order, Report } from "./orders.ts";
-import { watchProgress } from "./patience.ts";
+import { watchProgress } from "./watch-progress.ts";
 import { singlePublication } from "./single-publication.ts";
-import { Trouble } from "./trouble.ts";
+import { FailureSignal } from "./failure-signal.ts";
 
 /** Carries out orders, one after the other, at one system at a time. */
 export class Generator {
-  readonly #trouble = new Trouble();
-  #audience = new Audience(this.#trouble);
+  readonly #failure = new FailureSignal();
+  #subscribers = new Subscribers(this.#failure);
   /** What the sockets are connected to, while there are some. */
   #connected: Connected | undefined;
 
   /** A failure ends all sockets: whatever they still get belongs to nothing. */
   async carryOut(order: Order): Promise<Report> {
-    const audience = this.#audience;
+    const subscribers = this.#subscribers;
     // Pings don't count: they come however little works.
     const progress = (): number =>
-      audience.frames + audience.subscribers.length + this.#trouble.answers;
+      subscribers.frames + subscribers.all.length + this.#failure.answers;
     const unwatch = watchProgress(progress, () => {
-      const { missing } = audience.ledger;
-      this.#trouble.raise(`nothing has come for 30 s; ${missing} deliveries are missing`);
+      const { missing } = subscribers.deliveries;
+      this.#failure.raise(`nothing has come for 30 s; ${missing} deliveries are missing`);
     });
     try {
       if (order.order === "cut") return await this.#cut();
-      return await this.#trouble.during(this.#begin(order));
+      return await this.#failure.during(this.#begin(order));
     } catch (error) {
       await this.#cut();
       return { order: "failed", problem: error instanceof Error ? error.message : String(error) };
@@ -60,7 +60,7 @@ export class Generator {
     const known = this.#connected;
     if (known !== undefined && (known.wire !== wire || known.port !== port))
       throw new Error("the sockets of another system have to be cut first");
-    this.#connected = { wire, port, audience: this.#audience };
+    this.#connected = { wire, port, subscribers: this.#subscribers };
     return this.#connected;
   }
 
@@ -71,17 +71,17 @@ export class Generator {
 
   /** Channels of other systems have nothing to do with those that are listened to, though they have the same names. */
   #filled(system: SystemName, port: number): Connected {
-    const listened = this.#connected?.port === port;
-    const audience = listened ? this.#audience : new Audience(this.#trouble);
-    return { wire: wires[system], port, audience };
+    const connected = this.#connected?.port === port;
+    const subscribers = connected ? this.#subscribers : new Subscribers(this.#failure);
+    return { wire: wires[system], port, subscribers };
   }
 
   async #cut(): Promise<Report> {
-    const busyness = new Busyness();
-    await Promise.all(this.#audience.subscribers.map((subscriber) => subscriber.cut()));
-    this.#audience = new Audience(this.#trouble);
+    const cpu = new CpuShare();
+    await Promise.all(this.#subscribers.all.map((subscriber) => subscriber.cut()));
+    this.#subscribers = new Subscribers(this.#failure);
     this.#connected = undefined;
-    this.#trouble.forget();
-    return { order: "cut", busy: busyness.share };
+    this.#failure.forget();
+    return { order: "cut", busy: cpu.share };
   }
 }

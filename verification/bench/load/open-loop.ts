@@ -1,5 +1,5 @@
-import type { Room } from "./audience.ts";
-import { Busyness } from "./busyness.ts";
+import type { LoadChannel } from "./subscribers.ts";
+import { CpuShare } from "./cpu-share.ts";
 import type { Connected } from "./connected.ts";
 import { dueTimesMs } from "./due-times.ts";
 import { Metronome } from "./metronome.ts";
@@ -14,23 +14,23 @@ export async function openLoop(
   order: Extract<Order, { order: "open-loop" }>,
   connected: Connected,
 ): Promise<Extract<Report, { order: "open-loop" }>> {
-  const { port, audience } = connected;
+  const { port, subscribers } = connected;
   const connections = Math.min(mostConnections, 16 + Math.ceil(order.publicationsPerSecond / 4));
-  const pool = await PostPool.open(port, connections, audience.trouble);
+  const pool = await PostPool.open(port, connections, subscribers.failure);
   const metronome = await Metronome.start();
   const loop = new OpenLoop(order, connected, pool, metronome);
   try {
     await loop.run(warmUpSeconds(order.seconds), warmUpSeed);
     loop.latenciesMs.length = 0;
     pool.backlog = 0;
-    const deliveredBefore = audience.ledger.delivered;
-    const busyness = new Busyness();
+    const deliveredBefore = subscribers.deliveries.delivered;
+    const cpu = new CpuShare();
     const { publications, beganAtMs, lastAnswerAtMs } = await loop.run(order.seconds, seed);
-    const deliveries = audience.ledger.delivered - deliveredBefore;
-    const endedAtMs = deliveries === 0 ? lastAnswerAtMs : audience.ledger.caughtUpAtMs;
+    const deliveries = subscribers.deliveries.delivered - deliveredBefore;
+    const endedAtMs = deliveries === 0 ? lastAnswerAtMs : subscribers.deliveries.caughtUpAtMs;
     return {
       order: "open-loop",
-      busy: busyness.share,
+      busy: cpu.share,
       publications,
       deliveries,
       seconds: (endedAtMs - beganAtMs) / 1000,
@@ -50,7 +50,10 @@ class OpenLoop {
   readonly #pool: PostPool;
   readonly #metronome: Metronome;
   readonly #perSecond: number;
-  readonly #posts: readonly { readonly request: NumberedRequest; readonly rooms: Room[] }[];
+  readonly #posts: readonly {
+    readonly request: NumberedRequest;
+    readonly channels: LoadChannel[];
+  }[];
 
   constructor(
     { channels, dataBytes, publicationsPerSecond }: Extract<Order, { order: "open-loop" }>,
@@ -58,7 +61,7 @@ class OpenLoop {
     pool: PostPool,
     metronome: Metronome,
   ) {
-    const { wire, port, audience } = connected;
+    const { wire, port, subscribers } = connected;
     const data = publicationData(0, dataBytes);
     this.#connected = connected;
     this.#pool = pool;
@@ -66,7 +69,7 @@ class OpenLoop {
     this.#perSecond = publicationsPerSecond;
     this.#posts = channels.map((channel) => ({
       request: new NumberedRequest(wire.publish(channel, data), port),
-      rooms: [audience.room(channel)],
+      channels: [subscribers.channel(channel)],
     }));
   }
 
@@ -75,25 +78,25 @@ class OpenLoop {
     seconds: number,
     dueSeed: number,
   ): Promise<{ publications: number; beganAtMs: number; lastAnswerAtMs: number }> {
-    const { audience } = this.#connected;
+    const { subscribers } = this.#connected;
     const beganAtMs = performance.now() + headStartMs;
     const dueAtMs = dueTimesMs(this.#perSecond, seconds, dueSeed).map((due) => beganAtMs + due);
-    const watched = audience.some(watchedCount);
+    const watched = subscribers.some(watchedCount);
     for (const subscriber of watched)
       subscriber.watch((payload) => this.#measure(payload, dueAtMs));
     let unanswered = dueAtMs.length;
     const { promise: allAnswered, resolve } = Promise.withResolvers<void>();
     await this.#metronome.run(dueAtMs, (index) => {
       const post = this.#posts[index % this.#posts.length];
-      if (post === undefined || audience.trouble.isRaised) return;
-      audience.publish(post.rooms);
+      if (post === undefined || subscribers.failure.isRaised) return;
+      subscribers.publish(post.channels);
       this.#pool.post(post.request.numbered(index), () => {
         if (--unanswered === 0) resolve();
       });
     });
     await allAnswered;
     const lastAnswerAtMs = performance.now();
-    await audience.allDelivered();
+    await subscribers.allDelivered();
     for (const subscriber of watched) subscriber.watch(undefined);
     return { publications: dueAtMs.length, beganAtMs, lastAnswerAtMs };
   }
@@ -103,7 +106,7 @@ class OpenLoop {
     for (const index of publicationIndexes(payload)) {
       const dueMs = dueAtMs[index];
       if (dueMs === undefined)
-        this.#connected.audience.trouble.raise("a publication came that isn't ours");
+        this.#connected.subscribers.failure.raise("a publication came that isn't ours");
       else this.latenciesMs.push(nowMs - dueMs);
     }
   }

@@ -52,12 +52,12 @@ export type Order =
   | { readonly order: "cut" };
 
 /** Of the load generator's own share of one processor in the time measured, 0 to 1: near 1 it was the bottleneck. */
-interface Busy {
+interface LoadShare {
   readonly busy: number;
 }
 
 export type Report =
-  | ({ readonly order: "connect" } & Busy & {
+  | ({ readonly order: "connect" } & LoadShare & {
         readonly seconds: number;
         /** Of each caller, from its first byte until it was there, ms: sorted. */
         readonly latenciesMs: readonly number[];
@@ -65,7 +65,7 @@ export type Report =
         readonly epoch: string;
         readonly offset: number;
       })
-  | ({ readonly order: "closed-loop" } & Busy & {
+  | ({ readonly order: "closed-loop" } & LoadShare & {
         readonly publications: number;
         readonly deliveries: number;
         /** From the first post until the last delivery. */
@@ -75,7 +75,7 @@ export type Report =
         /** Of a post, ms: sorted. */
         readonly answerLatenciesMs: readonly number[];
       })
-  | ({ readonly order: "open-loop" } & Busy & {
+  | ({ readonly order: "open-loop" } & LoadShare & {
         readonly publications: number;
         readonly deliveries: number;
         readonly seconds: number;
@@ -84,12 +84,12 @@ export type Report =
         /** How many posts were due and not yet sent at worst. */
         readonly backlog: number;
       })
-  | ({ readonly order: "single" } & Busy & {
+  | ({ readonly order: "single" } & LoadShare & {
         /** From the post to the first and to the last socket, and to its answer. */
         readonly firstMs: number;
         readonly lastMs: number;
         readonly answerMs: number;
       })
-  | ({ readonly order: "fill" } & Busy & { readonly seconds: number })
-  | ({ readonly order: "cut" } & Busy)
+  | ({ readonly order: "fill" } & LoadShare & { readonly seconds: number })
+  | ({ readonly order: "cut" } & LoadShare)
   | { readonly order: "failed"; readonly problem: string };

@@ -1,5 +1,5 @@
 import type { Post } from "../systems/wire.ts";
-import type { Room } from "./audience.ts";
+import type { LoadChannel } from "./subscribers.ts";
 import type { Connected } from "./connected.ts";
 import { postRequest } from "./post-request.ts";
 import { publicationData } from "./publication-data.ts";
@@ -7,12 +7,12 @@ import { publicationData } from "./publication-data.ts";
 /** A request that is made beforehand, and where what it publishes goes. */
 export interface PlannedPost {
   readonly request: Buffer;
-  readonly rooms: readonly Room[];
+  readonly channels: readonly LoadChannel[];
 }
 
 /** One request for every so many consecutive channels. Throws where a system has no request for several. */
 export function plannedPosts(
-  { wire, port, audience }: Connected,
+  { wire, port, subscribers }: Connected,
   channels: readonly string[],
   batch: number,
   dataBytes: number,
@@ -29,7 +29,7 @@ export function plannedPosts(
     const together = channels.slice(index * batch, (index + 1) * batch);
     return {
       request: postRequest(made(together), port),
-      rooms: together.map((channel) => audience.room(channel)),
+      channels: together.map((channel) => subscribers.channel(channel)),
     };
   });
 }

@@ -1,26 +1,26 @@
 import { connect, type Socket } from "node:net";
 import { AnswerReader } from "./answer-reader.ts";
 import { receivable, receiveBuffer } from "./receive-buffer.ts";
-import type { Trouble } from "./trouble.ts";
+import type { FailureSignal } from "./failure-signal.ts";
 
 /** A connection of a backend that posts one thing after the other. */
 export class PostConnection {
   /** Resolves when it is connected. */
-  static async open(port: number, trouble: Trouble): Promise<PostConnection> {
-    const connection = new PostConnection(port, trouble);
+  static async open(port: number, failure: FailureSignal): Promise<PostConnection> {
+    const connection = new PostConnection(port, failure);
     await new Promise<void>((resolve) => connection.#socket.once("connect", () => resolve()));
     return connection;
   }
 
   readonly #socket: Socket;
-  readonly #trouble: Trouble;
+  readonly #failure: FailureSignal;
   readonly #reader = new AnswerReader();
   #answered: (() => void) | undefined;
   #ended = false;
   #idleSinceMs = performance.now();
 
-  private constructor(port: number, trouble: Trouble) {
-    this.#trouble = trouble;
+  private constructor(port: number, failure: FailureSignal) {
+    this.#failure = failure;
     this.#socket = connect({
       port,
       host: "127.0.0.1",
@@ -61,7 +61,7 @@ export class PostConnection {
       this.#answered = undefined;
       answered?.();
     } catch (error) {
-      this.#trouble.raise(String(error));
+      this.#failure.raise(String(error));
     }
     return true;
   }
@@ -69,7 +69,7 @@ export class PostConnection {
   #end(why: string): void {
     // Nobody minds an end while nothing is out, except before it was even there.
     if (this.#answered !== undefined || this.#socket.connecting)
-      this.#trouble.raise(`a post wasn't answered: ${why}`);
+      this.#failure.raise(`a post wasn't answered: ${why}`);
     this.#ended = true;
   }
 }

@@ -1,4 +1,4 @@
-import type { Audience } from "./audience.ts";
+import type { Subscribers } from "./subscribers.ts";
 import type { PlannedPost } from "./planned-posts.ts";
 import type { PostPool } from "./post-pool.ts";
 
@@ -20,7 +20,7 @@ export function postInTurn(
   posts: readonly PlannedPost[],
   publishers: number,
   pool: PostPool,
-  audience: Audience,
+  subscribers: Subscribers,
   mayPost: () => boolean,
 ): Promise<Posted> {
   const firstPostAtMs = performance.now();
@@ -31,14 +31,14 @@ export function postInTurn(
   return new Promise((resolve) => {
     const next = (): void => {
       const planned = posts[turn++ % posts.length];
-      if (planned === undefined || audience.trouble.isRaised || !mayPost()) {
+      if (planned === undefined || subscribers.failure.isRaised || !mayPost()) {
         const lastAnswerAtMs = performance.now();
         if (out === 0) resolve({ publications, firstPostAtMs, lastAnswerAtMs, answerLatenciesMs });
         return;
       }
       out++;
-      publications += planned.rooms.length;
-      audience.publish(planned.rooms);
+      publications += planned.channels.length;
+      subscribers.publish(planned.channels);
       const postedAtMs = performance.now();
       pool.post(planned.request, () => {
         answerLatenciesMs.push(performance.now() - postedAtMs);

@@ -1,10 +1,10 @@
 import { PostConnection } from "./post-connection.ts";
-import type { Trouble } from "./trouble.ts";
+import type { FailureSignal } from "./failure-signal.ts";
 
 /** Connections to post by, and what waits for one of them. */
 export class PostPool {
-  static async open(port: number, size: number, trouble: Trouble): Promise<PostPool> {
-    const pool = new PostPool(port, trouble);
+  static async open(port: number, size: number, failure: FailureSignal): Promise<PostPool> {
+    const pool = new PostPool(port, failure);
     await Promise.all(Array.from({ length: size }, () => pool.#add()));
     return pool;
   }
@@ -12,7 +12,7 @@ export class PostPool {
   /** How many posts waited for a connection at worst. */
   backlog = 0;
   readonly #port: number;
-  readonly #trouble: Trouble;
+  readonly #failure: FailureSignal;
   /** The one used last comes first: so those that aren't needed are left alone. */
   readonly #free: PostConnection[] = [];
   readonly #all = new Set<PostConnection>();
@@ -20,9 +20,9 @@ export class PostPool {
   /** What of it was posted: removing the first of many each time would take long. */
   #posted = 0;
 
-  private constructor(port: number, trouble: Trouble) {
+  private constructor(port: number, failure: FailureSignal) {
     this.#port = port;
-    this.#trouble = trouble;
+    this.#failure = failure;
   }
 
   /** Posts as soon as a connection is free. */
@@ -40,7 +40,7 @@ export class PostPool {
 
   #postBy(connection: PostConnection, request: Buffer, answered: () => void): void {
     connection.post(request, () => {
-      this.#trouble.answers++;
+      this.#failure.answers++;
       this.#release(connection);
       answered();
     });
@@ -76,7 +76,7 @@ export class PostPool {
   }
 
   async #add(): Promise<void> {
-    const connection = await PostConnection.open(this.#port, this.#trouble);
+    const connection = await PostConnection.open(this.#port, this.#failure);
     this.#all.add(connection);
     this.#release(connection);
   }

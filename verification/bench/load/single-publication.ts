@@ -1,4 +1,4 @@
-import { Busyness } from "./busyness.ts";
+import { CpuShare } from "./cpu-share.ts";
 import type { Connected } from "./connected.ts";
 import type { Order, Report } from "./orders.ts";
 import { plannedPosts } from "./planned-posts.ts";
@@ -10,22 +10,22 @@ export async function singlePublication(
   { channel, dataBytes }: Extract<Order, { order: "single" }>,
   connected: Connected,
 ): Promise<Extract<Report, { order: "single" }>> {
-  const { port, audience } = connected;
-  const { ledger } = audience;
-  const pool = await PostPool.open(port, 1, audience.trouble);
+  const { port, subscribers } = connected;
+  const { deliveries } = subscribers;
+  const pool = await PostPool.open(port, 1, subscribers.failure);
   try {
     const posts = plannedPosts(connected, [channel], 1, dataBytes);
-    const busyness = new Busyness();
-    ledger.firstAtMs = 0;
+    const cpu = new CpuShare();
+    deliveries.firstAtMs = 0;
     let left = 1;
     const once = (): boolean => left-- > 0;
-    const posted = await postInTurn(posts, 1, pool, audience, once);
-    await audience.allDelivered();
+    const posted = await postInTurn(posts, 1, pool, subscribers, once);
+    await subscribers.allDelivered();
     return {
       order: "single",
-      busy: busyness.share,
-      firstMs: ledger.firstAtMs - posted.firstPostAtMs,
-      lastMs: ledger.caughtUpAtMs - posted.firstPostAtMs,
+      busy: cpu.share,
+      firstMs: deliveries.firstAtMs - posted.firstPostAtMs,
+      lastMs: deliveries.caughtUpAtMs - posted.firstPostAtMs,
       answerMs: posted.lastAnswerAtMs - posted.firstPostAtMs,
     };
   } finally {

@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
 import type { Caller, Wire } from "../systems/wire.ts";
-import type { Audience, Room } from "./audience.ts";
+import type { Subscribers, LoadChannel } from "./subscribers.ts";
 import { pongFrame, textFrame } from "./client-frame.ts";
-import { Entering } from "./entering.ts";
+import { ConnectSteps } from "./connect-steps.ts";
 import { FrameCounter, type FrameEvents } from "./frame-counter.ts";
 import { FramePayloads } from "./frame-payloads.ts";
 import { receivable, receiveBuffer } from "./receive-buffer.ts";
@@ -13,8 +13,8 @@ import { UpgradeAnswer, upgradeRequest } from "./upgrade.ts";
 export class Subscriber implements FrameEvents {
   /** What the subscribe was answered, if that has been said. */
   position: StreamPosition | undefined;
-  readonly #audience: Audience;
-  readonly #room: Room;
+  readonly #subscribers: Subscribers;
+  readonly #channel: LoadChannel;
   readonly #missed: number;
   /** What had been published in the channel before this one was there. */
   #publishedBefore = 0;
@@ -23,7 +23,7 @@ export class Subscriber implements FrameEvents {
   readonly #counter: FrameCounter;
   #upgrade: UpgradeAnswer | undefined = new UpgradeAnswer();
   /** Undefined as soon as it is there. */
-  #entering: Entering | undefined;
+  #connectSteps: ConnectSteps | undefined;
   /** Frames are only put together while somebody wants to see them. */
   #payloads: FramePayloads | undefined = new FramePayloads();
   #look: ((payload: Buffer) => void) | undefined;
@@ -31,22 +31,22 @@ export class Subscriber implements FrameEvents {
   readonly #there = Promise.withResolvers<void>();
 
   /** @param missed publications that it has to get besides the answers to its steps */
-  constructor(wire: Wire, port: number, caller: Caller, missed: number, audience: Audience) {
+  constructor(wire: Wire, port: number, caller: Caller, missed: number, subscribers: Subscribers) {
     this.#wire = wire;
-    this.#audience = audience;
-    this.#room = audience.room(caller.channel);
+    this.#subscribers = subscribers;
+    this.#channel = subscribers.channel(caller.channel);
     this.#missed = missed;
     this.#counter = new FrameCounter(wire.ping?.sent, this);
-    const entrance = wire.entrance(caller);
-    this.#entering = new Entering(entrance);
-    audience.ledger.expect(missed);
+    const script = wire.connectScript(caller);
+    this.#connectSteps = new ConnectSteps(script);
+    subscribers.deliveries.expect(missed);
     this.#socket = connect({
       port,
       host: "127.0.0.1",
       noDelay: true,
       onread: { buffer: receivable, callback: (length) => this.#read(length) },
     });
-    this.#socket.once("connect", () => this.#socket.write(upgradeRequest(entrance.path, port)));
+    this.#socket.once("connect", () => this.#socket.write(upgradeRequest(script.path, port)));
     this.#socket.on("error", ({ message }) => this.#fail(`a socket failed: ${message}`));
     this.#socket.once("close", () => this.#fail("a socket ended without a close frame"));
   }
@@ -63,7 +63,7 @@ export class Subscriber implements FrameEvents {
 
   /** Publications that had to come. */
   get owed(): number {
-    return this.#missed + this.#room.published - this.#publishedBefore;
+    return this.#missed + this.#channel.published - this.#publishedBefore;
   }
 
   /** Frames that have come, without pings. */
@@ -103,7 +103,7 @@ export class Subscriber implements FrameEvents {
   }
 
   #read(length: number): true {
-    this.#audience.bytes += length;
+    this.#subscribers.bytes += length;
     const start = this.#upgrade === undefined ? 0 : this.#takeAnswer(this.#upgrade, length);
     if (start === undefined) return true;
     const before = this.#counter.publications;
@@ -112,8 +112,8 @@ export class Subscriber implements FrameEvents {
     this.#counter.take(receiveBuffer, start, length);
     if (this.#payloads !== undefined) this.#takePayloads(this.#payloads, start, length);
     const came = this.#counter.publications - before;
-    if (came > 0) this.#audience.deliver(came);
-    if (this.#entering !== undefined) this.#arrive(this.#entering);
+    if (came > 0) this.#subscribers.deliver(came);
+    if (this.#connectSteps !== undefined) this.#arrive(this.#connectSteps);
     return true;
   }
 
@@ -133,26 +133,26 @@ export class Subscriber implements FrameEvents {
 
   #takePayloads(payloads: FramePayloads, start: number, end: number): void {
     for (const payload of payloads.take(receiveBuffer.subarray(start, end))) {
-      if (this.#entering === undefined) this.#look?.(payload);
+      if (this.#connectSteps === undefined) this.#look?.(payload);
       else this.#advance(payload.toString());
     }
   }
 
   #advance(text: string): void {
     this.position ??= streamPosition(text);
-    for (const step of this.#entering?.take(text) ?? []) this.#socket.write(textFrame(step));
+    for (const step of this.#connectSteps?.take(text) ?? []) this.#socket.write(textFrame(step));
   }
 
-  #arrive(entering: Entering): void {
-    if (!entering.done || this.publications < this.#missed) return;
-    this.#entering = undefined;
+  #arrive(steps: ConnectSteps): void {
+    if (!steps.done || this.publications < this.#missed) return;
+    this.#connectSteps = undefined;
     this.#payloads = undefined;
-    this.#room.listeners++;
-    this.#publishedBefore = this.#room.published;
+    this.#channel.subscribers++;
+    this.#publishedBefore = this.#channel.published;
     this.#there.resolve();
   }
 
   #fail(problem: string): void {
-    if (!this.#cut) this.#audience.trouble.raise(problem);
+    if (!this.#cut) this.#subscribers.failure.raise(problem);
   }
 }

@@ -32,7 +32,7 @@ function targets({ targets: all }: Results): string {
 
 function scenarioSection(scenario: ScenarioResult): string {
   const { name, question, problem } = scenario;
-  const pictures = curvesOf(scenario).map(
+  const charts = curvesOf(scenario).map(
     (curve) => `![${curve.title}](performance/${curve.name}.svg)`,
   );
   const tables = scenarioTables(scenario).map(
@@ -44,5 +44,5 @@ function scenarioSection(scenario: ScenarioResult): string {
       ? []
       : [`<details>\n<summary>Figures</summary>\n\n${tables.join("\n\n")}\n\n</details>`];
   const failure = problem === undefined ? [] : [`It failed: ${problem}`];
-  return [`### ${name}`, question, ...failure, ...pictures, ...figures].join("\n\n");
+  return [`### ${name}`, question, ...failure, ...charts, ...figures].join("\n\n");
 }

@@ -35,14 +35,14 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const wished = bench.quick ? quickExtent : fullExtent;
   const extent = { ...wished, channels: Math.min(wished.channels, bearableChannels()) };
   if (extent.channels < wished.channels)
-    bench.say(`channels: ${extent.channels} only; more need more descriptors (ulimit -n)`);
+    bench.print(`channels: ${extent.channels} only; more need more descriptors (ulimit -n)`);
   const figures = new Figures();
   // One gateway holds all of them: how the edge spreads sockets over several is another question.
-  const arrangement = { socketsPerObject: 8_000 };
+  const options = { socketsPerObject: 8_000 };
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `channels, round ${round} of ${bench.rounds}`;
-    const doing = `${extent.channels} channels`;
-    await measureEach(bench, comparedSystems, { during, doing, arrangement }, (measured) =>
+    const detail = `${extent.channels} channels`;
+    await measureEach(bench, comparedSystems, { during, detail, options }, (measured) =>
       publish(measured, extent, figures),
     );
   }
@@ -62,7 +62,7 @@ async function publish(measured: MeasuredRun, extent: Extent, figures: Figures):
     names.map((channel) => ({ channel, token: "" })),
   );
   const takesBatches = wires[system].publishBatch !== undefined;
-  await visitAll(measured, names, takesBatches ? batched : single);
+  await publishToEach(measured, names, takesBatches ? batched : single);
   const rates: number[] = [];
   let busiest = 0;
   for (const manner of takesBatches ? [single, batched] : [single]) {
@@ -98,7 +98,7 @@ async function publish(measured: MeasuredRun, extent: Extent, figures: Figures):
  * Publishes to each channel at least once, unmeasured: the first publication of a channel makes its tables, and objects that
  * nobody spoke to while the rest connected have fallen asleep.
  */
-async function visitAll(
+async function publishToEach(
   measured: MeasuredRun,
   names: readonly string[],
   { publishers, batch }: Manner,

@@ -22,12 +22,12 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
     await measureEach(
       bench,
       objectSystems,
-      { during, doing: withTokens, arrangement: { tokens: true } },
+      { during, detail: withTokens, options: { tokens: true } },
       (measured) => addConnects(measured, "a token each", callers, figures),
     );
     // The others verify nothing, and are only to be compared with connects that are not verified either.
     const withoutTokens = `${callers} callers without tokens`;
-    await measureEach(bench, comparedSystems, { during, doing: withoutTokens }, (measured) =>
+    await measureEach(bench, comparedSystems, { during, detail: withoutTokens }, (measured) =>
       addConnects(measured, "no tokens", callers, figures),
     );
     await addMassReconnect(bench, during, figures);

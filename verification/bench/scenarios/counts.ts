@@ -25,12 +25,12 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const figures = new Figures();
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `counts, round ${round} of ${bench.rounds}`;
-    const arrangement = { counted: true };
-    await measureEach(bench, systems, { during, arrangement }, async (measured) => {
+    const options = { counted: true };
+    await measureEach(bench, systems, { during, options }, async (measured) => {
       await connect(measured, subscribersOf(channel, subscribers));
       // Silence is counted once, as nothing of chance is in it, and first, as a publication's alarm comes seconds later.
       if (round === 1) {
-        bench.say(`counts: ${measured.system}, silence`);
+        bench.print(`counts: ${measured.system}, silence`);
         await countIdle(measured, bench.quick ? 1 : 30, figures);
       }
       const publications = bench.quick ? quickPublications : usualPublications;

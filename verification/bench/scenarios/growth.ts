@@ -51,21 +51,21 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const extent = bench.quick ? quickExtent : fullExtent;
   const historySizes = extent.historySizes.filter((size) => size <= limits.historySizeMax);
   if (historySizes.length < extent.historySizes.length)
-    bench.say(
+    bench.print(
       `growth: a history holds ${limits.historySizeMax} at most, so longer ones are left out`,
     );
   const figures = new Figures();
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `growth, round ${round} of ${bench.rounds}`;
     const most = extent.subscribers.at(-1) ?? 0;
-    const crowd = { doing: `up to ${most} subscribers`, arrangement: { socketsPerObject: most } };
-    await measureEach(bench, objectSystems, { during, ...crowd }, (measured) =>
+    const plan = { detail: `up to ${most} subscribers`, options: { socketsPerObject: most } };
+    await measureEach(bench, objectSystems, { during, ...plan }, (measured) =>
       addSubscribers(measured, extent, figures),
     );
     for (const historySize of historySizes) {
-      const doing = `a history of ${historySize} is filled first`;
-      const arrangement = { historySize, observed: true };
-      await measureEach(bench, rememberingSystems, { during, doing, arrangement }, (measured) =>
+      const detail = `a history of ${historySize} is filled first`;
+      const options = { historySize, observed: true };
+      await measureEach(bench, rememberingSystems, { during, detail, options }, (measured) =>
         publishBesideHistory(measured, historySize, extent, figures),
       );
     }

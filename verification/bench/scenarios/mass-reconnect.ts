@@ -10,7 +10,7 @@ import {
 import type { Bench } from "./scenario.ts";
 
 /** One object holds all of them: where they would be spread over several, none would have to bear the crowd. */
-const arrangement = { socketsPerObject: 16_000 };
+const options = { socketsPerObject: 16_000 };
 
 /** Those from whom clients get what they missed. */
 const rememberingSystems: readonly SystemName[] = ["channel", "gateway"];
@@ -31,8 +31,8 @@ export async function addMassReconnect(
     comeback: "recovering" | "anew",
   ): Promise<Measured> => {
     const how = comeback === "recovering" ? `recover ${missed} each` : "connect anew";
-    bench.say(`${during}: ${system}, ${clients} clients are cut and ${how}`);
-    const measured = await measuredRun(bench, system, arrangement, (each) =>
+    bench.print(`${during}: ${system}, ${clients} clients are cut and ${how}`);
+    const measured = await measuredRun(bench, system, options, (each) =>
       reconnectAll(each, clients, comeback),
     );
     figures.add(

@@ -1,6 +1,6 @@
 import type { Load } from "../load/load.ts";
 import type { Order, Report } from "../load/orders.ts";
-import type { Arrangement, RunningSystem } from "../systems/system.ts";
+import type { SystemOptions, RunningSystem } from "../systems/system.ts";
 import type { Caller, SystemName } from "../systems/wire.ts";
 import type { Bench } from "./scenario.ts";
 
@@ -18,10 +18,10 @@ export interface MeasuredRun {
 export async function measuredRun<Result>(
   bench: Bench,
   system: SystemName,
-  arrangement: Arrangement,
+  options: SystemOptions,
   measure: (run: MeasuredRun) => Promise<Result>,
 ): Promise<Result> {
-  const running = await bench.start(system, arrangement);
+  const running = await bench.start(system, options);
   try {
     const load = await bench.startLoad();
     try {
@@ -39,20 +39,20 @@ export interface Turn {
   /** What the turn is part of, such as `wake, round 1 of 3`. */
   readonly during: string;
   /** What is done with each system; said after its name. */
-  readonly doing?: string;
-  readonly arrangement?: Arrangement;
+  readonly detail?: string;
+  readonly options?: SystemOptions;
 }
 
 /** Measures with each of the wanted systems in turn, and says which one is next. */
 export async function measureEach(
   bench: Bench,
   systems: readonly SystemName[],
-  { during, doing, arrangement = {} }: Turn,
+  { during, detail, options = {} }: Turn,
   measure: (run: MeasuredRun) => Promise<void>,
 ): Promise<void> {
   for (const system of wantedOf(bench, systems)) {
-    bench.say(`${during}: ${system}${doing === undefined ? "" : `, ${doing}`}`);
-    await measuredRun(bench, system, arrangement, measure);
+    bench.print(`${during}: ${system}${detail === undefined ? "" : `, ${detail}`}`);
+    await measuredRun(bench, system, options, measure);
   }
 }
 

@@ -13,7 +13,7 @@ export const memory: Scenario = {
   run,
 };
 
-interface Crowd {
+interface SubscriberPlan {
   readonly connections: number;
   /** Who comes before them, unmeasured: by then most is compiled, and tables have the size at which they double seldom. */
   readonly firstConnections: number;
@@ -24,50 +24,54 @@ interface Crowd {
 /** One round, however many are asked for: nothing here depends on what else the machine does. */
 async function run(bench: Bench): Promise<readonly Finding[]> {
   const connections = bench.quick ? 150 : 4_000;
-  const crowd = {
+  const plan = {
     connections,
     firstConnections: connections / 4,
     channels: "one channel",
   } as const;
   const figures = new Figures();
   const during = "memory";
-  const heap = { during, doing: `heap of ${connections} connections`, arrangement: observed };
-  await measureEach(bench, objectSystems, heap, (each) => measureHeap(each, crowd, figures));
+  const heap = { during, detail: `heap of ${connections} connections`, options: observed };
+  await measureEach(bench, objectSystems, heap, (each) => measureHeap(each, plan, figures));
   await measureEach(
     bench,
     ["gateway"],
-    { ...heap, doing: `${heap.doing} with a channel each` },
-    (each) => measureHeap(each, { ...crowd, channels: "a channel each" }, figures),
+    { ...heap, detail: `${heap.detail} with a channel each` },
+    (each) => measureHeap(each, { ...plan, channels: "a channel each" }, figures),
   );
-  const doing = `process with ${connections} connections`;
+  const detail = `process with ${connections} connections`;
   await measureEach(
     bench,
     comparedSystems,
-    { during, doing, arrangement: { socketsPerObject } },
-    (each) => measureProcess(each, crowd, figures),
+    { during, detail, options: { socketsPerObject } },
+    (each) => measureProcess(each, plan, figures),
   );
   return figures.findings;
 }
 
 /** Each state is compared with the same state before: what was compiled meanwhile to fall asleep is no connection's. */
-async function measureHeap(measured: MeasuredRun, crowd: Crowd, figures: Figures): Promise<void> {
+async function measureHeap(
+  measured: MeasuredRun,
+  plan: SubscriberPlan,
+  figures: Figures,
+): Promise<void> {
   const { running } = measured;
-  const callers = callersOf(crowd);
-  await connect(measured, callers.slice(0, crowd.firstConnections));
+  const callers = callersOf(plan);
+  await connect(measured, callers.slice(0, plan.firstConnections));
   await running.sleep();
   await wakeUp(measured, callers);
   const awakeBefore = await memoryOf(measured);
   await running.sleep();
   const asleepBefore = await memoryOf(measured);
   await wakeUp(measured, callers);
-  await connect(measured, callers.slice(crowd.firstConnections));
+  await connect(measured, callers.slice(plan.firstConnections));
   const awake = await memoryOf(measured);
   await running.sleep();
   const asleep = await memoryOf(measured);
   const add = (measure: string, difference: number) =>
-    addBytes(figures, measured, measure, crowd, difference);
+    addBytes(figures, measured, measure, plan, difference);
   // With a channel each, the channels' objects are on the same heap, so that it isn't the connection's memory alone.
-  const awakeOne = crowd.channels === "one channel" ? "connection" : "connection and its channel";
+  const awakeOne = plan.channels === "one channel" ? "connection" : "connection and its channel";
   add(`heap per awake ${awakeOne}`, awake.heap - awakeBefore.heap);
   add(`heap per sleeping ${awakeOne}`, asleep.heap - asleepBefore.heap);
   add(`process memory per sleeping ${awakeOne}`, asleep.process - asleepBefore.process);
@@ -76,16 +80,16 @@ async function measureHeap(measured: MeasuredRun, crowd: Crowd, figures: Figures
 /** By nothing but its connections, and without a collection that none of the others is given. */
 async function measureProcess(
   measured: MeasuredRun,
-  crowd: Crowd,
+  plan: SubscriberPlan,
   figures: Figures,
 ): Promise<void> {
   const { processId } = measured.running;
-  const callers = callersOf(crowd);
-  await connect(measured, callers.slice(0, crowd.firstConnections));
+  const callers = callersOf(plan);
+  await connect(measured, callers.slice(0, plan.firstConnections));
   const before = await processMemoryBytes(processId);
-  await connect(measured, callers.slice(crowd.firstConnections));
+  await connect(measured, callers.slice(plan.firstConnections));
   const after = await processMemoryBytes(processId);
-  addBytes(figures, measured, "process memory per awake connection", crowd, after - before);
+  addBytes(figures, measured, "process memory per awake connection", plan, after - before);
 }
 
 /** A publication wakes what its subscribers are on; the rest wakes as it is asked for. */
@@ -107,7 +111,7 @@ function addBytes(
   figures: Figures,
   { system }: MeasuredRun,
   measure: string,
-  { connections, channels }: Crowd,
+  { connections, channels }: SubscriberPlan,
   difference: number,
 ): void {
   const point = `${connections.toLocaleString("en-US")} connections, ${channels}`;
@@ -117,7 +121,7 @@ function addBytes(
   );
 }
 
-function callersOf({ connections, firstConnections, channels }: Crowd): readonly Caller[] {
+function callersOf({ connections, firstConnections, channels }: SubscriberPlan): readonly Caller[] {
   return Array.from({ length: firstConnections + connections }, (_, index) => ({
     channel: channels === "one channel" ? "news" : `news-${index}`,
     token: "",

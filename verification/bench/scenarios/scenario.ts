@@ -1,5 +1,5 @@
 import type { Load } from "../load/load.ts";
-import type { Arrangement, RunningSystem } from "../systems/system.ts";
+import type { SystemOptions, RunningSystem } from "../systems/system.ts";
 import type { SystemName } from "../systems/wire.ts";
 
 /** One question that the bench answers. */
@@ -20,11 +20,11 @@ export interface Bench {
   readonly rounds: number;
   /** Only these systems are wanted; a scenario leaves the others out. */
   readonly systems: readonly SystemName[];
-  start(system: SystemName, arrangement: Arrangement): Promise<RunningSystem>;
+  start(system: SystemName, options: SystemOptions): Promise<RunningSystem>;
   /** A process of its own that connects, publishes and counts; the caller closes it. */
   startLoad(): Promise<Load>;
   /** Tells whoever waits what is being done. */
-  say(line: string): void;
+  print(line: string): void;
 }
 
 /** One figure of one system, with its value of each round. */

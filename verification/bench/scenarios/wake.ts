@@ -33,9 +33,9 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `wake, round ${round} of ${bench.rounds}`;
     const most = extent.sockets.at(-1) ?? 0;
-    const arrangement = { observed: true, socketsPerObject: most };
-    const doing = `up to ${most} sockets`;
-    await measureEach(bench, objectSystems, { during, doing, arrangement }, (measured) =>
+    const options = { observed: true, socketsPerObject: most };
+    const detail = `up to ${most} sockets`;
+    await measureEach(bench, objectSystems, { during, detail, options }, (measured) =>
       wakeAll(measured, extent, figures),
     );
   }

@@ -3,7 +3,7 @@ import type { Caller, Post, Step, Wire } from "./wire.ts";
 /** Dormouse as official SDKs speak to it: they connect, and subscribe when that was answered. */
 export function dormouseWire(endpoint: "channel" | "gateway"): Wire {
   return {
-    entrance: (caller) => ({ path: pathOf(endpoint, caller.channel), steps: stepsOf(caller) }),
+    connectScript: (caller) => ({ path: pathOf(endpoint, caller.channel), steps: stepsOf(caller) }),
     publish: (channel, data) =>
       post("/api/publish", `{"channel":${JSON.stringify(channel)},"data":${data}}`),
     publishBatch: (channels, data) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { productionBundle } from "../../../tools/production-bundle.ts";
 import { apiKey } from "./dormouse-wire.ts";
-import type { Arrangement, System } from "./system.ts";
+import type { SystemOptions, System } from "./system.ts";
 import { type SystemName, tokenSecret } from "./wire.ts";
 import { startOnWorkerd } from "./workerd-system.ts";
 
@@ -9,13 +9,13 @@ import { startOnWorkerd } from "./workerd-system.ts";
 export function dormouse(name: SystemName, stream: "history" | "no-history"): System {
   return {
     name,
-    start: (arrangement) => {
+    start: (options) => {
       bundle ??= productionBundle();
       const served = { "edge.js": bundle };
-      return startOnWorkerd(arrangement, {
-        modules: arrangement.counted === true ? { "counting.js": counting(), ...served } : served,
+      return startOnWorkerd(options, {
+        modules: options.counted === true ? { "counting.js": counting(), ...served } : served,
         classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject" },
-        variables: { config: JSON.stringify(configuration(arrangement, stream)) },
+        variables: { config: JSON.stringify(configuration(options, stream)) },
         secrets: { API_KEY: apiKey, TOKEN_HMAC_SECRET_KEY: tokenSecret },
         countsPath: "/bench/counts",
       });
@@ -23,8 +23,8 @@ export function dormouse(name: SystemName, stream: "history" | "no-history"): Sy
   };
 }
 
-function configuration(arrangement: Arrangement, stream: "history" | "no-history"): object {
-  const { historySize = 100, tokens = false, socketsPerObject } = arrangement;
+function configuration(options: SystemOptions, stream: "history" | "no-history"): object {
+  const { historySize = 100, tokens = false, socketsPerObject } = options;
   return {
     client: {
       allow_anonymous_connect_without_token: !tokens,

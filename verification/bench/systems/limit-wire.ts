@@ -3,8 +3,8 @@ import type { Wire } from "./wire.ts";
 
 /** The object that does nothing but batch and send. Its clients send the frames that those of Dormouse send. */
 export const limitWire: Wire = {
-  entrance: (caller) => {
-    const { path, steps } = dormouseWire("channel").entrance(caller);
+  connectScript: (caller) => {
+    const { path, steps } = dormouseWire("channel").connectScript(caller);
     return { path: `${path}${caller.token === "" ? "" : `?token=${caller.token}`}`, steps };
   },
   publish: (channel, data) => ({

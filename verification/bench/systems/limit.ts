@@ -7,8 +7,8 @@ import { startOnWorkerd } from "./workerd-system.ts";
 /** What the runtime itself can do. */
 export const limit: System = {
   name: "limit",
-  start: (arrangement) =>
-    startOnWorkerd(arrangement, {
+  start: (options) =>
+    startOnWorkerd(options, {
       modules: {
         "limit-object.js": textOf("./limit-object.js"),
         "batch-window.js": stripTypeScriptTypes(textOf("../../../src/hub/batch-window.ts")),
@@ -16,7 +16,7 @@ export const limit: System = {
       },
       classNames: { CHANNELS: "LimitObject" },
       variables: {},
-      secrets: arrangement.tokens === true ? { TOKEN_SECRET: tokenSecret } : {},
+      secrets: options.tokens === true ? { TOKEN_SECRET: tokenSecret } : {},
     }),
 };
 

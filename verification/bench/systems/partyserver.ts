@@ -7,10 +7,10 @@ import { startOnWorkerd } from "./workerd-system.ts";
 /** npm's `partyserver` on the same runtime as Dormouse. */
 export const partyserver: System = {
   name: "partyserver",
-  start: async (arrangement) => {
+  start: async (options) => {
     await installPeers();
     bundle ??= bundled();
-    return startOnWorkerd(arrangement, {
+    return startOnWorkerd(options, {
       modules: { "partyserver-worker.js": bundle },
       classNames: { ROOMS: "Room" },
       variables: {},

@@ -2,14 +2,14 @@ import type { Post, Wire } from "./wire.ts";
 
 /** verification/bench/peers/ws-server.js. Whoever is connected is subscribed. */
 export const wsWire: Wire = {
-  entrance: ({ channel }) => ({ path: `/?channel=${encodeURIComponent(channel)}`, steps: [] }),
+  connectScript: ({ channel }) => ({ path: `/?channel=${encodeURIComponent(channel)}`, steps: [] }),
   publish: (channel, data) => post([channel], data),
   publishBatch: post,
 };
 
 /** verification/bench/peers/socket-io-server.js: engine.io 4 over WebSocket alone, and Socket.IO's own connect packet in it. */
 export const socketIoWire: Wire = {
-  entrance: ({ channel }) => ({
+  connectScript: ({ channel }) => ({
     path: `/socket.io/?EIO=4&transport=websocket&channel=${encodeURIComponent(channel)}`,
     steps: [{ send: "40", answer: "40{" }],
   }),
@@ -20,9 +20,9 @@ export const socketIoWire: Wire = {
 
 /** verification/bench/peers/partyserver-worker.js. Whoever is connected is in the room. */
 export const partyserverWire: Wire = {
-  entrance: ({ channel }) => ({ path: roomPath(channel), steps: [] }),
+  connectScript: ({ channel }) => ({ path: channelPath(channel), steps: [] }),
   publish: (channel, data) => ({
-    path: roomPath(channel),
+    path: channelPath(channel),
     headers: {},
     body: `{"channel":${JSON.stringify(channel)},"data":${data}}`,
   }),
@@ -36,6 +36,6 @@ function post(channels: readonly string[], data: string): Post {
   };
 }
 
-function roomPath(channel: string): string {
+function channelPath(channel: string): string {
   return `/parties/rooms/${encodeURIComponent(channel)}`;
 }

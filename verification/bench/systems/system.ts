@@ -1,7 +1,7 @@
 import type { SystemName } from "./wire.ts";
 
 /** What a scenario needs of a system beyond its usual way. */
-export interface Arrangement {
+export interface SystemOptions {
   /** Publications kept of each channel; 100 if it isn't given. Nothing to those without a history. */
   readonly historySize?: number;
   /** Callers come with tokens that have to be verified; otherwise anybody may connect and subscribe. */
@@ -17,7 +17,7 @@ export interface Arrangement {
 /** Starts one of the systems, each as processes of its own. */
 export interface System {
   readonly name: SystemName;
-  start(arrangement: Arrangement): Promise<RunningSystem>;
+  start(options: SystemOptions): Promise<RunningSystem>;
 }
 
 export interface RunningSystem {

@@ -1,6 +1,6 @@
 import { dormouse } from "./dormouse.ts";
 import { limit } from "./limit.ts";
-import { nodePeer } from "./node-peer.ts";
+import { nodeSystem } from "./node-system.ts";
 import { nullSystem } from "./null.ts";
 import { partyserver } from "./partyserver.ts";
 import type { System } from "./system.ts";
@@ -13,8 +13,8 @@ export const systems: Readonly<Record<SystemName, System>> = {
   gateway: dormouse("gateway", "history"),
   "gateway-no-history": dormouse("gateway-no-history", "no-history"),
   limit,
-  ws: nodePeer("ws", "ws-server.js"),
-  "socket.io": nodePeer("socket.io", "socket-io-server.js"),
+  ws: nodeSystem("ws", "ws-server.js"),
+  "socket.io": nodeSystem("socket.io", "socket-io-server.js"),
   partyserver,
   null: nullSystem,
 };

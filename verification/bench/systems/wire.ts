@@ -27,7 +27,7 @@ export interface Caller {
 }
 
 /** How a subscriber gets into one system, as text. */
-export interface Entrance {
+export interface ConnectScript {
   /** Path and query of the WebSocket. */
   readonly path: string;
   /** The text frames it sends after the upgrade, each as soon as what comes before it was answered. */
@@ -53,7 +53,7 @@ export interface Post {
  * by it.
  */
 export interface Wire {
-  entrance(caller: Caller): Entrance;
+  connectScript(caller: Caller): ConnectScript;
   /** One publication in one channel. */
   publish(channel: string, data: string): Post;
   /** The same data in several channels by one request; undefined where the system has no such thing. */

@@ -21,7 +21,7 @@ it.each(every)("$name publishes the data with its marker once", ({ wire }) => {
 });
 
 it.each(every)("$name has no marker in anything else that is sent", ({ wire }) => {
-  const { path, steps } = wire.entrance(caller);
+  const { path, steps } = wire.connectScript(caller);
   const sent = [path, ...steps.flatMap(({ send, answer }) => [send, answer])];
   expect(markersIn(sent.join("\n"))).toBe(0);
   expect(markersIn(JSON.stringify(wire.ping ?? ""))).toBe(0);
@@ -29,7 +29,7 @@ it.each(every)("$name has no marker in anything else that is sent", ({ wire }) =
 });
 
 it.each(every)("$name has paths that can stand in a request", ({ wire }) => {
-  const { path } = wire.entrance(caller);
+  const { path } = wire.connectScript(caller);
   expect([path, wire.publish(caller.channel, data).path]).toEqual([
     expect.stringMatching(/^\/[!-~]*$/),
     expect.stringMatching(/^\/[!-~]*$/),
@@ -45,7 +45,7 @@ it.each(batching)("$name names all channels of a batch in JSON", ({ wire }) => {
 });
 
 it.each(dormouse)("$name connects with the token, and recovers from where it stood", ({ wire }) => {
-  const [connect, subscribe] = wire.entrance(caller).steps.map(({ send }) => JSON.parse(send));
+  const [connect, subscribe] = wire.connectScript(caller).steps.map(({ send }) => JSON.parse(send));
   expect(connect).toEqual({ id: 1, connect: { token: caller.token } });
   expect(subscribe).toEqual({
     id: 2,
@@ -54,7 +54,7 @@ it.each(dormouse)("$name connects with the token, and recovers from where it sto
 });
 
 it.each(dormouse)("$name sends neither token nor position when there are none", ({ wire }) => {
-  const steps = wire.entrance({ channel: "chat", token: "" }).steps;
+  const steps = wire.connectScript({ channel: "chat", token: "" }).steps;
   expect(steps.map(({ send }) => JSON.parse(send))).toEqual([
     { id: 1, connect: {} },
     { id: 2, subscribe: { channel: "chat" } },

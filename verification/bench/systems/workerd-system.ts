@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Workerd, type WorkerdSetup } from "../../../tools/workerd.ts";
 import { benchPort } from "./bench-port.ts";
-import type { Arrangement, Counts, RunningSystem } from "./system.ts";
+import type { SystemOptions, Counts, RunningSystem } from "./system.ts";
 
 /** A Worker that the bench starts. */
 export interface WorkerdProgram extends Pick<
@@ -16,7 +16,7 @@ export interface WorkerdProgram extends Pick<
 
 /** Starts a Worker in a workerd of its own, with its state on disk until it stops. */
 export async function startOnWorkerd(
-  { observed = false, counted = false }: Arrangement,
+  { observed = false, counted = false }: SystemOptions,
   { countsPath, ...program }: WorkerdProgram,
 ): Promise<RunningSystem> {
   const folder = mkdtempSync(join(tmpdir(), "dormouse-bench-"));

@@ -56,7 +56,7 @@ function reportOn(events: readonly HistoryEvent[]): RunReport {
     seconds: 5,
     pingIntervalMs: 2_000,
     result: checker.finish(),
-    timeline: timeline,
+    timeline,
   };
 }
 

@@ -11,9 +11,9 @@ export function watchProgress(progress: () => number, giveUp: () => void): () =>
     const current = progress();
     idleSeconds = current === last ? idleSeconds + 1 : 0;
     last = current;
-    if (idleSeconds === patienceSeconds) giveUp();
+    if (idleSeconds === idleSecondsMax) giveUp();
   }, 1000);
   return () => clearInterval(timer);
 }
 
-const patienceSeconds = 30;
+const idleSecondsMax = 30;

@@ -1,5 +1,5 @@
 /** What went wrong at the sockets, while nobody may have been waiting for it: it ends the order that is carried out. */
-export class Trouble {
+export class FailureSignal {
   /** Changes with every post that is answered: a sign that all is well. */
   answers = 0;
   #problem: string | undefined;

@@ -6,7 +6,7 @@ import type { RunningSystem, System } from "./system.ts";
 import type { SystemName } from "./wire.ts";
 
 /** A server that runs on Node, as a process of its own. It says on which port it listens, and ends together with the bench. */
-export function nodePeer(name: SystemName, script: string): System {
+export function nodeSystem(name: SystemName, script: string): System {
   return {
     name,
     start: async () => {

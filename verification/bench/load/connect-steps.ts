@@ -1,13 +1,13 @@
-import type { Entrance } from "../systems/wire.ts";
+import type { ConnectScript } from "../systems/wire.ts";
 
 /** How far one caller has come with its steps. */
-export class Entering {
-  readonly #steps: Entrance["steps"];
+export class ConnectSteps {
+  readonly #steps: ConnectScript["steps"];
   #sent = 0;
   /** All that has come and isn't used up by an answer. */
   #text = "";
 
-  constructor({ steps }: Entrance) {
+  constructor({ steps }: ConnectScript) {
     this.#steps = steps;
   }
 

@@ -1,5 +1,5 @@
 /** How many deliveries were to come, over all sockets, and how many came. */
-export class Ledger {
+export class DeliveryCount {
   expected = 0;
   delivered = 0;
   /** When the first delivery came since this was set to 0, on the clock of `performance`. */

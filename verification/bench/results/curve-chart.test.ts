@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { curvePicture } from "./curve-picture.ts";
+import { curveChart } from "./curve-chart.ts";
 import { curvesOf } from "./curve.ts";
 import type { Finding } from "../scenarios/scenario.ts";
 import type { SystemName } from "../systems/wire.ts";
@@ -18,10 +18,10 @@ const findings = [
 const curves = (found: readonly Finding[]) =>
   curvesOf({ name: "fan-out", question: "How many?", findings: found });
 
-function picture(found: readonly Finding[]): string {
+function chart(found: readonly Finding[]): string {
   const [curve] = curves(found);
   if (curve === undefined) throw new Error("No curve");
-  return curvePicture(curve);
+  return curveChart(curve);
 }
 
 describe("the curves of a scenario", () => {
@@ -56,7 +56,7 @@ describe("the curves of a scenario", () => {
 });
 
 describe("the picture of a curve", () => {
-  const svg = picture(findings);
+  const svg = chart(findings);
 
   it("is well formed: each element that is opened is closed, in order", () => {
     expect(wellFormed(svg)).toBe(true);
@@ -94,23 +94,23 @@ describe("the picture of a curve", () => {
 
   it("has logarithmic axes where values span more than two decades, and says so", () => {
     expect(svg).not.toContain("(log)");
-    const wide = picture([across("ws", [1], 10), across("ws", [500], 8_000)]);
+    const wide = chart([across("ws", [1], 10), across("ws", [500], 8_000)]);
     expect(wide).toContain("publishers (log)");
     expect(wide).toContain("deliveries a second (log)");
     expect(wellFormed(wide)).toBe(true);
   });
 
   it("draws zeros, and nothing but zeros", () => {
-    const zeros = picture([across("ws", [0], 1), across("ws", [0], 4)]);
+    const zeros = chart([across("ws", [0], 1), across("ws", [0], 4)]);
     expect(zeros).not.toMatch(/NaN|Infinity/);
-    expect(picture([across("ws", [0], 1), across("ws", [1e6], 4)])).not.toMatch(/NaN|Infinity/);
+    expect(chart([across("ws", [0], 1), across("ws", [1e6], 4)])).not.toMatch(/NaN|Infinity/);
   });
 
   it("shows text as text", () => {
     const evil = [1, 4].map((at) =>
       finding("ws", [at], { measure: `<script>"&`, at: { axis: "publishers", value: at } }),
     );
-    const drawn = picture(evil);
+    const drawn = chart(evil);
     expect(drawn).not.toContain("<script>");
     expect(drawn).toContain("&lt;script&gt;&quot;&amp;");
     expect(wellFormed(drawn)).toBe(true);

@@ -1,5 +1,5 @@
 /** How much of one processor this process's own thread takes, from now on. */
-export class Busyness {
+export class CpuShare {
   readonly #usage = process.threadCpuUsage();
   readonly #sinceMs = performance.now();
 

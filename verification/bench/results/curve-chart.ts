@@ -7,7 +7,7 @@ import { lookOf } from "./shown-system.ts";
  * A curve as SVG that needs nothing but itself: a line through each system's medians, with a bar from the least to the most of
  * its rounds. Its ground is white, so that it can be read on a dark page too.
  */
-export function curvePicture(curve: Curve): string {
+export function curveChart(curve: Curve): string {
   const marks = curve.lines.flatMap((line) => line.marks);
   const across = scaleFor(marks.map(({ value }) => value));
   const upward = scaleFor(marks.flatMap(({ spread }) => [spread.least, spread.most]));

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Entering } from "./entering.ts";
+import { ConnectSteps } from "./connect-steps.ts";
 import { streamPosition } from "./stream-position.ts";
 
-describe("Entering", () => {
+describe("the steps of a connect", () => {
   const steps = [
     { send: "first", answer: '"id":1' },
     { send: "at once", answer: "" },
@@ -15,31 +15,31 @@ describe("Entering", () => {
     fc.assert(
       fc.property(fc.nat({ max: text.length }), fc.nat({ max: text.length }), (one, other) => {
         const [from, to] = [Math.min(one, other), Math.max(one, other)];
-        const entering = new Entering({ path: "/", steps });
+        const progress = new ConnectSteps({ path: "/", steps });
         const frames = ["", text.slice(0, from), text.slice(from, to), text.slice(to)];
-        const sent = frames.flatMap((frame) => entering.take(frame));
+        const sent = frames.flatMap((frame) => progress.take(frame));
         expect(sent).toEqual(["first", "at once", "last"]);
-        expect(entering.done).toBe(true);
+        expect(progress.done).toBe(true);
       }),
     );
   });
 
   it("doesn't take what answered one step for the answer to the next", () => {
-    const entering = new Entering({
+    const progress = new ConnectSteps({
       path: "/",
       steps: [steps[0], steps[0]].flatMap((step) => step ?? []),
     });
-    expect(entering.take("")).toEqual(["first"]);
-    expect(entering.take('{"id":1}')).toEqual(["first"]);
-    expect(entering.done).toBe(false);
-    expect(entering.take('{"id":1}')).toEqual([]);
-    expect(entering.done).toBe(true);
+    expect(progress.take("")).toEqual(["first"]);
+    expect(progress.take('{"id":1}')).toEqual(["first"]);
+    expect(progress.done).toBe(false);
+    expect(progress.take('{"id":1}')).toEqual([]);
+    expect(progress.done).toBe(true);
   });
 
   it("is done at once where there are no steps", () => {
-    const entering = new Entering({ path: "/", steps: [] });
-    expect(entering.take("")).toEqual([]);
-    expect(entering.done).toBe(true);
+    const progress = new ConnectSteps({ path: "/", steps: [] });
+    expect(progress.take("")).toEqual([]);
+    expect(progress.done).toBe(true);
   });
 });
 
