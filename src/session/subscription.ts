@@ -150,7 +150,7 @@ export class Subscription implements Subscriber {
     this.#session.subscriptionChanged();
   }
 
-  /** Reverts {@link taking}: the publication isn't sent after all. */
+  /** Reverts {@link noteSent}: the publication isn't sent after all. */
   forgetBase(): void {
     this.deltaBase = undefined;
     this.#granted = { ...this.#granted, hasNewest: false };

@@ -20,7 +20,7 @@ async function gather(channel: string, variants: readonly Variant[]): Promise<re
   for (const variant of variants) {
     for (const user of ["ada", "bob", "ada"]) {
       const socket = await variant.subscribe(channel, user, { info: { at: variant.place.name } });
-      members.push({ place: variant.place.name, socket, variant: variant });
+      members.push({ place: variant.place.name, socket, variant });
     }
   }
   return members;

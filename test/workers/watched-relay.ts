@@ -47,7 +47,7 @@ class WatchedRelay {
       const ask = (gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies> => {
         const proceed = (): Promise<RelayReplies> =>
           channelStub(channel, options).ask(gateway, requests);
-        return this.#track(this.#ask({ channel, requests: requests, proceed }));
+        return this.#track(this.#ask({ channel, requests, proceed }));
       };
       Object.defineProperty(stub, "ask", { value: ask });
       return stub;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { originAllowed } from "../../../src/access/origin.ts";
 
-describe("an origin", () => {
+describe("[A6] an origin", () => {
   it("may be absent, whatever the patterns", () => {
     expect(originAllowed(null, [])).toBe(true);
   });
@@ -48,7 +48,7 @@ describe("an origin", () => {
     expect(originAllowed(origin, ["https://other.test", pattern])).toBe(false);
   });
 
-  it("that is made to backtrack is still decided at once", () => {
+  it("[B1] that is made to backtrack is still decided at once", () => {
     const origin = `https://${"a".repeat(100_000)}`;
     expect(originAllowed(origin, [`https://${"*a".repeat(50)}*b`])).toBe(false);
   });

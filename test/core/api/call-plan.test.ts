@@ -29,7 +29,7 @@ function publication(characters: number): ChannelCommand {
 }
 
 describe("planning a request's calls", () => {
-  it("makes one call per channel, in the order of the request, and remembers where answers go", () => {
+  it("[W3] makes one call per channel, in the order of the request, and remembers where answers go", () => {
     const entries = [
       ask("b", "presence"),
       ask("a", "presence_stats"),
@@ -50,11 +50,11 @@ describe("planning a request's calls", () => {
     });
   });
 
-  it("makes no call for entries that are already refused", () => {
+  it("[W3] makes no call for entries that are already refused", () => {
     expect(planCalls([refused, refused])).toStrictEqual({ outcome: "plan", calls: [] });
   });
 
-  it("takes as many channels as the limit says and no more", () => {
+  it("[B1] takes as many channels as the limit says and no more", () => {
     expect(planCalls(askEach(limits.requestChannelsMax)).outcome).toBe("plan");
     expect(planCalls(askEach(limits.requestChannelsMax + 1))).toMatchObject({
       outcome: "refused",
@@ -62,7 +62,7 @@ describe("planning a request's calls", () => {
     });
   });
 
-  it("counts every channel of a broadcast as a command", () => {
+  it("[B1] counts every channel of a broadcast as a command", () => {
     expect(planCalls(askOne(limits.requestCommandsMax)).outcome).toBe("plan");
     expect(planCalls(askOne(limits.requestCommandsMax + 1))).toMatchObject({
       outcome: "refused",
@@ -70,7 +70,7 @@ describe("planning a request's calls", () => {
     });
   });
 
-  it("refuses data for one channel that would not fit in one call", () => {
+  it("[B1] refuses data for one channel that would not fit in one call", () => {
     const command = publication(limits.publicationBytesMax);
     const entries = (count: number): readonly Entry[] =>
       Array.from({ length: count }, () => ({ outcome: "call", channel: "a", command }));

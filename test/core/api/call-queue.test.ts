@@ -71,7 +71,7 @@ describe("the queue of a request's calls", () => {
     expect(named(queue.begin())).toBe("c");
   });
 
-  it("begins nothing of nothing, and nothing twice", () => {
+  it("[B1] begins nothing of nothing, and nothing twice", () => {
     expect(new CallQueue([]).begin()).toStrictEqual([]);
     const calls = manyCalls(2);
     const queue = new CallQueue(calls);

@@ -30,7 +30,7 @@ const results = (...texts: string[]) => ({
 });
 
 describe("the collected answers of a request", () => {
-  it("puts answers in the order of the request, in whatever order calls end", () => {
+  it("[W3] puts answers in the order of the request, in whatever order calls end", () => {
     const refused: Entry = { outcome: "refused", error: errorCodes.badRequest, detail: "why" };
     const { collected, callTo } = open([ask("a"), ask("b"), refused, ask("a")]);
     collected.add(callTo("b"), results("2"));
@@ -47,7 +47,7 @@ describe("the collected answers of a request", () => {
     expect(collected.retry()).toBeUndefined();
   });
 
-  it("answers entries of a failed call one by one", () => {
+  it("[B4] answers entries of a failed call one by one", () => {
     const { collected, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d")]);
     collected.add(callTo("a"), results("1"));
     collected.add(callTo("b"), { outcome: "overloaded", retryAfterSeconds: 3 });
@@ -82,13 +82,13 @@ describe("the collected answers of a request", () => {
     },
   );
 
-  it("answers with an internal error what an object left out", () => {
+  it("[W3] answers with an internal error what an object left out", () => {
     const { collected, callTo } = open([ask("a"), ask("a")]);
     collected.add(callTo("a"), results("1"));
     expect(collected.inOrder()).toStrictEqual([{ result: "1" }, { error: errorCodes.internal }]);
   });
 
-  it("keeps no more text of reading commands than one answer may have", () => {
+  it("[B1] keeps no more text of reading commands than one answer may have", () => {
     const large = JSON.stringify("x".repeat(limits.answerBytesMax / 2 - 2));
     const { collected, callTo } = open([ask("a"), ask("b"), ask("c"), ask("d", "history_remove")]);
     collected.add(callTo("a"), results(large));
@@ -100,7 +100,7 @@ describe("the collected answers of a request", () => {
     ).toStrictEqual(["kept", "kept", 106, "kept"]);
   });
 
-  it("always tells the result of a publish", () => {
+  it("[B1] always tells the result of a publish", () => {
     const command: ChannelCommand = {
       method: "publish",
       request: {
@@ -120,7 +120,7 @@ describe("the collected answers of a request", () => {
 });
 
 describe("the answer to a command of a call", () => {
-  it("says after a timeout that the outcome is unknown", () => {
+  it("[B4] says after a timeout that the outcome is unknown", () => {
     expect(outcomeAnswer({ outcome: "timeout", retryAfterSeconds: 5 }, 0)).toStrictEqual({
       error: errorCodes.internal,
       detail:
@@ -135,7 +135,7 @@ describe("the answer to a command of a call", () => {
     });
   });
 
-  it("says nothing about why a call failed", () => {
+  it("[A7] says nothing about why a call failed", () => {
     expect(outcomeAnswer({ outcome: "failed" }, 0)).toStrictEqual({ error: errorCodes.internal });
   });
 });

@@ -14,6 +14,6 @@ it.each([
   [113, 409],
   [103, 400],
   [1000, 400],
-])("error %d is status %d in transport mode", (code, status) => {
+])("[W1] error %d is status %d in transport mode", (code, status) => {
   expect(errorStatus({ ...errorCodes.badRequest, code })).toBe(status);
 });

@@ -13,7 +13,7 @@ function batchOf(commandCount: number): string {
 }
 
 describe("a batch request", () => {
-  it("has its commands in order, with data taken over byte for byte", () => {
+  it("[W3][W2] has its commands in order, with data taken over byte for byte", () => {
     const request = `{"parallel":true,"commands":[
       {"publish":{"channel":"a","data":{"n":1.00,"n":12345678901234567890},"version":18446744073709551615}},
       {"id":3,"history":{"channel":"a","limit":-1},"presence":null},
@@ -73,11 +73,11 @@ describe("a batch request", () => {
       "commands[1]: publish: the field channel must be a string",
     ],
     [`{"commands":[{"publish":[]}]}`, "commands[0]: publish: the request must be an object"],
-  ])("is malformed as a whole: %s", (request, detail) => {
+  ])("[W4] is malformed as a whole: %s", (request, detail) => {
     expect(parse(request)).toStrictEqual({ outcome: "malformed", detail });
   });
 
-  it("takes as many commands as the limit says and no more", () => {
+  it("[B1] takes as many commands as the limit says and no more", () => {
     expect(parse(batchOf(limits.requestCommandsMax)).outcome).toBe("batch");
     expect(parse(batchOf(limits.requestCommandsMax + 1))).toMatchObject({
       outcome: "refused",

@@ -18,7 +18,7 @@ function requestFor(channelCount: number): string {
 }
 
 describe("a broadcast request", () => {
-  it("has an entry for each channel in order, also for one that is listed twice", () => {
+  it("[W3] has an entry for each channel in order, also for one that is listed twice", () => {
     const request = {
       data: `{"n":1.0}`,
       skipHistory: false,
@@ -39,7 +39,7 @@ describe("a broadcast request", () => {
     ]);
   });
 
-  it("refuses only the entries of channels that can't be published to", () => {
+  it("[W3] refuses only the entries of channels that can't be published to", () => {
     expect(entries(`{"channels":["a","","strange:a","objects:a"],"data":1}`)).toMatchObject([
       { outcome: "call", channel: "a" },
       { outcome: "refused", error: { code: 107 } },
@@ -54,14 +54,14 @@ describe("a broadcast request", () => {
     [`{"channels":null,"data":1}`, "channels is required"],
     [`{"channels":["a"]}`, "data is required"],
     [`{"channels":["a"],"data":1,"tags":{"a":1}}`, "all values of tags must be strings"],
-  ])("is refused as a whole: %s", (request, detail) => {
+  ])("[W1] is refused as a whole: %s", (request, detail) => {
     expect(parseBroadcast(request, config)).toMatchObject({
       outcome: "command",
       command: { form: "single", method: "broadcast", entry: { error: { code: 107 }, detail } },
     });
   });
 
-  it("takes as many channels as the limit says and no more", () => {
+  it("[B1] takes as many channels as the limit says and no more", () => {
     expect(entries(requestFor(limits.requestChannelsMax))).toHaveLength(limits.requestChannelsMax);
     expect(entries(requestFor(limits.requestChannelsMax + 1))).toMatchObject([
       { outcome: "refused", error: { code: 107 }, detail: "channels has more than 1000 entries" },
@@ -75,7 +75,7 @@ describe("a broadcast request", () => {
       `{"channels":["a"],"data":1,"version":-1}`,
       "the field version must be an unsigned 64 bit integer",
     ],
-  ])("is malformed: %s", (request, detail) => {
+  ])("[W4] is malformed: %s", (request, detail) => {
     expect(parseBroadcast(request, config)).toStrictEqual({ outcome: "malformed", detail });
   });
 });

@@ -7,7 +7,7 @@ const config = channelConfig();
 describe.each(["history_remove", "presence", "presence_stats"] as const)(
   "a %s request",
   (method) => {
-    it("asks its channel", () => {
+    it("[W1] asks its channel", () => {
       expect(parseChannelRequest(method, `{"channel":"news","x":1}`, config)).toStrictEqual({
         outcome: "call",
         channel: "news",
@@ -15,7 +15,7 @@ describe.each(["history_remove", "presence", "presence_stats"] as const)(
       });
     });
 
-    it("is refused without a channel and for an unknown namespace", () => {
+    it("[W1] is refused without a channel and for an unknown namespace", () => {
       expect(parseChannelRequest(method, "{}", config)).toMatchObject({
         outcome: "refused",
         error: { code: 107 },
@@ -25,7 +25,7 @@ describe.each(["history_remove", "presence", "presence_stats"] as const)(
       });
     });
 
-    it("is malformed when the channel is no string", () => {
+    it("[W4] is malformed when the channel is no string", () => {
       expect(parseChannelRequest(method, `{"channel":{}}`, config)).toStrictEqual({
         outcome: "malformed",
         detail: "the field channel must be a string",

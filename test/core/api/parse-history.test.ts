@@ -19,7 +19,7 @@ describe("a history request", () => {
       { limit: 0, since: { offset: 0, epoch: "" }, reverse: false },
     ],
     [`{"channel":"news","limit":2147483647,"reverse":true}`, { limit: 2147483647, reverse: true }],
-  ])("%s asks for what it says", (request, query) => {
+  ])("[W1] %s asks for what it says", (request, query) => {
     expect(parse(request)).toStrictEqual({
       outcome: "call",
       channel: "news",
@@ -36,7 +36,7 @@ describe("a history request", () => {
       107,
       "since.offset must be above 0 when reverse is set",
     ],
-  ])("%s is refused", (request, code, detail) => {
+  ])("[W1] %s is refused", (request, code, detail) => {
     expect(parse(request)).toMatchObject({ outcome: "refused", error: { code }, detail });
   });
 
@@ -51,7 +51,7 @@ describe("a history request", () => {
       `{"channel":"news","since":{"offset":-1}}`,
       "the field since.offset must be an unsigned 64 bit integer",
     ],
-  ])("%s is malformed", (request, detail) => {
+  ])("[W4] %s is malformed", (request, detail) => {
     expect(parse(request)).toStrictEqual({ outcome: "malformed", detail });
   });
 });

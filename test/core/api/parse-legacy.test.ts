@@ -7,7 +7,7 @@ const config = channelConfig();
 const parse = (body: string) => parseLegacy(body, config);
 
 describe("a legacy body", () => {
-  it("has a command on each line, with its id and its data byte for byte", () => {
+  it("[W3][W2] has a command on each line, with its id and its data byte for byte", () => {
     const body = `{"id":1,"method":"publish","params":{"channel":"a","data":{"n":1.00}}}
 {"id":4294967295,"method":"broadcast","params":{"channels":["a","b"],"data":2}}`;
     expect(parse(body)).toMatchObject({
@@ -28,7 +28,7 @@ describe("a legacy body", () => {
       "line breaks of two characters",
       `\r\n{"id":1,"method":"presence","params":{"channel":"a"}}\r\n`,
     ],
-  ])("may have %s", (_, body) => {
+  ])("[W1] may have %s", (_, body) => {
     expect(parse(body)).toStrictEqual({
       outcome: "lines",
       lines: [
@@ -45,7 +45,7 @@ describe("a legacy body", () => {
   });
 
   it.each([`{"method":"presence"}`, `{"id":null,"method":"presence","params":null}`])(
-    "may lack id and params: %s",
+    "[W1] may lack id and params: %s",
     (body) => {
       expect(parse(body)).toMatchObject({
         outcome: "lines",
@@ -69,11 +69,11 @@ describe("a legacy body", () => {
       `{"method":"presence"}\n\n{"method":"presence","params":{"channel":1}}`,
       "line 3: params: the field channel must be a string",
     ],
-  ])("is malformed as a whole: %j", (body, detail) => {
+  ])("[W4] is malformed as a whole: %j", (body, detail) => {
     expect(parse(body)).toStrictEqual({ outcome: "malformed", detail });
   });
 
-  it("takes as many lines as the limit says and no more", () => {
+  it("[B1] takes as many lines as the limit says and no more", () => {
     const line = `{"method":"presence"}\n`;
     expect(parse(line.repeat(limits.requestCommandsMax)).outcome).toBe("lines");
     expect(parse(line.repeat(limits.requestCommandsMax + 1))).toMatchObject({

@@ -25,7 +25,7 @@ function base64(data: string | Uint8Array): string {
 }
 
 describe("a publish request", () => {
-  it("comes to a call with every option that it has", () => {
+  it("[W1] comes to a call with every option that it has", () => {
     const request = `{"channel":"news","data":{"a":1},"skip_history":true,"tags":{"k":"v"},
       "idempotency_key":"once","delta":true,"version":7,"version_epoch":"e"}`;
     expect(parse(request)).toStrictEqual({
@@ -53,7 +53,7 @@ describe("a publish request", () => {
       `{"channel":"news","data":1,"b64data":null,"skip_history":null,"tags":null,"idempotency_key":null,
         "delta":null,"version":null,"version_epoch":null}`,
     ],
-  ])("gives options their meaning of absence when they are %s", (_, request) => {
+  ])("[W1] gives options their meaning of absence when they are %s", (_, request) => {
     expect(publicationOf(request)).toStrictEqual({
       data: "1",
       skipHistory: false,
@@ -64,11 +64,11 @@ describe("a publish request", () => {
     });
   });
 
-  it("ignores fields that it doesn't know", () => {
+  it("[W1] ignores fields that it doesn't know", () => {
     expect(publicationOf(`{"channel":"news","data":1,"colour":{"a":[]}}`).data).toBe("1");
   });
 
-  it("keeps tags whose names are those of an object's own machinery", () => {
+  it("[W1] keeps tags whose names are those of an object's own machinery", () => {
     const { tags } = publicationOf(
       `{"channel":"news","data":1,"tags":{"constructor":"a","__proto__":"b"}}`,
     );
@@ -86,16 +86,16 @@ describe("the data of a publish request", () => {
     "false",
     "0",
     `""`,
-  ])("is taken over byte for byte: %s", (data) => {
+  ])("[W2] is taken over byte for byte: %s", (data) => {
     expect(publicationOf(`{"data": ${data} ,"channel":"news"}`).data).toBe(data);
   });
 
-  it("is the text that b64data stands for, byte for byte", () => {
+  it("[W7] is the text that b64data stands for, byte for byte", () => {
     const data = `{"b":1.0,"a":"é"}`;
     expect(publicationOf(`{"channel":"news","b64data":"${base64(data)}"}`).data).toBe(data);
   });
 
-  it("comes from b64data when both are given", () => {
+  it("[W1] comes from b64data when both are given", () => {
     expect(publicationOf(`{"channel":"news","data":1,"b64data":"${base64("2")}"}`).data).toBe("2");
   });
 
@@ -121,7 +121,7 @@ describe("the data of a publish request", () => {
     },
   );
 
-  it("is as large in b64data as its bytes are, not their base64", () => {
+  it("[B1] is as large in b64data as its bytes are, not their base64", () => {
     const bytes = new Uint8Array(limits.publicationBytesMax).fill(0xff);
     const { data } = publicationOf(`{"channel":"news","b64data":"${base64(bytes)}"}`);
     expect(payloadLength(data)).toBe(limits.publicationBytesMax);
@@ -132,7 +132,7 @@ describe("the data of a publish request", () => {
     });
   });
 
-  it("is refused as bytes where the namespace wants JSON", () => {
+  it("[W1] is refused as bytes where the namespace wants JSON", () => {
     const encoded = base64("hello");
     expect(parse(`{"channel":"json:a","b64data":"${encoded}"}`)).toMatchObject({
       error: { code: 107 },
@@ -150,11 +150,11 @@ describe("the data of a publish request", () => {
     `{"channel":"news"}`,
     `{"channel":"news","b64data":""}`,
     `{"channel":"news","b64data":" "}`,
-  ])("is required: %s", (request) => {
+  ])("[W1] is required: %s", (request) => {
     expect(parse(request)).toMatchObject({ error: { code: 107 }, detail: "data is required" });
   });
 
-  it("must be an object where the namespace says so", () => {
+  it("[W1] must be an object where the namespace says so", () => {
     expect(parse(`{"channel":"objects:a","data":[1]}`)).toMatchObject({
       error: { code: 107 },
       detail: "data must be a JSON object in the channel's namespace",
@@ -168,7 +168,7 @@ describe("the version of a publish request", () => {
     ["0", 0n],
     ["9007199254740993", 9007199254740993n],
     ["18446744073709551615", 18446744073709551615n],
-  ])("is read exactly: %s", (digits, version) => {
+  ])("[H9] is read exactly: %s", (digits, version) => {
     expect(publicationOf(withVersion(digits)).version).toBe(version);
   });
 
@@ -181,7 +181,7 @@ describe("the version of a publish request", () => {
     `"1"`,
     "true",
     "[1]",
-  ])("makes the request malformed when it is %s", (version) => {
+  ])("[W4] makes the request malformed when it is %s", (version) => {
     expect(parse(withVersion(version))).toStrictEqual({
       outcome: "malformed",
       detail: "the field version must be an unsigned 64 bit integer",
@@ -224,7 +224,7 @@ describe("a publish request is refused", () => {
       107,
       "all values of tags must be strings",
     ],
-  ])("%s", (_, request, code, detail) => {
+  ])("[W1] %s", (_, request, code, detail) => {
     expect(parse(request)).toMatchObject({ outcome: "refused", error: { code }, detail });
   });
 
@@ -249,14 +249,17 @@ describe("a publish request is refused", () => {
       limits.versionEpochBytesMax,
       (bytes: number) => `"data":1,"version_epoch":"${"é".repeat(bytes / 2)}"`,
     ],
-  ])("with more %s than its limit in bytes, and not with as much", (field, bytesMax, fields) => {
-    expect(parse(`{"channel":"news",${fields(bytesMax)}}`).outcome).toBe("call");
-    expect(parse(`{"channel":"news",${fields(bytesMax + 2)}}`)).toMatchObject({
-      outcome: "refused",
-      error: { code: 107 },
-      detail: `${field} exceeds ${bytesMax} bytes`,
-    });
-  });
+  ])(
+    "[B2] with more %s than its limit in bytes, and not with as much",
+    (field, bytesMax, fields) => {
+      expect(parse(`{"channel":"news",${fields(bytesMax)}}`).outcome).toBe("call");
+      expect(parse(`{"channel":"news",${fields(bytesMax + 2)}}`)).toMatchObject({
+        outcome: "refused",
+        error: { code: 107 },
+        detail: `${field} exceeds ${bytesMax} bytes`,
+      });
+    },
+  );
 });
 
 describe("a publish request is malformed", () => {
@@ -274,7 +277,7 @@ describe("a publish request is malformed", () => {
     ],
     [`{"channel":"news","data":1,"version_epoch":5}`, "the field version_epoch must be a string"],
     [`{"channel":"news","b64data":5}`, "the field b64data must be a string"],
-  ])("when it is %s", (request, detail) => {
+  ])("[W4] when it is %s", (request, detail) => {
     expect(parse(request)).toStrictEqual({ outcome: "malformed", detail });
   });
 });

@@ -7,7 +7,7 @@ const history = { history_size: 10, history_ttl: "1h" };
 const problemsOfOptions = (options: object) =>
   problemsOf({ channel: { without_namespace: options } });
 
-describe("options that must go together", () => {
+describe("[A8] options that must go together", () => {
   it.each([
     ["history", history],
     ["history turned off in words", { history_size: 0, history_ttl: "0s" }],

@@ -58,7 +58,7 @@ const optionsOf = (options: object) =>
 const optionProblems = (options: object) => problemsOf({ channel: { without_namespace: options } });
 const path = "channel.without_namespace";
 
-describe("channel options", () => {
+describe("[A8] channel options", () => {
   it.each(Object.entries(everyOption))("sets %s by its snake_case name", (property, value) => {
     const companion = companions[property] ?? {};
     const written = { ...companion, ...snakeCase(property, value) };
@@ -152,7 +152,7 @@ describe("channel options", () => {
   });
 });
 
-describe("history_meta_ttl", () => {
+describe("[H6] history_meta_ttl", () => {
   it("is the channel section's when the namespace has none, or 0", () => {
     expect(metaTtlMs({})).toBe(48 * 3_600_000);
     expect(metaTtlMs({ history_meta_ttl: "0s" })).toBe(48 * 3_600_000);

@@ -4,7 +4,7 @@ import { configOf, problemsOf } from "./parsed.ts";
 
 const channelProblems = (channel: object) => problemsOf({ channel });
 
-describe("the channel section", () => {
+describe("[A8] the channel section", () => {
   const taken: readonly [string, unknown, keyof ChannelConfig, unknown][] = [
     ["max_length", 1, "maxLengthBytes", 1],
     ["max_length", 1_000, "maxLengthBytes", 1_000],

@@ -5,7 +5,7 @@ import { configOf, problemsOf } from "./parsed.ts";
 
 const clientProblems = (client: object) => problemsOf({ client });
 
-describe("the client section", () => {
+describe("[A8] the client section", () => {
   const taken: readonly [string, unknown, keyof ClientConfig, unknown][] = [
     ["allowed_origins", ["*"], "allowedOrigins", ["*"]],
     ["allowed_origins", ["https://*.a.b", "x://"], "allowedOrigins", ["https://*.a.b", "x://"]],

@@ -6,7 +6,7 @@ cyclic["self"] = cyclic;
 
 const notADocument = "config must be an object or a JSON string of one, found";
 
-describe("parseConfigDocument", () => {
+describe("[A8] parseConfigDocument", () => {
   it.each([
     ["undefined", undefined, {}],
     ["an empty object", {}, {}],
@@ -33,7 +33,7 @@ describe("parseConfigDocument", () => {
     expect(parseConfigDocument(input)).toEqual({ outcome: "bad", problem });
   });
 
-  it("does not quote broken JSON, which may hold a secret", () => {
+  it("[A7] does not quote broken JSON, which may hold a secret", () => {
     const parsed = parseConfigDocument('{"http_api":{"key":hunter2}}');
     expect(JSON.stringify(parsed)).not.toContain("hunter2");
     expect(parsed.outcome).toBe("bad");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { configOf, problemsOf } from "./parsed.ts";
 
-describe("the http_api section", () => {
+describe("[A8] the http_api section", () => {
   it.each(["", "transport"])("takes the error_mode %j", (mode) => {
     expect(configOf({ http_api: { error_mode: mode } }).httpApi).toStrictEqual({ errorMode: mode });
   });

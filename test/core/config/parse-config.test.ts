@@ -7,8 +7,8 @@ import { configOf, problemsOf } from "./parsed.ts";
 
 const seed = 20_261_120;
 
-describe("parseConfig", () => {
-  it("gives every default for no configuration at all", () => {
+describe("[A8] parseConfig", () => {
+  it("[A1] gives every default for no configuration at all", () => {
     const defaults: Config = {
       client: {
         allowedOrigins: [],
@@ -152,7 +152,7 @@ describe("parseConfig", () => {
     expect({}).not.toHaveProperty("presence");
   });
 
-  it("shows a strange key as one bounded line", () => {
+  it("[B1] shows a strange key as one bounded line", () => {
     expect(problemsOf({ ["a\nb"]: 1 })).toEqual([String.raw`"a\nb" is unknown`]);
     expect(problemsOf({ ["x".repeat(500)]: 1 })).toEqual([`"${"x".repeat(64)}"… is unknown`]);
   });
@@ -184,7 +184,7 @@ describe("parseConfig", () => {
     );
   });
 
-  it("does not exhaust the stack on JSON nested a hundred thousand deep", () => {
+  it("[B1] does not exhaust the stack on JSON nested a hundred thousand deep", () => {
     const deep = '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000);
     const array = "[".repeat(100_000) + "]".repeat(100_000);
     expect(problemsOf(`{"engine":${deep},"channel":${deep},"proxies":${array}}`)).toEqual([

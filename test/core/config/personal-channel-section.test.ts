@@ -10,7 +10,7 @@ const personal = (settings: object) => ({
   channel,
 });
 
-describe("the personal channel", () => {
+describe("[A8] the personal channel", () => {
   it.each([
     [{}, { enabled: false, namespace: "", singleConnection: false }],
     [{ enabled: true }, { enabled: true, namespace: "", singleConnection: false }],

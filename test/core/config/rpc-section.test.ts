@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { configOf, problemsOf } from "./parsed.ts";
 
-describe("the rpc section", () => {
+describe("[A8] the rpc section", () => {
   it.each([true, false])("takes %j for ping.enabled", (enabled) => {
     const { rpc } = configOf({ rpc: { ping: { enabled, method: "ping" }, namespaces: [] } });
     expect(rpc).toStrictEqual({ pingEnabled: enabled });

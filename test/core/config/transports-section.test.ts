@@ -12,8 +12,8 @@ const sections = [
   ["long_poll", "longPoll"],
 ] as const;
 
-describe("the sections of the transports", () => {
-  it("have all of them off when nobody says otherwise", () => {
+describe("[A8] the sections of the transports", () => {
+  it("[T7] have all of them off when nobody says otherwise", () => {
     expect(Object.values(off)).toStrictEqual(sections.map(() => false));
     const said = Object.fromEntries(sections.map(([name]) => [name, { enabled: false }]));
     expect(configOf(said).transports).toStrictEqual(off);

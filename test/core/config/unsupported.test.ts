@@ -35,7 +35,7 @@ const everyPath = [
   ...Object.keys(unsupportedUniWebsocketKeys).map((name) => `uni_websocket.${name}`),
 ];
 
-describe("a key of Centrifugo's that Dormouse does not have", () => {
+describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
   it.each(everyPath)("%s is refused by name, and taken when it turns nothing on", (path) => {
     const problems = problemsOf(configWith(path, "something"));
     expect(problems).toHaveLength(1);
@@ -133,7 +133,7 @@ describe("a key of Centrifugo's that Dormouse does not have", () => {
   });
 });
 
-describe("a value that may be a secret", () => {
+describe("[A7] a value that may be a secret", () => {
   it.each([
     { http_api: { key: "hunter2" } },
     { http_api: { kee: "hunter2" } },

@@ -9,13 +9,13 @@ describe("a handover", () => {
     claims: { user: "Zoë\r\n😀\ud83d", expireAtSeconds: 5, info: json(`{"n":1.00}`) },
   };
 
-  it("survives its header", () => {
+  it("[V1] survives its header", () => {
     expect(parseHandover(encodeHandover(handover))).toStrictEqual(handover);
     const bare: Handover = { v: 1, keepalive: "server" };
     expect(parseHandover(encodeHandover(bare))).toStrictEqual(bare);
   });
 
-  it("is a header's value whatever the claims say", () => {
+  it("[V1] is a header's value whatever the claims say", () => {
     expect(encodeHandover(handover)).toMatch(/^[!-~]+$/);
   });
 });

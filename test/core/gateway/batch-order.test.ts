@@ -7,7 +7,7 @@ import { at, entry } from "./followed-channel.ts";
 const bytesMax = 10_000;
 
 describe("batch buffer", () => {
-  it("gives back what came, in order, once", () => {
+  it("[L1] gives back what came, in order, once", () => {
     const buffer = new BatchBuffer(bytesMax);
     const batches = [batch({ first: 1, entries: [entry(1)] }), batch({ first: 2 })];
     for (const each of batches) buffer.add(each);

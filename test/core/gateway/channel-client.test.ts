@@ -22,7 +22,7 @@ describe("a channel client", () => {
     ]);
   });
 
-  it("asks what an answer makes somebody ask together, after what waited before", () => {
+  it("[L6] asks what an answer makes somebody ask together, after what waited before", () => {
     const fixture = new ClientFixture();
     fixture.ask("follow", "history");
     fixture.onAnswer = (label) => fixture.ask(label === "follow" ? "newest" : "announce");
@@ -66,7 +66,7 @@ describe("a channel client", () => {
     expect(fixture.port.calls.at(-1)).toBe("history");
   });
 
-  it("repeats what does no harm once when a call failed, and never a publish", () => {
+  it("[L1] repeats what does no harm once when a call failed, and never a publish", () => {
     const fixture = new ClientFixture();
     fixture.ask("follow", "recover", "publish 1", "newest", "history");
     fixture.ask("publish 2");

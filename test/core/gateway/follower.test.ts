@@ -264,14 +264,14 @@ describe("a channel with history", () => {
     expect(subscriber.received).toEqual(["lost"]);
   });
 
-  it("adopts another epoch before the first publication, when nothing is at stake", () => {
+  it("[O1] adopts another epoch before the first publication, when nothing is at stake", () => {
     const { channel, subscriber } = subscribed(at(0));
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
     channel.takeStream(2, [2], { instance: 2, top: at(2, "f") });
     expect(subscriber.received).toEqual(["1", "2"]);
   });
 
-  it("drops what a former instance tells of a former stream", () => {
+  it("[L1] drops what a former instance tells of a former stream", () => {
     const channel = new FollowedChannel();
     const subscriber = new RecordingSubscription("42");
     channel.subscribe(subscriber);
@@ -281,7 +281,7 @@ describe("a channel with history", () => {
     expect(subscriber.received).toEqual(["4"]);
   });
 
-  it("takes from a former instance the publications that are new, and nothing else", () => {
+  it("[L1] takes from a former instance the publications that are new, and nothing else", () => {
     const channel = new FollowedChannel();
     const subscriber = new RecordingSubscription("42");
     channel.subscribe(subscriber);
@@ -290,7 +290,7 @@ describe("a channel with history", () => {
     expect(subscriber.received).toEqual(["4"]);
   });
 
-  it("says the epoch with the first publication, also when that was read", () => {
+  it("[W1] says the epoch with the first publication, also when that was read", () => {
     const { channel, subscriber } = subscribed(at(0));
     const frames: string[] = [];
     subscriber.subscription.send = (frame) => frames.push(textOf(frame));

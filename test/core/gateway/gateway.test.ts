@@ -174,7 +174,7 @@ describe("gateway", () => {
     expect(new GatewayFixture().gateway.find("").outcome).toBe("bad-name");
   });
 
-  it("reads the history for a client, or says why it can't", () => {
+  it("[H2] reads the history for a client, or says why it can't", () => {
     const fixture = new GatewayFixture();
     const answers: unknown[] = [];
     const query = { limit: 10, reverse: false };

@@ -36,7 +36,7 @@ describe("who joins for the newest publication", () => {
     expect(subscriber.answers).toEqual([recoveredAt(5, 5)]);
   });
 
-  it("gets the newest one that came while it was read", () => {
+  it("[O3] gets the newest one that came while it was read", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");
     channel.subscribe(subscriber, { mode: "cache", since: at(0, "") });
@@ -45,7 +45,7 @@ describe("who joins for the newest publication", () => {
     expect(subscriber.answers).toEqual([recoveredAt(7, 7)]);
   });
 
-  it("gets it though the gateway is behind, and not a second time", () => {
+  it("[O3] gets it though the gateway is behind, and not a second time", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");
     channel.subscribe(subscriber, { mode: "cache", since: at(0, "") });

@@ -96,7 +96,7 @@ describe("the first who joins", () => {
     expect([subscriber.answers, subscriber.received]).toEqual([[], []]);
   });
 
-  it("keeps no position on a channel without history, whatever it asks for", () => {
+  it("[W1] keeps no position on a channel without history, whatever it asks for", () => {
     const { channel, subscriber } = subscribing({ since: at(3), orFail: true });
     const error = { code: 108, message: "not available", temporary: false };
     channel.port.answer(following(), { outcome: "error", error });
@@ -107,7 +107,7 @@ describe("the first who joins", () => {
 });
 
 describe("who joins a channel that is followed", () => {
-  it("gets no position when it wants none", () => {
+  it("[W1] gets no position when it wants none", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");
     channel.subscribe(subscriber, { positioned: false });
@@ -278,7 +278,7 @@ describe("who joins a channel that is followed", () => {
     expect(channel.port.open).toBe(0);
   });
 
-  it("waits while the gateway reads what it missed itself", () => {
+  it("[L3] waits while the gateway reads what it missed itself", () => {
     const channel = subscribedAtFive();
     channel.takeStream(2, [7]);
     const subscriber = new RecordingSubscription("7");
@@ -329,7 +329,7 @@ describe("who joins a channel that is followed", () => {
     expect(channel.port.requests).toEqual([{ method: "recover", since: at(3, "f") }]);
   });
 
-  it("gets the first publication from memory as it is in the history", () => {
+  it("[L6] gets the first publication from memory as it is in the history", () => {
     const channel = new FollowedChannel();
     channel.subscribed(new RecordingSubscription("42"), at(0));
     channel.subscribe(new RecordingSubscription("7"), { since: at(3) });

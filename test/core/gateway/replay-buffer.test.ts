@@ -6,7 +6,7 @@ import { ReplayBuffer } from "../../../src/gateway/replay-buffer.ts";
 import { json } from "../api/channel-config.ts";
 
 describe("a replay buffer", () => {
-  it("holds nothing before it is opened", () => {
+  it("[L6] holds nothing before it is opened", () => {
     const buffer = new ReplayBuffer();
     buffer.append(publication(1));
     expect(buffer.since(0)).toBeUndefined();
@@ -31,7 +31,7 @@ describe("a replay buffer", () => {
     expect(buffer.since(1)).toBeUndefined();
   });
 
-  it("leaves out what was read beyond where the gateway stands", () => {
+  it("[L3] leaves out what was read beyond where the gateway stands", () => {
     const buffer = openedAt(5);
     expect(offsets(buffer.merge(publications(5, 6, 7)))).toEqual([5]);
     buffer.append(publication(6));
@@ -72,7 +72,7 @@ describe("a replay buffer", () => {
     expect(buffer.bytes).toBe(count * bytes);
   });
 
-  it("ends some time after the read that opened it, whatever came meanwhile", () => {
+  it("[B1] ends some time after the read that opened it, whatever came meanwhile", () => {
     const buffer = new ReplayBuffer();
     buffer.open(5, 1_000);
     buffer.open(5, 9_000);
@@ -84,14 +84,14 @@ describe("a replay buffer", () => {
     expect(buffer.bytes).toBe(0);
   });
 
-  it("ends when the clock was set back, rather than stay for longer", () => {
+  it("[B1] ends when the clock was set back, rather than stay for longer", () => {
     const buffer = new ReplayBuffer();
     buffer.open(5, 1_000_000);
     buffer.expire(999_999);
     expect(buffer.since(5)).toBeUndefined();
   });
 
-  it("goes on from where the gateway stands once it was emptied", () => {
+  it("[L6] goes on from where the gateway stands once it was emptied", () => {
     const buffer = openedAt(5, 6);
     buffer.empty();
     buffer.append(publication(7));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseCallFailure } from "../../../workers/platform/object-call.ts";
 
 describe("what a call to an object threw", () => {
-  it("is an overload only when the platform's flag says so", () => {
+  it("[B4] is an overload only when the platform's flag says so", () => {
     const flagged = Object.assign(new Error("too much"), { overloaded: true, retryable: true });
     expect(parseCallFailure(flagged)).toStrictEqual({
       overloaded: true,
@@ -12,7 +12,7 @@ describe("what a call to an object threw", () => {
     expect(parseCallFailure(unsure).overloaded).toBe(false);
   });
 
-  it("is summed up without its message, which may quote a payload", () => {
+  it("[A7] is summed up without its message, which may quote a payload", () => {
     const error = Object.assign(new TypeError("secret"), {
       remote: true,
       durableObjectReset: true,
@@ -20,7 +20,7 @@ describe("what a call to an object threw", () => {
     expect(parseCallFailure(error).summary).toBe("error=TypeError remote durableObjectReset");
   });
 
-  it("keeps a name out of the log that is no name", () => {
+  it("[A7] keeps a name out of the log that is no name", () => {
     const error = new Error("secret");
     error.name = "a secret\nin the name";
     expect(parseCallFailure(error).summary).toBe("error=unnamed");

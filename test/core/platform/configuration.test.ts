@@ -6,7 +6,7 @@ import { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
 const secrets = { API_KEY: "key", TOKEN_HMAC_SECRET_KEY: "hmac" };
 
 describe("the configuration of an environment", () => {
-  it("has the secrets and the parsed settings", () => {
+  it("[A8] has the secrets and the parsed settings", () => {
     const configuration = configurationOf({
       ...secrets,
       config: `{"http_api":{"error_mode":"transport"}}`,
@@ -25,7 +25,7 @@ describe("the configuration of an environment", () => {
     expect(configurationOf({ ...secrets })).not.toBe(configurationOf(env));
   });
 
-  it("names everything that is missing or wrong, at once", () => {
+  it("[A8] names everything that is missing or wrong, at once", () => {
     const configuration = configurationOf({ API_KEY: "", config: { clientt: {} } });
     if (configuration.outcome === "configured") throw new Error("unexpectedly configured");
     const [apiKey, hmac, ...others] = configuration.problems;
@@ -36,7 +36,7 @@ describe("the configuration of an environment", () => {
     expect(others.join()).toContain("clientt");
   });
 
-  it("adds the origins of development to the configured ones", () => {
+  it("[A6] adds the origins of development to the configured ones", () => {
     const configuration = configurationOf({
       ...secrets,
       config: { client: { allowed_origins: ["https://example.com"] } },

@@ -14,13 +14,13 @@ afterEach(() => {
 });
 
 describe("the secrets of npm run serve", () => {
-  it("are those of the file where the environment has none", () => {
+  it("[A8] are those of the file where the environment has none", () => {
     const { secrets, source } = servedSecrets({ file: worker.configFile });
     expect(secrets).toEqual({ API_KEY: "of-the-file", TOKEN_HMAC_SECRET_KEY: "file-too" });
     expect(source).toContain(".dev.vars");
   });
 
-  it("are those of the environment alone as soon as it has one", () => {
+  it("[A8] are those of the environment alone as soon as it has one", () => {
     vi.stubEnv("API_KEY", "of-the-environment");
     const { secrets, source } = servedSecrets({ file: worker.configFile });
     expect(secrets).toEqual({ API_KEY: "of-the-environment" });

@@ -36,7 +36,7 @@ describe("the command line of npm run serve", () => {
     [["--port", "0"], "--port must be"],
     [["--port", "65536"], "--port must be"],
     [["--port", "80.5"], "--port must be"],
-  ])("refuses %j and says why, without repeating a value", (args, problem) => {
+  ])("[A7] refuses %j and says why, without repeating a value", (args, problem) => {
     const parsed = parseServeOptions(args);
     expect(parsed).toMatchObject({ outcome: "bad", problem: expect.stringContaining(problem) });
     const said = parsed.outcome === "bad" ? parsed.problem : "";
