@@ -7,7 +7,7 @@ import type { VerifiedTokens } from "./ports.ts";
  * A connection has four queues. What a client sends, and what it is sent, passes them in this order:
  *
  *     frame
- *       ↓  FrameQueue    frames of the socket, one after the other (workers/objects/frame-queue.ts)
+ *       ↓  FrameQueue    frames of the socket, one after the other (workers/objects/client.ts)
  *       ↓                why: verifying a token and a commit take time, and the next frame must not overtake (rule O6)
  *       ↓                limit: limits.framesWaitingBytesMax, then disconnect code 3013
  *     command
