@@ -11,33 +11,41 @@ import type {
 } from "./session-snapshot.ts";
 
 /**
- * What a socket carries of its session while the object sleeps. During a deploy the next release reads what this one wrote
- * and the other way round: fields are only added, and absent ones have a meaning (rule V1).
+ * The state of a session that its socket carries while the object hibernates (rule S1). During a deploy the next
+ * release reads what this one wrote, and the other way round: fields are only added, and the absence of an added field
+ * has a meaning (rule V1). A session that is too large has its subscriptions in a row of the gateway (rule G2).
  */
 export interface Attachment extends SessionIdentity {
-  /** 2: the release before must not take it up, see {@link isForBoth}. It closes the socket, and the client comes back. */
+  /**
+   * 2: the release before can't serve the session, see {@link isForBoth}. It closes the socket, and the client comes
+   * back.
+   */
   readonly v: 1 | 2;
-  /** The only subscription there is. */
+  /** The subscription, if there is only one. */
   readonly subscription?: SubscriptionSnapshot;
-  /** All subscriptions, when there are several: JSON text, see {@link pack}. */
+  /** All subscriptions, if there are several: JSON text, see {@link pack}. */
   readonly packed?: string;
-  /** The text of `packed` lies in a row instead: it is too large to be here. */
+  /** The text of `packed` is in a row, because it is too large for the attachment. */
   readonly stored?: true;
-  /** What lies in the row are the subscriptions that the claims ask for, before connect; there are no others yet. */
+  /** Before connect: the row holds the subscriptions that the claims name. There are no other subscriptions yet. */
   readonly wanted?: true;
-  /** How far the gateway is with channels: each one's place among the subscriptions, epoch, offset, instance, number. */
+  /** The session's cursors. */
   readonly kept?: readonly KeptTuple[];
 }
 
+/**
+ * A cursor: the index of its channel among the subscriptions, epoch, offset, instance and sequence. Without history the
+ * epoch is "" and the offset 0.
+ */
 type KeptTuple = readonly [number, string, number, number, number];
 
-/** A session written down: what the socket carries, and what has to lie in a row. */
+/** A session as it is stored: in the socket's attachment, and in a row if the attachment says so. */
 export interface WrittenSession {
   readonly attachment: Attachment;
   readonly row?: string;
 }
 
-/** Writes a session down. That it fits was asked before: {@link fitsAttachment} for whatever may grow. */
+/** Writes a session. Everything in it was checked before with {@link fitsAttachment} and its like. */
 export function writeSession(snapshot: SessionSnapshot): WrittenSession {
   const { subscriptions, cursors: _, ...identity } = snapshot;
   const attachment: Attachment = {
@@ -67,8 +75,8 @@ export function writeSession(snapshot: SessionSnapshot): WrittenSession {
 /**
  * Reads what {@link writeSession} wrote.
  *
- * @param row finds the session's row by the connection's ID; undefined when there is none
- * @returns undefined for what no release of ours wrote, or one too new to be understood
+ * @param row finds the session's row by the connection's ID; undefined if there is none
+ * @returns undefined if the row is missing, or if no release wrote the attachment that this one can read
  */
 export function parseAttachment(
   attachment: unknown,
@@ -90,19 +98,21 @@ export function parseAttachment(
   return { ...identity, subscriptions, ...(cursors.size === 0 ? {} : { cursors }) };
 }
 
-/** A session that has yet to connect, with the subscriptions that its token asks the server for. */
+/** A session before connect, with the subscriptions that its token names. */
 function withWanted({ claims, ...identity }: SessionIdentity, text: string): SessionSnapshot {
   const wanted: readonly ServerSubscription[] = JSON.parse(text);
   const rest = claims ?? { user: "", expireAtSeconds: 0 };
   return { ...identity, claims: { ...rest, subscriptions: wanted }, subscriptions: [] };
 }
 
-/** Whether who the client is fits into what a socket carries; what doesn't is refused, never cut (rule B2). */
+/**
+ * Whether a session with these claims fits into an attachment. Larger claims are refused, never truncated (rule B2).
+ */
 export function fitsAttachment(claims: ConnectionClaims | undefined): boolean {
   return claims === undefined || claimsBytes(claims) <= limits.sessionClaimsBytesMax;
 }
 
-/** Whether the subscriptions fit into what a session may have of a row. */
+/** Whether the subscriptions fit into a session's row. */
 export function fitsRow(subscriptions: readonly SubscriptionSnapshot[]): boolean {
   return pack(subscriptions).bytes <= limits.sessionRowBytesMax;
 }
@@ -113,20 +123,22 @@ export function fitsInside({ claims, subscriptions }: SessionSnapshot): boolean 
   return bytes + keptBytesMax * subscriptions.length <= roomBytes(claims);
 }
 
-/** Whether so many positions fit into the attachment, wherever the subscriptions are. */
+/** Whether so many cursors fit into the attachment, beside the claims and wherever the subscriptions are. */
 export function fitsCursors(claims: ConnectionClaims | undefined, count: number): boolean {
   return keptBytesMax * count <= roomBytes(claims);
 }
 
-/** The version vouches for the rest, but for codecs to come: only we write attachments. */
+/**
+ * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
+ */
 function isAttachment(attachment: object): attachment is Attachment {
   if (!("v" in attachment) || (attachment.v !== 1 && attachment.v !== 2)) return false;
   return !("codec" in attachment) || isCodecName(attachment.codec);
 }
 
 /**
- * Whether the release before this one would serve the session right. It knows JSON on a socket of the client's own, and
- * neither patches nor filters: what it would send to others ends their connection for good (rule V1).
+ * Whether the release before this one can serve the session. That release knows JSON on a client's own WebSocket, and
+ * neither deltas nor filters: its frames would end other connections for good (rule V1).
  */
 function isForBoth({ codec, secret, subscriptions }: SessionSnapshot): boolean {
   return (
@@ -136,7 +148,9 @@ function isForBoth({ codec, secret, subscriptions }: SessionSnapshot): boolean {
   );
 }
 
-/** Positions are a help, not a need: should claims have grown so that they don't fit, they are left out (rule L7). */
+/**
+ * Cursors can be done without: if the claims have grown and cursors don't fit any more, they are left out (rule L7).
+ */
 function keptTuples({ claims, subscriptions, cursors }: SessionSnapshot): {
   readonly kept?: readonly KeptTuple[];
 } {
@@ -158,20 +172,21 @@ function cursorOf([, epoch, offset, instance, sequence]: KeptTuple): Cursor {
 }
 
 /**
- * Name, flags, end, what others are shown, and which publications are wanted, for each subscription. Null where something
- * follows what is absent.
+ * The channel's name, flags, expiry, channel info and tags filter of a subscription. Absent channel info before a
+ * filter is null.
  */
 type PackedSubscription = readonly [string, number, number, (JsonText | null)?, FilterNode?];
 
-/** All subscriptions as text, and what that takes in an attachment. */
+/** All subscriptions as text, and the bytes that the text takes in an attachment. */
 interface Pack {
   readonly text: string;
   readonly bytes: number;
 }
 
 /**
- * Made anew only when a subscription comes or goes, though a session is written down with every ping and many a batch. A
- * few are made as fast as found, and to remember them for each of thousands of sessions takes memory.
+ * Packs subscriptions. A session is written with every ping and with many batches, so the pack is cached until one of
+ * the subscriptions changes. A few are packed as fast as they are found in the cache, and caching them for each of
+ * thousands of sessions would take memory.
  */
 function pack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
   if (subscriptions.length <= packedAnewMax) return newPack(subscriptions);
@@ -233,7 +248,7 @@ function unpackOne([
 
 type FlagName = (typeof flagNames)[number];
 
-/** Their order is what is written: only ever add at the end. */
+/** The index of a name is its bit in the stored flags, so names are only ever added at the end (rule V1). */
 const flagNames = [
   "present",
   "announced",
@@ -248,7 +263,9 @@ function roomBytes(claims: ConnectionClaims | undefined): number {
   return limits.attachmentBytesMax - identityBytes - rest;
 }
 
-/** Counted once where a token says much; who the user is, is soon counted, and as in {@link pack} not worth remembering. */
+/**
+ * The size of large claims is cached. Claims with a user only are counted quickly, and as in {@link pack} not cached.
+ */
 function claimsBytes(claims: ConnectionClaims): number {
   const { info, subscriptions } = claims;
   if (info === undefined && subscriptions === undefined) return textBytes(JSON.stringify(claims));
@@ -261,7 +278,7 @@ function claimsBytes(claims: ConnectionClaims): number {
 
 const claimSizes = new WeakMap<ConnectionClaims, number>();
 
-/** Attachments store Latin-1 text in one byte a character and other text in two. */
+/** The platform stores Latin-1 text in one byte per character and other text in two. */
 function textBytes(text: string): number {
   for (let index = 0; index < text.length; index++) {
     if (text.charCodeAt(index) > 255) return text.length * 2;
@@ -269,7 +286,7 @@ function textBytes(text: string): number {
   return text.length;
 }
 
-/** The fields of fixed size, with their names and what the platform adds to each. */
+/** All fields of fixed size, with their names and the platform's overhead. */
 const identityBytes = 512;
-/** One position: five values, an epoch of ours, and what the platform adds to each. */
+/** One cursor: five values, one of them an epoch of 8 characters, and the platform's overhead. */
 const keptBytesMax = 64;

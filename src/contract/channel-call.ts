@@ -4,8 +4,9 @@ import type { Payload } from "../protocol/payload.ts";
 import type { StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
- * What the edge asks of a channel's object, and what comes back: the one RPC between them. During a deploy the two
- * sides may be one release apart (rule V1), so fields are only ever added, and an added field has a meaning of absence.
+ * A command of the edge to a channel's object: the only RPC between them, with {@link ChannelAnswers} as reply. During
+ * a deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added field
+ * has a meaning.
  */
 export type ChannelCommand =
   | { readonly method: "publish"; readonly request: PublicationRequest }
@@ -14,38 +15,41 @@ export type ChannelCommand =
   | { readonly method: "presence" }
   | { readonly method: "presence_stats" };
 
+/** A publish of a backend. */
 export interface PublicationRequest {
   readonly data: Payload;
   readonly tags?: Tags;
-  /** Deliver without keeping: no offset, no row. */
+  /** Whether the publication gets no offset and no row, and is only delivered. */
   readonly skipHistory: boolean;
   /** "" for none. */
   readonly idempotencyKey: string;
-  /** The document version this publication brings; 0n for none. Full uint64 range, so never a number. */
+  /** The version of the publication (rule H9); 0n for none. The full range of a uint64, which a number doesn't have. */
   readonly version: bigint;
   readonly versionEpoch: string;
-  /** Subscribers who asked for patches may get one (docs/protocol.md 3.1). */
+  /** Whether delta subscribers may get the publication as a delta (docs/protocol.md 3.1). */
   readonly delta: boolean;
 }
 
+/** Which publications of the history are read (rule H2). */
 export interface HistoryQuery {
-  /** 0: only the position. -1: everything there is. Above 0: at most so many publications. */
+  /** 0: only the position. -1: all publications. Above 0: at most so many publications. */
   readonly limit: number;
+  /** Exclusive in both directions. */
   readonly since?: StreamPosition;
   readonly reverse: boolean;
 }
 
-/** The answer to one command: the API's `result` object, already as it goes on the wire, or an error. */
+/** The answer to one command: the API's `result` object, as it is on the wire, or an error. */
 export type ChannelAnswer = { readonly result: JsonText } | { readonly error: ErrorCode };
 
-/** The answer to one call. Overloaded: nothing of it was done. */
+/** The answer to one call: an answer for each command, in order. overloaded: no command was carried out. */
 export type ChannelAnswers =
   | { readonly outcome: "answers"; readonly answers: readonly ChannelAnswer[] }
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
 
 /**
- * How many bytes a command holds in memory from its arrival until it is answered, roughly: what its sender chose, at a
- * byte a character, and a constant for the rest.
+ * The bytes that a command takes in memory until it is answered, estimated: one byte per character of the sender's
+ * texts, and a constant for the rest.
  */
 export function commandBytes(command: ChannelCommand): number {
   if (command.method !== "publish") return overheadBytes;
@@ -56,5 +60,5 @@ export function commandBytes(command: ChannelCommand): number {
   );
 }
 
-/** The objects that a command is made of. Without it, 10,000 publications of nothing would weigh nothing. */
+/** The JavaScript objects of a command. Without this constant, 10,000 empty publications would count as nothing. */
 const overheadBytes = 256;

@@ -2,41 +2,50 @@ import type { ConnectionClaims } from "../access/claims.ts";
 import type { CodecName } from "../protocol/codec.ts";
 
 /**
- * What the edge decided about a connection and tells the object that will hold it. During a deploy the two may be one
- * release apart (rule V1): fields are only ever added, and an added field has a meaning of absence.
+ * The edge's decisions on a connection, sent to the object that will hold the connection. During a deploy the two sides
+ * may be one release apart (rule V1): fields are only added, and the absence of an added field has a meaning.
  */
 export interface Handover {
   readonly v: 1;
-  /** Who sends the pings: the server, or a client that asked for auto-response with `?keepalive=client`. */
+  /** Which side sends pings: the server, or a client that asked for it with `?keepalive=client`. */
   readonly keepalive: "client" | "server";
-  /** What the frames are; absent for JSON. */
+  /** The codec of the client's frames; absent for JSON. */
   readonly codec?: Exclude<CodecName, "json">;
   /**
-   * The other end of the socket is the edge, which holds the client's HTTP stream: what the client has to say is posted
-   * (docs/protocol.md 4.3), and it is pinged by the edge. Absent: it is the client itself.
+   * The other end of the WebSocket is the edge, which holds the client's HTTP stream and pings the client (rule T2).
+   * The client posts its commands (docs/protocol.md 4.3). Absent: the other end is the client itself.
    */
   readonly emulated?: true;
-  /** Who comes again and again, and stays for one answer: nobody is told of it. Absent: a client like any other. */
+  /**
+   * The client is transient, because it polls: it isn't present and isn't announced (rule T9). Absent: it isn't
+   * transient.
+   */
   readonly passing?: true;
-  /** Of the token at the upgrade; absent when there was none. */
+  /** The claims of the token at the upgrade, verified (rule A3); absent if there was none. */
   readonly claims?: ConnectionClaims;
 }
 
-/** The header that carries it. The edge builds the object's request from scratch, so no client can set it. */
+/**
+ * The header that carries the handover. The edge makes the object's request from scratch, so no client can set it (rule
+ * A3).
+ */
 export const handoverHeader = "Dormouse-Session";
 
-/** The header, with the value 1, by which an object says that it refuses a socket for want of room. Clients don't see it. */
+/**
+ * The header, with the value 1, of an object's response that refuses a connection because the object is full (rule G3).
+ * Clients don't see it.
+ */
 export const fullHeader = "Dormouse-Full";
 
-/** A handover as the value of a header: ASCII, whatever the claims say. */
+/** Encodes a handover as the value of a header, which is ASCII whatever the claims hold. */
 export function encodeHandover(handover: Handover): string {
   return encodeURIComponent(JSON.stringify(handover));
 }
 
 /**
- * The reverse of {@link encodeHandover}. It trusts the text, which only the edge can have written.
+ * The reverse of {@link encodeHandover}. Only the edge can have written the text, so its fields aren't checked.
  *
- * @throws when the text is something else: then a request came past the edge, or the header is missing
+ * @throws if the text isn't a handover: the request didn't come through the edge, or the header is missing
  */
 export function parseHandover(text: string): Handover {
   const handover: Handover = JSON.parse(decodeURIComponent(text));

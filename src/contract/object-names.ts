@@ -1,9 +1,12 @@
-/** Whom a gateway serves: a region's clients, or those that the object of one channel has no room for (rule G4). */
+/** A gateway of a region's pool, or one that serves a single channel whose own object is full (rule G4). */
 export type GatewayAddress =
   | { readonly kind: "pool"; readonly region: string; readonly index: number }
   | { readonly kind: "channel"; readonly channel: string; readonly index: number };
 
-/** A gateway's name: `<region>/<index>` or `channel/<channel>/<index>`. At most 1,024 bytes, or its object isn't told it. */
+/**
+ * A gateway's name: `<region>/<index>` or `channel/<channel>/<index>`. It has to be at most 1,024 bytes long, because
+ * the platform doesn't tell an object a longer name.
+ */
 export function gatewayName(gateway: GatewayAddress): string {
   const { kind, index } = gateway;
   return kind === "pool"
@@ -14,8 +17,8 @@ export function gatewayName(gateway: GatewayAddress): string {
 /**
  * The reverse of {@link gatewayName}.
  *
- * @param name of the object; a channel's name may have slashes of its own
- * @throws when it is the name of no gateway: then a request came past the edge
+ * @param name the object's name, in which the channel's name may contain slashes
+ * @throws if the name isn't a gateway's: the request didn't come through the edge
  */
 export function parseGatewayName(name: string): GatewayAddress {
   const slash = name.lastIndexOf("/");
@@ -31,24 +34,24 @@ export function parseGatewayName(name: string): GatewayAddress {
 }
 
 const channelPrefix = "channel/";
-const noGateway = "A gateway was reached by a name that the edge doesn't give";
+const noGateway = "A gateway has a name that the edge doesn't give";
 
-/** The object that a client's posts are for, as its `node` names it (docs/protocol.md 4.3). */
+/** The object to which a client's posts go, as `node` names it (docs/protocol.md 4.3). */
 type NodeName =
   | { readonly kind: "channel"; readonly name: string }
   | { readonly kind: "gateway"; readonly name: string };
 
-/** The node of a channel's object. */
+/** The `node` of a channel's object. */
 export function channelNode(channel: string): string {
   return `channel:${channel}`;
 }
 
-/** The node of a gateway. */
+/** The `node` of a gateway. */
 export function gatewayNode(name: string): string {
   return `gateway:${name}`;
 }
 
-/** Which object a node is; undefined when it is none of ours. */
+/** The reverse of {@link channelNode} and {@link gatewayNode}; undefined for any other text. */
 export function parseNodeName(node: string): NodeName | undefined {
   const [, kind, name] = /^(channel|gateway):(.+)$/s.exec(node) ?? [];
   if (name === undefined) return undefined;

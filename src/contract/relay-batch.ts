@@ -1,44 +1,48 @@
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 
 /**
- * What a channel's object tells a gateway, and what comes back (rule L1). During a deploy the two sides may be one release
- * apart (rule V1): fields are only ever added, and an added field has a meaning of absence.
+ * A call of a channel's object to a gateway, with {@link RelayBatchReply} as reply (rule L1). During a deploy the two
+ * sides may be one release apart (rule V1): fields are only added, and the absence of an added field has a meaning.
  *
- * Entries are numbered from 1 in each instance of the channel's object, the same for all gateways. So a gateway knows what it
- * has already, however often a call is repeated, and sees what is missing.
+ * Each instance of the channel's object numbers its entries from 1, with the same numbers for all gateways. So a
+ * gateway knows which entries it has already, however often a call is repeated, and sees which are missing.
  */
 export interface RelayBatch {
   readonly v: 1;
   readonly channel: string;
-  /** When the channel's instance began, ms since 1970: a later one counts anew. */
+  /** When the channel's instance began, ms since 1970. A later instance numbers its entries from 1 again. */
   readonly instance: number;
-  /** The number of the first entry, or what it would be if there was one. */
+  /** The number of the first entry; without entries, the number of the next one. */
   readonly first: number;
   readonly entries: readonly RelayEntry[];
-  /** Whether the gateway is known to have taken everything before `first`. */
+  /** Whether the channel's object knows that the gateway has taken everything before `first`. */
   readonly certain: boolean;
-  /** Where the stream stands after these entries; absent on a channel without history. */
+  /** The top after these entries; absent on a channel without history. */
   readonly top?: StreamPosition;
 }
 
-/** One thing that happened on a channel. */
+/** One event of a channel. Two releases agree on the types' names, "sole" for an exclusive connection among them. */
 export type RelayEntry =
   | { readonly type: "publication"; readonly publication: Publication }
   | { readonly type: "join" | "leave"; readonly info: ClientInfo }
-  /** This user's other connections on the channel give way to this one (close code 3504). */
+  /** The user's other connections on the channel are closed with 3504 for this client's (rule C10). */
   | { readonly type: "sole"; readonly user: string; readonly client: string }
-  /** The history was removed: nothing of it may be served from memory any more. */
+  /** The history was removed: no gateway may serve it from memory any more. */
   | { readonly type: "removed" };
 
+/** A gateway's reply to a batch. */
 export type RelayBatchReply =
-  /** What was new is with its listeners, or waits in order for what is missing. */
+  /** New entries are sent to the subscribers, or wait in order for missing ones. */
   | { readonly outcome: "taken" }
-  /** Nobody here wants the channel: the gateway is to be forgotten, unless it asked again meanwhile. */
+  /**
+   * The gateway has no subscriber to the channel: it is to be forgotten, unless it has followed again meanwhile (rule
+   * L5).
+   */
   | { readonly outcome: "left" }
-  /** Nothing was taken: the gateway's sockets hold as much as memory bears. To be sent again later. */
+  /** The gateway is overloaded and took nothing: the batch is to be sent again later (rule B3). */
   | { readonly outcome: "busy" };
 
-/** How many bytes an entry takes in memory and in a call, roughly: a byte a character, and a constant for the rest. */
+/** The bytes that an entry takes in memory and in a call, estimated: one per character, and a constant for the rest. */
 export function entryBytes(entry: RelayEntry): number {
   switch (entry.type) {
     case "publication":
@@ -53,7 +57,7 @@ export function entryBytes(entry: RelayEntry): number {
   }
 }
 
-/** The same of a publication. */
+/** The same as {@link entryBytes}, for a publication. */
 export function publicationBytes({ data, info, tags = {} }: Publication): number {
   const ownBytes = overheadBytes + data.length + (info === undefined ? 0 : infoBytes(info));
   return Object.entries(tags).reduce(
@@ -66,5 +70,5 @@ function infoBytes({ user, client, connInfo, chanInfo }: ClientInfo): number {
   return user.length + client.length + (connInfo?.length ?? 0) + (chanInfo?.length ?? 0);
 }
 
-/** The objects that an entry is made of, and their names in a call. */
+/** The JavaScript objects of an entry, and the names of their fields in a call. */
 const overheadBytes = 128;

@@ -5,44 +5,48 @@ import type { ClientInfo, Publication, StreamPosition } from "../protocol/public
 import { type RelayEntry, entryBytes } from "./relay-batch.ts";
 
 /**
- * What a gateway asks a channel's object on behalf of its clients; the answers come in the same order. During a deploy the
- * two sides may be one release apart (rule V1): fields are only ever added, and an added field has a meaning of absence.
+ * A request of a gateway to a channel's object, for its clients. The replies come in the order of the requests. During
+ * a deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added field
+ * has a meaning.
  */
 export type RelayRequest =
-  /** Registers the gateway: from the answer's number on it is sent everything. */
+  /** Registers the gateway: it is sent every entry after the `sequence` of the reply. */
   | { readonly method: "follow" }
   /**
-   * What came after a position, if all of it is still there, and no more than a client may recover. `whole`: the gateway
-   * itself has missed it, and needs it however much it is. It gets the oldest of it, at least one publication, and asks for
-   * the rest from there on, until it is where the answer says that the stream stands.
+   * Reads all publications after a position, if they can be read and are no more than a client may recover. `whole`:
+   * the gateway itself has missed them and needs all of them, however many they are. Then the reply holds the oldest
+   * ones, at least one, and the gateway requests the next ones from there on, until it has reached the reply's
+   * position.
    */
   | { readonly method: "recover"; readonly since: StreamPosition; readonly whole?: boolean }
-  /** The newest publication, if it is still there: all that matters on a channel with cache recovery. */
+  /** Reads the newest publication, if it can be read, for recovery in cache mode. */
   | { readonly method: "newest" }
-  /** A client's publication. Its right to publish, and the data, were checked by the gateway. */
+  /** Publishes for a client. The gateway has checked the client's permission, and the data. */
   | { readonly method: "publish"; readonly data: Payload; readonly info: ClientInfo }
-  /** `bytesMax`: how large an answer the client can take. */
+  /** Reads the history for a client. `bytesMax`: how large a reply the client can take. */
   | { readonly method: "history"; readonly query: HistoryQuery; readonly bytesMax: number }
-  /** Joins, leaves and sole connections of the gateway's clients, for everybody. */
+  /** Passes on joins, leaves and exclusive connections of the gateway's clients. */
   | { readonly method: "announce"; readonly entries: readonly RelayEntry[] };
 
+/** The reply to one request. */
 export type RelayReply =
   | {
       readonly outcome: "following";
-      /** Where the stream stands; absent on a channel without history. */
+      /** The top; absent on a channel without history. */
       readonly position?: StreamPosition;
-      /** Everything up to here was before: see {@link RelayBatch}. */
+      /** The number of the last entry before the gateway was registered: see `RelayBatch`. */
       readonly instance: number;
       readonly sequence: number;
     }
-  /** Publications after the position asked for (or the newest one), oldest first; the stream stands at `position`. */
+  /** The publications that were requested, oldest first. `position` is the top. */
   | {
       readonly outcome: "recovered";
       readonly publications: readonly Publication[];
       readonly position: StreamPosition;
     }
+  /** The publications can't be read. `position` is the top. */
   | { readonly outcome: "unrecoverable"; readonly position: StreamPosition }
-  /** The publication is entry `sequence` of `instance`, if the gateway is registered. */
+  /** The publication is entry `sequence` of `instance`, which the gateway gets if it is registered. */
   | { readonly outcome: "published"; readonly instance: number; readonly sequence: number }
   | {
       readonly outcome: "history";
@@ -52,17 +56,17 @@ export type RelayReply =
   | { readonly outcome: "announced" }
   | { readonly outcome: "error"; readonly error: ErrorCode };
 
-/** The answer to one call. Overloaded: nothing of it was done. */
+/** The reply to one call: a reply for each request, in order. overloaded: no request was carried out. */
 export type RelayReplies =
   | { readonly outcome: "answers"; readonly answers: readonly RelayReply[] }
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
 
-/** Who of a gateway's sockets is present on a channel. */
+/** The clients of a gateway that are present on a channel. */
 export interface GatewayPresence {
   readonly clients: readonly ClientInfo[];
 }
 
-/** Who is present on a channel, on all its sockets. */
+/** The clients that are present on a channel, on its own object and on all gateways (rule G6). */
 export type ChannelPresenceReply =
   | {
       readonly outcome: "present";
@@ -72,7 +76,7 @@ export type ChannelPresenceReply =
     }
   | { readonly outcome: "error"; readonly error: ErrorCode };
 
-/** What a question holds in memory, roughly. */
+/** The bytes that a request takes in memory, estimated. */
 export function relayRequestBytes(request: RelayRequest): number {
   switch (request.method) {
     case "publish":

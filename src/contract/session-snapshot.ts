@@ -4,64 +4,78 @@ import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 
-/** Who a client is and where its connection stands. */
+/** Who a client is, and the phase of its connection. The names of the fields are stored in attachments (rule V1). */
 export interface SessionIdentity {
   /**
-   * new: no connect yet. refused: connect was answered with an error, nothing else is.
-   * closed: we closed the socket; it may still be listed, and must not be sent to.
+   * new: before connect. refused: connect was answered with an error, and no further command is answered (rule C4).
+   * closed: the server closed the socket, which the platform may still list, and nothing may be sent to it (rule S4).
    */
   readonly phase: "new" | "connected" | "refused" | "closed";
   /** The connection's ID, a UUID. */
   readonly client: string;
   readonly openedAtMs: number;
-  /** Who sends the pings that show that the other side is there. */
+  /** Which side sends pings (rules K1 and K3). */
   readonly keepalive: "client" | "server";
-  /** What its frames are; absent for JSON. */
+  /** The codec of the client's frames; absent for JSON. "one_way" stands for a unidirectional client. */
   readonly codec?: Exclude<CodecName, "json">;
-  /** The secret by which what it posts is known to be its own (docs/protocol.md 4.3); absent on a WebSocket of its own. */
+  /**
+   * The secret that posted commands carry (rule T4, docs/protocol.md 4.3); absent for a client on its own WebSocket.
+   */
   readonly secret?: string;
-  /** It stays for one answer, and comes again: it isn't present, and nobody hears of its coming and going. */
+  /** The client is transient: it polls, so it isn't present, and its joins and leaves aren't announced (rule T9). */
   readonly passing?: boolean;
-  /** Until connect: the claims of a token verified at the edge. Then: the connection's own, without the subscriptions. */
+  /**
+   * Until connect: the claims of a token that the edge verified. Then: the connection's claims without subscriptions.
+   */
   readonly claims?: ConnectionClaims;
   /** When the last ping was sent; absent before the first. */
   readonly pingedAtMs?: number;
+  /** Whether the last ping is unanswered. */
   readonly awaitingPong?: boolean;
 }
 
-/** What must be known of a session after its object slept (rule S1). How it is written down: `attachment.ts`. */
+/** The state of a session that survives hibernation (rule S1). `attachment.ts` writes it and reads it. */
 export interface SessionSnapshot extends SessionIdentity {
   /** In the order in which they were made. */
   readonly subscriptions: readonly SubscriptionSnapshot[];
-  /** On a gateway: how far it is with those channels for which this session has to remember it (rule L7). */
+  /** The cursors that this session stores for its gateway, by channel (rule L7). Stored as `kept`. */
   readonly cursors?: ReadonlyMap<string, Cursor>;
 }
 
-/** A subscription as it was granted: namespace options and the token's override are already weighed in. */
+/**
+ * A subscription as it was granted: the namespace's options with the token's overrides. The names of the fields are
+ * stored in attachments (rule V1).
+ */
 export interface SubscriptionSnapshot {
   readonly channel: string;
   readonly chanInfo?: JsonText;
-  /** Seconds since 1970; 0 for never. */
+  /** When the subscription expires, seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
+  /** Listed in presence. */
   readonly present: boolean;
+  /** Its join and leave are announced. */
   readonly announced: boolean;
+  /** It gets join and leave pushes. */
   readonly hearsJoinLeave: boolean;
-  /** The server made it: when it can't go on, the connection can't. */
+  /** The server made the subscription, so the connection ends with it. */
   readonly serverSide?: boolean;
-  /** The user's other connections on this channel give way to this one. */
+  /** Exclusive: the user's other connections on this channel are closed for this one (rule C10). */
   readonly sole?: boolean;
-  /** The client gets patches where they are shorter. Never together with a filter. */
+  /** The client gets deltas where they are shorter (rule D2). Never together with a filter. */
   readonly delta?: boolean;
   /**
-   * With `delta`: the client was sent the publication at the top of the stream, and nothing else after it. Only remembered of a
-   * session's only subscription: a gateway couldn't say which publication that is.
+   * With `delta`: the last publication that the client was sent is the one at the top of the history. Stored only for a
+   * session's only subscription, because a gateway couldn't tell which publication that is.
    */
   readonly hasNewest?: boolean;
-  /** Which publications the client wants, by their tags. */
+  /** The tags filter of the publications that the client gets. */
   readonly filter?: FilterNode;
 }
 
-/** How far a gateway is with a channel: its subscribers have everything up to here. How it is stored: `attachment.ts`. */
+/**
+ * How far a gateway is with a channel: its subscribers have everything up to here. `attachment.ts` stores it as a
+ * tuple.
+ */
 export interface Cursor {
   /** The channel's instance, and the number of the last entry taken from it. */
   readonly instance: number;
