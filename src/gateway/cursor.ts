@@ -3,14 +3,14 @@ import type { Cursor } from "../contract/session-snapshot.ts";
 import type { RelayBatch } from "../contract/relay-batch.ts";
 import type { Subscription } from "../session/subscription.ts";
 
-/** Whether one cursor is further than another. */
+/** Whether one cursor is further than another: by instance, then by sequence, then by offset. */
 export function isBeyond(one: Cursor, other: Cursor): boolean {
   if (one.instance !== other.instance) return one.instance > other.instance;
   if (one.sequence !== other.sequence) return one.sequence > other.sequence;
   return (one.position?.offset ?? 0) > (other.position?.offset ?? 0);
 }
 
-/** Where a gateway stood that has taken everything before this batch, and nothing of it. */
+/** The cursor of a gateway that has taken everything before this batch, and nothing of the batch. */
 export function cursorBefore({ instance, first, entries, top }: RelayBatch): Cursor {
   const cursor = { instance, sequence: first - 1 };
   if (top === undefined) return cursor;
@@ -21,30 +21,36 @@ export function cursorBefore({ instance, first, entries, top }: RelayBatch): Cur
   return { ...cursor, position: top };
 }
 
-/** Whether two positions are of one stream. An empty epoch isn't known yet, and isn't compared (docs/protocol.md 2.6). */
+/**
+ * Whether two positions have the same epoch. An empty epoch isn't known yet, and isn't compared (docs/protocol.md 2.6).
+ */
 export function sameStream(one: StreamPosition, other: StreamPosition): boolean {
   return one.epoch === other.epoch || one.epoch === "" || other.epoch === "";
 }
 
 /**
- * Notes how far a gateway is with a channel, where it survives sleep: in one subscriber's attachment (rule L7), so that a
- * batch costs one attachment and not one for each subscriber.
+ * Stores a gateway's cursor of a channel, so that it survives hibernation (rule L7). It is stored in the attachment of
+ * one subscriber, the keeper, so that a batch costs one attachment and not one for each subscriber.
  */
 export class CursorKeeper {
   #keeper: Subscription | undefined;
-  /** What it holds. */
+  /** The cursor that the keeper stores. */
   #written: Cursor | undefined;
-  /** They had no room when they were last asked, the longest ago first. They may have it again. Undefined while all have. */
+  /**
+   * Subscriptions whose attachment was full last time, least recently asked first. They may have room again. Undefined
+   * while there are none.
+   */
   #refused: Set<Subscription> | undefined;
-  /** For what some of them were asked again. */
-  #askedFor: Cursor | undefined;
+  /** The cursor for which some of the refused were asked again. */
+  #askedAgainFor: Cursor | undefined;
 
-  /** A subscription woke, and holds what was noted. */
+  /** A restored subscription stores this cursor, so it is the keeper. */
   restored(subscription: Subscription, cursor: Cursor): void {
     this.#keeper = subscription;
     this.#written = cursor;
   }
 
+  /** A subscription has ended. */
   left(subscription: Subscription): void {
     this.#accept(subscription);
     if (subscription !== this.#keeper) return;
@@ -52,26 +58,26 @@ export class CursorKeeper {
     this.#written = undefined;
   }
 
-  /** Everybody has left. */
+  /** All subscriptions have ended. */
   clear(): void {
     this.#refused = undefined;
-    this.#askedFor = undefined;
+    this.#askedAgainFor = undefined;
     this.#keeper = undefined;
     this.#written = undefined;
   }
 
-  /** Notes how far the gateway is, if that isn't noted yet. */
+  /** Stores the cursor, unless it is stored already. */
   keep(cursor: Cursor, subscriptions: Iterable<Subscription>): void {
     if (this.#written === cursor) return;
     if (this.#keeper === undefined || !this.#keptBy(this.#keeper, cursor)) {
-      const again = this.#askedFor === cursor ? [] : firstOf(askedAgain, this.#refused ?? []);
+      const again = this.#askedAgainFor === cursor ? [] : firstOf(askedAgain, this.#refused ?? []);
       this.#keeper = this.#find(cursor, subscriptions, again);
-      this.#askedFor = this.#refused === undefined ? undefined : cursor;
+      this.#askedAgainFor = this.#refused === undefined ? undefined : cursor;
     }
     this.#written = this.#keeper === undefined ? undefined : cursor;
   }
 
-  /** Asks everybody once, and then a few again for each batch: all of them may be thousands. */
+  /** Asks each subscription once, and then a few of the refused again for each batch: there may be thousands. */
   #find(
     cursor: Cursor,
     subscriptions: Iterable<Subscription>,
@@ -85,7 +91,7 @@ export class CursorKeeper {
   }
 
   #keptBy(subscription: Subscription, cursor: Cursor): boolean {
-    // The last one that was asked comes last.
+    // Removed first, so that the subscription that was asked last comes last.
     this.#accept(subscription);
     if (subscription.keep(cursor)) return true;
     this.#refused ??= new Set();
@@ -108,5 +114,5 @@ function firstOf(count: number, subscriptions: Iterable<Subscription>): readonly
   return found;
 }
 
-/** Enough that a crowd is asked in a while, and too few to be noticed beside sending a batch to it. */
+/** Enough that all of a crowd are asked in time, and so few that asking takes little time beside sending a batch. */
 const askedAgain = 4;

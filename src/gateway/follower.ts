@@ -17,35 +17,41 @@ import type { SubscriptionMemory } from "./memory.ts";
 import type { PendingRequest } from "./channel-client.ts";
 
 /**
- * One channel as a gateway follows it, for all its subscribers here (rules L1, L3, L6 and L7).
+ * A gateway's view of one channel, for all its subscribers here (rules L1, L3, L6 and L7).
  *
- * It stands somewhere: everything up to there is with its subscribers. What comes next is passed on; when something between
- * is missing, what came waits until that was read. Where it stands is unknown at first, until the channel's object answers
- * `follow`, and after a sleep of which nothing was noted. Then a batch that is known to follow on what was taken tells it.
- * Any other might repeat what the subscribers have, or leave something out: they are told that they lost the stream, which
- * is never a gap and never anything twice, with history and without.
+ * The follower's cursor says how far it is: the subscribers have everything up to there. Entries that come next are
+ * passed on. If publications are missing before them, they wait until the missing ones have been read. The cursor is
+ * unknown at first, until the channel's object replies to `follow`, and after a hibernation for which no cursor was
+ * stored. Then a batch tells it, if the channel's object knows that the gateway has taken everything before that batch.
+ * Any other batch might repeat entries, or leave some out: then the subscribers are told that their state is
+ * insufficient, so that none has a gap or gets a publication twice, with history and without.
  *
- * A gateway has thousands of them, of which few are asked for something at a time. So what only joins and catching up need
- * is there only while they do.
+ * A gateway has thousands of followers, and in few of them something is under way. So what only pending subscribes and
+ * catching up need exists only meanwhile.
  */
 export class Follower {
   readonly channel: string;
   readonly #gateway: FollowerGateway;
   readonly #subscribers: LocalSubscribers;
-  /** Those who want to subscribe; undefined while nobody does and nothing is read for any of them. */
+  /** Undefined while no subscribe is pending, and none of their reads is under way. */
   #pending: PendingSubscribes | undefined;
-  /** What came since something was read for them; undefined while it is closed and nobody joins. */
+  /**
+   * The publications since the first read for a pending subscribe; undefined while it is closed and none is pending.
+   */
   #replayBuffer: ReplayBuffer | undefined;
-  /** What came while something missing was read, or before it was known what the gateway needs; undefined otherwise. */
+  /**
+   * Batches that came while missing publications are read, or before the cursor is known; undefined if there are none.
+   */
   #buffer: BatchBuffer | undefined;
-  /** Where it stands; undefined while that is unknown. */
+  /** Undefined while it is unknown. */
   #cursor: Cursor | undefined;
-  /** `follow` is under way. */
+  /** Whether a `follow` request is under way. */
   #following = false;
-  /** What is missing is being read. */
+  /** Whether missing publications are being read. */
   #catchingUp = false;
-  /** The offset after which something was missing the last time. */
+  /** The offset after which missing publications were read the last time. */
   #missedAfter: number | undefined;
+  /** Whether `#run` is on the call stack. */
   #working = false;
 
   constructor(channel: string, gateway: FollowerGateway) {
@@ -54,7 +60,7 @@ export class Follower {
     this.#subscribers = new LocalSubscribers(channel, gateway.client);
   }
 
-  /** Nobody here wants the channel, or is about to. */
+  /** Whether there are neither subscribers nor pending subscribes. */
   get idle(): boolean {
     return this.#subscribers.size === 0 && !this.#subscribing;
   }
@@ -69,14 +75,14 @@ export class Follower {
     return this.#subscribers.subscriptions;
   }
 
-  /** What it holds for clients that recover together. */
+  /** The bytes of the publications that are kept for clients that recover together. */
   get replayBufferBytes(): number {
     return this.#replayBuffer?.bytes ?? 0;
   }
 
-  /** Takes what the channel's object tells. Follow it, in the same stretch, with {@link settle}. */
+  /** Takes a channel object's batch. The caller has to call {@link settle} next, in the same synchronous run. */
   take(batch: RelayBatch, nowMs: number): RelayBatchReply {
-    // It cuts those who are too far behind, and may leave nobody.
+    // First, because it disconnects connections that are too far behind, after which no subscriber may be left.
     const overloaded = this.#subscribers.overloaded(nowMs);
     if (this.idle) return { outcome: "left" };
     if (overloaded) return { outcome: "busy" };
@@ -84,7 +90,7 @@ export class Follower {
     return { outcome: "taken" };
   }
 
-  /** Makes somebody a subscriber; `answer` may be called at once. */
+  /** Adds a subscription; `done` may be called at once. See `Channels.subscribe`. */
   subscribe(
     subscription: Subscription,
     options: SubscribeOptions,
@@ -104,7 +110,7 @@ export class Follower {
     });
   }
 
-  /** Ends a subscription, or the wish for one, which then isn't answered any more (rule G5). */
+  /** Ends a subscription, or cancels a pending one, whose `done` then isn't called any more (rule G5). */
   unsubscribe(subscription: Subscription): void {
     this.#gateway.memory.remove(subscription);
     this.#run(() => {
@@ -113,7 +119,7 @@ export class Follower {
     });
   }
 
-  /** Takes up a subscription that slept, and where it noted that the gateway stands. */
+  /** Restores a subscription after hibernation, with the cursor that it stores. */
   restore(subscription: Subscription): void {
     this.#gateway.memory.add(subscription);
     this.#run(() => {
@@ -121,20 +127,24 @@ export class Follower {
     });
   }
 
-  /** Answers a publisher once its publication has reached the hub (rule O4): at once, unless it is a subscriber here. */
+  /**
+   * Answers a publisher once its publication has reached the hub (rule O4), or at once if it isn't a subscriber here.
+   */
   awaitPublication(wait: PublishWait): void {
     this.#run(() => this.#subscribers.awaitPublication(wait));
   }
 
-  /** Whether publications are being collected; then the subscription's `flushed` is called once they went out. */
+  /**
+   * Whether publications are being collected. If so, the subscription's `flushed` is called once they have been sent.
+   */
   awaitFlush(subscription: Subscription): boolean {
     return this.#subscribers.awaitFlush(subscription);
   }
 
   /**
-   * Sends what was collected and gives up what has waited too long.
+   * Sends what was collected if that is due, and ends what has waited too long.
    *
-   * @returns in how many ms this must be called again; undefined when there is nothing to wait for
+   * @returns in how many ms this must be called again; undefined if there is nothing to wait for
    */
   settle(nowMs: number): number | undefined {
     let settleInMs: number | undefined;
@@ -144,22 +154,23 @@ export class Follower {
     return settleInMs;
   }
 
-  /** Lets go of what was held for clients that recover together, if that was long ago. */
+  /** Drops the publications kept for clients that recover together, if the time to keep them is over. */
   expireReplayBuffer(nowMs: number): void {
     if (!this.#reading) this.#replayBuffer?.expire(nowMs);
     this.#dropUnused();
   }
 
-  /** The same, however long ago it was. */
+  /** Drops the publications kept for clients that recover together, unless a read is under way. */
   dropReplayBuffer(): void {
     if (!this.#reading) this.#replayBuffer?.close();
     this.#dropUnused();
   }
 
   /**
-   * Whatever happens here happens inside of this. Sending makes sessions go on with other commands, and they come back here
-   * in the middle of something: a subscriber that began between two publications of a batch would see a gap, or one twice.
-   * So what follows from all of it comes last.
+   * Does all work of the follower, and then what follows from it. Sending makes sessions carry out further commands,
+   * which call the follower again in the middle of its work: a subscription that began between two publications of a
+   * batch would get a gap, or one of them twice. So the outermost call does what follows from all of the work, at its
+   * end.
    */
   #run(work: () => void): void {
     if (this.#working) {
@@ -169,7 +180,7 @@ export class Follower {
     this.#working = true;
     try {
       work();
-      while (this.#goOn());
+      while (this.#proceed());
       if (this.#cursor !== undefined) this.#subscribers.keep(this.#cursor);
     } finally {
       this.#working = false;
@@ -205,9 +216,10 @@ export class Follower {
     if (this.#replayBuffer?.isOpen === false) this.#replayBuffer = undefined;
   }
 
-  /** @returns whether something was done, from which more may follow */
-  #goOn(): boolean {
-    // Whose publication is among what is being read hears of it first (rule O4), though a later instance has been heard.
+  /** @returns whether something was done, from which more may follow; false if there is nothing to do */
+  #proceed(): boolean {
+    // A publisher whose publication is being read gets the publication first (rule O4), even if the cursor already
+    // names a later instance.
     if (this.#catchingUp) return false;
     const cursor = this.#cursor;
     if (cursor !== undefined && this.#subscribers.release(cursor)) return true;
@@ -227,8 +239,8 @@ export class Follower {
       this.#keepForLater(batch);
       return;
     }
-    if (this.#cursor === undefined && !this.#standBefore(batch)) {
-      // Whoever joins needs what is told after the answer to `follow`, which may come later than this.
+    if (this.#cursor === undefined && !this.#startBefore(batch)) {
+      // Pending subscribes need the entries after the reply to `follow`, and the reply may come later than they.
       if (this.#subscribing) this.#keepForLater(batch);
       return;
     }
@@ -244,18 +256,22 @@ export class Follower {
     if (sorted.rest !== undefined) this.#catchUp(sorted.rest);
   }
 
-  /** @returns whether it is known now where the subscribers stood before the batch */
-  #standBefore(batch: RelayBatch): boolean {
+  /**
+   * Sets the unknown cursor to before the batch, if that is what the subscribers have; else they are told.
+   *
+   * @returns whether the cursor is known now
+   */
+  #startBefore(batch: RelayBatch): boolean {
     if (this.#subscribers.size === 0) return false;
     const { certain, first, entries, top } = batch;
-    // The first word of an instance that has nothing to tell repeats nothing and leaves nothing out.
-    const saysNothing = first === 1 && entries.length === 0 && top === undefined;
-    if (certain || saysNothing) this.#standAt(cursorBefore(batch));
+    // The first batch of an instance, without entries and without history, repeats nothing and leaves nothing out.
+    const isEmptyStart = first === 1 && entries.length === 0 && top === undefined;
+    if (certain || isEmptyStart) this.#startAt(cursorBefore(batch));
     else this.#insufficientState();
-    return certain || saysNothing;
+    return certain || isEmptyStart;
   }
 
-  #standAt(cursor: Cursor): void {
+  #startAt(cursor: Cursor): void {
     const { position } = cursor;
     this.#cursor = cursor;
     if (position === undefined) return;
@@ -264,8 +280,9 @@ export class Follower {
 
   #follow(pending: PendingSubscribes): void {
     this.#following = true;
-    // They slept, and nobody knows what they have. The channel's object begins anew with this gateway: what it tells from
-    // then on follows on what joins now, not on what they have, and nothing shows from when on that is so.
+    // Restored subscribers whose cursor is unknown have to be told. The channel's object registers the gateway anew, so
+    // its entries follow on the reply to `follow`, and nothing shows whether they also follow on what these subscribers
+    // have.
     this.#endSubscriptions();
     this.#gateway.request(this.channel, [
       {
@@ -283,7 +300,7 @@ export class Follower {
       return;
     }
     const { instance, sequence, position } = reply;
-    this.#standAt({ instance, sequence, ...(position === undefined ? {} : { position }) });
+    this.#startAt({ instance, sequence, ...(position === undefined ? {} : { position }) });
     this.#takeBuffered();
   }
 
@@ -294,18 +311,22 @@ export class Follower {
   }
 
   #keepForLater(batch: RelayBatch): void {
-    // It is passed on in one stretch with the last page of what was missing, in which no socket can drain: together they
-    // must not be reason to cut a reader as slow.
+    // The batches are sent in one synchronous run with the last page of missing publications, during which no socket
+    // can drain. Together they must not get a reader disconnected as slow.
     this.#buffer ??= new BatchBuffer(
       Math.min(limits.followerBufferBytesMax, this.#gateway.client.queueMaxSizeBytes / 2),
     );
     this.#buffer.add(batch);
   }
 
-  /** Reads what is missing (rule L3). What came after it waits, with everything that comes meanwhile. */
+  /**
+   * Reads missing publications (rule L3). What came after them waits, with everything that comes meanwhile.
+   *
+   * @param rest the part of a batch after the missing publications
+   */
   #catchUp(rest: RelayBatch): void {
     const since = this.#cursor?.position;
-    // It was read just now, and wasn't there.
+    // They have just been read from this offset, and weren't there.
     if (since === undefined || since.offset === this.#missedAfter) {
       this.#insufficientState();
       return;
@@ -339,15 +360,15 @@ export class Follower {
     }
     const offset = this.#advance(reply.publications);
     if (offset >= reply.position.offset) this.#takeBuffered();
-    // Only a page of what is missing is answered: while the next one is asked for, sockets drain.
+    // The reply holds only a page of the missing publications. While the next page is requested, sockets drain.
     else if (offset > since.offset) this.#readPage({ ...position, offset });
     else this.#insufficientState();
   }
 
   /**
-   * Passes on publications that were read, as far as they follow on where it stands.
+   * Passes on publications that were read, as far as they follow on the cursor.
    *
-   * @returns the offset at which it stands then
+   * @returns the cursor's offset then
    */
   #advance(publications: readonly Publication[]): number {
     for (const publication of publications) {
@@ -372,13 +393,13 @@ export class Follower {
     this.#subscribers.deliver(entry);
   }
 
-  /** What is being read still needs what comes meanwhile. */
+  /** Forgets what the buffer holds. During a read it stays open, because the read needs what comes meanwhile. */
   #clearReplayBuffer(): void {
     if (this.#reading) this.#replayBuffer?.empty();
     else this.#replayBuffer?.close();
   }
 
-  /** Something is missing and can't be had. Everybody is told, and whoever wants to join begins anew. */
+  /** Publications are missing and can't be read (rule L3). Ends all subscriptions; pending subscribes start again. */
   #insufficientState(): void {
     this.#cursor = undefined;
     this.#missedAfter = undefined;
@@ -394,25 +415,25 @@ export class Follower {
   }
 }
 
-/** What all followers of a gateway share. */
+/** What all followers of a gateway need of it. */
 export interface FollowerGateway {
   readonly client: ClientConfig;
-  /** Counts the subscribers here, and those about to be. */
+  /** Counts the memory of subscriptions, pending ones included (rule G7). */
   readonly memory: SubscriptionMemory;
-  /** Asks a channel's object, in order. */
+  /** Sends requests to a channel's object, in this order. */
   request(channel: string, requests: readonly PendingRequest[]): void;
-  /** Called at the end of whatever happened to a follower: it may be idle now, or have something to settle. */
+  /** Called after all work of a follower: it may be idle now, or have something to settle. */
   changed(follower: Follower): void;
 }
 
-/** A publication as the history has it: it doesn't say the epoch that clients are told with the first one. */
+/** A publication as it is in the history: without the epoch, which clients get with the first publication only. */
 function asInHistory(publication: Publication): Publication {
   if (publication.epoch === undefined) return publication;
   const { epoch: _, ...rest } = publication;
   return rest;
 }
 
-/** A publication as it is told when it happens: the first one of a stream says the epoch (docs/protocol.md 2.6). */
+/** A publication as it is pushed: the first one of a history carries the epoch (docs/protocol.md 2.6). */
 function asLive(publication: Publication, epoch: string): Publication {
   return publication.offset === 1 ? { ...publication, epoch } : publication;
 }

@@ -24,10 +24,10 @@ import type {
 import type { Subscription } from "../session/subscription.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
-/** How a gateway reaches the channels' objects. */
+/** A gateway's calls of channel objects. */
 interface GatewayPorts extends ChannelClientPort {
   /**
-   * Asks a channel's object who is present; it asks all gateways, this one too (rule G6).
+   * Asks a channel's object who is present. The object asks all gateways, this one too (rule G6).
    *
    * @param done called once, later or at once
    */
@@ -36,32 +36,33 @@ interface GatewayPorts extends ChannelClientPort {
 
 type PortPresence = GatheredPresence | { readonly error: ErrorCode };
 
-/** What a gateway is made of. */
+/** What a gateway needs. */
 export interface GatewaySetup {
   readonly config: Config;
   readonly ports: GatewayPorts;
-  /** The one channel that a gateway serves to which a full channel's object spills (rule G4); absent on all others. */
+  /** The only channel of a gateway that serves a full channel object's connections (rule G4); absent on all others. */
   readonly only?: string;
 }
 
 /**
- * The channels of an object whose sockets have many of them each. It owns no channel: it follows each once, for all its
- * subscribers (rule L6), and asks the channels' objects. It holds nothing of a channel that nobody here wants.
+ * The channels of a gateway's connections. A gateway owns no channel: it follows each channel once, for all its
+ * subscribers (rule L6), and sends requests to the channels' objects. It holds nothing of a channel without subscribers
+ * or pending subscribes.
  */
 export class Gateway implements Channels {
   readonly #setup: GatewaySetup;
   readonly #followers = new Map<string, Follower>();
   readonly #channelClients = new Map<string, ChannelClient>();
-  /** They wait until overloaded channels may be asked again. */
+  /** Clients of overloaded channels, which wait until they may send the next call. */
   readonly #backingOff = new Set<ChannelClient>();
   readonly #presences = new Map<string, CoalescedCall<PortPresence>>();
-  /** Whose coming was told to others, and whose going must be. */
+  /** Subscriptions whose join was announced, so that their leave has to be, too (rule O5). */
   readonly #announced = new Set<Subscription>();
   readonly #unsettled = new Set<Follower>();
   readonly #replayBudget = new ReplayBudget();
   readonly #memory = new SubscriptionMemory();
   readonly #forFollowers: FollowerGateway;
-  /** Of the channels' names. */
+  /** The bytes of the followed channels' names. */
   #nameBytes = 0;
 
   constructor(setup: GatewaySetup) {
@@ -74,26 +75,28 @@ export class Gateway implements Channels {
     };
   }
 
-  /** How many channels somebody here wants. */
+  /** The number of channels that the gateway follows. */
   get channelCount(): number {
     return this.#followers.size;
   }
 
-  /** Whether it holds so much that it should get no more clients; those that it has may still subscribe (rule G7). */
+  /**
+   * Whether the gateway holds so much that it refuses new connections. Those that it has may still subscribe (rule G7).
+   */
   get nearlyFull(): boolean {
     return this.#heldBytes > limits.gatewayHeldBytesMax / 2;
   }
 
-  /** Takes what a channel's object tells. Follow it, in the same stretch, with {@link settle}. */
+  /** Takes a channel object's batch. The caller has to call {@link settle} next, in the same synchronous run. */
   take(batch: RelayBatch, nowMs: number): RelayBatchReply {
     return this.#followers.get(batch.channel)?.take(batch, nowMs) ?? { outcome: "left" };
   }
 
   /**
-   * Sends what was collected, and gives up what has waited too long. It belongs behind every {@link take}, every answer of
-   * a port and every command.
+   * Sends what was collected if that is due, and ends what has waited too long. It has to be called after every
+   * {@link take}, every reply of a port and every command.
    *
-   * @returns in how many ms this must be called again; undefined when there is nothing to wait for
+   * @returns in how many ms this must be called again; undefined if there is nothing to wait for
    */
   settle(nowMs: number): number | undefined {
     this.#replayBudget.expire(nowMs);
@@ -111,7 +114,7 @@ export class Gateway implements Channels {
     return settleInMs === Number.POSITIVE_INFINITY ? undefined : settleInMs;
   }
 
-  /** Who of this gateway's clients is present on a channel. */
+  /** The clients of this gateway that are present on a channel (rule P1). */
   present(channel: string): GatewayPresence {
     return presence(this.#followers.get(channel)?.subscriptions ?? []);
   }
@@ -119,7 +122,7 @@ export class Gateway implements Channels {
   find(name: string): ResolvedChannel {
     const { config, only } = this.#setup;
     const resolved = resolveChannel(name, config.channel);
-    // A client must not see that it isn't in the channel's own object, which has no other channel either (rule C6).
+    // To a client, this gateway looks like the channel's own object, which has no other channel (rules C6 and G4).
     const isAnother = only !== undefined && name !== only;
     return resolved.outcome === "resolved" && isAnother
       ? { outcome: "unknown-namespace" }
@@ -136,7 +139,7 @@ export class Gateway implements Channels {
     else this.#follower(subscription.channel).subscribe(subscription, options, nowMs, done);
   }
 
-  /** What the channels and their subscribers take in memory, roughly. */
+  /** The memory that the channels and their subscribers take, estimated. */
   get #heldBytes(): number {
     return this.#memory.bytes + this.#followers.size * channelBytes + this.#nameBytes;
   }
@@ -232,13 +235,13 @@ export class Gateway implements Channels {
           if (shared.idle) this.#presences.delete(channel);
         }),
       );
-    // Before it is asked: the answer may come at once.
+    // Set before the call, because the reply may come at once.
     this.#presences.set(channel, shared);
     if (shared.ask(done) === "full") done({ error: errorCodes.tooManyRequests });
   }
 
   #announce(channel: string, entries: readonly RelayEntry[]): void {
-    this.#request(channel, { method: "announce", entries }, nobodyWaits);
+    this.#request(channel, { method: "announce", entries }, ignoreReply);
   }
 
   #request(channel: string, request: RelayRequest, done: (reply: RelayReply) => void): void {
@@ -270,7 +273,7 @@ export class Gateway implements Channels {
 
   #changed(follower: Follower): void {
     const { channel } = follower;
-    // An answer came for one that nobody wanted any more.
+    // A reply came for a follower that has been dropped already.
     if (this.#followers.get(channel) !== follower) return;
     if (follower.idle) {
       this.#followers.delete(channel);
@@ -288,11 +291,11 @@ function failed(reply: RelayReply): { readonly outcome: "failed"; readonly error
   return { outcome: "failed", error };
 }
 
-function nobodyWaits(): void {
-  // Joins and leaves are told to the others; who comes or goes hears of them as one of the others, if at all.
+function ignoreReply(): void {
+  // The announcement comes back as an entry, for the client that it is about, too. No reply waits for it.
 }
 
 const tooMuchHeld = { outcome: "failed", error: errorCodes.tooManyRequests } as const;
 
-/** Measured on Node 26: 720 to 780 bytes for a channel on which nobody waits, and more while somebody does. */
+/** Measured on Node 26: 720 to 780 bytes for a channel without pending subscribes, and more with them. */
 const channelBytes = 1_024;

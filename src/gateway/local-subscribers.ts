@@ -5,11 +5,14 @@ import type { RelayEntry } from "../contract/relay-batch.ts";
 import type { Cursor } from "../contract/session-snapshot.ts";
 import { CursorKeeper, isBeyond } from "./cursor.ts";
 
-/** A gateway's own subscribers to one channel: who they are, what they are sent, and what they note and wait for. */
+/**
+ * A gateway's own subscribers to one channel, with the hub that sends to them, the keeper of the cursor, and the
+ * publishers that wait for their own publications (rule O4).
+ */
 export class LocalSubscribers {
   readonly #hub: Hub<Subscription>;
   readonly #keeper = new CursorKeeper();
-  /** Undefined while nobody waits. */
+  /** Undefined while no publisher waits. */
   #waits: PublishWaits | undefined;
 
   constructor(channel: string, client: ClientConfig) {
@@ -29,46 +32,48 @@ export class LocalSubscribers {
     return this.#hub.collecting || this.#waits !== undefined;
   }
 
-  /** Whether their sockets hold more than memory bears (rule B3). */
+  /** Whether the backlog of the gateway's connections is too large (rule B3). */
   overloaded(nowMs: number): boolean {
     return this.#hub.overloaded(nowMs);
   }
 
-  /** From here on the subscription gets everything. */
+  /** From here on the subscription gets every entry. */
   add(subscription: Subscription): void {
     this.#hub.add(subscription);
   }
 
   /**
-   * Takes up a subscription that slept.
+   * Restores a subscription after hibernation.
    *
-   * @returns where the gateway stands, if this one noted that and knows better than those before it
+   * @param cursor the furthest one that the subscriptions restored before this one store; undefined if they store none
+   * @returns the furthest one with this subscription's
    */
   restore(subscription: Subscription, cursor: Cursor | undefined): Cursor | undefined {
     this.add(subscription);
-    const noted = subscription.cursor;
-    if (noted === undefined || (cursor !== undefined && !isBeyond(noted, cursor))) return cursor;
-    this.#keeper.restored(subscription, noted);
-    return noted;
+    const stored = subscription.cursor;
+    if (stored === undefined || (cursor !== undefined && !isBeyond(stored, cursor))) return cursor;
+    this.#keeper.restored(subscription, stored);
+    return stored;
   }
 
+  /** From here on the subscription gets nothing more, and its publish replies wait no longer. */
   remove(subscription: Subscription): void {
     if (!this.#hub.remove(subscription)) return;
     this.#keeper.left(subscription);
     this.#withWaits((waits) => waits.releaseOf(subscription));
   }
 
-  /** Something is missing and can't be had (rule L3): everybody is told, and isn't a subscriber any more. */
+  /** Publications are missing and can't be read (rule L3): ends all subscriptions, and tells the clients. */
   insufficientState(): void {
     const ended = this.subscriptions;
     this.#keeper.clear();
     for (const subscription of ended) this.#hub.remove(subscription);
     for (const subscription of ended) subscription.insufficientState();
-    // Their publications are among what they lost: that they were published they hear after that (rule O4).
+    // Publications that publishers wait for are among the missing ones: they get their replies after that (rule O4).
     this.#withWaits((waits) => waits.releaseAll());
   }
 
-  /** Sends, or collects, what the channel told. */
+  /** Sends an entry to the subscribers, or collects it. */
   deliver(entry: RelayEntry): void {
     switch (entry.type) {
       case "publication":
@@ -82,16 +87,16 @@ export class LocalSubscribers {
         this.#hub.makeExclusive(entry.user, entry.client);
         return;
       case "removed":
-      // Nobody is told.
+      // Clients aren't told of it.
     }
   }
 
-  /** Notes how far the gateway is, where it survives sleep. */
+  /** Stores how far the gateway is, so that it survives hibernation (rule L7). */
   keep(cursor: Cursor): void {
     this.#keeper.keep(cursor, this.#hub.members);
   }
 
-  /** Answers a publisher once {@link release} says that its publication is here; at once, if it isn't a subscriber. */
+  /** Answers a publisher once {@link release} reaches its publication; at once, if the publisher isn't a subscriber. */
   awaitPublication(wait: PublishWait): void {
     if (!this.#hub.has(wait.subscription)) {
       wait.done();
@@ -101,12 +106,18 @@ export class LocalSubscribers {
     this.#waits.add(wait);
   }
 
-  /** @returns whether somebody's publication is with the subscribers now, and was answered */
+  /**
+   * Answers the publishers whose publications the subscribers have.
+   *
+   * @returns whether there were any
+   */
   release(cursor: Cursor): boolean {
     return this.#withWaits((waits) => waits.release(cursor)) === true;
   }
 
-  /** Whether publications are being collected; then the subscription's `flushed` is called once they went out. */
+  /**
+   * Whether publications are being collected. If so, the subscription's `flushed` is called once they have been sent.
+   */
   awaitFlush(subscription: Subscription): boolean {
     if (!this.#hub.collecting) return false;
     this.#hub.callAfterFlush(subscription);
@@ -114,9 +125,9 @@ export class LocalSubscribers {
   }
 
   /**
-   * Sends what was collected, and answers those who waited too long.
+   * Sends what was collected if that is due, and answers publishers that have waited too long.
    *
-   * @returns in how many ms this must be called again; undefined when there is nothing to wait for
+   * @returns in how many ms this must be called again; undefined if there is nothing to wait for
    */
   settle(nowMs: number): number | undefined {
     const hubMs = this.#hub.settle(nowMs);
@@ -125,29 +136,29 @@ export class LocalSubscribers {
     return Math.min(hubMs, waitsMs);
   }
 
-  /** Answers some of those who wait, if anybody does. */
+  /** Does something with the publishers that wait, if there are any. */
   #withWaits<Result>(work: (waits: PublishWaits) => Result): Result | undefined {
     const waits = this.#waits;
     if (waits === undefined) return undefined;
     const result = work(waits);
-    // An answer may have made others wait.
+    // A reply may have made other publishers wait.
     if (waits.size === 0 && this.#waits === waits) this.#waits = undefined;
     return result;
   }
 }
 
-/** A publisher that hears of its publication as a subscriber first (rule O4). */
+/** A publish whose reply waits until its client has got the publication as a subscriber (rule O4). */
 export interface PublishWait {
   readonly subscription: Subscription;
-  /** Where its publication is among the channel's entries. */
+  /** The number of the publication among the channel's entries. */
   readonly instance: number;
   readonly sequence: number;
-  /** It is answered then in any case, ms since 1970: nothing hangs (rule B4). */
+  /** When it is answered in any case, ms since 1970 (rule B4). */
   readonly dueAtMs: number;
   readonly done: () => void;
 }
 
-/** The publishers whose publication a gateway has not taken yet. */
+/** The publishers whose publications a gateway hasn't taken yet. */
 class PublishWaits {
   readonly #waits = new Set<PublishWait>();
 
@@ -160,7 +171,7 @@ class PublishWaits {
   }
 
   /**
-   * Answers those whose publication is with the subscribers.
+   * Answers those whose publication the subscribers have.
    *
    * @returns whether there were any
    */
@@ -168,7 +179,7 @@ class PublishWaits {
     return this.#answer((wait) => isReached(wait, cursor));
   }
 
-  /** Answers those whose subscription has ended: it will hear of nothing any more. */
+  /** Answers those whose subscription has ended: it gets no publication any more. */
   releaseOf(subscription: Subscription): void {
     this.#answer((wait) => wait.subscription === subscription);
   }
@@ -180,7 +191,7 @@ class PublishWaits {
   /**
    * Answers those who have waited long enough.
    *
-   * @returns in how many ms the next one has; undefined when nobody waits
+   * @returns in how many ms the next one has; undefined if none waits
    */
   expire(nowMs: number): number | undefined {
     this.#answer(({ dueAtMs }) => nowMs >= dueAtMs);
@@ -191,7 +202,7 @@ class PublishWaits {
     return waitMs;
   }
 
-  /** Takes out whoever is answered before answering: an answer may make others wait. */
+  /** Removes those that are answered first, because a reply may make others wait. */
   #answer(ready: (wait: PublishWait) => boolean): boolean {
     const answered = [...this.#waits].filter(ready);
     for (const wait of answered) this.#waits.delete(wait);
@@ -200,7 +211,7 @@ class PublishWaits {
   }
 }
 
-/** A later instance begins after everything that an earlier one told. */
+/** Whether a cursor has reached an entry. A later instance begins after all entries of an earlier one. */
 function isReached(
   { instance, sequence }: { readonly instance: number; readonly sequence: number },
   cursor: Cursor,
