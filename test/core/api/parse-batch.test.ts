@@ -46,7 +46,7 @@ describe("a batch request", () => {
     });
   });
 
-  it.each(["{}", `{"commands":null}`, `{"commands":[]}`])("may be empty: %s", (request) => {
+  it.each(["{}", `{"commands":null}`, `{"commands":[]}`])("[W1] may be empty: %s", (request) => {
     expect(parse(request)).toStrictEqual({ outcome: "batch", commands: [] });
   });
 

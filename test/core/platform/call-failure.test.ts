@@ -27,7 +27,7 @@ describe("what a call to an object threw", () => {
   });
 
   it.each([[undefined], [null], ["secret"], [{ overloaded: false }]])(
-    "need not be an error: %j",
+    "[A7] need not be an error: %j",
     (thrown) => {
       expect(parseCallFailure(thrown)).toStrictEqual({
         overloaded: false,
