@@ -111,7 +111,7 @@ describe("the data of a publish request", () => {
   });
 
   it.each(["%%%", "a", "a===", "e3\u00e9="])(
-    "is refused when b64data is not valid base64: %s",
+    "[W1] is refused when b64data is not valid base64: %s",
     (encoded) => {
       expect(parse(`{"channel":"news","b64data":"${encoded}"}`)).toMatchObject({
         outcome: "refused",
