@@ -77,6 +77,60 @@ export function carryOutConnect(
   });
 }
 
+/** Decides on a connect command (rules C1, C3 and C4, docs/protocol.md 1.4 and 5.1). */
+function connect(
+  identity: SessionIdentity,
+  token: ConnectionVerdict | undefined,
+  config: ClientConfig,
+  nowMs: number,
+): AcceptedConnect | Decision {
+  if (identity.phase !== "new") return disconnectWith(disconnectCodes.badRequest);
+  const credentials = credentialsOf(identity, token, config, nowMs);
+  if (credentials.outcome === "error") return { ...credentials, changes: refused };
+  if (credentials.outcome !== "accepted") return credentials;
+  return fitsAttachment(withoutSubscriptions(credentials.claims))
+    ? credentials
+    : failWith(errorCodes.limitExceeded, refused);
+}
+
+function credentialsOf(
+  identity: SessionIdentity,
+  token: ConnectionVerdict | undefined,
+  config: ClientConfig,
+  nowMs: number,
+): AcceptedConnect | Decision {
+  const fromEdge = identity.claims;
+  if (token?.outcome === "invalid") return disconnectWith(disconnectCodes.invalidToken);
+  if (token?.outcome === "expired") return failWith(errorCodes.tokenExpired);
+  if (token?.outcome === "unavailable") return failWith(errorCodes.internal);
+  const claims = token?.claims ?? fromEdge;
+  if (claims === undefined) {
+    return config.allowAnonymousConnectWithoutToken
+      ? { outcome: "accepted", claims: { user: "", expireAtSeconds: 0 } }
+      : disconnectWith(disconnectCodes.badRequest);
+  }
+  // Tokens of two users: one of them isn't the client's own.
+  if (fromEdge !== undefined && fromEdge.user !== claims.user)
+    return disconnectWith(disconnectCodes.invalidToken);
+  if (hasEnded(claims.expireAtSeconds, nowMs)) {
+    // 109: a token verified at the edge has expired since. 110: a token's own expire_at has passed (rule C3).
+    return failWith(token === undefined ? errorCodes.tokenExpired : errorCodes.expired);
+  }
+  if (claims.user === "" && config.disallowAnonymousConnectionTokens) {
+    return disconnectWith(disconnectCodes.permissionDenied);
+  }
+  return { outcome: "accepted", claims };
+}
+
+/** The connect is accepted, with these claims. */
+interface AcceptedConnect {
+  readonly outcome: "accepted";
+  readonly claims: ConnectionClaims;
+}
+
+/** The change of a session whose connect is answered with an error (rule C4). */
+const refused = { phase: "refused" } as const;
+
 /**
  * Grants all subscriptions that are made with the connection: server-side ones, and those of a unidirectional client.
  */
@@ -106,23 +160,6 @@ function grantAll(
 }
 
 const nothingGranted = { outcome: "granted", granted: [] } as const;
-
-/** A subscription that has begun with the connection. */
-interface SubscribedChannel {
-  readonly channel: string;
-  readonly request: RecoveryRequest;
-  readonly grant: GrantedChannel["grant"];
-  readonly reply: Subscribed;
-}
-
-interface SubscribeFailed {
-  readonly outcome: "failed";
-  readonly error: ErrorCode;
-}
-
-type AllSubscribed =
-  | { readonly outcome: "subscribed"; readonly subscribed: readonly SubscribedChannel[] }
-  | SubscribeFailed;
 
 /** Subscribes to all channels at once. If one fails the connect fails, and the client comes back with its positions. */
 function subscribeAll(
@@ -162,6 +199,23 @@ function subscribeAll(
   }
   if (granted.length === 0) settle();
 }
+
+/** A subscription that has begun with the connection. */
+interface SubscribedChannel {
+  readonly channel: string;
+  readonly request: RecoveryRequest;
+  readonly grant: GrantedChannel["grant"];
+  readonly reply: Subscribed;
+}
+
+interface SubscribeFailed {
+  readonly outcome: "failed";
+  readonly error: ErrorCode;
+}
+
+type AllSubscribed =
+  | { readonly outcome: "subscribed"; readonly subscribed: readonly SubscribedChannel[] }
+  | SubscribeFailed;
 
 /**
  * Encodes the reply. The recovered publications of all subscriptions together may exceed what a client can be sent at
@@ -207,51 +261,6 @@ function connectReply(
     : { outcome: "failed", error: errorCodes.limitExceeded };
 }
 
-/** What a client needs to post commands (docs/protocol.md 4.3). A unidirectional client posts none. */
-function emulation({ identity, context, unidirectional }: CommandSession): {
-  readonly session?: string;
-  readonly node?: string;
-} {
-  if (identity.secret === undefined) return {};
-  return unidirectional
-    ? { session: identity.secret }
-    : { session: identity.secret, node: context.node };
-}
-
-function sendConnected(session: CommandSession, message: Message): void {
-  const { channels } = session.context;
-  session.change({ phase: "connected" });
-  session.send(message);
-  const begun = session.subscriptions.all;
-  for (const subscription of begun) subscription.resume();
-  for (const subscription of begun) if (!session.closed) channels.announce(subscription);
-}
-
-/** The connect is accepted, with these claims. */
-interface AcceptedConnect {
-  readonly outcome: "accepted";
-  readonly claims: ConnectionClaims;
-}
-
-/** Decides on a connect command (rules C1, C3 and C4, docs/protocol.md 1.4 and 5.1). */
-function connect(
-  identity: SessionIdentity,
-  token: ConnectionVerdict | undefined,
-  config: ClientConfig,
-  nowMs: number,
-): AcceptedConnect | Decision {
-  if (identity.phase !== "new") return disconnectWith(disconnectCodes.badRequest);
-  const credentials = credentialsOf(identity, token, config, nowMs);
-  if (credentials.outcome === "error") return { ...credentials, changes: refused };
-  if (credentials.outcome !== "accepted") return credentials;
-  return fitsAttachment(withoutSubscriptions(credentials.claims))
-    ? credentials
-    : failWith(errorCodes.limitExceeded, refused);
-}
-
-/** The change of a session whose connect is answered with an error (rule C4). */
-const refused = { phase: "refused" } as const;
-
 /** The result of an accepted connect, without the subscriptions. */
 function connectResult(
   { client, keepalive, codec }: SessionIdentity,
@@ -271,31 +280,22 @@ function connectResult(
   };
 }
 
-function credentialsOf(
-  identity: SessionIdentity,
-  token: ConnectionVerdict | undefined,
-  config: ClientConfig,
-  nowMs: number,
-): AcceptedConnect | Decision {
-  const fromEdge = identity.claims;
-  if (token?.outcome === "invalid") return disconnectWith(disconnectCodes.invalidToken);
-  if (token?.outcome === "expired") return failWith(errorCodes.tokenExpired);
-  if (token?.outcome === "unavailable") return failWith(errorCodes.internal);
-  const claims = token?.claims ?? fromEdge;
-  if (claims === undefined) {
-    return config.allowAnonymousConnectWithoutToken
-      ? { outcome: "accepted", claims: { user: "", expireAtSeconds: 0 } }
-      : disconnectWith(disconnectCodes.badRequest);
-  }
-  // Tokens of two users: one of them isn't the client's own.
-  if (fromEdge !== undefined && fromEdge.user !== claims.user)
-    return disconnectWith(disconnectCodes.invalidToken);
-  if (hasEnded(claims.expireAtSeconds, nowMs)) {
-    // 109: a token verified at the edge has expired since. 110: a token's own expire_at has passed (rule C3).
-    return failWith(token === undefined ? errorCodes.tokenExpired : errorCodes.expired);
-  }
-  if (claims.user === "" && config.disallowAnonymousConnectionTokens) {
-    return disconnectWith(disconnectCodes.permissionDenied);
-  }
-  return { outcome: "accepted", claims };
+/** What a client needs to post commands (docs/protocol.md 4.3). A unidirectional client posts none. */
+function emulation({ identity, context, unidirectional }: CommandSession): {
+  readonly session?: string;
+  readonly node?: string;
+} {
+  if (identity.secret === undefined) return {};
+  return unidirectional
+    ? { session: identity.secret }
+    : { session: identity.secret, node: context.node };
+}
+
+function sendConnected(session: CommandSession, message: Message): void {
+  const { channels } = session.context;
+  session.change({ phase: "connected" });
+  session.send(message);
+  const begun = session.subscriptions.all;
+  for (const subscription of begun) subscription.resume();
+  for (const subscription of begun) if (!session.closed) channels.announce(subscription);
 }

@@ -18,6 +18,11 @@ import type { Config } from "../config/config.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 
+/*
+ * The session's ports: what a session needs of the object that holds it (channels, socket, configuration, verified
+ * tokens), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
+ */
+
 /**
  * The channels as a session sees them. A channel's own object has one channel, which replies at once; a gateway has as
  * many as its clients name, and they reply when their objects have. Each `done` is called at most once. None of these

@@ -68,42 +68,6 @@ export function carryOutSubscribe(
   });
 }
 
-/**
- * Encodes the reply. The channel recovers no more publications than the client may be sent, but in the client's format
- * they may be larger (payloads as strings, bytes in base64). Then the subscription isn't recovered (rule R4).
- *
- * @returns undefined if the client doesn't want an unrecovered subscription (rule R5)
- */
-function subscribedMessage(
-  session: CommandSession,
-  subscription: Subscription,
-  id: number,
-  request: SubscribeRequest,
-  grant: Grant,
-  reply: Subscribed,
-  nowMs: number,
-): Message | undefined {
-  // A client counts its offset up with the publications that it gets. If its filter lets none through, the reply names
-  // the top (rule D3).
-  const publications = recoveredPublications(
-    subscription,
-    session.context.knownDeltas,
-    reply.publications,
-  );
-  const isAllFiltered = publications.length === 0 && reply.publications.length > 0;
-  const asked = isAllFiltered ? { ...request, ...reply.position } : request;
-  const encode = (subscribed: Subscribed): Message => {
-    const result = subscribeResult(grant, asked, subscribed, nowMs);
-    return session.codec.encodeReply({ id, method: "subscribe", result });
-  };
-  const message = encode({ ...reply, publications });
-  const { queueMaxSizeBytes } = session.context.config.client;
-  if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;
-  if ((request.flag & flagErrorOnUnrecoverable) !== 0) return undefined;
-  subscription.forgetBase();
-  return encode({ ...reply, recovered: false, publications: [] });
-}
-
 type Allowed =
   | { readonly outcome: "allowed"; readonly grant: Grant; readonly options: ChannelOptions }
   | Decision;
@@ -156,6 +120,53 @@ export function subscribeOptions(
   };
 }
 
+/** The position to recover from. Automatic cache recovery gives a client without one the newest publication. */
+function sinceOf(
+  grant: Grant,
+  { recover, epoch, offset }: RecoveryRequest,
+  automatic: boolean,
+): SubscribeOptions["since"] {
+  if (!grant.recoverable) return undefined;
+  if (recover) return { epoch, offset };
+  return automatic ? { epoch: "", offset: 0 } : undefined;
+}
+
+/**
+ * Encodes the reply. The channel recovers no more publications than the client may be sent, but in the client's format
+ * they may be larger (payloads as strings, bytes in base64). Then the subscription isn't recovered (rule R4).
+ *
+ * @returns undefined if the client doesn't want an unrecovered subscription (rule R5)
+ */
+function subscribedMessage(
+  session: CommandSession,
+  subscription: Subscription,
+  id: number,
+  request: SubscribeRequest,
+  grant: Grant,
+  reply: Subscribed,
+  nowMs: number,
+): Message | undefined {
+  // A client counts its offset up with the publications that it gets. If its filter lets none through, the reply names
+  // the top (rule D3).
+  const publications = recoveredPublications(
+    subscription,
+    session.context.knownDeltas,
+    reply.publications,
+  );
+  const isAllFiltered = publications.length === 0 && reply.publications.length > 0;
+  const asked = isAllFiltered ? { ...request, ...reply.position } : request;
+  const encode = (subscribed: Subscribed): Message => {
+    const result = subscribeResult(grant, asked, subscribed, nowMs);
+    return session.codec.encodeReply({ id, method: "subscribe", result });
+  };
+  const message = encode({ ...reply, publications });
+  const { queueMaxSizeBytes } = session.context.config.client;
+  if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;
+  if ((request.flag & flagErrorOnUnrecoverable) !== 0) return undefined;
+  subscription.forgetBase();
+  return encode({ ...reply, recovered: false, publications: [] });
+}
+
 /** A channel's reply to a subscribe that succeeded. */
 export type Subscribed = SubscribeReply & { readonly outcome: "subscribed" };
 
@@ -181,17 +192,6 @@ export function subscribeResult(
     ...(grant.subscription.delta === true ? { delta: true } : {}),
     ...(grant.data === undefined ? {} : { data: grant.data }),
   };
-}
-
-/** The position to recover from. Automatic cache recovery gives a client without one the newest publication. */
-function sinceOf(
-  grant: Grant,
-  { recover, epoch, offset }: RecoveryRequest,
-  automatic: boolean,
-): SubscribeOptions["since"] {
-  if (!grant.recoverable) return undefined;
-  if (recover) return { epoch, offset };
-  return automatic ? { epoch: "", offset: 0 } : undefined;
 }
 
 /**
