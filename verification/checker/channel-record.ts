@@ -12,19 +12,19 @@ export interface Removal {
   readonly upTo: number;
 }
 
-/** A violation that a crash may yet turn out to excuse. */
+/** A violation that a later crash may still excuse. */
 export interface Doubt {
   readonly publication: PublicationRecord;
   readonly violation: Violation;
 }
 
-/** A publish was acknowledged without a position. */
+/** A publish that was acknowledged without a position. */
 export interface Unplaced {
   readonly process: string;
   readonly time: number;
 }
 
-/** All that is known of one channel. */
+/** Everything that the history says about one channel. */
 export class ChannelRecord {
   readonly name: string;
   recovery: ChannelOpened["recovery"] = "stream";
@@ -32,20 +32,23 @@ export class ChannelRecord {
   readonly publications = new Map<string, PublicationRecord>();
   /** In the order in which they were acknowledged. */
   readonly acknowledged: PublicationRecord[] = [];
-  /** What was acknowledged without a position where there should be one, to who wasn't a subscriber until then. */
+  /**
+   * Publications whose acknowledgement lacks the position that their publisher should get. Each publisher wasn't a
+   * subscriber by then.
+   */
   readonly unplaced = new Map<PublicationRecord, Unplaced>();
   readonly subscriptions = new Map<string, SubscriptionRecord>();
   readonly streams = new Map<string, StreamRecord>();
-  /** The newest epoch that anybody knows of. */
+  /** The newest epoch that the history mentions. */
   stream: StreamRecord | undefined;
   readonly order = new Order();
   /** When its object crashed, µs, ascending. */
   readonly crashes: number[] = [];
   readonly removals: Removal[] = [];
-  /** When something was last forgotten, and when the whole stream was, µs. */
+  /** Times of the last removal or loss of publications, and of the last loss of the whole stream, µs. */
   forgottenTime = -Infinity;
   streamForgottenTime = -Infinity;
-  /** How often the whole stream was forgotten and no new epoch has been seen for it. */
+  /** How often the whole stream was lost without a new epoch in the history so far. */
   newEpochsDue = 0;
   readonly doubts: Doubt[] = [];
 
@@ -53,7 +56,7 @@ export class ChannelRecord {
     this.name = name;
   }
 
-  /** The record of a subscriber, made if there is none. */
+  /** The record of a subscriber; creates it if there is none. */
   subscription(process: string): SubscriptionRecord {
     const known = this.subscriptions.get(process);
     if (known !== undefined) return known;
@@ -63,9 +66,9 @@ export class ChannelRecord {
   }
 
   /**
-   * The record of an epoch, which becomes the channel's if nobody knew it.
+   * The record of an epoch. An epoch that the history hasn't mentioned yet becomes the channel's current one.
    *
-   * @param promptMicroseconds so much later than what made it an epoch may be heard of
+   * @param promptMicroseconds a new epoch may appear so much later than the loss that caused it
    */
   streamOf(
     epoch: string,
@@ -79,7 +82,7 @@ export class ChannelRecord {
     this.streams.set(epoch, stream);
     this.stream = stream;
     if (before === undefined) {
-      // Whatever was forgotten before anybody knew the first epoch has had its effect.
+      // A loss before the first epoch became known has had its effect.
       this.newEpochsDue = 0;
       return { stream, replaced: undefined };
     }
@@ -92,7 +95,7 @@ export class ChannelRecord {
   }
 
   /**
-   * Whether the object crashed between a publish and so long after its acknowledgement that it should have been told by then.
+   * Whether the object crashed between the publish and the time at which the publication should have been delivered.
    */
   excuses(publication: PublicationRecord, promptMicroseconds: number): boolean {
     const until = publication.acknowledgedTime + promptMicroseconds;

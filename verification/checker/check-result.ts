@@ -1,53 +1,53 @@
-/** What can be wrong with a history. docs/guarantees.md says the same in plain words. */
+/** The kinds of violations of a history. verification/README.md describes them. */
 export type ViolationKind =
-  /** A publication that a subscription spans was never heard, and nothing was said. */
+  /** A subscription spans a publication that its subscriber never received, and the subscriber was told nothing. */
   | "lost"
-  /** Heard twice by one subscriber. */
+  /** One subscriber received a publication twice. */
   | "doubled"
   /** Offsets jump without a signal. */
   | "hole"
-  /** Heard in another order than by others, or than it was acknowledged. */
+  /** A subscriber received publications in another order than other subscribers, or than they were acknowledged. */
   | "swapped"
-  /** What somebody saw is gone: another publication has its offset, or the stream stands before it, or is another one. */
+  /** An observed offset has another publication, the stream ends before it, or the epoch is another one. */
   | "forgotten"
-  /** Refused for certain, or removed, and heard all the same. */
+  /** A publication was delivered although its publish was refused for certain, or although it was removed. */
   | "resurrected"
-  /** One publish stands at two places. */
+  /** One publish has two positions. */
   | "republished"
-  /** Nobody published it, or not here. */
+  /** Nobody published this value, or not on this channel. */
   | "invented"
-  /** A client was told that it published before it heard that itself. */
+  /** A client got the reply to its publish before its own publication. */
   | "late"
-  /** Presence names somebody who isn't there, or not somebody who is. */
+  /** Presence lists a client that isn't subscribed, or lacks one that is. */
   | "presence"
-  /** Told that it can't recover, though everything it missed was there. */
+  /** A client was told that it can't recover although everything it missed was available. */
   | "needless"
-  /** Without the position that its channel promises. */
+  /** A subscribe reply lacks the position that its channel promises. */
   | "unpositioned"
-  /** Heard without being subscribed. */
+  /** A publication was delivered without a subscription. */
   | "stray"
-  /** Not subscribed again when all had settled. */
+  /** A subscription wasn't restored when everything had settled. */
   | "absent";
 
-/** Where in what one subscriber should have heard a loss lies. */
+/** Where a loss lies among the publications of one subscription. */
 export type LossPlace = "first" | "middle" | "last";
 
 export interface Violation {
   readonly kind: ViolationKind;
   readonly channel: string;
-  /** Who saw it. */
+  /** The subscriber or publisher that observed the violation. */
   readonly process: string;
-  /** When it was noticed, µs. */
+  /** When the checker noticed the violation, µs. */
   readonly time: number;
-  /** What exactly, in a sentence that names values and offsets. */
+  /** A sentence that names values and offsets. */
   readonly text: string;
   readonly place?: LossPlace;
 }
 
 export interface CheckResult {
-  /** The first thousand. */
+  /** The first thousand violations. */
   readonly violations: readonly Violation[];
-  /** All of them, by kind. */
+  /** The number of all violations, by kind. */
   readonly violationCounts: ReadonlyMap<ViolationKind, number>;
   readonly lossCounts: ReadonlyMap<LossPlace, number>;
   readonly counts: CheckCounts;
@@ -58,20 +58,20 @@ export interface CheckResult {
 }
 
 interface CheckCounts {
-  /** Publications heard and checked, each by each subscriber. */
+  /** Publications delivered and checked, counted once for each subscriber. */
   readonly deliveries: number;
   readonly published: number;
   readonly acknowledged: number;
   readonly refused: number;
-  /** Publishes that nobody answered, and how many of them were heard. */
+  /** Publishes without an outcome, and how many of these were delivered. */
   readonly unknown: number;
   readonly unknownReceived: number;
   readonly subscribers: number;
   readonly channels: number;
-  /** Subscribe replies that recovered, and those that said they couldn't. */
+  /** Subscribe replies that recovered, and those that said that recovery failed. */
   readonly recoveries: number;
   readonly failedRecoveries: number;
-  /** 2500 and 3010. */
+  /** Signals of insufficient state: 2500 and 3010. */
   readonly signals: number;
   readonly presenceChecks: number;
 }

@@ -20,13 +20,13 @@ import { Violations } from "./violations.ts";
 
 type PublishEvent = Extract<HistoryEvent, { readonly f: "publish" }>;
 
-/** Judges a history while it is told: what was lost, doubled, out of order, forgotten or made up. */
+/** Checks a history, event by event, for losses, duplicates, wrong order, forgotten state and invented publications. */
 export class Checker {
   readonly #promptMicroseconds: number;
   readonly #overdueMicroseconds: number;
   readonly #violations = new Violations();
   readonly #channels = new Map<string, ChannelRecord>();
-  /** Processes that spoke of a subscription. Replies to their publishes have no position. */
+  /** Processes with an event about a subscription. Replies to their publishes carry no position. */
   readonly #clients = new Set<string>();
   readonly #faults = new Map<string, number>();
   readonly #recoveryTimes: number[] = [];
@@ -43,16 +43,17 @@ export class Checker {
   #isSettled = false;
 
   /**
-   * @param promptMicroseconds how much later than it was asked for or known something may take effect: an answer, a removal, a
-   *                           gateway's catching up, what a crash leaves behind (rules B4 and L4)
-   * @param overdueMicroseconds how long after it was known a publication may not have been heard by who was subscribed all the time
+   * @param promptMicroseconds how late an effect may come after its request or its cause: an answer, a removal, the
+   *   catching up of a gateway, the aftermath of a crash (rules B4 and L4)
+   * @param overdueMicroseconds how long a known publication may stay undelivered to a subscriber that was subscribed
+   *   all the time
    */
   constructor(promptMicroseconds = 10_000_000, overdueMicroseconds = Infinity) {
     this.#promptMicroseconds = promptMicroseconds;
     this.#overdueMicroseconds = overdueMicroseconds;
   }
 
-  /** Hears of the next happening; in the order of their times. */
+  /** Takes the next event. Events come in the order of their times. */
   take(event: HistoryEvent): void {
     this.#number++;
     this.#time = event.time;
@@ -60,7 +61,7 @@ export class Checker {
     else this.#takeOther(event);
   }
 
-  /** Says what was wrong. Nothing is taken after that. */
+  /** Ends the check and gives its result. No event may follow. */
   finish(): CheckResult {
     for (const channel of this.#channels.values()) {
       for (const subscription of channel.subscriptions.values()) {

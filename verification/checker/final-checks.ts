@@ -5,7 +5,7 @@ import type { SubscriptionRecord } from "./subscription-record.ts";
 import { loseMissing, miss } from "./unpositioned-deliveries.ts";
 import type { Violations } from "./violations.ts";
 
-/** After all has settled, a subscriber must have heard everything that there is. */
+/** Checks that a subscriber received every publication. Called when everything has settled. */
 export function checkEnd(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
@@ -28,7 +28,7 @@ export function checkEnd(
   }
 }
 
-/** After all has settled, everybody who didn't leave for good must be back. */
+/** Checks that each subscriber that didn't leave for good is subscribed again. Called when everything has settled. */
 export function checkAbsence(
   channel: ChannelRecord,
   { isAttached, hasLeft, detachedTime, process }: SubscriptionRecord,
@@ -41,10 +41,10 @@ export function checkAbsence(
 }
 
 /**
- * Whoever publishes and is no client is told where its publications stand. What it wasn't told of stands somewhere all the
- * same.
+ * A publisher that isn't a client gets the positions of its publications. A publication without a known position has
+ * one all the same.
  *
- * @param clients everybody who ever subscribed, or ceased to want to
+ * @param clients all processes that ever subscribed or gave up a subscription
  */
 export function checkUnplaced(
   channel: ChannelRecord,
@@ -59,7 +59,7 @@ export function checkUnplaced(
     const about = { channel: channel.name, process };
     const text = `${process} was told that it published ${value}, and not where`;
     violations.add({ ...about, kind: "unpositioned", time, text });
-    // What is known to stand somewhere, whoever subscribes is judged by.
+    // Publications with a known position are checked against each subscriber elsewhere.
     const mustBeReceived = isSettled && channel.subscriptions.size > 0;
     if (!mustBeReceived || receivedBy !== undefined || stream !== undefined) continue;
     const loss = `nobody ever heard ${value}, which ${process} was told that it published`;
@@ -67,7 +67,7 @@ export function checkUnplaced(
   }
 }
 
-/** What only the whole history tells about a channel: its order, and what crashes excuse. */
+/** The checks that need the whole history of a channel: its order, and the losses that crashes excuse. */
 export function checkChannel(
   channel: ChannelRecord,
   time: number,
@@ -87,7 +87,7 @@ export function checkChannel(
   }
 }
 
-/** What was acknowledged before another publish began stands before it. */
+/** A publication that was acknowledged before another publish began has the lower offset. */
 function judgeStreamOrder(
   channel: ChannelRecord,
   { byOffset, epoch }: StreamRecord,
@@ -99,7 +99,7 @@ function judgeStreamOrder(
   let latestOffset = 0;
   for (const offset of offsets) {
     const publication = byOffset.get(offset);
-    // A publication that stands at two places was spoken of already.
+    // A publication with two positions was reported already.
     if (publication?.offset !== offset) continue;
     if (publication.acknowledgedAt < latestInvoked) {
       const earlier = byOffset.get(latestOffset);

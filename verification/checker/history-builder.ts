@@ -8,7 +8,7 @@ type Told = HistoryEvent extends infer One
     : never
   : never;
 
-/** Tells histories of one channel, a millisecond from one happening to the next. */
+/** Builds histories of one channel for tests, with one millisecond between events. */
 export class HistoryBuilder {
   readonly happenings: HistoryEvent[] = [];
   readonly channel: string;
@@ -28,7 +28,7 @@ export class HistoryBuilder {
     });
   }
 
-  /** Adds any happening. */
+  /** Adds an event of any kind. */
   tell(reported: Told): this {
     this.#time += 1000;
     this.happenings.push({ ...reported, time: this.#time });
@@ -44,7 +44,7 @@ export class HistoryBuilder {
     return this.tell({ process, type: "invoke", f: "publish", channel: this.channel, value });
   }
 
-  /** Acknowledges what was invoked; with history at the next offset, unless another is named. */
+  /** Acknowledges a publish. With history the publication has the next offset, unless another one is given. */
   acknowledge(value: string, process = "publisher", offset = this.#top + 1): this {
     this.#top = Math.max(this.#top, offset);
     const position = this.#hasOffsets ? { offset, epoch: this.epoch } : {};
@@ -52,7 +52,7 @@ export class HistoryBuilder {
     return this.tell({ process, type: "ok", f: "publish", channel, value, ...position });
   }
 
-  /** Acknowledges what was invoked without saying where it stands, though it stands at the next offset. */
+  /** Acknowledges a publish without a position, although the publication has the next offset. */
   acknowledgeNowhere(value: string, process = "publisher"): this {
     this.#top++;
     return this.tell({ process, type: "ok", f: "publish", channel: this.channel, value });
@@ -89,7 +89,7 @@ export class HistoryBuilder {
     });
   }
 
-  /** The reply names no position, or an epoch alone. */
+  /** Subscribes with a reply that has no position, or an epoch alone. */
   subscribeNowhere(process: string, position: { readonly epoch?: string } = {}): this {
     return this.tell({
       process,
@@ -108,7 +108,7 @@ export class HistoryBuilder {
     return this.subscribe(process, { recovering: true, recovered: true, offset, ...reply });
   }
 
-  /** Delivers values: with history, the first at an offset and the others after it. */
+  /** Delivers values. With history, the first one has the given offset and the others follow. */
   hear(process: string, offset: number | undefined, ...values: readonly string[]): this {
     values.forEach((value, index) => {
       const at: Partial<Delivered> = offset === undefined ? {} : { offset: offset + index };
@@ -126,7 +126,7 @@ export class HistoryBuilder {
     return this.tell({ process, type: "info", f: "signal", channel: this.channel, code });
   }
 
-  /** Forgets; a forgotten stream begins anew with another epoch. */
+  /** Removes the publications, or loses the stream, which then begins anew with another epoch. */
   forget(what: "publications" | "stream", epoch = this.epoch): this {
     if (what === "stream") this.#top = 0;
     this.epoch = epoch;
@@ -156,12 +156,12 @@ export class HistoryBuilder {
     });
   }
 
-  /** @param overdueMicroseconds as the checker takes it; by default it judges nobody deaf */
+  /** @param overdueMicroseconds as the checker takes it; by default the checker reports nothing as overdue */
   verdict(overdueMicroseconds?: number): CheckResult {
     return verdictOn(this.happenings, overdueMicroseconds);
   }
 
-  /** What is wrong, each as kind, process and place. */
+  /** The violations, each as kind, process and place. */
   wrong(overdueMicroseconds?: number): readonly string[] {
     return this.verdict(overdueMicroseconds).violations.map(
       ({ kind, process, place = "", channel }) => {

@@ -1,7 +1,6 @@
 /**
- * A history: what publishers, subscribers and whoever breaks things did and saw, one happening after the other in the
- * order of their times. The checker reads nothing else, so whatever writes histories can be checked: real clients of a
- * real server, or the simulator.
+ * A history: what publishers, subscribers and the fault maker did and observed, as events in the order of their times.
+ * The checker reads nothing else, so it can check real clients of a real server as well as the simulator.
  */
 export type HistoryEvent =
   | ChannelOpened
@@ -23,25 +22,27 @@ export type HistoryEvent =
 interface Common {
   /** µs since some fixed moment; never goes back within a history. */
   readonly time: number;
-  /** Who did or saw it: a name that is one client's, one publisher's, or the fault maker's. */
+  /** The name of the client, the publisher or the fault maker that the event is about. */
   readonly process: string;
 }
 
-/** The first word of a channel, before anything else about it. */
+/** The first event of a channel. */
 export interface ChannelOpened extends Common {
   readonly type: "info";
   readonly f: "channel";
   readonly channel: string;
-  /** What subscribers are promised: nothing after a gap, the newest publication, or everything that is kept. */
+  /**
+   * What the channel promises its subscribers after a gap: nothing, the newest publication, or everything that is kept.
+   */
   readonly recovery: "none" | "cache" | "stream";
   /**
-   * How many missed publications are always recovered (rule R2): the smaller of the history's size and one less than the limit of a recovery.
-   * Absent where nothing of that kind is promised, as for a server whose configuration nobody knows.
+   * How many missed publications are always recovered (rule R2): the smaller of the history's size and one less than
+   * the limit of a recovery. Absent where the configuration is unknown, as on a deployed server.
    */
   readonly recoverable?: number;
 }
 
-/** Somebody begins to publish a value, which is nobody else's. Repeats with an idempotency key belong to the same publish. */
+/** A publish begins. Its value is unique in the history. Repeats with an idempotency key belong to the same publish. */
 export interface PublishInvoked extends Common {
   readonly type: "invoke";
   readonly f: "publish";
@@ -54,12 +55,12 @@ export interface PublishAcknowledged extends Common {
   readonly f: "publish";
   readonly channel: string;
   readonly value: string;
-  /** Where it stands; absent without history, and in replies to clients, which don't say it. */
+  /** The publication's offset; absent without history, and in replies to clients, which lack it. */
   readonly offset?: number;
   readonly epoch?: string;
 }
 
-/** It is certain that nothing was published, and nothing will be. */
+/** The publication was certainly not published and never will be. */
 export interface PublishRefused extends Common {
   readonly type: "fail";
   readonly f: "publish";
@@ -67,7 +68,7 @@ export interface PublishRefused extends Common {
   readonly value: string;
 }
 
-/** Nobody will ever know by the publish itself. */
+/** The outcome of the publish is unknown for good. */
 export interface PublishUnknown extends Common {
   readonly type: "info";
   readonly f: "publish";
@@ -75,17 +76,17 @@ export interface PublishUnknown extends Common {
   readonly value: string;
 }
 
-/** A subscribe was answered. What it recovered follows at once as deliveries. */
+/** A subscribe was answered. The recovered publications follow at once as deliveries. */
 export interface Subscribed extends Common {
   readonly type: "ok";
   readonly f: "subscribe";
   readonly channel: string;
   /** The connection's ID, as presence shows it. */
   readonly client: string;
-  /** It asked for what it missed since the last thing that it heard here. */
+  /** Whether the client asked to recover from the last publication that it received here. */
   readonly recovering: boolean;
   readonly recovered: boolean;
-  /** Where the reply says that it stands: before what it recovers, if that is anything. Absent without history. */
+  /** The position of the reply: the one before the recovered publications, if there are any. Absent without history. */
   readonly epoch?: string;
   readonly offset?: number;
 }
@@ -98,7 +99,10 @@ export interface Delivered extends Common {
   readonly offset?: number;
 }
 
-/** It was told that it lost the stream: unsubscribed with 2500, or disconnected with 3010. It is subscribed no more. */
+/**
+ * The subscriber was told of insufficient state: it was unsubscribed with 2500 or disconnected with 3010. Its
+ * subscription has ended.
+ */
 interface Signalled extends Common {
   readonly type: "info";
   readonly f: "signal";
@@ -106,38 +110,45 @@ interface Signalled extends Common {
   readonly code: number;
 }
 
-/** It is subscribed no more: its connection broke, or it left. It keeps its position unless it forgets it. */
+/**
+ * The subscription has ended because the connection broke or the client left. The client keeps its position unless it
+ * forgets it.
+ */
 export interface Detached extends Common {
   readonly type: "info";
   readonly f: "detach";
   readonly channel: string;
-  /** Its next subscribe won't ask for what it missed. */
+  /** The next subscribe won't ask to recover. */
   readonly forgets?: boolean;
 }
 
-/** What was kept of a channel may be gone from here on, as was asked for or configured. */
+/** From here on kept publications or the stream may be gone, by request or by configuration. */
 export interface StreamForgotten extends Common {
   readonly type: "info";
   readonly f: "forget";
   readonly channel: string;
-  /** Only the publications; or the epoch and the offsets too. */
+  /** The publications only, or the epoch and the offsets as well. */
   readonly what: "publications" | "stream";
 }
 
-/** A channel's object was thrown away in the middle of its work. Without history that may cost what nobody had heard yet. */
+/**
+ * A channel object lost its memory in the middle of its work. Without history, undelivered publications may be lost.
+ */
 interface ObjectCrashed extends Common {
   readonly type: "info";
   readonly f: "crash";
   readonly channel: string;
 }
 
-/** All faults are over and nothing is published any more, for as long as the guarantees take to hold again. */
+/**
+ * All faults are over, nothing is published any more, and the time that the guarantees take to hold again has passed.
+ */
 interface Settled extends Common {
   readonly type: "info";
   readonly f: "settled";
 }
 
-/** Who the server says is present. Asked for after all has settled. */
+/** The clients that the server lists as present, requested after everything has settled. */
 export interface Presence extends Common {
   readonly type: "ok";
   readonly f: "presence";

@@ -2,7 +2,7 @@ import type { ChannelRecord } from "./channel-record.ts";
 import type { PublicationRecord } from "./publication-record.ts";
 import type { Violations } from "./violations.ts";
 
-/** Somebody hears a publication, on whatever channel. */
+/** Notes that a publication was delivered, on a channel with or without offsets. */
 export function markReceived(
   channel: ChannelRecord,
   publication: PublicationRecord,

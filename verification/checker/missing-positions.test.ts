@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HistoryBuilder } from "./history-builder.ts";
 
-/** Two subscribers that heard three publications. */
+/** Two subscribers that received three publications. */
 function begun(recovery: "stream" | "cache" = "stream"): HistoryBuilder {
   return new HistoryBuilder(recovery, 10)
     .subscribe("s1")
@@ -11,7 +11,7 @@ function begun(recovery: "stream" | "cache" = "stream"): HistoryBuilder {
     .hear("s2", 1, "a", "b", "c");
 }
 
-/** One that publishes d, and that one's reply doesn't say where. */
+/** One more publication, d, whose publisher gets no position. */
 function publishedNowhere(process = "publisher"): HistoryBuilder {
   return begun().invoke("d", process).acknowledgeNowhere("d", process);
 }

@@ -4,7 +4,7 @@ import type { StreamRecord } from "./stream-record.ts";
 import type { ViolationKind } from "./check-result.ts";
 import type { Violations } from "./violations.ts";
 
-/** Somebody says that a value stands at an offset. */
+/** A statement of one process that a value has an offset. */
 export interface Sighting {
   readonly channel: ChannelRecord;
   readonly stream: StreamRecord;
@@ -15,9 +15,9 @@ export interface Sighting {
 }
 
 /**
- * Compares what somebody says of a place with what others said of it. Whoever speaks first is believed. Then
- * another value at the same place was swapped with it if it is known to stand elsewhere in the epoch, and otherwise the first one was
- * forgotten; the same value at a place that nobody spoke of was published again.
+ * Compares a statement about an offset with earlier ones, of which the first is believed. If another value has the
+ * offset: it was swapped with this one if this one is known to have another offset in the epoch, and forgotten
+ * otherwise. If this value is known at another offset, and this offset was free, it was published twice.
  *
  * @returns the publication; undefined when nobody published the value on this channel
  */
@@ -49,7 +49,7 @@ export function place(sighting: Sighting, violations: Violations): PublicationRe
   if (there === undefined || known !== stream) {
     const text = `which stands at ${where} too, as ${publication.placedBy} says`;
     complain(sighting, violations, "republished", text);
-    // So that it is said once, not by each who hears it.
+    // So that the violation is reported once, not once for each subscriber.
     if (there === undefined) stream.byOffset.set(offset, publication);
     stream.reach(offset, time);
   } else {
@@ -59,7 +59,7 @@ export function place(sighting: Sighting, violations: Violations): PublicationRe
   return publication;
 }
 
-/** A stream that somebody was told of can't have gone as far as a publication that nobody had begun to publish. */
+/** A stream can't have reached an offset before the publish of the publication at that offset began. */
 function judgeClaims(
   { channel, stream, offset, value, time }: Sighting,
   { invokedAt }: PublicationRecord,

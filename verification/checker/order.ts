@@ -1,29 +1,30 @@
 import type { PublicationRecord } from "./publication-record.ts";
 
-/** One publication was heard right after another one, by so many subscribers. */
+/** How many subscribers received one publication directly after another one. */
 export interface ReceivedEdge {
   readonly to: PublicationRecord;
-  /** Who heard it so first. */
+  /** The first process that received them in this order. */
   readonly process: string;
   receivers: number;
 }
 
-/** An edge against which others heard. */
+/** An edge that contradicts the order in which other subscribers received. */
 export interface Contradiction {
   readonly from: PublicationRecord;
   readonly edge: ReceivedEdge;
 }
 
 /**
- * In which order the subscribers of a channel without offsets heard what they heard. What each heard is a chain; they agree if
- * and only if all chains together have no cycle. While they agree, this costs one edge for each publication.
+ * The order in which the subscribers of a channel without offsets received its publications. Each subscriber's
+ * deliveries are a chain; the subscribers agree if and only if all chains together have no cycle. While they agree, the
+ * order costs one edge for each publication.
  */
 export class Order {
-  /** Everything that was heard by anybody, in the order of their ranks. */
+  /** All delivered publications, in the order of their ranks. */
   readonly #ranked: PublicationRecord[] = [];
   #goesBack = false;
 
-  /** A publication is heard; the first time it gets its rank. */
+  /** Gives a publication its rank when it is first delivered. */
   rank(publication: PublicationRecord): number {
     if (publication.rank < 0) {
       publication.rank = this.#ranked.length;
@@ -32,7 +33,7 @@ export class Order {
     return publication.rank;
   }
 
-  /** A subscriber heard one right after the other. */
+  /** A subscriber received one publication directly after the other. */
   link(from: PublicationRecord, to: PublicationRecord, process: string): void {
     const { next } = from;
     if (next !== undefined && next.to === to) {
@@ -51,7 +52,7 @@ export class Order {
     else known.receivers++;
   }
 
-  /** Of everything that goes in a circle, the edge that the fewest heard; of several such ones the one that came last. */
+  /** For each cycle, the edge that the fewest subscribers have; of several such edges, the last one that appeared. */
   contradictions(): Contradiction[] {
     if (!this.#goesBack) return [];
     const circleOf = circles(this.#ranked);
@@ -74,7 +75,7 @@ export class Order {
   }
 }
 
-/** Of two edges that equally many heard, the one against the ranks came later. */
+/** Of two edges with equally many subscribers, the one against the ranks appeared later. */
 function isTieLost(edge: ReceivedEdge, { from, edge: found }: Contradiction): boolean {
   return edge.receivers === found.receivers && found.to.rank > from.rank;
 }
@@ -85,7 +86,7 @@ function edgesOf({ next, otherNext }: PublicationRecord): readonly ReceivedEdge[
 }
 
 /**
- * Tarjan's strongly connected components, without recursion, for a history may be long.
+ * Tarjan's strongly connected components, without recursion because a history may be long.
  *
  * @returns the component's number for each rank
  */

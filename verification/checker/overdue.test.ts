@@ -3,7 +3,7 @@ import { HistoryBuilder } from "./history-builder.ts";
 
 const overdueMicroseconds = 30_000_000;
 
-/** Two subscribers, of which one heard one of three publications, half a minute before anything else happens. */
+/** Two subscribers, one of which received one of three publications; then half a minute without events. */
 function begun(recovery: "stream" | "cache" = "stream"): HistoryBuilder {
   return new HistoryBuilder(recovery, 10)
     .subscribe("s1")
@@ -14,7 +14,7 @@ function begun(recovery: "stream" | "cache" = "stream"): HistoryBuilder {
     .pass(31);
 }
 
-/** The same without offsets, and so many seconds. */
+/** The same without offsets, for so many seconds. */
 function unpositioned(seconds = 31): HistoryBuilder {
   return new HistoryBuilder("none")
     .subscribe("s1")
@@ -25,7 +25,7 @@ function unpositioned(seconds = 31): HistoryBuilder {
     .pass(seconds);
 }
 
-/** Nobody hears anything. */
+/** No publication is delivered. */
 function silent(): HistoryBuilder {
   return new HistoryBuilder().subscribe("s1").publish("a", "b").pass(31);
 }
@@ -96,7 +96,7 @@ describe("a subscriber that was deaf", () => {
     ],
   ])("is found: %s", (_, history, wrong) => {
     expect(history().wrong(overdueMicroseconds)).toEqual(wrong);
-    // Nothing else is wrong with it.
+    // The history has no other violation.
     expect(history().wrong()).toEqual([]);
   });
 

@@ -4,10 +4,11 @@ import { miss } from "./unpositioned-deliveries.ts";
 import type { Violations } from "./violations.ts";
 
 /**
- * A subscription ends at a time at which it need not have heard everything. It has been deaf if it never heard what was
- * there so long before. To be called before it is over.
+ * Checks a subscription that ends before everything has settled, and so need not have received everything. A
+ * publication that was known for so long during the whole subscription is lost. Called before the subscription's record
+ * ends.
  *
- * @param overdueMicroseconds so long something may be known and not heard; infinite where nothing is promised
+ * @param overdueMicroseconds how long a publication may be known and not delivered; infinite where nothing is promised
  */
 export function checkOverdue(
   channel: ChannelRecord,
@@ -36,7 +37,7 @@ export function checkOverdue(
   violations.addUnlisted(place, to - from);
 }
 
-/** How many of a channel's publishes were acknowledged before a time. */
+/** How many publishes of a channel were acknowledged before a time. */
 function acknowledgedBefore({ acknowledged }: ChannelRecord, time: number): number {
   let low = 0;
   let high = acknowledged.length;

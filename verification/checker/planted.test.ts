@@ -7,14 +7,14 @@ import type { ViolationKind } from "./check-result.ts";
 
 type Recovery = "none" | "cache" | "stream";
 
-/** One subscriber of the model: how much of the channel's log it was delivered. */
+/** A subscriber of the model, and how much of the channel's log it received. */
 interface SimulatedSubscriber {
   readonly name: string;
   isAttached: boolean;
   delivered: number;
 }
 
-/** A channel that does what it promises: one log, and each subscriber is delivered the next of it at some time. */
+/** A channel that keeps its promises: one log, of which each subscriber receives the next entry at some time. */
 class Model {
   readonly #random: Random;
   readonly #recovery: Recovery;
@@ -41,7 +41,7 @@ class Model {
     for (const subscriber of this.#subscribers) {
       if (!subscriber.isAttached) this.#subscribe(subscriber, true);
     }
-    // So that there is something to lose, whatever was done before.
+    // Ensures that there are publications to lose.
     for (let count = 0; count < 4; count++) this.#publish();
     for (const value of this.#open.splice(0)) this.#acknowledge(value);
     for (const subscriber of this.#subscribers) this.#catchUp(subscriber);
@@ -121,7 +121,7 @@ function isDelivery(event: HistoryEvent): event is Delivered {
   return event.f === "deliver";
 }
 
-/** The last four that one of the subscribers heard, all in one subscription. */
+/** The last four publications that one subscriber received in one subscription. */
 function lastReceived(history: readonly HistoryEvent[], process: string): readonly Delivered[] {
   return history
     .filter(isDelivery)
@@ -137,7 +137,7 @@ function replaced(
   return history.flatMap((event) => (event === old ? others : [event]));
 }
 
-/** Plants one fault around two neighbours that one subscriber heard. */
+/** Plants one fault around two consecutive deliveries of one subscriber. */
 type Plant = (
   history: readonly HistoryEvent[],
   one: Delivered,

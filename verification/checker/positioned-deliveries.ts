@@ -7,7 +7,7 @@ import type { SubscriptionRecord } from "./subscription-record.ts";
 import type { LossPlace, ViolationKind } from "./check-result.ts";
 import type { Violations } from "./violations.ts";
 
-/** A subscriber that knows its position hears something: it must be what comes next (rule O3). */
+/** A subscriber that knows its position receives a publication, which must be the next one (rule O3). */
 export function takePositioned(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
@@ -40,7 +40,7 @@ export function takePositioned(
   }
 }
 
-/** What came isn't what comes next. */
+/** The delivered publication isn't the next one. */
 function move(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
@@ -70,7 +70,7 @@ function move(
   }
 }
 
-/** With cache recovery the newest publication may come first, and it was published before the reply. */
+/** With cache recovery the newest publication may come first; it was published before the reply. */
 function mayJumpTo(
   channel: ChannelRecord,
   { mayJump, jumpFloor, since }: SubscriptionRecord,
@@ -82,7 +82,7 @@ function mayJumpTo(
   return publication !== undefined && publication.invokedAt < since;
 }
 
-/** What comes late wasn't lost. */
+/** A late delivery isn't a loss. */
 function fill({ gaps }: SubscriptionRecord, offset: number): boolean {
   const index = gaps.findIndex(({ from, to }) => from <= offset && offset <= to);
   const gap = gaps[index];
@@ -95,7 +95,7 @@ function fill({ gaps }: SubscriptionRecord, offset: number): boolean {
   return true;
 }
 
-/** A subscription ends: what it passed over is lost now. */
+/** When a subscription ends, the publications that it skipped are lost. */
 export function loseGaps(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
@@ -110,7 +110,7 @@ export function loseGaps(
   gaps.length = 0;
 }
 
-/** Publications that one subscriber never heard, both offsets included. */
+/** Publications that one subscriber never received, both offsets included. */
 interface Loss {
   readonly stream: StreamRecord;
   readonly from: number;
@@ -119,7 +119,7 @@ interface Loss {
   readonly time: number;
 }
 
-/** Says that publications were lost: the first few with their names. */
+/** Reports losses, the first few of them with their values. */
 export function lose(
   channel: ChannelRecord,
   process: string,
@@ -136,5 +136,5 @@ export function lose(
   violations.addUnlisted(lossPlace, to - reportedTo);
 }
 
-/** So many losses of one gap get a sentence of their own. */
+/** So many losses of one gap are reported one by one. */
 const reportedMax = 3;

@@ -2,7 +2,7 @@ import type { ChannelRecord } from "./channel-record.ts";
 import type { Presence } from "./history-event.ts";
 import type { Violations } from "./violations.ts";
 
-/** Compares who is said to be present with who is subscribed (rule P1). */
+/** Compares the clients that presence lists with the subscribed ones (rule P1). */
 export function comparePresence(
   channel: ChannelRecord,
   { clients, process, time }: Presence,

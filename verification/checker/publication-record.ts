@@ -1,34 +1,37 @@
 import type { ReceivedEdge } from "./order.ts";
 import type { StreamRecord } from "./stream-record.ts";
 
-/** What is known of one publish, and of the publication that it made. */
+/** What the history says about one publish and its publication. */
 export interface PublicationRecord {
   readonly value: string;
-  /** The number of the happening that invoked it. */
+  /** The number of the event that invoked the publish. */
   readonly invokedAt: number;
   readonly invokedTime: number;
-  /** How many publishes to the channel had been acknowledged when it was invoked. */
+  /** How many publishes to the channel had been acknowledged before the publish began. */
   readonly after: number;
   outcome: "open" | "acknowledged" | "refused" | "unknown";
-  /** The number of the happening that acknowledged it, and its time; infinite before. */
+  /** The number of the event that acknowledged the publish, and its time; infinite before. */
   acknowledgedAt: number;
   acknowledgedTime: number;
-  /** Where it stands, once somebody said it. */
+  /** The publication's position, once an event stated it. */
   stream: StreamRecord | undefined;
   offset: number;
-  /** Who said it. */
+  /** The process that stated the position. */
   placedBy: string;
-  /** Who heard it first. */
+  /** The first process that received the publication. */
   receivedBy: string | undefined;
-  /** Without offsets: how many others had been heard before anybody heard it; -1 before. */
+  /** Without offsets: how many other publications had been delivered before this one; -1 before its first delivery. */
   rank: number;
-  /** Without offsets: what subscribers heard next. The first edge stands apart, for mostly there is no other. */
+  /**
+   * Without offsets: the publications that subscribers received next. The first edge has a field of its own, because
+   * mostly there is no other.
+   */
   next: ReceivedEdge | undefined;
   otherNext: ReceivedEdge[] | undefined;
 }
 
 /**
- * A publish that was just invoked.
+ * The record of a publish that begins.
  *
  * @param after how many publishes to the channel have been acknowledged
  */

@@ -12,7 +12,7 @@ import type { SubscriptionRecord } from "./subscription-record.ts";
 import { hasReceived } from "./unpositioned-deliveries.ts";
 import type { Violations } from "./violations.ts";
 
-/** Somebody begins to publish. */
+/** A publish begins. */
 export function invoke(
   channel: ChannelRecord,
   { value, time }: PublishInvoked,
@@ -24,7 +24,7 @@ export function invoke(
   return true;
 }
 
-/** Somebody is told that it published. */
+/** A publish is acknowledged. */
 export function acknowledge(
   channel: ChannelRecord,
   { value, time, process, offset, epoch }: PublishAcknowledged,
@@ -68,7 +68,7 @@ export function acknowledge(
   judgeLate(channel, subscription, publication, time, violations);
 }
 
-/** Whoever publishes where it listens hears itself before it is told (rule O4). */
+/** A publisher that is subscribed to the channel receives its publication before the publish reply (rule O4). */
 function judgeLate(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
@@ -89,7 +89,7 @@ function judgeLate(
   if (!isPassed || isInGap) violations.add(violation);
 }
 
-/** It is certain that nothing was published: nobody can have heard it. */
+/** A publish is refused for certain: no subscriber can have received its publication. */
 export function refuse(
   channel: ChannelRecord,
   { value, time }: PublishRefused,
@@ -105,7 +105,7 @@ export function refuse(
   violations.add({ kind: "resurrected", channel: channel.name, process, time, text });
 }
 
-/** Nobody knows whether it was published. */
+/** The outcome of a publish stays unknown. */
 export function leaveOpen(channel: ChannelRecord, { value }: PublishUnknown): void {
   const publication = channel.publications.get(value);
   if (publication?.outcome === "open") publication.outcome = "unknown";

@@ -1,6 +1,6 @@
 /**
- * Which of a channel's publications one subscription heard, as runs of ranks. Who hears everything has one run, so that
- * this takes a few numbers, however much was heard.
+ * The ranks of the publications that one subscription received, as runs. A subscription that receives everything has
+ * one run, so the set takes a few numbers however much was delivered.
  */
 export class RankSet {
   /** The first and the last rank of each run, ascending. */
@@ -12,7 +12,7 @@ export class RankSet {
     return run >= 0 && rank <= (this.#lasts[run] ?? -1);
   }
 
-  /** @returns false if it was there already */
+  /** @returns false if the rank was in the set already */
   add(rank: number): boolean {
     const newest = this.#lasts.length - 1;
     if (newest >= 0 && rank === (this.#lasts[newest] ?? 0) + 1) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HistoryBuilder } from "./history-builder.ts";
 
-/** A subscriber that heard one of three publications, and another one that heard all. */
+/** A subscriber that received one of three publications, and another one that received all. */
 function begun(recovery: "stream" | "cache" = "stream", recoverable = 10): HistoryBuilder {
   return new HistoryBuilder(recovery, recoverable)
     .subscribe("s1")
@@ -66,7 +66,10 @@ describe("a reply that doesn't say that it was asked to recover", () => {
   });
 });
 
-/** Two are told e1:7 and e1:9 when only three publications are known, between which d and e are invoked. */
+/**
+ * Two subscribers are told e1:7 and e1:9 when only three publications are known; d and e are invoked between the
+ * replies.
+ */
 function claimed(): HistoryBuilder {
   return begun()
     .hear("s1", 2, "b", "c")

@@ -1,25 +1,25 @@
 import type { PublicationRecord } from "./publication-record.ts";
 
-/** Somebody was told by a subscribe reply that a stream goes so far. */
+/** A subscribe reply's statement that a stream goes up to an offset. */
 export interface Claim {
   readonly offset: number;
-  /** The number of the happening that said it. */
+  /** The number of the reply's event. */
   readonly number: number;
   readonly process: string;
 }
 
-/** What is known of one epoch of a channel: which value stands where, and how far it goes. */
+/** What the history says about one epoch of a channel: the value at each offset, and the top. */
 export class StreamRecord {
   readonly epoch: string;
-  /** When anybody first heard of it, µs. */
+  /** When the epoch first appeared in the history, µs. */
   readonly knownTime: number;
   readonly byOffset = new Map<number, PublicationRecord>();
-  /** The highest offset that was acknowledged or heard. */
+  /** The highest offset that was acknowledged or delivered. */
   top = 0;
-  /** Seconds of the past in which it grew: when each began and ended, and the top at its end; oldest first. */
+  /** Seconds in which the stream grew: begin, end, and the top at the end; oldest first. */
   readonly #tops: { readonly begin: number; end: number; top: number }[] = [];
 
-  /** Of what replies said before anybody knew of it, what was further than what any reply before had said; oldest first. */
+  /** Statements of replies about offsets that were unknown then, each higher than all before; oldest first. */
   readonly #claims: Claim[] = [];
 
   constructor(epoch: string, knownTime: number) {
@@ -27,7 +27,7 @@ export class StreamRecord {
     this.knownTime = knownTime;
   }
 
-  /** Somebody knows of this offset now. */
+  /** An offset is known from now on. */
   reach(offset: number, time: number): void {
     if (offset <= this.top) return;
     this.top = offset;
@@ -40,13 +40,13 @@ export class StreamRecord {
     }
   }
 
-  /** A reply says that it goes so far. Only what nobody knows of yet is of interest. */
+  /** A reply states that the stream goes up to an offset. Only offsets that aren't known yet matter. */
   claim(claim: Claim): void {
     const furthest = this.#claims.at(-1)?.offset ?? 0;
     if (claim.offset > Math.max(this.top, furthest)) this.#claims.push(claim);
   }
 
-  /** The first reply that said that it goes up to an offset, if it came before the happening of that number. */
+  /** The first reply that stated at least this offset, if it came before the event of that number. */
   claimBefore(offset: number, number: number): Claim | undefined {
     let low = 0;
     let high = this.#claims.length;
@@ -59,7 +59,7 @@ export class StreamRecord {
     return claim !== undefined && claim.number < number ? claim : undefined;
   }
 
-  /** How far it surely went at a moment; about a second's publications less than it did. */
+  /** An offset that the stream had certainly reached at a time; it lacks about the last second. */
   topBefore(time: number): number {
     for (let index = this.#tops.length - 1; index >= 0; index--) {
       const sample = this.#tops[index];

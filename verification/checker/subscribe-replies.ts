@@ -8,13 +8,13 @@ import { loseMissing } from "./unpositioned-deliveries.ts";
 import type { ViolationKind } from "./check-result.ts";
 import type { Violations } from "./violations.ts";
 
-/** What a subscribe reply is judged by, besides itself. */
+/** What the check of a subscribe reply needs besides the reply. */
 export interface CheckContext {
-  /** The number of the happening. */
+  /** The number of the event. */
   readonly number: number;
-  /** So much later than it happened something may be heard of, µs. */
+  /** How late an effect may become visible, µs. */
   readonly promptMicroseconds: number;
-  /** So long something may be known and not heard by who is subscribed, µs. */
+  /** How long a known publication may stay undelivered to a subscriber, µs. */
   readonly overdueMicroseconds: number;
   readonly violations: Violations;
 }
@@ -31,7 +31,7 @@ export function begin(
     checkOverdue(channel, subscription, time, context.overdueMicroseconds, context.violations);
     end(channel, subscription, time, context.violations);
   }
-  // It asked after its last subscription ended, and nothing waits longer than this for an answer (rule B4).
+  // The client subscribed after its last subscription ended, and no answer takes longer than this (rule B4).
   const asked = Math.max(
     subscription.detachedTime ?? -Infinity,
     time - 2 * context.promptMicroseconds,
@@ -50,7 +50,7 @@ export function begin(
   subscription.frontier = channel.acknowledged.length;
 }
 
-/** A subscription is over. The position stays. */
+/** A subscription is over. Its position stays. */
 export function end(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
@@ -64,7 +64,7 @@ export function end(
   subscription.detachedTime = time;
 }
 
-/** A reply without a position. Where there should be one, what it had is what it is judged by. */
+/** A reply without a position. On a channel with positions, the checks use what the subscriber had before. */
 function standNowhere(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
@@ -84,7 +84,7 @@ function standNowhere(
   violations.add({ kind: "unpositioned", channel: channel.name, process, time, text });
 }
 
-/** A reply that says where it stands, and when it can have been asked for at the earliest. */
+/** A reply with a position, and the earliest time at which the client can have sent its subscribe. */
 interface PositionedReply extends Subscribed {
   readonly epoch: string;
   readonly offset: number;
@@ -104,7 +104,7 @@ function stand(
     const text = `${process} was subscribed at ${epoch}:${offset}, ${what}`;
     violations.add({ kind, channel: channel.name, process, time, text });
   };
-  // A gateway may be behind by so much when it answers.
+  // A gateway may lag by so much when it answers.
   const surelyKnown = asked - promptMicroseconds;
   const newest = channel.stream ?? stream;
   const isReplaced = newest !== stream && newest.knownTime < surelyKnown;
@@ -128,7 +128,7 @@ function stand(
 
 type Complain = (kind: ViolationKind, what: string) => void;
 
-/** It goes on where it was. */
+/** The subscription continues at its position. */
 function recover(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
@@ -145,10 +145,10 @@ function recover(
   const was = before === undefined ? "" : `${before.epoch}:${position}`;
   subscription.position = offset;
   if (before === undefined) {
-    // With automatic cache recovery whoever asks for nothing is given the newest publication.
+    // With automatic cache recovery, a client that doesn't ask to recover gets the newest publication.
     if (!isCache || recovering) complain("hole", "recovered, though it had been nowhere");
   } else if (before !== stream) {
-    // The newest publication can be recovered from any epoch; where that is, it says itself.
+    // The newest publication can be recovered from any epoch; it states its own offset.
     if (isCache) subscription.position = 0;
     else complain("forgotten", `recovered, and had been at ${was}`);
   } else if (offset > position) {
@@ -167,7 +167,10 @@ function recover(
   }
 }
 
-/** It begins where the stream stands, which must not be before what was known, nor for nothing. */
+/**
+ * The subscription begins at the top, which must not be before a known offset. A recovery must not fail without a
+ * reason.
+ */
 function judgeFresh(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
@@ -180,7 +183,7 @@ function judgeFresh(
   complain: Complain,
 ): void {
   const { stream: before, position, lastTime } = subscription;
-  // Whoever kept its position asked to recover, even if the reply doesn't say so.
+  // A client that kept its position asked to recover, even if the reply doesn't say so.
   const isSame = (recovering || channel.recovery !== "none") && before === stream;
   if (isSame && offset < position) {
     complain("forgotten", `and had heard ${position}`);

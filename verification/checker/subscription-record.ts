@@ -3,7 +3,7 @@ import { RankSet } from "./rank-set.ts";
 import type { PublicationRecord } from "./publication-record.ts";
 import type { StreamRecord } from "./stream-record.ts";
 
-/** Offsets that a subscription passed over, both included. */
+/** Offsets that a subscription skipped, both included. */
 export interface Gap {
   from: number;
   to: number;
@@ -15,44 +15,53 @@ export class SubscriptionRecord {
   readonly process: string;
   client = "";
   isAttached = false;
-  /** It left, and won't come back unless it says so. */
+  /** The client left and returns only if an event says so. */
   hasLeft = false;
-  /** The number of the happening that subscribed it. */
+  /** The number of the event that began the subscription. */
   since = 0;
-  /** How much it heard in this subscription. */
+  /** How many publications this subscription received. */
   received = 0;
-  /** When it was subscribed or heard something, µs. */
+  /** When the subscriber was last subscribed or received a publication, µs. */
   lastTime = 0;
-  /** When it ceased to be subscribed, µs; absent before its first subscription, and while subscribed. */
+  /** When the last subscription ended, µs; absent before the first subscription, and while subscribed. */
   detachedTime: number | undefined;
 
-  /** Where it stands, or stood when its subscription ended; absent where there are no offsets, and when it forgot. */
+  /**
+   * The subscriber's position, also after its subscription ended; absent without offsets, and after the client forgot
+   * it.
+   */
   stream: StreamRecord | undefined;
   position = 0;
-  /** With cache recovery: what comes first may pass over others, if it stands at this offset or after it. */
+  /** With cache recovery: the first delivery may skip publications if its offset is at least this one. */
   mayJump = false;
   jumpFloor = 0;
-  /** What stands up to here was removed before it asked for this subscription. */
+  /** Publications up to this offset were removed before the client subscribed. */
   removedUpTo = 0;
-  /** What this subscription has passed over so far. */
+  /** The gaps of this subscription so far. */
   readonly gaps: Gap[] = [];
 
-  /** Without offsets: what this subscription heard, and what of that was heard last and was invoked last. */
+  /**
+   * Without offsets: the publications that this subscription received, the last of them, and the one that was invoked
+   * last.
+   */
   ranks = new RankSet();
   /** When this subscription began, µs. */
   sinceTime = 0;
   lastReceived: PublicationRecord | undefined;
   latestInvoked: PublicationRecord | undefined;
-  /** So many of the channel's acknowledged publishes have been compared with what it heard. */
+  /** So many of the channel's acknowledged publishes have been compared with the deliveries. */
   frontier = 0;
-  /** What this subscription should have heard by now. */
+  /** Publications that this subscription should have received by now. */
   readonly missing = new Map<PublicationRecord, LossPlace>();
 
   constructor(process: string) {
     this.process = process;
   }
 
-  /** Without offsets each subscription stands for itself: a gateway that it moved to may be behind the one before. */
+  /**
+   * Without offsets each subscription is checked by itself: the client may have moved to a gateway that lags behind the
+   * one before.
+   */
   beginAnew(): void {
     this.ranks = new RankSet();
     this.lastReceived = undefined;

@@ -6,7 +6,7 @@ import type { SubscriptionRecord } from "./subscription-record.ts";
 import type { LossPlace, ViolationKind } from "./check-result.ts";
 import type { Violations } from "./violations.ts";
 
-/** A subscriber of a channel without offsets hears something. */
+/** A subscriber of a channel without offsets receives a publication. */
 export function takeUnpositioned(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
@@ -56,10 +56,10 @@ export function takeUnpositioned(
 }
 
 /**
- * Notes what a subscription should have heard and didn't: what was published after it began and acknowledged before the
- * publish of something that it hears now.
+ * Notes the publications that a subscription should have received: those that were published after it began and
+ * acknowledged before the publish of a publication that it receives now.
  *
- * @param until so many of the channel's acknowledged publishes are looked at
+ * @param until so many of the channel's acknowledged publishes are considered
  */
 export function miss(
   channel: ChannelRecord,
@@ -74,7 +74,7 @@ export function miss(
   }
 }
 
-/** A subscription ends: what it is missing is lost, unless a crash excuses it. */
+/** When a subscription ends, its missing publications are lost, unless a crash excuses the loss. */
 export function loseMissing(
   channel: ChannelRecord,
   { missing, process }: SubscriptionRecord,
@@ -89,7 +89,7 @@ export function loseMissing(
   missing.clear();
 }
 
-/** Whether this subscription heard this, on a channel without offsets. */
+/** Whether this subscription received the publication, on a channel without offsets. */
 export function hasReceived({ ranks }: SubscriptionRecord, { rank }: PublicationRecord): boolean {
   return rank >= 0 && ranks.has(rank);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HistoryBuilder } from "./history-builder.ts";
 
-/** Three subscribers, and three publications that two of them heard. */
+/** Three subscribers, and three publications that two of them received. */
 function begun(): HistoryBuilder {
   return new HistoryBuilder("none")
     .subscribe("s1")

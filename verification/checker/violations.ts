@@ -1,19 +1,19 @@
 import type { LossPlace, Violation, ViolationKind } from "./check-result.ts";
 
-/** Collects what is wrong: the first thousand in full, and all of them as counts. */
+/** Collects violations: the first thousand in full, and counts of all. */
 export class Violations {
   readonly list: Violation[] = [];
   readonly counts = new Map<ViolationKind, number>();
   readonly lossCounts = new Map<LossPlace, number>();
 
-  /** Adds one. */
+  /** Adds one violation. */
   add(violation: Violation): void {
     this.#count(violation.kind, 1);
     if (violation.place !== undefined) this.#countLoss(violation.place, 1);
     if (this.list.length < listedMax) this.list.push(violation);
   }
 
-  /** Counts more losses of a place that are like the ones before, and so not worth a sentence each. */
+  /** Counts more losses in the same place as the ones before, without a sentence for each. */
   addUnlisted(place: LossPlace, count: number): void {
     if (count <= 0) return;
     this.#count("lost", count);

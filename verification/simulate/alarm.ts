@@ -1,14 +1,14 @@
 import type { Timeline, Timer } from "./timeline.ts";
 
-/** When an alarm rings. */
+/** The time of an alarm, on two clocks. */
 export interface AlarmTime {
-  /** By the clock of its object. */
+  /** By the clock of the alarm's object. */
   readonly dueMs: number;
-  /** By the world's. */
+  /** By the world's clock. */
   readonly atMs: number;
 }
 
-/** The one alarm of an object. It outlives the object's memory; that it is as durable as the rows is its owner's doing. */
+/** The one alarm of an object. It outlives the object's memory. The owner makes it as durable as the rows. */
 export class Alarm {
   readonly #timeline: Timeline;
   readonly #run: () => void;
@@ -24,7 +24,7 @@ export class Alarm {
     return this.#time;
   }
 
-  /** Whether it rings by then anyway. */
+  /** Whether the alarm runs by then anyway. */
   covers(dueMs: number): boolean {
     return dueMs >= (this.#time?.dueMs ?? Number.POSITIVE_INFINITY);
   }
@@ -34,7 +34,7 @@ export class Alarm {
     this.restore({ dueMs, atMs: this.#timeline.nowMs + Math.max(dueMs - nowMs, 1) });
   }
 
-  /** Undefined: it doesn't ring. */
+  /** Sets the alarm to a time that was read before; undefined clears it. */
   restore(time: AlarmTime | undefined): void {
     this.#timer?.cancel();
     this.#time = time;

@@ -10,18 +10,20 @@ import type { JsonText } from "../../src/protocol/json/text.ts";
 import { json } from "../../test/core/api/channel-config.ts";
 import type { WorldContext } from "./world-context.ts";
 
-/** Publishes by the API. With a key it tries again until it knows that it was published, and now and then once more. */
+/**
+ * Publishes through the HTTP API. A publish with a key is repeated until its outcome is known, and sometimes once more.
+ */
 export class Backend {
   readonly #context: WorldContext;
   readonly #backoffMs: () => number;
   readonly #repeats: () => boolean;
-  /** The keys of what is known to be published. */
+  /** The keys of publishes that are known to have succeeded. */
   readonly #keys: string[] = [];
   #published = 0;
-  /** Keyed publishes that nobody has answered yet. */
+  /** Publishes with a key that have no answer yet. */
   pending = 0;
 
-  /** @param repeats whether it publishes again what was published */
+  /** @param repeats whether a publish that succeeded is repeated */
   constructor(context: WorldContext, backoffMs: () => number, repeats: () => boolean) {
     this.#context = context;
     this.#backoffMs = backoffMs;
@@ -29,8 +31,8 @@ export class Backend {
   }
 
   /**
-   * @param padding how much longer its data is than it need be, in characters
-   * @returns its data, which is JSON text
+   * @param padding how many characters the data is longer than necessary
+   * @returns the publication's data, which is JSON text
    */
   publish(channel: string, keyed: boolean, padding = 0): string {
     const data = this.#newData(padding);
@@ -43,24 +45,27 @@ export class Backend {
     return data;
   }
 
-  /** Publishes a version of something, once; one that isn't newer than the last is suppressed. */
+  /** Publishes with a version, once. A version that isn't newer than the last one is suppressed. */
   publishVersion(channel: string, version: number): void {
     this.#publishOnce(channel, requestOf(this.#newData(), { version: BigInt(version) }));
   }
 
-  /** Publishes something else with one of its keys: the first publication counts, for as long as the key is remembered. */
+  /**
+   * Publishes other data with a key that was used before: the first publication counts, for as long as the key is
+   * remembered.
+   */
   reuseKey(channel: string, index: number): void {
     const idempotencyKey = this.#keys[index % Math.max(this.#keys.length, 1)];
     if (idempotencyKey === undefined) return;
     this.#publishOnce(channel, requestOf(this.#newData(), { idempotencyKey }));
   }
 
-  /** Removes what is kept of a channel. Whether that arrives is nobody's concern. */
+  /** Removes a channel's history. The outcome is ignored. */
   removeHistory(channel: string): void {
     this.#call(channel, { method: "history_remove" }, ignoreAnswer);
   }
 
-  /** Reads what is kept of a channel. The object's answer is compared there. */
+  /** Reads a channel's history. The channel's host compares the answer with the model. */
   readHistory(channel: string, request: HistoryQuery): void {
     this.#call(channel, { method: "history", request }, ignoreAnswer);
   }
@@ -93,7 +98,7 @@ export class Backend {
     this.#call(channel, { method: "publish", request }, (answer) => {
       const isPublished = this.#context.publicationLog.find(JSON.parse(data)) !== undefined;
       if (answer === undefined) this.#note("info", channel, data);
-      // A version or a key that isn't new is answered like the publication that stands there already.
+      // A version or a key that isn't new is answered with the position of the existing publication.
       else if ("error" in answer || !isPublished) this.#note("fail", channel, data);
       else this.#acknowledged(channel, data, answer.result);
     });
@@ -149,7 +154,7 @@ export class Backend {
   }
 }
 
-/** All that it publishes is JSON. */
+/** A publication of the backend is JSON. */
 type JsonRequest = PublicationRequest & { readonly data: JsonText };
 
 function requestOf(
@@ -167,5 +172,5 @@ function requestOf(
 }
 
 function ignoreAnswer(): void {
-  // Not every answer is of interest.
+  // The answer needs no check here.
 }

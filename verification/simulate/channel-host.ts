@@ -28,7 +28,7 @@ import { Storage } from "./storage.ts";
 import { WatchedChannel } from "./watched-channel.ts";
 import { ownSessions } from "./own-sessions.ts";
 
-/** What is lost with a crash. */
+/** The state that a crash destroys. */
 interface Memory extends SocketMemory {
   readonly incarnation: Incarnation;
   readonly wokeAtMs: number;
@@ -40,8 +40,8 @@ interface Memory extends SocketMemory {
 }
 
 /**
- * A channel's object: storage, an alarm and sockets that last, and a memory that doesn't. It drives the core as the real one
- * does.
+ * A simulated channel object: storage, an alarm and sockets that outlive its memory, and the memory. It drives the core
+ * as the real object does.
  */
 export class ChannelHost implements ChannelCalls {
   readonly name: string;
@@ -56,9 +56,9 @@ export class ChannelHost implements ChannelCalls {
   #epochs = 0;
   #upAtMs = 0;
   #newestInstanceMs = 0;
-  /** The next commit is the last thing that this life does: nothing of what follows from it leaves the object. */
+  /** The object crashes at its next commit: nothing that the commit causes leaves the object. */
   crashesAtCommit = false;
-  /** How far the clock of the machine that it runs on is off, ms. */
+  /** The error of the clock of the object's machine, ms. */
   skewMs = 0;
   failedWrites = 0;
 
@@ -90,17 +90,17 @@ export class ChannelHost implements ChannelCalls {
     );
   }
 
-  /** Its own time, ms since 1970. */
+  /** The time by the object's clock, ms since 1970. */
   get nowMs(): number {
     return this.#context.timeline.nowMs + this.skewMs;
   }
 
-  /** Who follows the channel. */
+  /** The gateways that follow the channel. */
   get gateways(): readonly string[] {
     return this.#awake().channel.relay.gateways;
   }
 
-  /** Where the stream stands. */
+  /** The top of the stream. */
   get top(): StreamPosition | undefined {
     return this.#awake().channel.top;
   }
@@ -143,12 +143,12 @@ export class ChannelHost implements ChannelCalls {
     });
   }
 
-  /** A client comes to the object itself. `claims` are those of the token that it will connect with. */
+  /** A client connects to the object. `claims` are those of the token that the client will connect with. */
   open(client: ClientEnd, claims: ConnectionClaims): Socket {
     return this.#sockets.open(client, claims);
   }
 
-  /** The memory goes, in the middle of whatever is under way, and the sockets with it. The object is back a little later. */
+  /** The memory and the sockets are lost in the middle of all work. The object is available again a little later. */
   crash(): void {
     const { timeline, eventLog } = this.#context;
     this.#memory?.incarnation.end();
@@ -159,7 +159,7 @@ export class ChannelHost implements ChannelCalls {
     eventLog.note({ process: this.name, type: "info", f: "crash", channel: this.name });
   }
 
-  /** The memory goes, if nothing is under way. */
+  /** The memory is discarded, if nothing is in progress. */
   evict(): void {
     const memory = this.#memory;
     const isIdle = memory?.incarnation.idle === true && this.#storage.clean;
@@ -168,26 +168,26 @@ export class ChannelHost implements ChannelCalls {
     this.#memory = undefined;
   }
 
-  /** The write after so many others fails, and costs the object its memory; undefined: none. */
+  /** The write after so many others fails, and the object loses its memory; undefined: no write fails. */
   failAfter(writes: number | undefined): void {
     this.#storage.failAfter(writes);
   }
 
-  /** All lines to its own sockets break, and the object lives on. */
+  /** The connections of all the object's own sockets break; the object lives on. */
   close(): void {
     this.#sockets.break();
   }
 
   /**
-   * Its clock jumps. Never to before it last woke: an instance that seems to be older than the one before it isn't believed
-   * (rule L1).
+   * The object's clock jumps, but never to before the object's last start: a gateway ignores an instance that seems
+   * older than the one before it (rule L1).
    */
   turnClock(byMs: number): void {
     const leastMs = this.#newestInstanceMs + 1 - this.#context.timeline.nowMs;
     this.skewMs = Math.max(this.skewMs + byMs, leastMs);
   }
 
-  /** Gives its database back: the world has ended. */
+  /** Returns the database. The world has ended. */
   end(): void {
     this.#storage.close();
   }
@@ -211,7 +211,7 @@ export class ChannelHost implements ChannelCalls {
     this.#settle();
   }
 
-  /** Whatever goes wrong once a write has failed is the misfortune of who needed it: the object is reset soon. */
+  /** After a failed write, any work may fail: the object is reset soon. */
   #guard(work: () => void): void {
     try {
       work();
@@ -287,7 +287,7 @@ export class ChannelHost implements ChannelCalls {
     );
   }
 
-  /** What else comes back when what wasn't durable is undone. */
+  /** Restores the state besides the rows when a write that isn't durable is undone. */
   #save(): () => void {
     const { publicationLog } = this.#context;
     const alarm = this.#alarm.time;
@@ -307,7 +307,7 @@ export class ChannelHost implements ChannelCalls {
     return false;
   }
 
-  /** Does a job in its turn, and answers when what it wrote is durable. */
+  /** Does a job in its turn, and answers when the job's writes are durable. */
   #work<Answer>(memory: Memory, job: () => Answer, answer: Done<Answer>): void {
     const done = memory.incarnation.busy(() => answer(undefined));
     const work = (): void => {
@@ -329,7 +329,7 @@ export class ChannelHost implements ChannelCalls {
     });
   }
 
-  /** Makes the calls that are due, and sees to it that the object wakes for the next ones (rule L4). */
+  /** Makes the calls that are due, and sets the alarm for the next ones (rule L4). */
   #settle(): void {
     const memory = this.#memory;
     if (memory === undefined) return;
@@ -380,7 +380,7 @@ export class ChannelHost implements ChannelCalls {
 
   #runAlarm(memory: Memory): void {
     const { channel } = memory;
-    // Should the object crash before what it does now is durable, the alarm rings again.
+    // If the object crashes before this work is durable, the alarm runs again.
     this.#storage.write();
     this.#alarm.restore(undefined);
     const { nowMs } = this;
@@ -396,10 +396,10 @@ export class ChannelHost implements ChannelCalls {
 }
 
 function nothing(): void {
-  // Most jobs are answered, and that is all.
+  // Most jobs need nothing besides their answer.
 }
 
-/** How long a crashed object is gone. */
+/** How long a crashed object is unavailable. */
 const downMs = 20;
 /** How long an object whose write failed goes on before it is reset. */
 const brokenMs = 2;

@@ -2,13 +2,13 @@ import type { StreamPosition } from "../../src/protocol/publication.ts";
 import type { EventLog } from "./event-log.ts";
 import type { PublicationLog } from "./publication-log.ts";
 
-/** A publication as a client hears it. */
+/** A publication as the client received it. */
 export interface ReceivedPublication {
   readonly data: unknown;
   readonly offset?: number;
 }
 
-/** A subscribe's result as a client hears it. */
+/** The result of a subscribe as the client received it. */
 export interface ReceivedResult {
   readonly epoch?: string;
   readonly offset?: number;
@@ -18,38 +18,38 @@ export interface ReceivedResult {
 }
 
 /**
- * What one client hears of one channel, and what it makes of it. That it hears each publication once, in order and without a
- * hole the checker sees (rules O3, L3); here it is compared with what the channel's object did.
+ * One client's subscriptions to one channel. The checker checks that each publication arrives once, in order and
+ * without a hole (rules O3, L3); this class compares each publication with what the channel object published.
  */
 export class ClientSubscription {
   readonly channel: string;
-  /** The server subscribes it, with the connection. */
+  /** Whether the server subscribes the client when it connects. */
   readonly given: boolean;
   readonly #who: string;
   readonly #publications: PublicationLog;
   readonly #eventLog: EventLog;
-  /** Who it is to the checker. */
+  /** The client's name in the checker's history. */
   process: string;
   wanted = false;
-  /** on: its subscribe was answered, and nothing has ended it since. */
+  /** on: the subscribe was answered and nothing has ended the subscription since. */
   state: "off" | "asking" | "on" = "off";
-  /** Unsubscribes that are not answered yet. What comes before the answer belongs to the subscription that ends. */
+  /** Unsubscribes without an answer yet. Pushes before the answer belong to the subscription that ends. */
   leaving = 0;
-  /** Counts the subscriptions. */
+  /** The number of subscriptions so far. */
   generation = 0;
-  /** How far it is; absent before its first subscription, and without history. */
+  /** The client's position; absent before the first subscription, and without history. */
   position: StreamPosition | undefined;
-  /** Without history: the place, among all that was published, of what it heard last. */
+  /** Without history: the index of the publication that the client received last, among all that were published. */
   #lastIndex = -1;
   #lastIncarnation = 0;
   #receivedAny = false;
-  /** Everything it heard, in order. */
+  /** All publications that the client received, in order. */
   readonly received: string[] = [];
-  /** How often it was told that it lost the stream. */
+  /** How often the client was told of insufficient state. */
   losses = 0;
-  /** How often it was told, with its subscribe reply, that what it missed can't be had. */
+  /** How often a subscribe reply said that recovery failed. */
   failedRecoveries = 0;
-  /** Who is there, from the joins and leaves it heard since it was subscribed. */
+  /** The clients that are present, by the joins and leaves since the subscription began. */
   readonly members = new Set<string>();
 
   constructor(
@@ -68,7 +68,7 @@ export class ClientSubscription {
   }
 
   /**
-   * It was subscribed, and told what it missed.
+   * A subscribe was answered, with the publications that it recovered.
    *
    * @param client the connection's ID
    */
@@ -76,7 +76,7 @@ export class ClientSubscription {
     const { epoch = "", offset = 0, recovered = false, positioned = false } = result;
     const publications = result.publications ?? [];
     this.state = "on";
-    // Whoever has no position can't say what it has heard, and begins anew: as somebody else, for the checker.
+    // A client without a position can't recover, so each of its subscriptions is another process to the checker.
     if (!positioned) this.process = `${this.#who}/${this.generation}`;
     this.#eventLog.note({
       ...this.#mine,
@@ -97,13 +97,13 @@ export class ClientSubscription {
       this.position = { epoch, offset };
       return;
     }
-    // Whoever wants the newest publication alone passes over those before it.
+    // With cache recovery the client skips the publications before the newest one.
     const [newest] = this.#isCache ? publications : [];
     if (newest !== undefined) this.position = { epoch, offset: (newest.offset ?? 0) - 1 };
     for (const publication of publications) this.#takePositioned(publication);
   }
 
-  /** A publication came. */
+  /** A publication arrived. */
   take(publication: ReceivedPublication): void {
     if (this.leaving > 0) return;
     if (this.state !== "on") this.#noteDelivery(publication);
@@ -111,7 +111,7 @@ export class ClientSubscription {
     else this.#takePositioned(publication);
   }
 
-  /** Somebody came or went. */
+  /** A join or a leave arrived. */
   takePresenceEvent(type: "join" | "leave", client: string): void {
     if (this.leaving > 0) return;
     if (this.state !== "on") this.#complain(`heard of a ${type} while ${this.state}`);
@@ -119,7 +119,7 @@ export class ClientSubscription {
     else this.members.delete(client);
   }
 
-  /** It was told that it lost the stream. */
+  /** The client was told of insufficient state. */
   lose(code: number): void {
     if (this.state !== "on") this.#complain(`was unsubscribed while ${this.state}`);
     this.losses++;
@@ -131,7 +131,7 @@ export class ClientSubscription {
     this.generation++;
   }
 
-  /** It isn't subscribed any more; it may come back and recover, unless it forgets where it was. */
+  /** The subscription has ended; the client may recover later unless it forgets its position. */
   end(forgets = false): void {
     if (this.state === "on" || forgets) {
       const isForgotten = forgets || this.position === undefined;
@@ -142,7 +142,7 @@ export class ClientSubscription {
     this.generation++;
   }
 
-  /** When all is quiet it must stand where the channel stands. */
+  /** Compares the client's position with the channel's top, when all is quiet. */
   checkAt(top: StreamPosition | undefined): void {
     const { position } = this;
     if (position === undefined) {
@@ -190,7 +190,7 @@ export class ClientSubscription {
     this.received.push(text);
   }
 
-  /** What a crash kept from being told is gone without history. Within one life of the object nothing may be missing. */
+  /** Without history, a crash may lose publications. Within one incarnation of the object none may be missing. */
   #takeUnpositioned(publication: ReceivedPublication): void {
     this.#noteDelivery(publication);
     const text = String(publication.data);

@@ -9,37 +9,37 @@ import {
 import type { ClientEnd, Socket } from "./socket.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 
-/** An object that takes sockets: a gateway, or a channel's own. */
+/** An object that accepts sockets: a gateway, or a channel object. */
 interface Place {
   readonly name: string;
   open(client: ClientEnd, claims: ConnectionClaims): Socket;
 }
 
-/** What is special about a client. */
+/** The properties in which a client differs from others. */
 export interface ClientTraits {
   readonly name: string;
-  /** What its token shows others of it. */
+  /** The `info` claim of the client's token. */
   readonly info?: JsonText;
-  /** Channels that its token subscribes it to. */
+  /** Channels that the client's token subscribes it to. */
   readonly given: readonly string[];
-  /** The only channel there is where it connects: it speaks of no other. */
+  /** The only channel at the client's address, where there is only one. */
   readonly only?: string;
-  /** It gives up a connection on which a subscribe isn't answered within 5 s, as SDKs do. */
+  /** Whether the client drops a connection on which a subscribe isn't answered within 5 s, as SDKs do. */
   readonly reconnectsEarly: boolean;
-  /** Where it connects, each time that it does. */
+  /** Chooses the object for each connection. */
   readonly choosePlace: () => Place;
-  /** How long it waits before it comes back, or asks again, ms. */
+  /** How long the client waits before it reconnects or subscribes again, ms. */
   readonly backoffMs: () => number;
 }
 
-/** A client, as SDKs are: it comes back when its connection breaks, and recovers what it was subscribed to. */
+/** A client that behaves like an SDK: it reconnects when its connection breaks, and recovers its subscriptions. */
 export class WorldClient {
   readonly name: string;
   readonly #context: WorldContext;
   readonly #traits: ClientTraits;
   readonly #subscriptions = new Map<string, ClientSubscription>();
   readonly #waiting = new Map<number, (frame: ReceivedFrame) => void>();
-  /** Publishes that nobody has answered yet: data, and their channels. */
+  /** Publishes without an answer yet: their data and channels. */
   readonly #publishing = new Map<string, string>();
   #connection: Connection | undefined;
   #isWanted = false;
@@ -53,29 +53,29 @@ export class WorldClient {
     for (const channel of traits.given) this.subscription(channel);
   }
 
-  /** The subscriptions that it has, as it sees it. */
+  /** The subscriptions that are live as far as the client knows. */
   get live(): readonly ClientSubscription[] {
     return [...this.#subscriptions.values()].filter(({ state }) => state === "on");
   }
 
-  /** Those that it should have by now. */
+  /** The subscriptions that the client wants. */
   get wanted(): readonly ClientSubscription[] {
     if (!this.#isWanted) return [];
     return [...this.#subscriptions.values()].filter(({ wanted, given }) => wanted || given);
   }
 
-  /** Its ID as the server knows it, and the object that it is connected to; undefined while it isn't. */
+  /** The client's ID and the object that it is connected to; undefined without a connection. */
   get connected(): { readonly id: string; readonly place: string } | undefined {
     const { id, place } = this.#connection ?? {};
     return id === undefined || place === undefined ? undefined : { id, place };
   }
 
-  /** How many of its commands were not answered. */
+  /** How many of the client's commands were not answered. */
   get unanswered(): number {
     return this.#waiting.size;
   }
 
-  /** What it hears of a channel. */
+  /** The client's subscription to a channel. */
   subscription(channel: string): ClientSubscription {
     const known = this.#subscriptions.get(channel);
     if (known !== undefined) return known;
@@ -128,7 +128,7 @@ export class WorldClient {
     this.#ask(subscription);
   }
 
-  /** @param forgets it won't recover when it comes back */
+  /** @param forgets whether the client won't recover when it subscribes again */
   unsubscribe(channel: string, forgets: boolean): void {
     if (!this.#knows(channel)) return;
     const subscription = this.subscription(channel);
@@ -154,7 +154,8 @@ export class WorldClient {
     const sentAtMs = this.#context.timeline.nowMs;
     this.#send({ publish: { channel, data } }, ({ error }) => {
       this.#publishing.delete(data);
-      // SDKs have given up by then, and what isn't heard within 10 s is answered in any case (rule B4).
+      // SDKs have given up by then, and a publication that isn't delivered within 10 s no longer delays the reply (rule
+      // B4).
       const isLate = this.#context.timeline.nowMs - sentAtMs >= replyTimeoutMs;
       const isUnknown = isLate || error?.code === errorCodes.internal.code;
       const type = isUnknown ? "info" : error === undefined ? "ok" : "fail";
@@ -162,7 +163,7 @@ export class WorldClient {
     });
   }
 
-  /** Asks who is there; that it is answered is all that matters. */
+  /** Requests presence. The reply needs no check. */
   seePresence(channel: string): void {
     if (this.#connection?.id === undefined || !this.#knows(channel)) return;
     this.#send({ presence: { channel } }, ({ error }) => {
@@ -264,14 +265,14 @@ export class WorldClient {
     });
   }
 
-  /** What it isn't subscribed to by now and doesn't want to be, it never will be again. */
+  /** Ends the subscriptions that are neither live nor wanted. */
   giveUp(): void {
     for (const subscription of this.#subscriptions.values()) {
       if (!this.wanted.includes(subscription)) subscription.end(true);
     }
   }
 
-  /** The line breaks; both ends notice. */
+  /** The connection breaks; both ends notice. */
   breakLine(): void {
     this.#connection?.socket?.break();
   }
@@ -332,10 +333,10 @@ interface ReceivedPush {
   readonly unsubscribe?: { readonly code: number };
 }
 
-/** What it says of where it was. */
+/** The fields of a subscribe request that ask to recover. */
 function recovering({ position }: ClientSubscription): object {
   return position === undefined ? {} : { recover: true, ...position };
 }
 
-/** How long SDKs wait for an answer. */
+/** How long SDKs wait for a reply. */
 const replyTimeoutMs = 5_000;

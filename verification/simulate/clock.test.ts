@@ -7,7 +7,7 @@ describe("a channel whose clock was set back", () => {
     const { world, subscription, publish } = followedWorld("keep:a");
     const received = [publish(1_000)];
     const channel = world.channel("keep:a");
-    // Another machine, a minute behind.
+    // The object moves to another machine, whose clock is a minute slow.
     channel.skewMs = -60_000;
     for (let times = 0; times < 3; times++) {
       channel.evict();

@@ -1,23 +1,23 @@
 import type { Incarnation } from "./incarnation.ts";
 
-/** What an object does in one turn. */
+/** The work of one turn. */
 export interface Job {
   readonly work: () => void;
-  /** Is done when all jobs of the same turn were. */
+  /** Called when all jobs of the same turn are done. */
   readonly after: () => void;
 }
 
-/** The object around the turns. */
+/** The object that owns the turns. */
 export interface TurnsOwner {
-  /** Does something that may fail with the storage. */
+  /** Does work that may fail with the storage. */
   guard(work: () => void): void;
-  /** Sends what the jobs of a turn caused, unless a commit is under way. */
+  /** Sends what the jobs of a turn caused, unless a commit is in progress. */
   settle(): void;
-  /** Does something once everything written so far is durable. */
+  /** Does work once everything written so far is durable. */
   gate(work: () => void): void;
 }
 
-/** Lets jobs that arrive while a commit is under way share the next one, as the real objects do (rule B6). */
+/** Jobs that arrive during a commit share the next one, as in the real objects (rule B6). */
 export class CommitTurns {
   readonly #incarnation: Incarnation;
   readonly #owner: TurnsOwner;
@@ -34,7 +34,7 @@ export class CommitTurns {
     if (!this.#committing) this.#carryOut();
   }
 
-  /** Whether a commit is under way, after which everything is settled. */
+  /** Whether a commit is in progress, after which everything is settled. */
   get committing(): boolean {
     return this.#committing;
   }
@@ -45,7 +45,7 @@ export class CommitTurns {
     this.#committing = jobs.length > 0;
     if (jobs.length === 0) return;
     for (const { work } of jobs) this.#owner.guard(work);
-    // Nothing is sent yet, but the alarm is set that a crash from here on needs (rule L4).
+    // Nothing is sent yet, but the alarm for a crash from here on is set (rule L4).
     this.#owner.settle();
     for (const { after } of jobs) after();
     const done = this.#incarnation.busy();

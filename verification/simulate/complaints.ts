@@ -4,8 +4,8 @@ import { smooth } from "./network.ts";
 import type { World } from "./world.ts";
 
 /**
- * Lets a world come to rest, with a network that does what it should, and says everything that is wrong with it then, and
- * everything that somebody complained about before.
+ * Lets a world settle, with a network without faults, and gives all complaints: those about the settled world, and
+ * those that were made before.
  */
 export function complaintsOf(world: World): readonly string[] {
   world.network.chooseOutcome = () => smooth;
@@ -16,7 +16,7 @@ export function complaintsOf(world: World): readonly string[] {
   world.pass(longMs);
   checkAtRest(world, "at rest");
   for (const { evict } of evictables(world)) evict();
-  // What is owed is told even when nobody was awake; and who isn't needed any more says so now.
+  // Owed entries are delivered although every object hibernated; gateways without subscribers say so now.
   for (const name of world.channels.keys()) world.backend.publish(name, false);
   world.pass(longMs);
   checkAtRest(world, "after the last publication");
@@ -26,7 +26,7 @@ export function complaintsOf(world: World): readonly string[] {
   return world.publicationLog.complaints;
 }
 
-/** What the checker, which sees no more than real clients do, says of a world that has come to rest. */
+/** The checker's result for a settled world. The checker sees only what real clients see. */
 function judge(world: World): CheckResult {
   const { eventLog } = world;
   for (const client of world.clients) client.giveUp();
@@ -41,8 +41,8 @@ function judge(world: World): CheckResult {
 }
 
 /**
- * To be called when nothing at all went wrong in a world: then everybody has everything long before anything is made good
- * that was missed, and nobody is ever told that the stream is lost.
+ * Checks a world in which no fault was injected: everybody is up to date long before an alarm would repair anything,
+ * and nobody is ever told of insufficient state.
  */
 export function checkPromptness(world: World): void {
   world.pass(promptMs);
@@ -56,7 +56,7 @@ export function checkPromptness(world: World): void {
   }
 }
 
-/** Longer than clients take to come back, and shorter than it takes an alarm to make good what was missed (rule L4). */
+/** Longer than clients take to reconnect, and shorter than an alarm takes to repair a delivery (rule L4). */
 const promptMs = 6_000;
 
 /** Longer than the longest wait between two tries of the relay (10 minutes). */
@@ -83,7 +83,7 @@ function checkAtRest(world: World, when: string): void {
     }
     for (const subscription of live) {
       const { channel } = subscription;
-      // Without history what a crash kept from being told is gone, until something new is told.
+      // Without history, publications that a crash lost stay lost until the next publication.
       const host = world.channel(channel);
       if (host.hasHistory || when !== "at rest") subscription.checkAt(host.top);
     }
@@ -104,7 +104,7 @@ function checkPresence(world: World, name: string, when: string): void {
   );
 }
 
-/** Gateways that nobody needs are forgotten, and no others (rule L5). */
+/** Compares the gateways that follow the channel with those that have subscribers (rule L5). */
 function checkWhoFollows(world: World, name: string): void {
   const follow = [...world.channel(name).gateways].sort();
   const needed = [...new Set(subscribersOf(world, name).map(({ place }) => place))]

@@ -2,11 +2,11 @@ import type { CallOutcome } from "./network.ts";
 import type { Plan } from "./plan.ts";
 import type { World } from "./world.ts";
 
-/** What happened in many runs, by what it was. */
+/** Counts steps, events and calls over many runs. */
 export class Counts {
   readonly #counts = new Map<string, number>();
 
-  /** Counts what happened in a world that has ended. */
+  /** Counts a world that has ended. */
   add(plan: Plan, world: World): void {
     for (const { do: what } of plan.steps) this.#count(`steps: ${what}`);
     for (const { f, type } of world.eventLog.events) this.#count(`${f}: ${type}`);
@@ -17,7 +17,7 @@ export class Counts {
     }
   }
 
-  /** One line each, in the order of their names. */
+  /** One line for each name, sorted by name. */
   get lines(): readonly string[] {
     const names = [...this.#counts.keys()].sort();
     return names.map((name) => `${name.padEnd(24)} ${this.#counts.get(name) ?? 0}`);
@@ -35,5 +35,5 @@ function countsLine({ requestMs, againMs, answerMs }: CallOutcome): string {
   return Math.max(requestMs, answerMs) > lateMs ? "late" : "fine";
 }
 
-/** Longer than messages take while all is well. */
+/** Longer than messages take without faults. */
 const lateMs = 400;

@@ -1,28 +1,28 @@
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import { type SqlRow, type SqlValue, columnText } from "../../src/sql.ts";
 
-/** SQLite for one object, with undoing in levels. */
+/** SQLite for one object, with nested undo. */
 export interface Database {
   rows(query: string, values: readonly SqlValue[]): readonly SqlRow[];
   run(statement: string, values: readonly SqlValue[]): void;
-  /** From here on everything can be undone. */
+  /** Begins a level: all writes from here on can be undone. */
   begin(): void;
-  /** What was written since the last {@link begin} belongs to the level below. */
+  /** The writes since the last {@link begin} belong to the level below. */
   release(): void;
-  /** Undoes it. */
+  /** Undoes the writes since the last {@link begin}. */
   rollBack(): void;
   deleteAll(): void;
   close(): void;
 }
 
-/** One that is used once, and does everything for real. */
+/** A database for one run, which executes every statement. */
 export function freshDatabase(): Database {
   return new RealDatabase(new DatabaseSync(":memory:"));
 }
 
 /**
- * One that was used before, by other runs: opening a database and making its tables takes longer than a whole run. So tables
- * are made once and then only emptied, and which of them there are is a matter of a list.
+ * A database that other runs have used: opening a database and creating its tables takes longer than a whole run. So
+ * tables are created once and then only emptied, and a list says which tables exist.
  */
 export function usedDatabase(): Database {
   const kept = pool.pop();
@@ -88,10 +88,10 @@ class PooledDatabase implements Database {
   #tables: ReadonlySet<string> = new Set();
   readonly #before: ReadonlySet<string>[] = [];
   readonly #made: ReadonlySet<string>;
-  /** It has made a table itself, which the next run wouldn't expect. */
+  /** The run created a table that the next run wouldn't expect. */
   #isSpoilt = false;
 
-  /** @param made statements whose tables are there for good */
+  /** @param made statements whose tables exist already */
   constructor(database: DatabaseSync, made: ReadonlySet<string>) {
     this.#real = new RealDatabase(database);
     this.#made = made;
@@ -167,12 +167,12 @@ class PooledDatabase implements Database {
 interface Shape {
   readonly kind: "list" | "create" | "drop" | "other";
   readonly tables: readonly string[];
-  /** It says IF EXISTS, or IF NOT EXISTS. */
+  /** Whether the statement has IF EXISTS or IF NOT EXISTS. */
   readonly lenient: boolean;
 }
 
 const shapes = new Map<string, Shape>();
-/** Every statement that has ever made a table. */
+/** All statements that ever created a table. */
 const creations = new Set<string>();
 const pool: PooledDatabase[] = [];
 

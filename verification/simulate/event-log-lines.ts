@@ -1,7 +1,7 @@
 import type { Plan } from "./plan.ts";
 import { startMs, type World } from "./world.ts";
 
-/** What was done in a world, and what came of it, in lines: each with its time in ms. */
+/** The steps of a plan and the events that followed, one line each, with their times in ms. */
 export function eventLogLines(plan: Plan, world: World): readonly string[] {
   const { steps, ...setup } = plan;
   let atMs = 0;
@@ -18,5 +18,5 @@ export function eventLogLines(plan: Plan, world: World): readonly string[] {
   return [JSON.stringify(setup), ...lines.map((line) => `${line.atMs.toFixed(3)} ${line.text}`)];
 }
 
-/** What large publications are filled up with. */
+/** The filler of large publications. */
 const padding = /\.{9,}/g;

@@ -3,7 +3,7 @@ import type { Timeline } from "./timeline.ts";
 
 type Timeless<Each> = Each extends HistoryEvent ? Omit<Each, "time"> : never;
 
-/** Takes down what happens, for the checker: one after the other, and no two at the same µs. */
+/** Records events for the checker, with strictly increasing times in µs. */
 export class EventLog {
   readonly events: HistoryEvent[] = [];
   readonly #timeline: Timeline;

@@ -3,10 +3,10 @@ import { namedRandom } from "./named-random.ts";
 import type { CallOutcome, ChooseOutcome } from "./network.ts";
 
 /**
- * What becomes of calls when it is left to chance: of each by its name, so that a run with some calls less is like the one
+ * Draws the outcome of each call at random, by the call's name, so that a run with a few calls less is like the run
  * with them.
  *
- * @param faultShare how many of the calls come to something else than they should, from 0 to 1
+ * @param faultShare the share of calls with a fault, from 0 to 1
  */
 export function faultModel(seed: number, faultShare: number): ChooseOutcome {
   return ({ kind }, name) => {
@@ -28,7 +28,7 @@ export function faultModel(seed: number, faultShare: number): ChooseOutcome {
       case 5:
         return { ...faultless, answerMs: lateMs };
       default:
-        // Only the relay's calls are said to stand it (rule L1); what a gateway asks the platform never asks twice.
+        // Only relay calls must tolerate a repetition (rule L1). The platform never repeats a gateway's request.
         return kind === "deliver"
           ? { ...faultless, againMs: lateMs }
           : { ...faultless, requestMs: lateMs };
@@ -36,7 +36,7 @@ export function faultModel(seed: number, faultShare: number): ChooseOutcome {
   };
 }
 
-/** How long a message takes while all is well. */
+/** How long a message takes without faults. */
 function calmMs(random: Random): number {
   return random.chance(0.1) ? random.between(40, 400) : random.between(1, 40);
 }

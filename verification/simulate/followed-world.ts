@@ -3,17 +3,17 @@ import type { ClientSubscription } from "./client-subscription.ts";
 import { PlannedOutcomes } from "./planned-outcomes.ts";
 import { World } from "./world.ts";
 
-/** A world of one channel that one client on one gateway is subscribed to, in which nothing goes wrong unless planned. */
+/** A world with one channel and one client that is subscribed to it on a gateway. Only planned faults happen. */
 export interface FollowedWorld {
   readonly world: World;
   readonly outcomes: PlannedOutcomes;
   readonly client: WorldClient;
   readonly subscription: ClientSubscription;
-  /** Publishes once, and lets so much time pass; gives the data. */
+  /** Publishes once and lets so much time pass; gives the data. */
   readonly publish: (passMs?: number) => string;
 }
 
-/** @param channel its name says how much of it is kept: `keep:`, `few:` or `none:` */
+/** @param channel its prefix says how much is kept: `keep:`, `few:` or `none:` */
 export function followedWorld(channel: string): FollowedWorld {
   const outcomes = new PlannedOutcomes();
   const world = new World({

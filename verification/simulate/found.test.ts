@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Plan } from "./plan.ts";
 import { run } from "./run.ts";
 
-/** What the simulator has found, each as the smallest plan that showed it. */
+/** Faults that the simulator found, each as the smallest plan that showed it. */
 const found: readonly { readonly name: string; readonly plan: Plan }[] = [
   {
     name: "[O3] a client that was further on another gateway isn't taken back when what this one is missing can't be read",

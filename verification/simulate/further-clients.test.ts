@@ -6,10 +6,10 @@ import { World } from "./world.ts";
 
 const quick: CallOutcome = { requestMs: 5, answerMs: 5 };
 
-/** Two gateways, of which the calls to and from the first come to what the test says. */
+/** Two gateways; the test sets the outcome of the calls to and from the first. */
 class FurtherClients {
   readonly world: World;
-  /** What becomes of what the first gateway is told, and of what it asks. */
+  /** The outcome of deliveries to the first gateway, and of its requests. */
   told: CallOutcome = quick;
   asked: CallOutcome = quick;
   asks = 0;
@@ -34,7 +34,7 @@ class FurtherClients {
     return client;
   }
 
-  /** It loses its connection, and comes back to the first gateway. */
+  /** The client loses its connection and reconnects to the first gateway. */
   move(client: WorldClient): void {
     this.#places.set(client.name, "g1");
     client.breakLine();

@@ -17,7 +17,7 @@ import type { Done, GatewayCalls, WorldContext } from "./world-context.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import type { Timer } from "./timeline.ts";
 
-/** What is lost with a crash. */
+/** The state that a crash destroys. */
 interface Memory extends SocketMemory {
   readonly incarnation: Incarnation;
   readonly gateway: Gateway;
@@ -25,8 +25,8 @@ interface Memory extends SocketMemory {
 }
 
 /**
- * A gateway's object: sockets with what they carry, which last, and a memory that doesn't. It drives the core as the real
- * one does.
+ * A simulated gateway: sockets with their attachments, which outlive its memory, and the memory. It drives the core as
+ * the real object does.
  */
 export class GatewayHost implements GatewayCalls {
   readonly name: string;
@@ -36,7 +36,7 @@ export class GatewayHost implements GatewayCalls {
   #alarm: Timer | undefined;
   #alarmAtMs = Number.POSITIVE_INFINITY;
   #upAtMs = 0;
-  /** How far the clock of the machine that it runs on is off, ms. */
+  /** The error of the clock of the object's machine, ms. */
   skewMs = 0;
 
   constructor(name: string, context: WorldContext) {
@@ -45,12 +45,12 @@ export class GatewayHost implements GatewayCalls {
     this.#sockets = new ObjectSockets(context, this);
   }
 
-  /** Its own time, ms since 1970. */
+  /** The time by the object's clock, ms since 1970. */
   get nowMs(): number {
     return this.#context.timeline.nowMs + this.skewMs;
   }
 
-  /** How many channels somebody here wants. */
+  /** How many channels have subscribers here. */
   get channelCount(): number {
     return this.#awake().gateway.channelCount;
   }
@@ -67,19 +67,19 @@ export class GatewayHost implements GatewayCalls {
     this.reach(({ gateway }) => answer(gateway.present(channel)));
   }
 
-  /** A client comes. `claims` are those of the token that it will connect with. */
+  /** A client connects. `claims` are those of the token that the client will connect with. */
   open(client: ClientEnd, claims: ConnectionClaims): Socket {
     return this.#sockets.open(client, claims);
   }
 
-  /** The memory goes, if nothing is under way. */
+  /** The memory is discarded, if nothing is in progress. */
   evict(): void {
     if (this.#memory?.incarnation.idle !== true) return;
     this.#memory.incarnation.end();
     this.#memory = undefined;
   }
 
-  /** The memory goes in the middle of whatever is under way, and the sockets with it. */
+  /** The memory and the sockets are lost in the middle of all work. */
   crash(): void {
     this.#memory?.incarnation.end();
     this.#memory = undefined;
@@ -87,12 +87,12 @@ export class GatewayHost implements GatewayCalls {
     this.#upAtMs = this.#context.timeline.nowMs + downMs;
   }
 
-  /** All its sockets go, and the object lives on. */
+  /** All sockets close; the object lives on. */
   close(): void {
     this.#sockets.break();
   }
 
-  /** Its clock jumps. */
+  /** The object's clock jumps. */
   turnClock(byMs: number): void {
     this.skewMs += byMs;
   }
@@ -104,12 +104,12 @@ export class GatewayHost implements GatewayCalls {
     } else work(this.#awake());
   }
 
-  /** What it stores no client ever waits for. */
+  /** No client waits for the gateway's storage. */
   gate(work: () => void): void {
     work();
   }
 
-  /** Publications go elsewhere, so nothing has to wait for a commit. */
+  /** Publications go to channel objects, so nothing waits for a commit. */
   commit(_: SocketMemory, carryOut: () => void, after: () => void): void {
     carryOut();
     after();
@@ -217,7 +217,7 @@ export class GatewayHost implements GatewayCalls {
   }
 }
 
-/** How long a crashed object is gone. */
+/** How long a crashed object is unavailable. */
 const downMs = 20;
-/** How long it takes to be called by an alarm that is due. */
+/** How long the platform takes to run a due alarm. */
 const wakeMs = 100;

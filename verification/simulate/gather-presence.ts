@@ -4,7 +4,7 @@ import type { GatewayPresence } from "../../src/contract/relay-request.ts";
 import type { Incarnation } from "./incarnation.ts";
 import type { WorldContext } from "./world-context.ts";
 
-/** Who asks. */
+/** The channel object that asks. */
 export interface ChannelCaller {
   /** The channel's name. */
   readonly name: string;
@@ -14,7 +14,7 @@ export interface ChannelCaller {
   readonly gate: (work: () => void) => void;
 }
 
-/** Asks all gateways of a channel at once who is present there (rule G6). */
+/** Asks all gateways of a channel at once for their present clients (rule G6). */
 export function gatherPresence(
   context: WorldContext,
   { name, incarnation, gateways, gate }: ChannelCaller,

@@ -1,11 +1,11 @@
 import type { Timeline, Timer } from "./timeline.ts";
 
-/** One life of an object's memory, from when the object wakes until it is thrown away. */
+/** One incarnation of an object's memory, from the object's start until its memory is discarded. */
 export class Incarnation {
   readonly #timeline: Timeline;
-  /** What is under way; each says what becomes of it when the object crashes. */
+  /** Work in progress, as functions that are called if the object crashes. */
   readonly #underWay = new Set<() => void>();
-  /** Calls under way that there may be only one of at a time. */
+  /** Calls in progress of which only one at a time is allowed. */
   readonly callsInFlight = new Set<string>();
   over = false;
 
@@ -13,15 +13,15 @@ export class Incarnation {
     this.#timeline = timeline;
   }
 
-  /** Nothing is under way, so the platform may throw the memory away. */
+  /** Whether nothing is in progress, so that the platform may discard the memory. */
   get idle(): boolean {
     return this.#underWay.size === 0;
   }
 
   /**
-   * Something is under way, until the function that this gives is called.
+   * Work is in progress until the returned function is called.
    *
-   * @param crashed called when the memory goes before
+   * @param crashed called when the memory is lost before that
    */
   busy(crashed: () => void = nothing): () => void {
     const entry = (): void => crashed();
@@ -29,7 +29,7 @@ export class Incarnation {
     return () => this.#underWay.delete(entry);
   }
 
-  /** Does the work in so many ms, unless this life is over by then. The object stays awake for it. */
+  /** Does work after so many ms, unless the incarnation is over by then. The object stays awake for it. */
   after(waitMs: number, work: () => void): Timer {
     const done = this.busy();
     const timer = this.#timeline.after(waitMs, () => {
@@ -52,7 +52,7 @@ export class Incarnation {
   }
 }
 
-/** A timer of which there is one, as the objects have them. */
+/** A single timer, as the objects have it. */
 export class NextTimer {
   readonly #incarnation: Incarnation;
   readonly #work: () => void;
@@ -71,5 +71,5 @@ export class NextTimer {
 }
 
 function nothing(): void {
-  // Most of what is under way just ends with the memory.
+  // Most work just ends with the memory.
 }

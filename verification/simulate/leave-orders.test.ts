@@ -3,9 +3,9 @@ import { complaintsOf } from "./complaints.ts";
 import { PlannedOutcomes } from "./planned-outcomes.ts";
 import { World } from "./world.ts";
 
-/** What two clients of one gateway do, in any order. */
+/** The actions of two clients of one gateway, which are tried in every order. */
 const actions = ["1 subscribes", "1 unsubscribes", "1 disconnects", "2 subscribes", "2 leaves"];
-/** How long questions, and answers to them, take: so that they come in any order. */
+/** How long requests and replies take, so that they arrive in every order. */
 const delays = permutations([5, 40, 90]);
 
 const orders = permutations(actions).map((order) => ({ order, said: order.join(", ") }));

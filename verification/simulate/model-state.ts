@@ -7,7 +7,7 @@ export interface Kept {
   readonly data: Payload;
 }
 
-/** Where a channel stands, and what it keeps. */
+/** A channel's position and its kept publications. */
 export interface Stream {
   readonly epoch: string;
   readonly top: number;
@@ -17,20 +17,20 @@ export interface Stream {
   readonly versionEpoch: string;
 }
 
-/** A publish that may be repeated. */
+/** A publish whose key is remembered. */
 export interface Key {
   readonly timeMs: number;
   /** Absent without history. */
   readonly position?: StreamPosition;
 }
 
-/** All that a channel remembers. It is never changed, only replaced: whoever holds an old one can go back to it. */
+/** The state of a channel. It is never changed, only replaced, so an older state can be restored. */
 export interface ModelState {
   readonly stream: Stream | undefined;
   readonly keys: ReadonlyMap<string, Key>;
 }
 
-/** What a command comes to. */
+/** The outcome of a command. */
 export interface ModelAnswer {
   readonly outcome: string;
   readonly position?: StreamPosition;

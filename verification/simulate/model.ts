@@ -6,8 +6,8 @@ import type { StreamPosition } from "../../src/protocol/publication.ts";
 import type { Kept, Key, ModelAnswer, ModelState, Stream } from "./model-state.ts";
 
 /**
- * What one channel should do: a list of publications, a map of keys, and rules read off src/SPEC.md, without storage or
- * speed.
+ * The reference model of one channel: a list of publications, a map of keys, and the rules of src/SPEC.md, without
+ * storage or optimizations.
  */
 export class Model {
   state: ModelState = { stream: undefined, keys: new Map() };
@@ -25,7 +25,7 @@ export class Model {
     return this.#options.historySize > 0 && this.#options.historyTtlMs > 0;
   }
 
-  /** Where the stream stands; one is made if there is none. */
+  /** The top of the stream; creates an epoch if there is none. */
   position(nowMs: number): ModelAnswer {
     if (!this.hasHistory) return { outcome: "none" };
     return { outcome: "position", position: positionOf(this.#open(nowMs)) };
@@ -84,7 +84,7 @@ export class Model {
     return { outcome: "removed" };
   }
 
-  /** @param whole a gateway wants it, however much it is */
+  /** @param whole whether a gateway reads, which gets everything in pages */
   recover(
     since: StreamPosition,
     mode: SubscribeOptions["mode"],
@@ -109,7 +109,7 @@ export class Model {
       : { outcome: "recovered", position, publications: missed };
   }
 
-  /** Nobody listens: a stream that has ended goes. */
+  /** Deletes a stream that has ended. The channel has no subscribers. */
   forget(nowMs: number): boolean {
     const { stream } = this.state;
     if (stream === undefined || nowMs < stream.timeMs + this.#options.historyMetaTtlMs)

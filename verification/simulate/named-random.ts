@@ -1,11 +1,11 @@
 import { Random } from "../../test/support/random.ts";
 
 /**
- * The chances of one who needs some, such as one socket: what they are depends on the seed and the name alone, so that one
- * more or less who needs some changes nothing for the others.
+ * A generator for one consumer, such as one socket. Its numbers depend on the seed and the name alone, so that a
+ * consumer more or less doesn't change the numbers of the others.
  *
- * @param seed the plan's
- * @param name what it is, whose, and which of those
+ * @param seed the plan's seed
+ * @param name the kind, the owner and the number of the consumer
  */
 export function namedRandom(seed: number, name: string): Random {
   let hash = Math.imul(seed, prime) ^ offsetBasis;

@@ -2,22 +2,22 @@ import type { Incarnation } from "./incarnation.ts";
 import { plainCopy } from "./plain-copy.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** What objects, and the backend, call each other for. */
+/** The kinds of calls between objects, and from the backend. */
 export type CallKind = "deliver" | "ask" | "gather" | "presence" | "api";
 
-/** What becomes of a call, in ms; what is undefined never happens. */
+/** The outcome of a call, in ms; an undefined time means never. */
 export interface CallOutcome {
-  /** When the other side hears it. */
+  /** When the request arrives. */
   readonly requestMs?: number;
-  /** How long after that it hears it a second time. */
+  /** How long after that it arrives a second time. */
   readonly againMs?: number;
   /** How long the answer takes. */
   readonly answerMs?: number;
-  /** When the caller is told that it failed, if it wasn't answered before. */
+  /** When the caller is told that the call failed, if it has no answer by then. */
   readonly errorMs?: number;
 }
 
-/** A call before its fate is known. */
+/** A call before its outcome is chosen. */
 export interface CallName {
   readonly kind: CallKind;
   readonly from: string;
@@ -25,37 +25,37 @@ export interface CallName {
 }
 
 /**
- * Decides what becomes of a call.
+ * Chooses the outcome of a call.
  *
- * @param name the call's own: its kind, who calls whom, and which of those calls it is, from 1
+ * @param name the call's name: its kind, caller and target, and its number among such calls, from 1
  */
 export type ChooseOutcome = (call: CallName, name: string) => CallOutcome;
 
 export interface Call<Request, Answer> extends CallName {
   readonly request: Request;
-  /** The caller's; absent for one that is no object. */
+  /** The caller's incarnation; absent for the backend. */
   readonly incarnation?: Incarnation;
-  /** Lets it leave the caller, once what that wrote is durable; absent where nothing is written. */
+  /** Delays the call until the caller's writes are durable; absent where nothing is written. */
   readonly gate?: (work: () => void) => void;
   /** When the caller gives up waiting. */
   readonly waitMs: number;
-  /** The other side hears it; it answers undefined when it crashes. */
+  /** Executes the request at the target, which answers undefined when it crashes. */
   readonly carryOut: (request: Request, answer: (answer: Answer | undefined) => void) => void;
-  /** Called once, unless the caller is gone: undefined when nobody knows what became of the call. */
+  /** Called once, unless the caller is gone; undefined when the outcome is unknown. */
   readonly answered: (answer: Answer | undefined) => void;
 }
 
 /**
- * Carries calls, and decides what becomes of each. What it carries it copies, as the platform does. An object that calls
- * another one for the same while it does already breaks rule L2, and is stopped by an exception.
+ * Carries calls and applies an outcome to each. It copies requests and answers, as the platform does. An object that
+ * makes a second call of the same kind to the same target at a time breaks rule L2, which throws.
  */
 export class Network {
   readonly #timeline: Timeline;
   chooseOutcome: ChooseOutcome;
-  /** What became of the calls so far, by their names; the first one's first. */
+  /** The outcomes of the calls so far by name, in the order of the calls. */
   readonly outcomes = new Map<string, CallOutcome>();
   readonly #counts = new Map<string, number>();
-  /** Until when the calls fail that one makes to another for something, ms since 1970. */
+  /** Until when calls of a kind from one object to another fail, ms since 1970. */
   readonly #cuts = new Map<string, number>();
 
   constructor(timeline: Timeline, chooseOutcome: ChooseOutcome) {
@@ -63,7 +63,7 @@ export class Network {
     this.chooseOutcome = chooseOutcome;
   }
 
-  /** For so many ms all calls of this kind from the one to the other fail. */
+  /** Makes all calls of this kind from one object to the other fail for so many ms. */
   cut(call: CallName, ms: number): void {
     this.#cuts.set(lineOf(call), this.#timeline.nowMs + ms);
   }
@@ -124,10 +124,10 @@ export class Network {
   }
 }
 
-/** A call that goes as it should. */
+/** The outcome of a call without faults. */
 export const smooth: CallOutcome = { requestMs: 5, answerMs: 5 };
 
-/** A call to one who can't be reached. */
+/** The outcome of a call to an unreachable target. */
 const unreachable: CallOutcome = { errorMs: 10 };
 
 function lineOf({ kind, from, to }: CallName): string {

@@ -7,7 +7,7 @@ import type { WorldContext } from "./world-context.ts";
 import { type ClientEnd, type ServerEnd, Socket } from "./socket.ts";
 import { StorageFailure } from "./storage.ts";
 
-/** What an object knows of its sockets, and loses with its memory. */
+/** The part of an object's memory that belongs to its sockets. */
 export interface SocketMemory {
   readonly sessions: Map<Socket, Session>;
   /** Frames that wait for an earlier one of their socket, which waits for a commit. */
@@ -15,19 +15,19 @@ export interface SocketMemory {
   readonly context: SessionContext;
 }
 
-/** The object around the sockets. */
+/** The object that owns the sockets. */
 export interface SocketsOwner {
   readonly name: string;
   readonly nowMs: number;
   reach(work: (memory: SocketMemory) => void): void;
   gate(work: () => void): void;
-  /** Carries out a frame that publishes, in its turn; `after` once the others of that turn were carried out, too. */
+  /** Executes a frame with a publish in its turn, and calls `after` when the other frames of that turn are done too. */
   commit(memory: SocketMemory, carryOut: () => void, after: () => void): void;
-  /** Something was done: what it caused goes out, and alarms are set. */
+  /** After some work: sends what the work caused and sets alarms. */
   acted(): void;
 }
 
-/** The sockets of one object, which last longer than its memory, and what carries their frames to the sessions on them. */
+/** The sockets of one object, which outlive its memory. Carries their frames to their sessions. */
 export class ObjectSockets implements ServerEnd {
   readonly #context: WorldContext;
   readonly #owner: SocketsOwner;
@@ -41,7 +41,7 @@ export class ObjectSockets implements ServerEnd {
     this.#owner = owner;
   }
 
-  /** A client comes. `claims` are those of the token that it will connect with. */
+  /** A client connects. `claims` are those of the token that the client will connect with. */
   open(client: ClientEnd, claims: ConnectionClaims): Socket {
     const { timeline } = this.#context;
     const id = `${this.#owner.name}/${++this.#opened}`;
@@ -58,12 +58,12 @@ export class ObjectSockets implements ServerEnd {
     return socket;
   }
 
-  /** The memory is fresh: whoever slept is there again. */
+  /** Restores the sessions of hibernated sockets in a new memory. */
   restore(memory: SocketMemory): void {
     for (const socket of this.#sockets) this.#add(memory, socket);
   }
 
-  /** When the first of the sessions has something to do, ms since 1970; Infinity for never. */
+  /** When the first of the sessions is due, ms since 1970; Infinity for never. */
   dueAtMs({ sessions }: SocketMemory): number {
     let dueMs = Number.POSITIVE_INFINITY;
     for (const session of sessions.values()) dueMs = Math.min(dueMs, session.dueAtMs);
@@ -88,7 +88,7 @@ export class ObjectSockets implements ServerEnd {
   ended(socket: Socket): void {
     if (!this.#sockets.delete(socket)) return;
     this.#owner.reach((memory) => {
-      // An object that this close woke was not given the socket any more.
+      // The platform doesn't list a closed socket to the object that the close woke.
       if (!memory.sessions.has(socket)) this.#add(memory, socket);
       const session = memory.sessions.get(socket);
       memory.sessions.delete(socket);
@@ -97,13 +97,13 @@ export class ObjectSockets implements ServerEnd {
     });
   }
 
-  /** They die with their object. */
+  /** All sockets end with their object. */
   die(): void {
     for (const socket of this.#sockets) socket.die();
     this.#sockets.clear();
   }
 
-  /** All lines break, and the object lives on. */
+  /** All connections break; the object lives on. */
   break(): void {
     for (const socket of this.#sockets) socket.break();
   }

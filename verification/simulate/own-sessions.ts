@@ -1,7 +1,7 @@
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 
-/** What sessions on a channel's own object share, but for what the world gives them. */
+/** The part of the session context of a channel object that doesn't depend on the world. */
 export function ownSessions(channel: string): Omit<SessionContext, "config" | "channels"> {
   return {
     knownDeltas: new KnownDeltas(),

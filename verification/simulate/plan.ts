@@ -4,40 +4,40 @@ import { paddingMax, type WorldLimits } from "./world.ts";
 
 /** Everything about one run, as plain data: the same plan gives the same run. */
 export interface Plan {
-  /** For what isn't planned one by one: how long everything takes, and what becomes of each call. */
+  /** Seeds everything that the plan doesn't list: latencies and the outcome of each call. */
   readonly seed: number;
-  /** How many of the calls come to something else than they should, from 0 to 1. */
+  /** The share of calls with a fault, from 0 to 1. */
   readonly faultShare: number;
-  /** What becomes of calls, by their names; all others go as they should. Absent: each takes its chance. */
+  /** The outcomes of calls by name; all other calls succeed. Absent: each outcome is drawn at random. */
   readonly outcomes?: Readonly<Record<string, CallOutcome>>;
   readonly channels: readonly string[];
   readonly gateways: number;
-  /** How much there may be at once, if that is less than usual. */
+  /** Limits that are lower than usual, if any. */
   readonly limits?: WorldLimits;
   readonly clients: readonly PlannedClient[];
-  /** Databases are used for this run alone, and everything in them is done for real. */
+  /** Whether the databases are used for this run alone and execute every statement. */
   readonly freshDatabases?: boolean;
   readonly steps: readonly Step[];
 }
 
 export interface PlannedClient {
-  /** A channel to whose own object it connects, if not to gateways. */
+  /** The channel whose object the client connects to; absent for a client of gateways. */
   readonly own?: string;
-  /** A channel that its token subscribes it to. */
+  /** A channel that the client's token subscribes it to. */
   readonly given?: string;
   readonly reconnectsEarly: boolean;
 }
 
-/** One thing that happens, and how many ms pass after it. */
+/** One action, and how many ms pass after it. */
 type Step = Action & { readonly ms: number };
 
-/** Clients are meant by their numbers, objects by their names. */
+/** Actions name clients by number and objects by name. */
 export type Action =
   | {
       readonly do: "publish";
       readonly channel: string;
       readonly keyed: boolean;
-      /** How much longer its data is than it need be, in characters. */
+      /** How many characters the data is longer than necessary. */
       readonly padding?: number;
     }
   | { readonly do: "publish version"; readonly channel: string; readonly version: number }
@@ -58,10 +58,10 @@ export type Action =
   | { readonly do: "connect" | "disconnect" | "break"; readonly client: number }
   | { readonly do: "evict" | "crash" | "close"; readonly object: string }
   | { readonly do: "crash at commit"; readonly object: string }
-  /** Of the object's next writes so many go well. */
+  /** The write after so many successful ones fails. */
   | { readonly do: "fail"; readonly object: string; readonly writes: number }
   | { readonly do: "turn clock"; readonly object: string; readonly byMs: number }
-  /** For so many ms the object's calls of this kind to another one fail. */
+  /** For so many ms, the object's calls of this kind to another one fail. */
   | {
       readonly do: "cut";
       readonly object: string;
@@ -70,7 +70,7 @@ export type Action =
       readonly forMs: number;
     };
 
-/** What a seed stands for. */
+/** The plan of a seed. */
 export function planOf(seed: number): Plan {
   const random = new Random(seed);
   const isLarge = random.chance(0.02);
@@ -103,7 +103,7 @@ export function planOf(seed: number): Plan {
   };
 }
 
-/** Whether nothing goes wrong in a run: then nobody may notice anything, not even a delay. */
+/** Whether a run has no fault. Then no client may notice anything, not even a delay. */
 export function isFaultless({ faultShare, outcomes = {}, steps }: Plan): boolean {
   return faultShare === 0 && Object.keys(outcomes).length === 0 && steps.every(isHarmless);
 }
@@ -120,7 +120,7 @@ const harmful: ReadonlySet<Step["do"]> = new Set([
   "cut",
 ]);
 
-/** In a short run nothing that happens later can mend what went wrong. */
+/** In a short run no later event can repair a fault. */
 function stepsOf(random: Random, isLarge: boolean): number {
   if (isLarge) return random.between(80, 160);
   return random.chance(0.5) ? random.between(2, 10) : random.between(12, 30);
@@ -131,11 +131,11 @@ interface Place {
   readonly gateways: number;
   readonly objects: readonly string[];
   readonly clients: number;
-  /** Some publications are large. */
+  /** Whether some publications are large. */
   readonly isPadded: boolean;
 }
 
-/** One channel of each kind. With few of them more of what happens meets. */
+/** One channel of each kind. With few channels, more events concern the same channel. */
 const kinds = ["keep:a", "few:b", "last:c", "none:d", "tell:e"];
 
 function clientOf(random: Random, channels: readonly string[], index: number): PlannedClient {
@@ -146,7 +146,7 @@ function clientOf(random: Random, channels: readonly string[], index: number): P
     : { reconnectsEarly };
 }
 
-/** Now and then so little that most of what is missed is too much. */
+/** Sometimes limits so low that most recoveries exceed them. */
 function limitsOf(random: Random): WorldLimits | undefined {
   if (!random.chance(0.15)) return undefined;
   return { recoveryMax: random.pick([5, 20]), queueBytesMax: 65_536 };
@@ -171,11 +171,11 @@ function randomAction(random: Random, place: Place): Action {
   return roll < 98 ? { do: "crash", object } : { do: "close", object };
 }
 
-/** One of the two doesn't reach the other one any more, which goes on reaching it. */
+/** One of two objects can't reach the other any more, while the other still reaches it. */
 function cut(random: Random, channel: string, gateways: number): Action {
   const gateway = `g${random.between(1, gateways)}`;
   const forMs = random.between(5_000, 30_000);
-  // Without history a channel that sleeps between two tries forgets what it couldn't tell.
+  // Without history, a channel object that hibernates between two attempts forgets what it couldn't deliver.
   return channel.startsWith("none:") || random.chance(0.5)
     ? { do: "cut", object: gateway, kind: "ask", to: channel, forMs }
     : { do: "cut", object: channel, kind: "deliver", to: gateway, forMs };
@@ -211,7 +211,7 @@ function pickSome(random: Random, all: readonly string[], count: number): readon
   return left;
 }
 
-/** Mostly so short that things meet, and now and then so long that everything is asleep, or forgotten. */
+/** Mostly short, so that events overlap, and sometimes so long that every object hibernates or state expires. */
 function pause(random: Random): number {
   const roll = random.between(0, 99);
   if (roll < 55) return random.between(0, 30);

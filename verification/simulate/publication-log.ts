@@ -1,21 +1,21 @@
 import type { StreamPosition } from "../../src/protocol/publication.ts";
 
-/** One publication, as the channel's object carried it out. */
+/** One publication, as the channel object published it. */
 export interface Entry {
-  /** A text that is nobody else's. */
+  /** A unique text. */
   readonly data: string;
-  /** Which life of the channel's object it was. */
+  /** The number of the channel object's incarnation. */
   readonly incarnation: number;
   /** Absent without history. */
   readonly position?: StreamPosition;
 }
 
-/** An entry, and where it stands among its channel's. */
+/** An entry, and its index in its channel. */
 export interface Found extends Entry {
   readonly index: number;
 }
 
-/** What was published in truth, in order, and what anybody found to be otherwise. */
+/** All publications in order, and all complaints about deviations. */
 export class PublicationLog {
   readonly complaints: string[] = [];
   readonly #channels = new Map<string, Found[]>();
@@ -25,7 +25,7 @@ export class PublicationLog {
     this.complaints.push(complaint);
   }
 
-  /** A channel's object has published something. */
+  /** A channel object has published. */
   publish(channel: string, entry: Entry): void {
     const { data } = entry;
     if (this.#byData.has(data)) this.complain(`${data} was published twice to ${channel}`);
@@ -36,7 +36,7 @@ export class PublicationLog {
     this.#byData.set(data, found);
   }
 
-  /** The newest entries were undone before anybody had heard of them. */
+  /** The newest entries were undone before any delivery. */
   undo(channel: string, count: number): void {
     for (const { data } of this.#channels.get(channel)?.splice(count) ?? []) {
       this.#byData.delete(data);
@@ -57,7 +57,7 @@ export class PublicationLog {
     return this.#channels.get(channel)?.at(-1);
   }
 
-  /** Whether an entry is the first of its life, on its channel. */
+  /** Whether an entry is the first of its incarnation on its channel. */
   isFirstOfIncarnation(channel: string, { index, incarnation }: Found): boolean {
     return this.#channels.get(channel)?.[index - 1]?.incarnation !== incarnation;
   }

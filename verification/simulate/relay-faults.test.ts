@@ -51,7 +51,7 @@ describe.each(["keep:a", "none:a"])("a call of the relay, on %s", (name) => {
   it("[L1] is heard once when later ones overtook it", () => {
     const { world, outcomes, subscription, publish } = followedWorld(name);
     outcomes.plan("deliver", { requestMs: 13_000, answerMs: 5 });
-    // The second shares the call that is made once the first one is given up.
+    // The second publish shares the call that follows once the first call is given up.
     const received = [publish(8_000), publish(4_500)];
     expect(subscription.received).toEqual(received);
     world.gateway("g1").evict();
@@ -108,7 +108,7 @@ describe.each(["keep:a", "none:a"])("objects that come and go, on %s", (name) =>
     world.gateway("g1").crash();
     outcomes.plan("deliver", { errorMs: 1 });
     const missed = publish();
-    // What isn't kept is lost with the connection.
+    // Without history, publications are lost with the connection.
     if (name.startsWith("keep:")) received.push(missed);
     world.pass(1_000);
     received.push(publish());
@@ -185,7 +185,7 @@ describe("a channel with history", () => {
     const { world, outcomes, subscription, client, publish } = followedWorld("keep:a");
     client.unsubscribe("keep:a", false);
     world.pass(1_000);
-    // Its object hears the question only after it gave up and asked again, and after the crash.
+    // The channel object gets the request only after the gateway gave up and asked again, and after the crash.
     outcomes.plan("ask", { requestMs: 12_000 });
     client.subscribe("keep:a");
     world.pass(10_500);
@@ -202,7 +202,7 @@ describe("a channel with history", () => {
     outcomes.plan("ask", { requestMs: 12_000 });
     client.subscribe("keep:a");
     world.pass(10_500);
-    // Lost, and not yet known to be: then the gateway seems to follow from behind it.
+    // The delivery is lost, which isn't known yet: the gateway seems to follow from behind it.
     outcomes.plan("deliver", {});
     const missed = publish(12_000);
     expect(subscription.received).toEqual([missed]);
@@ -215,7 +215,7 @@ describe("a gateway that misses something", () => {
     const { world, outcomes, subscription, publish } = followedWorld("keep:a");
     world.channel("keep:a").crashesAtCommit = true;
     const received = [publish()];
-    // The next one shows that something is missing.
+    // The next delivery shows that an entry is missing.
     outcomes.plan("ask", { requestMs: 5, answerMs: 2_000 });
     received.push(publish(), publish(), publish());
     expect(subscription.received).toEqual([]);
@@ -258,7 +258,7 @@ describe("a gateway that misses something", () => {
 describe("who publishes to what it is subscribed to", () => {
   it("[O6] and leaves and comes back at once, is answered in that order", () => {
     const { world, outcomes, client, subscription, publish } = followedWorld("keep:a");
-    // For another one the gateway follows the channel anyway, and needs to ask nothing.
+    // For another subscriber the gateway follows the channel anyway, and needs no request.
     const other = world.client();
     other.connect();
     other.subscribe("keep:a");
@@ -331,7 +331,8 @@ describe("a gateway that asks a channel", () => {
     client.unsubscribe("keep:a", false);
     world.pass(1_000);
     const received = [publish()];
-    // The channel counts it among its gateways long before it hears that, and what it asked to read.
+    // The channel object counts the gateway among its followers long before the gateway gets that reply and the
+    // publications that it requested.
     outcomes.plan("ask", { requestMs: 5, answerMs: 3_000 });
     client.subscribe("keep:a");
     world.pass(100);
@@ -369,7 +370,7 @@ describe("a gateway that asks a channel", () => {
       gateways: 1,
       chooseOutcome: outcomes.chooseOutcome,
     });
-    // With so much to say of itself, and so many channels, its attachment has no room for another position.
+    // With so much info and so many channels, the client's attachment has no space for another position.
     const client = world.client({ info: json(`"${"x".repeat(8_000)}"`) });
     client.connect();
     for (const channel of [...noted, "keep:z"]) {
@@ -386,7 +387,7 @@ describe("a gateway that asks a channel", () => {
     world.gateway("g1").evict();
     received.push(publish());
     expect(client.subscription("keep:z").losses).toBe(0);
-    // The gateway hears it, and the channel doesn't know whether it did.
+    // The gateway gets the entry, and the channel object doesn't know whether it did.
     outcomes.plan("deliver", { requestMs: 5 });
     world.gateway("g1").evict();
     received.push(publish());

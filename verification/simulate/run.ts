@@ -7,14 +7,14 @@ import { type Action, isFaultless, type Plan, type PlannedClient } from "./plan.
 import { faultModel } from "./fault-model.ts";
 import { usualLimits, World } from "./world.ts";
 
-/** What a run came to. */
+/** The outcome of a run. */
 export interface Outcome {
-  /** Everything that was wrong. */
+  /** All complaints. */
   readonly complaints: readonly string[];
   readonly world: World;
 }
 
-/** Carries out a plan. The same plan comes to the same. */
+/** Executes a plan. The same plan gives the same outcome. */
 export function run(plan: Plan): Outcome {
   const world = worldOf(plan);
   try {
@@ -25,7 +25,7 @@ export function run(plan: Plan): Outcome {
     if (isFaultless(plan)) checkPromptness(world);
     complaintsOf(world);
   } catch (error) {
-    // A bug of the core, or of ours: the run is over, and that is what is wrong with it.
+    // An exception means a bug of the core or of the simulator: the run is over, and the exception is its complaint.
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
     world.publicationLog.complain(`threw ${what}`);
   }
@@ -58,7 +58,7 @@ function worldOf(plan: Plan): World {
   return world;
 }
 
-/** A frame that takes long holds up those behind it. */
+/** A frame that takes long delays the frames behind it. */
 function latencyMs(random: Random): number {
   return random.chance(0.03) ? random.between(20, 300) : random.between(1, 20);
 }

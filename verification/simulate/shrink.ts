@@ -3,17 +3,14 @@ import type { CallOutcome } from "./network.ts";
 import type { Plan } from "./plan.ts";
 import type { Outcome } from "./run.ts";
 
-/** What a run of a plan came to. */
+/** The outcome of one attempt with a smaller plan. */
 export interface Tried {
   readonly fails: boolean;
-  /** What became of its calls by their names, the first one's first. */
+  /** The outcomes of the run's calls by name, in the order of the calls. */
   readonly outcomes: ReadonlyMap<string, CallOutcome>;
 }
 
-/**
- * What a run comes to for whoever looks for the cause of a complaint: it fails only if there is one of the same kind, since
- * another fault may be easier to have.
- */
+/** An attempt fails only if it has a complaint of the same kind, because another fault may be easier to cause. */
 export function triedFor(complaint: string, { complaints, world }: Outcome): Tried {
   const kind = kindOf(complaint);
   return {
@@ -23,10 +20,10 @@ export function triedFor(complaint: string, { complaints, world }: Outcome): Tri
 }
 
 /**
- * Makes a plan that fails smaller, as long as it fails: steps go, in ever smaller pieces, then pauses and the calls'
- * troubles.
+ * Makes a failing plan smaller for as long as it fails: removes steps, in ever smaller groups, then pauses and the
+ * faults of calls.
  *
- * @param runsMax so many plans are tried at most
+ * @param runsMax how many plans are tried at most
  */
 export function shrink(plan: Plan, run: (plan: Plan) => Tried, runsMax = 2_000): Plan {
   const state = { smallest: plan, left: runsMax };
@@ -54,7 +51,7 @@ function removeSteps(current: () => Plan, attempt: Attempt): void {
     for (let from = 0; from < current().steps.length;) {
       const { steps } = current();
       const removed = steps.slice(from, from + size);
-      // The time that passed may be what matters.
+      // The time that passes may be essential.
       const ms = removed.reduce((sum, step) => sum + step.ms, 0);
       const last = steps[from - 1];
       const rest = [...steps.slice(0, from), ...steps.slice(from + size)];
@@ -66,7 +63,7 @@ function removeSteps(current: () => Plan, attempt: Attempt): void {
   }
 }
 
-/** To a few round numbers, so that it can be read. */
+/** Rounds the pauses, so that the plan is easy to read. */
 function shortenPauses(current: () => Plan, attempt: Attempt): void {
   for (let index = 0; index < current().steps.length; index++) {
     for (const ms of [0, 50, 1_000, 10_000]) {
@@ -78,7 +75,7 @@ function shortenPauses(current: () => Plan, attempt: Attempt): void {
   }
 }
 
-/** All calls go as they should but for a few, of which the plan then says what becomes of them. */
+/** Lets all calls succeed but a few, whose outcomes the plan then lists. */
 function calmCalls(
   current: () => Plan,
   attempt: Attempt,
@@ -100,5 +97,5 @@ function calmCalls(
   }
 }
 
-/** What is left of a plan by then makes few calls before it fails. */
+/** By then the rest of the plan makes few calls before it fails. */
 const callsMax = 128;

@@ -1,11 +1,11 @@
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface SimulateOptions {
   readonly first: number;
-  /** How many seeds; Infinity when only time counts. */
+  /** How many seeds; Infinity when only the time counts. */
   readonly seeds: number;
-  /** For how long; Infinity when only seeds count. */
+  /** For how long; Infinity when only the seeds count. */
   readonly seconds: number;
-  /** This one alone, with its story. */
+  /** The only seed, whose events are printed. */
   readonly seed: number | undefined;
   readonly shrink: boolean;
 }
@@ -14,7 +14,7 @@ export type ParsedOptions =
   | { readonly outcome: "options"; readonly options: SimulateOptions }
   | { readonly outcome: "bad"; readonly problem: string };
 
-/** Reads the arguments behind `npm run simulate --`. */
+/** Reads the arguments after `npm run simulate --`. */
 export function parseOptions(args: readonly string[]): ParsedOptions {
   const numbers = new Map<string, number>();
   let shrink = false;

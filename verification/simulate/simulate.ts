@@ -5,12 +5,12 @@ import { shrink, triedFor } from "./shrink.ts";
 import { parseOptions, type SimulateOptions } from "./simulate-options.ts";
 import { eventLogLines } from "./event-log-lines.ts";
 
-/** Whoever has seen so many wants to mend something first. */
+/** More complaints than these are not worth reading before the first cause is mended. */
 const complaintsShownMax = 10;
 
 /**
- * `npm run simulate`: the whole core in a world that breaks, once for each seed. Says which seeds found something wrong, and
- * the smallest plan that still does.
+ * `npm run simulate`: runs the core in a simulated world with faults, once for each seed. Prints the seeds that fail,
+ * and with --shrink the smallest plan of each.
  */
 const parsed = parseOptions(process.argv.slice(2));
 if (parsed.outcome === "bad") {

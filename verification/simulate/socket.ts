@@ -11,21 +11,21 @@ import { plainCopy } from "./plain-copy.ts";
 import type { Timeline } from "./timeline.ts";
 import { textOf } from "../../test/support/text-of.ts";
 
-/** Who has the far end. */
+/** The client's end of the socket. */
 export interface ClientEnd {
   receive(frame: string): void;
   closed(code: number): void;
 }
 
-/** Who has the near end. */
+/** The server's end of the socket. */
 export interface ServerEnd {
-  /** Lets something leave the object, once what was written before is durable. */
+  /** Delays work until all earlier writes are durable. */
   gate(work: () => void): void;
   message(socket: Socket, frame: string): void;
   ended(socket: Socket): void;
 }
 
-/** A socket: frames take their time, and keep their order. What was saved with it lasts for as long as it does. */
+/** A socket. Frames take time and keep their order. The saved attachment lasts as long as the socket. */
 export class Socket implements Connection {
   readonly #timeline: Timeline;
   readonly #latencyMs: () => number;
@@ -33,9 +33,9 @@ export class Socket implements Connection {
   readonly #client: ClientEnd;
   readonly #rows: Map<string, string>;
   #written: WrittenSession;
-  /** The server's end can send. */
+  /** Whether the server's end can send. */
   #isOpen = true;
-  /** Nothing arrives any more, at either end. */
+  /** Whether nothing arrives any more, at either end. */
   #isCut = false;
   #clientReceivedMs = 0;
   #serverReceivedMs = 0;
@@ -56,7 +56,7 @@ export class Socket implements Connection {
     this.#written = plainCopy(writeSession(snapshot));
   }
 
-  /** What was saved of the session, as one that wakes reads it. */
+  /** The saved session, as an object that wakes reads it. */
   get saved(): SessionSnapshot {
     const attachment = plainCopy(this.#written.attachment);
     const snapshot = parseAttachment(attachment, (client) => this.#rows.get(client));
@@ -91,17 +91,17 @@ export class Socket implements Connection {
     return 0;
   }
 
-  /** The client's pings are answered by the platform, at all times. */
+  /** The platform answers the client's pings at all times. */
   lastHeardMs(): number {
     return this.#timeline.nowMs;
   }
 
-  /** The client says something. */
+  /** The client sends a frame. */
   fromClient(frame: string): void {
     this.#toServer(() => this.#server.message(this, frame));
   }
 
-  /** The client closes its end, and hears nothing any more. */
+  /** The client closes its end and gets nothing any more. */
   leave(): void {
     this.#clientReceivedMs = Number.POSITIVE_INFINITY;
     this.#toServer(() => {
@@ -110,14 +110,14 @@ export class Socket implements Connection {
     });
   }
 
-  /** The line breaks; both ends notice. */
+  /** The connection breaks; both ends notice. */
   break(): void {
     if (this.#clientReceivedMs === Number.POSITIVE_INFINITY) return;
     this.die();
     this.#timeline.after(this.#latencyMs(), () => this.#server.ended(this));
   }
 
-  /** The server's end dies with its object. What is under way is lost. */
+  /** The server's end is lost with its object, and so are the frames in transit. */
   die(): void {
     if (this.#isCut) return;
     this.#isCut = true;

@@ -2,31 +2,36 @@ import type { Sql, SqlRow, SqlValue } from "../../src/sql.ts";
 import { type Database, freshDatabase } from "./database.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** What the object around a storage is and does. */
+/** The object that owns a storage. */
 export interface StorageOwner {
-  /** Remembers what else is as durable as the rows; gives what brings it back. Called before the first write of a batch. */
+  /**
+   * Saves the state that is as durable as the rows, and gives a function that restores it. Called before the first
+   * write of a batch.
+   */
   save(): () => void;
-  /** A batch is durable, and nothing that waited for that has left yet; false when that was the object's last deed. */
+  /**
+   * A batch is durable, and nothing that waited for it has left yet. Gives false when the object crashes at this point.
+   */
   committed(): boolean;
-  /** A write failed: the object is going to be reset. */
+  /** A write failed: the object is about to be reset. */
   failed(): void;
 }
 
-/** What was written in one stretch, and becomes durable together. */
+/** The writes of one turn, which become durable together. */
 interface Batch {
   readonly atMs: number;
   readonly restore: () => void;
   committed: boolean;
-  /** What leaves the object when it is durable, in order. */
+  /** Work that leaves the object when the batch is durable, in order. */
   readonly gated: (() => void)[];
 }
 
-/** A write failed, as when the disk is full. */
+/** A write failed, as on a full disk. */
 export class StorageFailure extends Error {}
 
 /**
- * One object's storage as the platform has it. What is written becomes durable a little later; until then nothing leaves
- * the object, and if it crashes before, it is as if nothing had been written (rule O2).
+ * One object's storage, as the platform has it. Writes become durable a little later. Until then nothing leaves the
+ * object, and if the object crashes before, nothing was written (rule O2).
  */
 export class Storage implements Sql {
   readonly #timeline: Timeline;
@@ -35,14 +40,14 @@ export class Storage implements Sql {
   readonly #database: Database;
   #batches: Batch[] = [];
   #lastCommitMs = 0;
-  /** What leaves the object at this moment. */
+  /** The work that is leaving the object now. */
   #leaving: (() => void)[] | undefined;
-  /** So many writes go well before one fails. */
+  /** The number of successful writes before one fails. */
   #writesLeft = Number.POSITIVE_INFINITY;
-  /** A write failed: nothing becomes durable any more, and nothing leaves, until the object crashes. */
+  /** Whether a write failed: nothing becomes durable or leaves any more, until the object crashes. */
   broken = false;
 
-  /** @param commitMs how long writes take to be durable, each time */
+  /** @param commitMs how long the next writes take to become durable */
   constructor(
     timeline: Timeline,
     owner: StorageOwner,
@@ -55,7 +60,7 @@ export class Storage implements Sql {
     this.#database = database;
   }
 
-  /** Everything that was written is durable. */
+  /** Whether all writes are durable. */
   get clean(): boolean {
     return this.#batches.length === 0 && !this.broken;
   }
@@ -82,7 +87,7 @@ export class Storage implements Sql {
     }
   }
 
-  /** Something is written that isn't a row. */
+  /** Notes a write that isn't a row. */
   write(): void {
     this.#open();
     if (--this.#writesLeft >= 0) return;
@@ -92,7 +97,7 @@ export class Storage implements Sql {
     throw new StorageFailure("the disk is full");
   }
 
-  /** Lets something leave the object once everything written so far is durable; at once, if it is. */
+  /** Does work once everything written so far is durable; at once, if it already is. */
   gate(work: () => void): void {
     if (this.broken) return;
     const batch = this.#batches.findLast(({ committed }) => !committed);
@@ -101,18 +106,18 @@ export class Storage implements Sql {
     else before.push(work);
   }
 
-  /** Deletes everything. */
+  /** Deletes all rows. */
   deleteAll(): void {
     this.write();
     this.#database.deleteAll();
   }
 
-  /** The write after so many others fails; undefined: none. */
+  /** The write after so many others fails; undefined: no write fails. */
   failAfter(writes: number | undefined): void {
     this.#writesLeft = writes ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The object crashes: what isn't durable was never written. */
+  /** The object crashes: writes that aren't durable are undone. */
   crash(): void {
     this.broken = false;
     this.#leaving = undefined;
@@ -126,7 +131,7 @@ export class Storage implements Sql {
     this.#batches = [];
   }
 
-  /** Nobody needs it any more. */
+  /** Releases the database. */
   close(): void {
     this.crash();
     this.#database.close();
@@ -144,7 +149,7 @@ export class Storage implements Sql {
   }
 
   #commit(batch: Batch): void {
-    // It was lost with a crash, or will be.
+    // A crash has undone the batch, or will.
     if (this.broken || !this.#batches.includes(batch)) return;
     batch.committed = true;
     if (this.#batches.every(({ committed }) => committed)) {
@@ -152,7 +157,7 @@ export class Storage implements Sql {
       this.#batches = [];
     }
     if (!this.#owner.committed()) return;
-    // What one of them causes leaves after all of them.
+    // Work that the gated work causes leaves after all of it.
     this.#leaving = batch.gated;
     for (const work of batch.gated) work();
     this.#leaving = undefined;

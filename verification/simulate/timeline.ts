@@ -1,4 +1,4 @@
-/** Something that is going to happen. */
+/** Work that is scheduled. */
 export interface Timer {
   cancel(): void;
 }
@@ -8,10 +8,10 @@ interface Moment {
   work: (() => void) | undefined;
 }
 
-/** The world's time: it stands still while something happens, and then jumps to what happens next. */
+/** The world's clock. It stands still during an event and then jumps to the next one. */
 export class Timeline {
   nowMs: number;
-  /** The next one last; of those at the same time the one that was asked for first comes first. */
+  /** Sorted, with the next event last; of simultaneous events the one that was scheduled first comes first. */
   readonly #moments: Moment[] = [];
   #passed = 0;
 
@@ -20,7 +20,7 @@ export class Timeline {
     this.nowMs = startMs;
   }
 
-  /** Does the work in so many ms. */
+  /** Schedules work in so many ms. */
   after(waitMs: number, work: () => void): Timer {
     const moment: Moment = { atMs: this.nowMs + Math.max(0, waitMs), work };
     this.#moments.splice(this.#placeOf(moment.atMs), 0, moment);
@@ -32,8 +32,8 @@ export class Timeline {
   }
 
   /**
-   * Lets so much time pass, and everything happen that is due until then. Throws when more has happened in all than does in
-   * a world that comes to rest.
+   * Lets so much time pass, and does all work that is due until then. Throws after more events in all than a world has
+   * that settles.
    */
   pass(ms: number): void {
     const untilMs = this.nowMs + ms;
@@ -49,7 +49,7 @@ export class Timeline {
     this.nowMs = untilMs;
   }
 
-  /** Before all that are earlier or as early. */
+  /** The index before all events that are earlier or simultaneous. */
   #placeOf(atMs: number): number {
     let low = 0;
     let high = this.#moments.length;
@@ -63,5 +63,5 @@ export class Timeline {
   }
 }
 
-/** A hundred times as much as happens in the largest of worlds. */
+/** A hundred times as many events as the largest worlds have. */
 const momentsMax = 1_000_000;

@@ -12,18 +12,18 @@ import type { ModelAnswer } from "./model-state.ts";
 import type { Model } from "./model.ts";
 import { textOf } from "../../test/support/text-of.ts";
 
-/** Who watches a channel. */
+/** The host that watches a channel. */
 export interface ChannelWatch {
   readonly model: Model;
-  /** Whether what happens now is going to be undone, so that it needn't be right. */
+  /** Whether the current work is about to be undone, so that it need not be right. */
   broken(): boolean;
   published(data: string, position: StreamPosition | undefined): void;
-  /** The publications, or the whole stream, were deleted as they should be. */
+  /** The publications or the whole stream were deleted, as the rules demand. */
   forgot(what: "publications" | "stream"): void;
   complain(what: string): void;
 }
 
-/** The real channel, which does all that it does beside a model of it, and has each of its answers compared. */
+/** The real channel. It carries out each command in a model too, and compares the answers. */
 export class WatchedChannel extends Channel {
   readonly #watch: ChannelWatch;
 

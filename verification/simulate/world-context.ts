@@ -13,32 +13,32 @@ import type { PublicationLog } from "./publication-log.ts";
 import type { Network } from "./network.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** Takes an answer; undefined when the object that had to give it crashed. */
+/** Takes an answer; undefined when the target crashed. */
 export type Done<Answer> = (answer: Answer | undefined) => void;
 
-/** What a channel's object can be called for. */
+/** The calls that a channel object takes. */
 export interface ChannelCalls {
   execute(commands: readonly ChannelCommand[], answer: Done<ChannelAnswers>): void;
   ask(gateway: string, requests: readonly RelayRequest[], answer: Done<RelayReplies>): void;
   present(answer: Done<ChannelPresenceReply>): void;
 }
 
-/** What a gateway can be called for. */
+/** The calls that a gateway takes. */
 export interface GatewayCalls {
   deliver(batch: RelayBatch, answer: Done<RelayBatchReply>): void;
   present(channel: string, answer: Done<GatewayPresence>): void;
 }
 
-/** What everything in a world has around it. */
+/** What all parts of a world share. */
 export interface WorldContext {
   readonly config: Config;
   readonly timeline: Timeline;
   readonly network: Network;
   readonly publicationLog: PublicationLog;
   readonly eventLog: EventLog;
-  /** How long the frames of one socket are under way, ms. */
+  /** How long the frames of one socket take, ms. */
   readonly latency: (socket: string) => () => number;
-  /** How long writes take to be durable, ms; for one object. */
+  /** How long the writes of one object take to become durable, ms. */
   readonly commits: (object: string) => () => number;
   readonly database: () => Database;
   channel(name: string): ChannelCalls;

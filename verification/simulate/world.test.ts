@@ -3,9 +3,9 @@ import { planOf } from "./plan.ts";
 import { run } from "./run.ts";
 
 /**
- * Everything at once: clients that come, go, publish and recover; calls that are lost, late, repeated and overtaken; objects
- * that sleep, crash, and whose writes fail. What must hold in all of that the clients check as they hear, a model of each
- * channel as it answers, and the checker in the end.
+ * Everything at once: clients that connect, leave, publish and recover; calls that are lost, late, repeated and
+ * reordered; objects that hibernate, crash, and whose writes fail. The clients check the rules as they receive, a model
+ * checks each channel's answers, and the checker checks the whole history.
  */
 describe.each(Array.from({ length: 20 }, (_, block) => ({ first: block * 100 + 1 })))(
   "worlds with faults, from seed $first on",

@@ -13,31 +13,31 @@ import { type ChooseOutcome, Network, smooth } from "./network.ts";
 import type { WorldContext } from "./world-context.ts";
 import { Timeline } from "./timeline.ts";
 
-/** How many of what there is. */
+/** The size of a world, and where its faults and times come from. */
 export interface WorldSetup {
   /**
-   * Channels, by their names. `keep:` has a long history, `tell:` one and tells of joins and leaves, `few:` a short one,
-   * `last:` one of which only the newest publication matters, `none:` none.
+   * The channels' names. `keep:` has a long history, `tell:` a long history and join and leave pushes, `few:` a short
+   * history, `last:` cache recovery, `none:` no history.
    */
   readonly channels: readonly string[];
   readonly gateways: number;
-  /** How much there may be at once. */
+  /** The limits of the configuration. */
   readonly limits?: WorldLimits;
-  /** What becomes of calls; all goes well unless it says otherwise. */
+  /** The outcome of each call; without it all calls succeed. */
   readonly chooseOutcome?: ChooseOutcome;
-  /** How long the frames of one socket are under way, ms. */
+  /** How long the frames of one socket take, ms. */
   readonly latency?: (socket: string) => () => number;
-  /** How long one object's writes take to be durable, ms. */
+  /** How long one object's writes take to become durable, ms. */
   readonly commits?: (object: string) => () => number;
-  /** How long one client waits before it comes back, ms. */
+  /** How long one client waits before it reconnects, ms. */
   readonly backoffs?: (who: string) => () => number;
-  /** Where an object's rows lie; a database of its own unless it says otherwise. */
+  /** The database of the next object; by default one of its own. */
   readonly database?: () => Database;
-  /** Whether the backend publishes again what was published. */
+  /** Whether the backend repeats a publish that succeeded. */
   readonly repeats?: () => boolean;
 }
 
-/** Channels' objects, gateways and clients, all with the real core, and a network between them. */
+/** Channel objects, gateways and clients with the real core, and a network between them. */
 export class World {
   readonly timeline = new Timeline(startMs);
   readonly publicationLog = new PublicationLog();
@@ -89,7 +89,7 @@ export class World {
     return found(this.gateways.get(name), name);
   }
 
-  /** Another client, which isn't connected yet. It connects to the first gateway unless its traits say otherwise. */
+  /** Adds a client, which isn't connected yet. It connects to the first gateway unless its traits say otherwise. */
   client(traits: Partial<ClientTraits> = {}): WorldClient {
     const name = `c${this.clients.length + 1}`;
     const client = new WorldClient(
@@ -111,7 +111,7 @@ export class World {
     this.timeline.pass(ms);
   }
 
-  /** It has ended: its databases are others' from now on. */
+  /** Ends the world. Its databases can be used by others from now on. */
   end(): void {
     for (const channel of this.channels.values()) channel.end();
   }
@@ -125,7 +125,7 @@ export class World {
     this.eventLog.note({ ...opened, ...promise });
   }
 
-  /** Who is present on a channel, by the connections' IDs. Time passes until that is known. */
+  /** The IDs of the clients that are present on a channel. Time passes until the answer is there. */
   present(name: string): readonly string[] {
     let present: ChannelPresenceReply | undefined;
     this.channel(name).present((answer) => {
@@ -140,7 +140,7 @@ export class World {
   }
 }
 
-/** When every world begins: ms since 1970. */
+/** The time at which every world begins, ms since 1970. */
 export const startMs = 1_700_000_000_000;
 
 const open = {
@@ -165,23 +165,24 @@ const recoveries: Readonly<Record<string, "none" | "cache" | "stream">> = {
   none: "none",
 };
 
-/** How much there may be at once in a world. */
+/** The configured limits of a world. */
 export interface WorldLimits {
-  /** How many missed publications are never recovered any more. */
+  /** From how many missed publications on a subscribe isn't recovered. */
   readonly recoveryMax: number;
-  /** How much may wait for a client. */
+  /** The limit of a client's queue, bytes. */
   readonly queueBytesMax: number;
 }
 
-/** Of which nobody notices anything. */
+/** Limits that no run reaches. */
 export const usualLimits: WorldLimits = { recoveryMax: 300, queueBytesMax: 1_048_576 };
 
-/** How much longer a publication may be than it need be, in characters. */
+/** How many characters of padding a publication has at most. */
 export const paddingMax = 6_000;
 
 /**
- * How many missed publications are recovered; undefined where nobody can say. A gateway may be behind the channel, which counts
- * up to where it stands itself: with small limits that is too many, and where few are kept the first of them are gone by then.
+ * How many missed publications are recovered; undefined where that can't be predicted. A gateway may lag behind the
+ * channel, which counts up to its own top: with small limits that is too many, and with a short history the first
+ * publications are gone by then.
  */
 function recoverableOf(
   namespace: string,
@@ -194,10 +195,10 @@ function recoverableOf(
 
 const keepsMany: ReadonlySet<string> = new Set(["keep", "tell"]);
 
-/** Of a publication everything but its padding, and more than that. */
+/** An upper bound of a publication's size without its padding, bytes. */
 const restBytes = 500;
 
-/** Made once for each limits, since reading it takes longer than most runs. */
+/** One configuration for each set of limits, because parsing takes longer than most runs. */
 const configs = new Map<string, Config>();
 
 function configOf({ recoveryMax, queueBytesMax }: WorldLimits): Config {
@@ -217,7 +218,7 @@ function configOf({ recoveryMax, queueBytesMax }: WorldLimits): Config {
 }
 
 const namespaces: readonly object[] = [
-  // Where nobody is told of others, nothing but publications shows that something is missing.
+  // Without joins and leaves, only publications show that an entry is missing.
   { ...kept, name: "keep" },
   { ...kept, ...withPresenceEvents, name: "tell" },
   {
@@ -241,7 +242,7 @@ const namespaces: readonly object[] = [
   { ...open, ...withPresenceEvents, name: "none" },
 ];
 
-/** The same for everybody, each time. */
+/** The same value for every name, each time. */
 function always(ms: number): () => () => number {
   return () => () => ms;
 }
