@@ -2,27 +2,27 @@ import { parseArgs } from "node:util";
 import { type Protection, protectionNamed } from "./weakened/protections.ts";
 import { type FaultKind, faultKinds } from "./faults/fault-kind.ts";
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface ProveOptions {
-  /** From which everything that is left to chance is drawn. */
+  /** Seeds all random choices. */
   readonly seed: number;
-  /** How long faults are made, s. */
+  /** How long faults are injected, s. */
   readonly seconds: number;
-  /** With `--deliveries`: how many must have been heard before it ends, however long that takes. */
+  /** With `--deliveries`: the number of deliveries before the run ends, however long that takes. */
   readonly deliveries: number;
-  /** Multiplies how much is published. */
+  /** Multiplies the publish rates. */
   readonly pace: number;
-  /** How often each kind of fault is made, per minute; those that aren't made are absent. */
+  /** The rate of each kind of fault, per minute; kinds that aren't injected are absent. */
   readonly faults: ReadonlyMap<FaultKind, number>;
-  /** A deployed server; absent for one of our own. */
+  /** A deployed server; absent for a local one. */
   readonly remote?: RemoteOptions;
-  /** The protection that is switched off in the server, to see that this is noticed. */
+  /** The protection that is removed from the server, to see that the proof notices. */
   readonly without?: Protection;
-  /** Where the report and the history are written. */
+  /** The folder for the report and the history. */
   readonly folder: string;
-  /** The folder of an earlier run, of which the history is checked again; nothing else is done then. */
+  /** The folder of an earlier run whose history is checked again; nothing runs then. */
   readonly again?: string;
-  /** Whether the history is written once more, for Jepsen's tools. */
+  /** Whether the history is also written for Jepsen's tools. */
   readonly edn: boolean;
 }
 
@@ -40,8 +40,8 @@ export type ParsedOptions =
 /**
  * Reads the command line.
  *
- * @param environment where the secrets of a deployed server are looked for
- * @param anySeed     the seed, if none is given
+ * @param environment holds the secrets of a deployed server
+ * @param anySeed the seed, if none is given
  */
 export function parseOptions(
   given: readonly string[],
@@ -52,7 +52,7 @@ export function parseOptions(
     const { values } = parseArgs({ args: [...given], options: known });
     if (values.help === true) return { outcome: "help" };
     const remote = readRemote(values.url, environment);
-    // What shows that a protection is missing is made unless something else is asked for.
+    // A run without a protection gets the faults that reveal its absence, unless other faults are given.
     const protection = values.without === undefined ? undefined : protectionNamed(values.without);
     const options: ProveOptions = {
       seed: readWhole("--seed", values.seed, anySeed),
@@ -72,7 +72,7 @@ export function parseOptions(
   }
 }
 
-/** What `--help` says. */
+/** The text of `--help`. */
 export const usage = `npm run prove -- [options]
 
 Runs the real server and real clients, breaks things, and checks every delivery. Exits with 0 when all guarantees held,

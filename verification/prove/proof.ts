@@ -14,9 +14,9 @@ import type { Target } from "./target.ts";
 import { PublishLoad } from "./publish-load.ts";
 
 /**
- * One run: real clients of a real server, with everything between them breaking, and a history of what everybody saw.
+ * One run: real clients of a real server, faults between and inside them, and a history of all events.
  *
- * @param print takes how it goes, in sentences
+ * @param print takes sentences about the progress
  */
 export class Proof {
   readonly #target: Target;
@@ -37,9 +37,9 @@ export class Proof {
   }
 
   /**
-   * Rejects when it couldn't be carried out: that says nothing of the server.
+   * Rejects when the run couldn't be carried out, which says nothing about the server.
    *
-   * @returns how long it took; the history is on disk
+   * @returns how long the run took; the history is on disk
    */
   async run(): Promise<{ readonly seconds: number }> {
     const { url, scenario } = this.#target;
@@ -90,7 +90,7 @@ export class Proof {
         this.#record({ f: "presence", type: "ok", channel: name, clients: present });
       }
     } catch (error) {
-      // What is under way is worth nothing any more.
+      // After an error the rest of the run has no value.
       load.abandon();
       await clients.end().catch(() => undefined);
       throw error;
@@ -99,7 +99,7 @@ export class Proof {
     await clients.end();
   }
 
-  /** Until it lasted long enough, and enough was heard. */
+  /** Injects faults until enough time has passed and enough publications were delivered. */
   async #breakThings(
     clients: Clients,
     load: PublishLoad,
@@ -134,7 +134,10 @@ export class Proof {
     await running;
   }
 
-  /** Until the time is over and enough was heard. Rejects with what any of the clients has failed with. */
+  /**
+   * Waits until enough time has passed and enough publications were delivered. Rejects with the first failure of a
+   * client.
+   */
   async #watch(
     clients: Clients,
     load: PublishLoad,
@@ -155,14 +158,14 @@ export class Proof {
     }
   }
 
-  /** What a deployed server is called, for clients that know it by the address of a proxy. */
+  /** A deployed server's host name, for clients that connect to a proxy. */
   get #hostHeader(): { readonly hostHeader?: string } {
     return this.#target.server === undefined ? { hostHeader: this.#target.url.host } : {};
   }
 
   /**
-   * How long the guarantees may take to hold again: a gateway is told what a crash kept from it within 8 s (rule L4), and a
-   * socket whose client is gone without a word is found when it has been silent for two ping intervals and 10 s (rules K2, K4).
+   * How long the guarantees may take to hold again: a gateway gets entries that a crash delayed within 8 s (rule L4),
+   * and a socket whose client vanished is found when it has been silent for two ping intervals and 10 s (rules K2, K4).
    */
   get #settleMs(): number {
     return 10_000 + 2 * this.#target.pingIntervalMs + 2_000;
@@ -173,7 +176,7 @@ export class Proof {
   }
 }
 
-/** A happening of whatever kind without who and when. */
+/** An event of any kind without its process and time. */
 type Unmarked<Each> = Each extends HistoryEvent ? Omit<Each, "process" | "time"> : never;
 
 const printedEveryMs = 10_000;

@@ -13,8 +13,8 @@ import { factsOf, historiesIn, readFacts, writeFacts } from "./run-facts.ts";
 import { openTarget, type Target } from "./target.ts";
 
 /**
- * `npm run prove`: runs the real server and real clients, breaks things on purpose, checks every delivery, and says whether
- * the guarantees held. Exits with 0 when they did, with 1 when they didn't, and with 2 when it couldn't be found out.
+ * `npm run prove`: runs the real server and real clients, injects faults, checks every delivery, and prints whether the
+ * guarantees held. Exits with 0 if they did, with 1 if one was violated, and with 2 if nothing could be said.
  */
 
 async function main(given: readonly string[]): Promise<number> {
@@ -60,7 +60,7 @@ async function runOnce(options: ProveOptions, print: (text: string) => void): Pr
   }
 }
 
-/** @throws where nothing happened of which anything could be said */
+/** @throws if too little happened for a result */
 function check(folder: string): RunReport {
   const facts = readFacts(folder);
   const checker = new Checker(promptMicroseconds, 1_000 * overdueMs(facts.pingIntervalMs));
@@ -78,15 +78,18 @@ function check(folder: string): RunReport {
   return { ...facts, result, timeline };
 }
 
-/** Whoever hears nothing for so long, of a channel in which something happened, missed it: pings would have shown a dead socket. */
+/**
+ * A subscriber that receives nothing for so long, although publications came, missed them: pings would have revealed a
+ * dead socket.
+ */
 function overdueMs(pingIntervalMs: number): number {
   return 2 * pingIntervalMs + 16_000;
 }
 
-/** So much later than it was asked for or known something may take effect. */
+/** How late an effect may come after its request or its cause. */
 const promptMicroseconds = 10_000_000;
 
-/** Whoever interrupts it finds nothing left behind but the folder of the report. */
+/** An interrupted run leaves nothing behind but the report's folder. */
 function endOnSignals(target: Target): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => {

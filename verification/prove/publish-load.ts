@@ -5,17 +5,17 @@ import type { BackendAddress } from "./clients/backend-call.ts";
 import type { Recorder } from "./history/recorder.ts";
 import type { ProvedChannel } from "./scenario.ts";
 
-/** What backends publish: steadily to most channels, and to some in bursts with quiet between them. */
+/** The backends' publishes: steady on most channels, and in bursts with pauses on some. */
 export class PublishLoad {
   readonly publisher: Publisher;
-  /** Channels where nothing is published unless somebody asks for a {@link burst}. */
+  /** Channels without publications except for a {@link burst}. */
   readonly quiet: readonly string[];
   readonly #bursting: readonly string[];
   readonly #random: Random;
   readonly #stopping = new AbortController();
   #bursts: Promise<void> = Promise.resolve();
 
-  /** @param pace multiplies what is published */
+  /** @param pace multiplies the rates */
   constructor(
     backend: BackendAddress,
     channels: readonly ProvedChannel[],
@@ -44,19 +44,19 @@ export class PublishLoad {
     this.#bursts = this.#burstNowAndThen();
   }
 
-  /** So many at once that gateways are told of several with each call. */
+  /** Publishes so many times at once that each call to a gateway carries several publications. */
   burst(channel: string): Promise<void> {
     return this.publisher.burst(channel, burstPublications, burstConcurrency);
   }
 
-  /** Resolves when everything that was published is answered or given up. */
+  /** Resolves when all publishes are answered or given up. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.publisher.stop();
     await this.#bursts;
   }
 
-  /** Ends without waiting for anybody. */
+  /** Ends without waiting for answers. */
   abandon(): void {
     this.#stopping.abort();
     this.publisher.close();
@@ -73,7 +73,7 @@ export class PublishLoad {
   }
 }
 
-/** Each lane waits for an answer before it publishes again, so several make a channel busy. */
+/** Each serial publisher waits for an answer before it publishes again, so a busy channel has several. */
 function publisherPlansOf({ name, load }: ProvedChannel): readonly SerialPublisherPlan[] {
   switch (load) {
     case "steady":

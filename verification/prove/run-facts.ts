@@ -5,20 +5,23 @@ import { faultKinds } from "./faults/fault-kind.ts";
 import type { ProveOptions } from "./options.ts";
 import type { Target } from "./target.ts";
 
-/** What a history doesn't say of the run that it is of. It lies beside it, so that it can be checked again at any time. */
+/**
+ * Facts about a run that its history doesn't hold. The file lies beside the history, so that the history can be checked
+ * again at any time.
+ */
 export interface RunFacts {
-  /** The command line that does it again. */
+  /** The command line that repeats the run. */
   readonly command: string;
-  /** What was proved: our own server, one with a protection switched off, or an address. */
+  /** The server: a local one, a local one without a protection, or an address. */
   readonly subject: string;
-  /** When it was, such as `2026-11-21`. */
+  /** The date of the run, such as `2026-11-21`. */
   readonly date: string;
   readonly machine: string;
   readonly seconds: number;
   readonly pingIntervalMs: number;
 }
 
-/** Where the parts of a history are, which merged by time are all of it. */
+/** The two files of a history, which are merged by time. */
 export function historiesIn(folder: string): {
   readonly backend: string;
   readonly clients: string;
@@ -44,7 +47,7 @@ export function writeFacts(folder: string, facts: RunFacts): void {
   writeFileSync(factsFile(folder), `${JSON.stringify(facts, undefined, 2)}\n`);
 }
 
-/** Throws where there are none. */
+/** Throws if the folder has none. */
 export function readFacts(folder: string): RunFacts {
   const facts: RunFacts = JSON.parse(readFileSync(factsFile(folder), "utf8"));
   return facts;
@@ -54,7 +57,7 @@ function factsFile(folder: string): string {
   return join(folder, "run.json");
 }
 
-/** What was given, with the seed that makes it the same again. */
+/** The given options, with the seed that repeats the random choices. */
 function commandOf(options: ProveOptions): string {
   const { seed, seconds, deliveries, faults, pace, remote, without } = options;
   const rates = [...faults].map(([kind, perMinute]) => `${kind}=${perMinute}`).join(",");

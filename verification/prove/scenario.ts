@@ -5,30 +5,33 @@ import type { SubscriberPlan } from "./clients/plan.ts";
 export interface ProvedChannel {
   readonly name: string;
   readonly recovery: "none" | "cache" | "stream";
-  /** How many missed publications are always recovered; absent where that isn't known. */
+  /** How many missed publications are always recovered; absent where that is unknown. */
   readonly recoverable?: number;
-  /** How it is published to. crowd: steadily, and in bursts. quiet: only while its object is about to crash. */
+  /**
+   * How the channel is published to. many-sockets: steadily, and in bursts. quiet: only while its object is about to
+   * crash.
+   */
   readonly load: "steady" | "many-sockets" | "bursts" | "quiet" | "wide";
-  /** Subscribers with a socket of the channel's own, and through gateways. */
+  /** The number of subscribers on the channel's address, and on gateways. */
   readonly own: number;
   readonly gateways: number;
 }
 
-/** Who takes part in a proof. */
+/** The channels and subscribers of a proof. */
 export interface Scenario {
   readonly channels: readonly ProvedChannel[];
   readonly subscribers: readonly SubscriberPlan[];
 }
 
-/** What is proved of a server of our own. */
+/** The scenario for a local server. */
 export function localScenario(random: Random): Scenario {
   return scenario(localChannels, random);
 }
 
 /**
- * What is proved of a deployed server, in channels without a namespace.
+ * The scenario for a deployed server, on channels without a namespace.
  *
- * @param run makes the channels' names those of this run alone
+ * @param run makes the channels' names unique to this run
  */
 export function remoteScenario(run: string, random: Random): Scenario {
   const channels = ["a", "b", "c", "d"].map((letter): ProvedChannel => ({
@@ -42,16 +45,17 @@ export function remoteScenario(run: string, random: Random): Scenario {
 }
 
 const localChannels: readonly ProvedChannel[] = [
-  // More than one object takes, so the channel spills to a gateway of its own; and so many that publications share frames.
+  // More sockets than one object takes, so that the channel spills to a gateway of its own, and so many that
+  // publications share frames.
   { ...stream("keep:crowd"), load: "many-sockets", recoverable: 5_000, own: 150, gateways: 90 },
   { ...stream("keep:a"), recoverable: 5_000, own: 20, gateways: 30 },
-  // What is kept goes so fast that nobody can say what is recovered.
+  // History expires so fast that recovery can't be predicted.
   { ...stream("short:a"), own: 10, gateways: 15 },
   { ...stream("own:a"), recoverable: 5_000, own: 10, gateways: 10 },
   { ...stream("last:a"), recovery: "cache", own: 8, gateways: 12 },
   { ...stream("none:a"), recovery: "none", own: 15, gateways: 20 },
   { ...stream("none:b"), recovery: "none", own: 0, gateways: 20 },
-  // 16 KiB each, and no more than a reply may hold are recovered.
+  // Payloads of 16 KiB; no more are recovered than fit in a reply.
   { ...stream("wide:a"), load: "wide", recoverable: 40, own: 4, gateways: 6 },
   ...["1", "2", "3"].map((number) => burst(number, "bursts")),
   ...["4", "5", "6", "7", "8", "9"].map((number) => burst(number, "quiet")),
@@ -84,7 +88,7 @@ function ownSubscribers(channels: readonly ProvedChannel[]): readonly Subscriber
   );
 }
 
-/** Each subscribes to a few channels, which chance puts together. */
+/** Gives each subscriber a few channels, chosen at random. */
 function gatewaySubscribers(
   channels: readonly ProvedChannel[],
   random: Random,
@@ -111,12 +115,12 @@ function gatewaySubscriber(names: ReadonlySet<string>, index: number): Subscribe
     kind: index % sdkEvery === 0 ? "sdk" : "raw",
     endpoint: "gateway",
     channels: [...names],
-    // Some don't subscribe themselves: their token does.
+    // Some clients are subscribed by their tokens.
     ...(index % 6 === 1 && index % sdkEvery !== 0 ? { given: true } : habits(own, index)),
   };
 }
 
-/** Some publish themselves where they may, some come and go, and some ping by themselves. */
+/** Some clients publish where they may, some leave and return, and some ping. */
 function habits(
   channel: string,
   index: number,
@@ -128,9 +132,9 @@ function habits(
   return index % 7 === 3 ? { pings, churnMs: 4_000 } : { pings };
 }
 
-/** One in so many is the official client. */
+/** One of so many clients is the official SDK. */
 const sdkEvery = 5;
-/** Channels of a client of a gateway, on average. */
+/** The mean number of channels of a client on a gateway. */
 const channelsEach = 2;
 
 function namespace(name: string, options: object): object {
@@ -140,7 +144,7 @@ function namespace(name: string, options: object): object {
 const open = { allow_subscribe_for_client: true, presence: true };
 const kept = { history_ttl: "1h", force_recovery: true };
 
-/** The server's configuration: a small limit, so that several objects share the work. */
+/** The server's configuration, with a small connection limit, so that several objects share the work. */
 export const provedConfig = {
   client: {
     ping_interval: "2s",

@@ -6,23 +6,23 @@ import { localScenario, provedConfig, remoteScenario, type Scenario } from "./sc
 import { LocalServer } from "./server/local-server.ts";
 import { weakenedBundle } from "./weakened/weakened-bundle.ts";
 
-/** A server that is proved, and all that has to be known of it. */
+/** The server under proof, and the facts that the run needs. */
 export interface Target {
-  /** What it is, for the report. */
+  /** Its name in the report. */
   readonly subject: string;
   readonly url: URL;
   readonly apiKey: string;
   readonly tokenSecret: string;
   readonly pingIntervalMs: number;
   readonly scenario: Scenario;
-  /** Gateways that the scenario needs, by their names; none where they can't be reached anyway. */
+  /** Gateways that the scenario uses, by name; none for a deployed server, which can't be broken from inside. */
   readonly gateways: readonly string[];
-  /** Present when it is ours, and can be broken from inside. */
+  /** Present for a local server, which can be broken from inside. */
   readonly server?: LocalServer;
   close(): Promise<void>;
 }
 
-/** Starts a server of our own, or takes the deployed one that was named. */
+/** Starts a local server, or takes the deployed one that was given. */
 export function openTarget(options: ProveOptions): Promise<Target> {
   const random = new Random(options.seed);
   return options.remote === undefined
@@ -57,14 +57,16 @@ function remoteTarget({ url, apiKey, tokenSecret }: RemoteOptions, random: Rando
     apiKey,
     tokenSecret,
     pingIntervalMs: 25_000,
-    // The names are this run's alone: channels and keys of an earlier one may still be known.
+    // Names of this run alone: channels and keys of an earlier run may still exist.
     scenario: remoteScenario(Date.now().toString(36), random),
     gateways: [],
     close: () => Promise.resolve(),
   };
 }
 
-/** The pool fills from below, and a channel with more sockets of its own than an object takes has gateways of its own. */
+/**
+ * The pool fills from its first gateway, and a channel with more sockets than its object takes has gateways of its own.
+ */
 function gatewaysOf({ channels, subscribers }: Scenario): readonly string[] {
   const limit = provedConfig.client.connection_limit;
   const names = (prefix: string, count: number): readonly string[] =>

@@ -1,25 +1,25 @@
 import { Agent, request } from "node:http";
 
-/** What became of a call. */
+/** The outcome of a call. */
 export type CallResult =
   | { readonly outcome: "result"; readonly result: object }
   /** Nothing was done, for certain: there was no connection, or the server says so. */
   | { readonly outcome: "refused" }
-  /** Nobody knows. */
+  /** The outcome is unknown. */
   | { readonly outcome: "lost" }
-  /** It can't succeed, however often it is repeated. */
+  /** The call can't succeed, however often it is repeated. */
   | { readonly outcome: "wrong"; readonly problem: string };
 
-/** Where a backend finds the HTTP API, and how it shows that it may. */
+/** The address of the HTTP API, and the credentials for it. */
 export interface BackendAddress {
-  /** Of the server or of a proxy before it, such as `http://127.0.0.1:8787`. */
+  /** The address of the server or of a proxy before it, such as `http://127.0.0.1:8787`. */
   readonly address: string;
-  /** What the backend calls the server, where the address is that of a proxy before a deployed one. */
+  /** The server's own host name, where the address is that of a proxy before a deployed server. */
   readonly hostHeader?: string;
   readonly apiKey: string;
 }
 
-/** The HTTP API, called by somebody who wants to know what an answer that doesn't come may mean. */
+/** The HTTP API for a caller that distinguishes certain refusals from unknown outcomes. */
 export class BackendCalls {
   readonly #agent = new Agent({ keepAlive: true });
   readonly #backend: BackendAddress;
@@ -59,14 +59,14 @@ export class BackendCalls {
       response.on("data", (chunk: string) => (text += chunk));
       response.once("end", () => end(judge(response.statusCode ?? 0, text)));
       response.once("error", fail);
-      // An answer that breaks off neither ends nor fails.
+      // A response that is cut off emits neither `end` nor `error`.
       response.once("close", () => end({ outcome: "lost" }));
     });
     asked.end(JSON.stringify(command));
     return promise;
   }
 
-  /** Closes the connections that are kept. */
+  /** Closes the kept connections. */
   close(): void {
     this.#agent.destroy();
   }
@@ -75,9 +75,9 @@ export class BackendCalls {
 function judge(status: number, text: string): CallResult {
   const { result, error } = parseAnswer(text);
   if (status === 200 && result !== undefined) return { outcome: "result", result };
-  // It says that nothing was done (rule B4), whatever the status.
+  // The answer says that nothing was done (rule B4), whatever the status.
   if (error?.code === 111) return { outcome: "refused" };
-  // 520 and such come from the platform, in front of the server.
+  // 520 and similar statuses come from the platform, in front of the server.
   if (error?.code === 100 || status >= 500 || status === 429) return { outcome: "lost" };
   return { outcome: "wrong", problem: `status ${status}, error ${error?.code ?? "none"}` };
 }
@@ -93,5 +93,5 @@ function parseAnswer(text: string): {
   }
 }
 
-/** A little more than the server gives itself (rule B4). */
+/** A little more than the server's own limit (rule B4). */
 const replyTimeoutMs = 12_000;

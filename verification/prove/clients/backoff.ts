@@ -1,6 +1,8 @@
 import type { Random } from "../../../test/support/random.ts";
 
-/** How long to wait before the next attempt: exponential with full jitter, from 50 ms to 1 s, as SDKs are set here. */
+/**
+ * The wait before the next attempt: exponential with full jitter, from 50 ms to 1 s, as the SDKs are configured here.
+ */
 export class Backoff {
   readonly #random: Random;
   #attempts = 0;
@@ -9,7 +11,7 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** In ms. Each is likely to be longer than the one before. */
+  /** The next wait, ms. Each is likely to be longer than the one before. */
   next(): number {
     const most = Math.min(longestMs, shortestMs * 2 ** this.#attempts++);
     return Math.min(longestMs, shortestMs + this.#random.next() * most);

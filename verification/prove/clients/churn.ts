@@ -1,6 +1,6 @@
 import type { Random } from "../../../test/support/random.ts";
 
-/** When a subscriber leaves a channel for no reason, and how it comes back. */
+/** Decides when a subscriber leaves a channel without a reason, and how it returns. */
 export class Churn {
   readonly #meanMs: number;
   readonly #random: Random;
@@ -11,7 +11,7 @@ export class Churn {
     this.#random = random;
   }
 
-  /** Whether it is time. If so, the next time is drawn. */
+  /** Whether the time has come. If so, the next time is drawn. */
   isDue(nowMs: number): boolean {
     const isDue = this.#dueAtMs !== undefined && nowMs >= this.#dueAtMs;
     if (isDue || this.#dueAtMs === undefined) {
@@ -20,7 +20,7 @@ export class Churn {
     return isDue;
   }
 
-  /** How to leave now: without a position to return to, or with one; and for how long, 0 to return in the same breath. */
+  /** How to leave now: whether the position is forgotten, and after how many ms to subscribe again; 0 for at once. */
   next(): { readonly forgets: boolean; readonly awayMs: number } {
     const forgets = this.#random.chance(0.3);
     const awayMs = this.#random.chance(0.3) ? 0 : this.#random.between(1, 1_000);

@@ -8,7 +8,7 @@ import { SdkSubscriber } from "./sdk-subscriber.ts";
 import { type Subscriber, tickMs } from "./subscriber.ts";
 import { ClientRecorder } from "./client-recorder.ts";
 
-/** The process behind {@link Clients}: hundreds of subscribers that one timer drives. */
+/** The process behind {@link Clients}: hundreds of subscribers, driven by one timer. */
 
 class ClientProcess {
   readonly #recorder: ClientRecorder;
@@ -32,7 +32,7 @@ class ClientProcess {
     }, tickMs);
   }
 
-  /** Resolves when everybody is subscribed. */
+  /** Resolves when every subscriber is subscribed. */
   async start(): Promise<void> {
     for (const [index, subscriber] of this.#subscribers.entries()) {
       subscriber.start();
@@ -48,7 +48,7 @@ class ClientProcess {
     );
   }
 
-  /** Resolves when all that was recorded is on disk. */
+  /** Resolves when all recorded events are on disk. */
   async end(): Promise<void> {
     const recorded = this.#recorder.end();
     clearInterval(this.#timer);
@@ -68,7 +68,7 @@ class ClientProcess {
     };
   }
 
-  /** Waits until everybody is like that. Throws when something failed, or when it takes too long. */
+  /** Waits until all subscribers satisfy the condition. Throws when one failed, or after too long a time. */
   async #until(isSo: (subscriber: Subscriber) => boolean): Promise<void> {
     const endMs = performance.now() + replyTimeoutMs;
     for (;;) {
@@ -119,13 +119,13 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** So many begin at once. */
+/** How many subscribers connect at once. */
 const atATime = 20;
-/** How long everybody has to be subscribed. */
+/** How long the subscribers have to become subscribed. */
 const replyTimeoutMs = 60_000;
 
 process.on("message", (order: Order) => {
   void answer(order).then((answered) => process.send?.(answered));
 });
-// Nobody is left to give orders.
+// The parent process is gone.
 process.on("disconnect", () => process.exit());

@@ -1,12 +1,12 @@
 import type { HistoryEvent } from "../../checker/history-event.ts";
 import type { Recorder } from "../history/recorder.ts";
 
-/** Writes down what the clients of a process see, until it is told that it is over. */
+/** Records the events of a process's clients until it is ended. */
 export class ClientRecorder {
   readonly #recorder: Recorder;
-  /** How many publications were heard. */
+  /** How many publications were delivered. */
   deliveries = 0;
-  /** What no server may do and no history can say, in sentences. */
+  /** Failures that no server may cause and no history can hold, in sentences. */
   readonly failures: string[] = [];
   #isOver = false;
 
@@ -18,7 +18,7 @@ export class ClientRecorder {
     if (!this.#isOver) this.#recorder.record(event);
   }
 
-  /** A publication was heard. */
+  /** A publication was delivered. */
   deliver(process: string, time: number, channel: string, value: string, offset?: number): void {
     if (this.#isOver) return;
     this.deliveries++;
@@ -33,7 +33,7 @@ export class ClientRecorder {
     if (!this.#isOver) this.failures.push(`${process} ${what}`);
   }
 
-  /** Nothing that happens from here on is recorded. Resolves when all that was is on disk. */
+  /** Stops recording. Resolves when all recorded events are on disk. */
   async end(): Promise<void> {
     this.#isOver = true;
     await this.#recorder.end();

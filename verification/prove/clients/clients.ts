@@ -4,14 +4,14 @@ import { fileURLToPath } from "node:url";
 import type { Answer, Order, Progress } from "./order.ts";
 import type { ClientsPlan } from "./plan.ts";
 
-/** Subscribers in a process of their own, which write a history of what they see. */
+/** Subscribers in a process of their own, which write a history of their events. */
 export class Clients {
   readonly #process: ChildProcess;
   #printed = "";
-  /** Orders are carried out one after the other. */
+  /** The last order; orders are carried out one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Resolves when everybody is subscribed. Rejects when the plan is wrong, or when somebody can't within a minute. */
+  /** Resolves when every subscriber is subscribed. Rejects when the plan is invalid, or after a minute. */
   static async start(plan: ClientsPlan): Promise<Clients> {
     const clients = new Clients();
     try {
@@ -38,16 +38,17 @@ export class Clients {
   }
 
   /**
-   * Nobody publishes or leaves a channel any more. Resolves when all their publishes are answered or given up and everybody
-   * is subscribed to all its channels; rejects when something failed, or after a minute, and then names who isn't.
+   * Stops publishing and leaving. Resolves when all publishes are answered or given up and every subscriber is
+   * subscribed to all its channels; rejects when one failed, or after a minute, and then names the subscribers that
+   * aren't.
    */
   async settle(): Promise<void> {
     await this.#carryOut({ order: "settle" });
   }
 
   /**
-   * Ends all connections, which isn't recorded. Resolves when the history is on disk and the process is gone; rejects after
-   * that when something failed.
+   * Ends all connections, which isn't recorded. Resolves when the history is on disk and the process has exited;
+   * rejects after that when something failed.
    */
   async end(): Promise<void> {
     try {
@@ -58,7 +59,7 @@ export class Clients {
     }
   }
 
-  /** Rejects when the process is gone or ends meanwhile, and tells what it printed. */
+  /** Rejects when the process has exited or exits meanwhile, with its output. */
   #carryOut(order: Order): Promise<Progress> {
     const carried = this.#last.then(() => this.#ask(order));
     this.#last = carried.catch(() => undefined);
@@ -68,7 +69,7 @@ export class Clients {
   async #ask(order: Order): Promise<Progress> {
     if (this.#hasExited) throw this.#died(order);
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    // "close" comes after "exit", when everything that it printed has been read.
+    // "close" comes after "exit", when all output of the process has been read.
     const closed = (): void => reject(this.#died(order));
     this.#process.once("close", closed);
     this.#process.once("message", resolve);

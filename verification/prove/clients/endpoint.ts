@@ -1,7 +1,7 @@
 import { signToken } from "../../../test/support/test-tokens.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 
-/** Where a subscriber connects, such as `ws://127.0.0.1:8787/connection/websocket`. */
+/** The address that a subscriber connects to, such as `ws://127.0.0.1:8787/connection/websocket`. */
 export function endpointOf(
   { address }: ClientsPlan,
   { endpoint, channels }: SubscriberPlan,
@@ -13,7 +13,10 @@ export function endpointOf(
     : `${sockets}/channel/${encodeURIComponent(channel)}/websocket`;
 }
 
-/** A connection token that names the subscriber, and what it is given. It doesn't expire: nothing here is about that. */
+/**
+ * A connection token with the subscriber's name and its server-side subscriptions. It doesn't expire, because expiry
+ * isn't checked here.
+ */
 export function tokenOf(
   { tokenSecret }: ClientsPlan,
   { process, channels, given = false }: SubscriberPlan,
@@ -22,24 +25,24 @@ export function tokenOf(
   return signToken({ sub: process, ...(given ? { subs } : {}) }, tokenSecret);
 }
 
-/** What a socket is opened with. Compression would cost more than all the rest. */
+/** The options of a socket. Compression would cost more than everything else. */
 export function socketOptions(hostHeader: string | undefined) {
   return {
     perMessageDeflate: false,
     skipUTF8Validation: true,
     handshakeTimeout: 10_000,
-    // Whoever is gone doesn't say goodbye.
+    // A socket whose peer is gone is closed without a close frame.
     closeTimeout: 2_000,
     ...(hostHeader === undefined ? {} : { headers: { Host: hostHeader } }),
   };
 }
 
-/** Whether SDKs don't come back after this close code (docs/protocol.md 1.8; 1009 is theirs too). */
+/** Whether SDKs stop reconnecting after this close code (docs/protocol.md 1.8; 1009 is terminal for SDKs too). */
 export function isTerminal(code: number): boolean {
   return code === 1009 || (code >= 3500 && code < 4000) || (code >= 4500 && code < 5000);
 }
 
-/** Whether SDKs ask again after this error (docs/protocol.md 1.7). */
+/** Whether SDKs repeat a command after this error (docs/protocol.md 1.7). */
 export function isTemporary(error: ErrorReply): boolean {
   return error.temporary === true || error.code === 100 || error.code === 111;
 }

@@ -1,20 +1,20 @@
 import type { ClientsPlan } from "./plan.ts";
 
-/** What a client process is asked to do. It answers one order after the other. */
+/** An order to a client process, which answers one order after the other. */
 export type Order =
   | { readonly order: "start"; readonly plan: ClientsPlan }
   | { readonly order: "progress" }
   | { readonly order: "settle" }
   | { readonly order: "end" };
 
-/** How a client process is, when it has carried out an order. */
+/** The state of a client process after an order. */
 export interface Progress {
-  /** Publications heard, by everybody together. */
+  /** Publications delivered to all its subscribers together. */
   readonly deliveries: number;
-  /** Subscriptions that are there now, and all that there should be. */
+  /** The number of live subscriptions, and of wanted ones. */
   readonly subscribed: number;
   readonly wanted: number;
-  /** What no server may do and no history can say, in sentences: the run has failed. */
+  /** Failures that no server may cause and no history can hold, in sentences. The run has failed if there is one. */
   readonly failures: readonly string[];
   /** Processor time of the whole process, µs. */
   readonly cpuMicroseconds: number;

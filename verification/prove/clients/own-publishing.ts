@@ -2,7 +2,7 @@ import type { Random } from "../../../test/support/random.ts";
 import type { PublishingPlan } from "./plan.ts";
 import type { ClientRecorder } from "./client-recorder.ts";
 
-/** What a client publishes itself, one thing at a time. */
+/** The publishes of one client, one at a time. */
 export class OwnPublishing {
   readonly channel: string;
   readonly #process: string;
@@ -22,7 +22,7 @@ export class OwnPublishing {
     this.#recorder = recorder;
   }
 
-  /** A publish isn't answered yet. */
+  /** Whether a publish is waiting for its answer. */
   get isUnderWay(): boolean {
     return this.#underWay !== undefined;
   }
@@ -32,7 +32,7 @@ export class OwnPublishing {
     return !this.#isOver && !this.isUnderWay && nowMs >= this.#dueAtMs;
   }
 
-  /** Begins the next publish and gives its value. To be called right before that is sent. */
+  /** Begins the next publish and gives its value. Called right before the publish is sent. */
   begin(nowMs: number, time: number): string {
     this.#dueAtMs = nowMs + this.#random.next() * 2 * this.#everyMs;
     this.#underWay = `${this.#process}-${++this.#count}`;
@@ -40,10 +40,10 @@ export class OwnPublishing {
     return this.#underWay;
   }
 
-  /** Its publish was answered: without an error, or with this code. Gives what is wrong with that, if it is. */
+  /** The publish was answered, without an error or with this code. Gives a complaint if the answer is wrong. */
   answer(code: number | undefined, wasSubscribed: boolean, time: number): string | undefined {
     if (code === undefined) this.#end("ok", time);
-    // Only subscribers may publish: it may have ceased to be one without knowing yet.
+    // Only subscribers may publish, and the subscription may have ended without the client knowing yet.
     else if (code === 111 || (code === 103 && !wasSubscribed)) this.#end("fail", time);
     else {
       this.#end("info", time);
@@ -52,12 +52,12 @@ export class OwnPublishing {
     return undefined;
   }
 
-  /** Nobody will answer its publish, if one was under way. */
+  /** The publish, if one is waiting, won't be answered any more. */
   lose(time: number): void {
     if (this.isUnderWay) this.#end("info", time);
   }
 
-  /** Nothing more is published. */
+  /** Stops publishing. */
   stop(): void {
     this.#isOver = true;
   }

@@ -1,18 +1,18 @@
-/** What a client process is told: where the server is, and who subscribes to what. It travels as JSON. */
+/** The plan of a client process: the server's address, and the subscribers with their channels. Sent as JSON. */
 export interface ClientsPlan {
-  /** Where the history of these clients is written. */
+  /** The file for the history of these clients. */
   readonly historyFile: string;
-  /** Of the server or of a proxy before it, such as `http://127.0.0.1:8787`. */
+  /** The address of the server or of a proxy before it, such as `http://127.0.0.1:8787`. */
   readonly address: string;
-  /** What the clients call the server, where the address is that of a proxy before a deployed one. */
+  /** The server's own host name, where the address is that of a proxy before a deployed server. */
   readonly hostHeader?: string;
-  /** Signs the connection tokens (HS256). */
+  /** The secret that signs the connection tokens (HS256). */
   readonly tokenSecret: string;
-  /** As the server is configured: a connection that is silent for 3 s more is dead. */
+  /** The server's ping interval; a connection that is silent for 3 s longer is dead. */
   readonly pingIntervalMs: number;
-  /** A whole number, from which everything that is left to chance is drawn. */
+  /** A whole number that seeds all random choices. */
   readonly seed: number;
-  /** What subscribers of each channel are promised. Those of a channel with `none` never ask for what they missed. */
+  /** What each channel promises after a gap. Subscribers of a channel with `none` never ask to recover. */
   readonly recovers: Readonly<Record<string, Recovery>>;
   readonly subscribers: readonly SubscriberPlan[];
 }
@@ -20,32 +20,35 @@ export interface ClientsPlan {
 export type Recovery = "stream" | "cache" | "none";
 
 export interface SubscriberPlan {
-  /** Its name in the history: nobody else's, and without a full stop. */
+  /** The subscriber's name in the history: unique, and without a full stop. */
   readonly process: string;
-  /** The official client, or one of ours on a bare socket. */
+  /** The official client, or a client of ours on a bare socket. */
   readonly kind: "sdk" | "raw";
-  /** A socket of the channel's own, or one for all its channels. */
+  /** A socket on the channel's address, or one on a gateway for all channels. */
   readonly endpoint: "channel" | "gateway";
   /** Exactly one for the endpoint `channel`. */
   readonly channels: readonly string[];
-  /** It publishes too, one thing at a time. */
+  /** Present if the subscriber publishes too, one publish at a time. */
   readonly publishes?: PublishingPlan;
-  /** It pings by itself, which wakes nobody; raw ones only. */
+  /** Whether the client pings, which wakes no object; raw clients only. */
   readonly pings?: boolean;
-  /** Its token subscribes it to its channels, not it itself; raw ones on a gateway only. */
+  /** Whether the client's token subscribes it to its channels; raw clients on a gateway only. */
   readonly given?: boolean;
-  /** How long a raw one stays subscribed on average before it leaves one of its channels, to come back soon; others stay. */
+  /**
+   * How long a raw client stays subscribed on average before it leaves a channel and returns soon; absent for clients
+   * that stay.
+   */
   readonly churnMs?: number;
 }
 
 export interface PublishingPlan {
-  /** One of those that it subscribes to. */
+  /** One of the channels that the client subscribes to. */
   readonly channel: string;
-  /** From one publish to the next, on average. */
+  /** The mean time between two publishes. */
   readonly everyMs: number;
 }
 
-/** Throws where a plan can't be carried out. */
+/** Throws if a plan can't be carried out. */
 export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
   const processes = new Set<string>();
   for (const { process, kind, endpoint, channels, given, publishes } of subscribers) {

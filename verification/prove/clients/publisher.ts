@@ -5,21 +5,21 @@ import { type BackendAddress, BackendCalls } from "./backend-call.ts";
 import { SerialPublisher, type PublisherTraits } from "./serial-publisher.ts";
 
 export interface PublisherPlan extends BackendAddress, Omit<PublisherTraits, "payloadBytes"> {
-  /** A whole number, from which everything that is left to chance is drawn. */
+  /** A whole number that seeds all random choices. */
   readonly seed: number;
-  /** Lanes `p1`, `p2`, … that publish steadily; each with one publish under way at a time. */
+  /** The serial publishers `p1`, `p2`, …, each with one publish in progress at a time. */
   readonly serial: readonly SerialPublisherPlan[];
 }
 
 export interface SerialPublisherPlan {
-  /** Each publish goes to one of them, drawn at random. */
+  /** Each publish goes to one of these channels, drawn at random. */
   readonly channels: readonly string[];
   readonly payloadBytes: number;
-  /** As many as it can where answers take longer; 0 for none. */
+  /** Publishes a second; fewer where answers are slow; 0 for none. */
   readonly perSecond: number;
 }
 
-/** A backend that publishes by the HTTP API, and never gives up an answer easily. */
+/** A backend that publishes through the HTTP API and repeats publishes of unknown outcome. */
 export class Publisher {
   readonly #plan: PublisherPlan;
   readonly #recorder: Recorder;
@@ -27,15 +27,15 @@ export class Publisher {
   readonly #random: Random;
   readonly #stopping = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
-  /** Lanes of bursts that are over, for those that come. */
+  /** Serial publishers of finished bursts, for the next burst. */
   readonly #idle: SerialPublisher[] = [];
-  /** What can't succeed however often it is repeated, in sentences. The lane that met it has ended. */
+  /** Failures that no repetition can fix, in sentences. Their serial publishers have ended. */
   readonly failures: string[] = [];
-  /** Multiplies the rates of all lanes. */
+  /** Multiplies the rates of all serial publishers. */
   pace = 1;
   #burstPublishers = 0;
 
-  /** @param recorder of a history that other things of this process may be in; it is not ended here */
+  /** @param recorder of a history that other parts of this process write too; it isn't ended here */
   constructor(plan: PublisherPlan, recorder: Recorder) {
     this.#plan = plan;
     this.#recorder = recorder;
@@ -43,7 +43,7 @@ export class Publisher {
     this.#random = new Random(plan.seed);
   }
 
-  /** Begins to publish steadily. */
+  /** Starts publishing steadily. */
   start(): void {
     for (const [index, plan] of this.#plan.serial.entries()) {
       const publisher = this.#newSerialPublisher(`p${index + 1}`, plan.payloadBytes);
@@ -51,7 +51,10 @@ export class Publisher {
     }
   }
 
-  /** Publishes so many to a channel as fast as it goes, several at a time. Resolves when all are answered or given up. */
+  /**
+   * Publishes so many times to a channel as fast as possible, several at a time. Resolves when all publishes are
+   * answered or given up.
+   */
   async burst(channel: string, count: number, concurrency: number): Promise<void> {
     let left = count;
     const one = async (): Promise<void> => {
@@ -66,8 +69,8 @@ export class Publisher {
   }
 
   /**
-   * Begins no further publish. Resolves when all that were begun are answered or given up; rejects when one was wrong.
-   * Presence can be asked for afterwards.
+   * Begins no further publish. Resolves when all publishes are answered or given up; rejects when one failed for good.
+   * Presence can be read afterwards.
    */
   async stop(): Promise<void> {
     this.#stopping.abort();
@@ -75,7 +78,7 @@ export class Publisher {
     if (this.failures.length > 0) throw new Error(this.failures.join("\n"));
   }
 
-  /** IDs of the connections that are subscribed. Rejects when they aren't all known, three times. */
+  /** The IDs of the connections that are present. Rejects when the list was incomplete three times. */
   async presence(channel: string): Promise<readonly string[]> {
     let why = "";
     for (let attempt = 1; attempt <= 3; attempt++) {
@@ -92,7 +95,7 @@ export class Publisher {
     throw new Error(`presence of ${channel} was asked three times, and at last ${why}`);
   }
 
-  /** Closes its connections. Nothing may be asked afterwards. */
+  /** Closes the connections. No call may follow. */
   close(): void {
     this.#calls.close();
   }
@@ -109,14 +112,14 @@ export class Publisher {
         continue;
       }
       const nowMs = performance.now();
-      // What it couldn't publish while answers were slow, it doesn't make up for.
+      // Publishes that slow answers prevented are not made up for.
       nextMs = Math.max(nextMs + 1_000 / rate, nowMs - arrearsMsMax);
       if (nextMs > nowMs) await this.#wait(nextMs - nowMs);
       if (!this.#isStopping) await publisher.publish(this.#random.pick(channels));
     }
   }
 
-  /** Keeps what is under way in mind until it is over, and notes how it failed. */
+  /** Tracks a serial publisher until it ends, and notes its failure. */
   #watch(publisher: Promise<void>): Promise<void> {
     const watched = publisher
       .catch((error: unknown) => {
@@ -138,7 +141,7 @@ export class Publisher {
     );
   }
 
-  /** Shorter when it is told to stop. */
+  /** Waits; ends early when publishing stops. */
   async #wait(milliseconds: number): Promise<void> {
     const { signal } = this.#stopping;
     await pause(milliseconds, undefined, { signal }).catch(() => undefined);
@@ -151,7 +154,7 @@ export class Publisher {
 
 interface Present {
   readonly presence?: Readonly<Record<string, object>>;
-  /** Dormouse's own: a gateway didn't say who is there. */
+  /** Dormouse's own field: a gateway didn't answer. */
   readonly incomplete?: boolean;
 }
 

@@ -1,36 +1,36 @@
 import type { RawSubscription } from "./raw-subscription.ts";
 import { tickMs } from "./subscriber.ts";
 
-/** Commands of one connection that aren't answered yet. */
+/** The commands of one connection that aren't answered yet. */
 export class RawCommands {
   readonly #waiting = new Map<number, { readonly asked: Asked; readonly tick: number }>();
   #ids = 0;
   #ticks = 0;
 
-  /** Gives the command to send for a request. */
+  /** Gives the command for a request. */
   ask(asked: Asked, request: object): object {
     const id = ++this.#ids;
     this.#waiting.set(id, { asked, tick: this.#ticks });
     return { id, ...request };
   }
 
-  /** What is answered by this id; undefined when it was answered before, or nobody asked. */
+  /** The request with this id; undefined if it was answered before or never sent. */
   take(id: number): Asked | undefined {
     const found = this.#waiting.get(id);
     this.#waiting.delete(id);
     return found?.asked;
   }
 
-  /** @returns whether one has waited for longer than SDKs wait, as they are set here */
+  /** @returns whether a command has waited for longer than SDKs wait, as they are configured here */
   tick(): boolean {
     this.#ticks++;
-    // The oldest comes first.
+    // The oldest command comes first.
     for (const { tick } of this.#waiting.values())
       return this.#ticks - tick > replyTimeoutMs / tickMs;
     return false;
   }
 
-  /** Nothing will be answered any more. */
+  /** Forgets all commands; none will be answered any more. */
   clear(): void {
     this.#waiting.clear();
   }
@@ -39,7 +39,7 @@ export class RawCommands {
 export interface AskedPublish {
   readonly method: "publish";
   readonly subscription: RawSubscription;
-  /** Of its subscription, when it was sent. */
+  /** The generation of the subscription when the command was sent. */
   readonly generation: number;
 }
 

@@ -3,22 +3,25 @@ import { microseconds } from "../history/clock.ts";
 import { isTerminal, socketOptions } from "./endpoint.ts";
 import { tickMs } from "./subscriber.ts";
 
-/** Who uses a link. All times are µs. */
+/** The user of a link. All times are µs. */
 export interface LinkUser {
   opened(time: number): void;
-  /** A line came that isn't a ping. */
+  /** A line arrived that isn't a ping. */
   received(line: string, time: number): void;
-  /** It is over, with the code that the server gave, or one of the library's. */
+  /** The link has ended, with the server's close code or one of the library's. */
   closed(time: number, code: number): void;
-  /** It is over, and no client may come back or none should have to. {@link closed} follows. */
+  /**
+   * The link has ended in a way after which no client may reconnect, or that no client should see. {@link closed}
+   * follows.
+   */
   failed(what: string): void;
 }
 
-/** Where a link leads, and how it is kept alive. */
+/** The address of a link, and its keep-alive. */
 export interface LinkTraits {
   readonly address: string;
   readonly hostHeader?: string;
-  /** The client pings, not the server. */
+  /** Whether the client pings instead of the server. */
   readonly pings: boolean;
   readonly pingIntervalMs: number;
 }
@@ -28,13 +31,13 @@ export class RawLink {
   readonly #socket: WebSocket;
   readonly #user: LinkUser;
   readonly #silentTicksMax: number;
-  /** It pings itself, so often; Infinity when the server does. */
+  /** The client's own ping interval, in ticks; Infinity when the server pings. */
   readonly #pingTicks: number;
   #ticks = 0;
-  /** Counted in ticks: a process that was held up itself doesn't take that for silence. */
+  /** Counted in ticks, so that a process that was held up itself doesn't take that for silence. */
   #silentTicks = 0;
   #isOver = false;
-  /** The server wants its pings answered. */
+  /** Whether the server expects pongs. */
   answersPings = false;
 
   constructor({ address, hostHeader, pings, pingIntervalMs }: LinkTraits, user: LinkUser) {
@@ -64,7 +67,7 @@ export class RawLink {
     if (++this.#silentTicks > this.#silentTicksMax) this.drop();
   }
 
-  /** Ends it without a goodbye. */
+  /** Ends the link without a close frame. */
   drop(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -73,13 +76,13 @@ export class RawLink {
   }
 
   #receive(frame: RawData): void {
-    // Frames come whole, in one buffer each: that is the library's default.
+    // The library delivers each frame whole, in one buffer, by default.
     if (this.#isOver || !Buffer.isBuffer(frame)) return;
     const time = microseconds();
     this.#silentTicks = 0;
     const text = frame.toString();
     let start = 0;
-    // What a line says may end the link.
+    // A line may end the link.
     while (start < text.length && !this.#isOver) {
       const found = text.indexOf("\n", start);
       const end = found === -1 ? text.length : found;
@@ -115,8 +118,8 @@ export class RawLink {
   }
 }
 
-/** What RFC 6455 calls an end without a close frame. */
+/** RFC 6455's code for an end without a close frame. */
 const abnormal = 1006;
 
-/** How much longer than the ping interval a connection may be silent before it is taken for dead. */
+/** How much longer than the ping interval a connection may be silent before it counts as dead. */
 const graceMs = 3_000;

@@ -1,6 +1,6 @@
 import type { ErrorReply } from "./endpoint.ts";
 
-/** A message from the server, as far as a raw subscriber looks into one. */
+/** The fields of a server message that a raw subscriber reads. */
 export interface RawReply {
   readonly id?: number;
   readonly error?: ErrorReply;
@@ -16,7 +16,7 @@ export interface RawReply {
 export interface ConnectReply {
   readonly client: string;
   readonly pong?: boolean;
-  /** What the server subscribes to. */
+  /** The server-side subscriptions. */
   readonly subs?: Readonly<Record<string, SubscribeReply>>;
 }
 

@@ -12,7 +12,7 @@ import { RawSubscription } from "./raw-subscription.ts";
 import type { Subscriber } from "./subscriber.ts";
 import type { ClientRecorder } from "./client-recorder.ts";
 
-/** A subscriber without any SDK: it does what SDKs do, at the cost of a few µs for each publication. */
+/** A subscriber without an SDK. It behaves like SDKs, at a cost of a few µs for each publication. */
 export class RawSubscriber implements Subscriber, LinkUser {
   readonly process: string;
   readonly #linkTraits: LinkTraits;
@@ -21,16 +21,16 @@ export class RawSubscriber implements Subscriber, LinkUser {
   readonly #recorder: ClientRecorder;
   readonly #backoff: Backoff;
   readonly #subscriptions: ReadonlyMap<string, RawSubscription>;
-  /** Its token subscribes it, with the connection. */
+  /** Whether the client's token subscribes it when it connects. */
   readonly #isGiven: boolean;
-  /** Of these it asked for what it missed, when it connected. */
+  /** The channels for which the connect asked to recover. */
   #recovering: ReadonlySet<string> = new Set();
   readonly #publishing: OwnPublishing | undefined;
   readonly #commands = new RawCommands();
   #link: RawLink | undefined;
   /** The connection's ID; undefined until connect was answered. */
   #client: string | undefined;
-  /** Undefined when it doesn't want to be connected. */
+  /** When to connect; undefined when no connection is wanted. */
   #connectAtMs: number | undefined;
   #nowMs = 0;
   #churn: Churn | undefined;
@@ -107,7 +107,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
   opened(): void {
     const connect = { token: this.#token, name: "prove", ...this.#given() };
     const commands = [this.#commands.ask({ method: "connect" }, { connect })];
-    // SDKs don't wait for the answer. Half of the time neither does this one.
+    // SDKs don't wait for the answer to an unsubscribe. This client waits in half of the cases.
     if (this.#random.chance(0.5)) commands.push(...this.#subscribes());
     this.#link?.send(commands);
   }
@@ -173,7 +173,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
       }
       case "unsubscribe":
         this.#failUnlessTemporary("couldn't unsubscribe", error);
-        // A temporary error leaves open whether it still is subscribed: another connection isn't.
+        // A temporary error leaves open whether the subscription exists; a new connection doesn't.
         if (error !== undefined) this.#link?.drop();
         else asked.subscription.left();
         return;
@@ -215,7 +215,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
     this.failed(`${what}: ${error.code}`);
   }
 
-  /** What the connect request says of where it stands in the channels that it is given. */
+  /** The connect request's positions in the server-side channels. */
   #given(): object {
     if (!this.#isGiven) return {};
     const recovering = [...this.#subscriptions.values()].filter(({ isRecovering }) => isRecovering);
@@ -225,7 +225,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
     };
   }
 
-  /** Subscribes to whatever is away and due. */
+  /** The subscribe commands for all channels that are due. */
   #subscribes(): object[] {
     const commands: object[] = [];
     if (this.#isGiven) return commands;
@@ -270,5 +270,5 @@ export class RawSubscriber implements Subscriber, LinkUser {
   }
 }
 
-/** The server tells somebody whom it subscribed that it lost a stream (docs/protocol.md 1.8). */
+/** The code for insufficient state of a server-side subscription (docs/protocol.md 1.8). */
 const lostStream = 3010;

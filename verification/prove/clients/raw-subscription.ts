@@ -3,17 +3,17 @@ import type { ReceivedPublication, SubscribeReply } from "./raw-reply.ts";
 import { valueIn } from "./value.ts";
 import type { ClientRecorder } from "./client-recorder.ts";
 
-/** One channel of a raw subscriber: where it stands, and everything about it that the history tells. */
+/** One channel of a raw subscriber: its position, and its events in the history. */
 export class RawSubscription {
   readonly channel: string;
   /**
-   * leaving: its unsubscribe isn't answered yet, and what comes before the answer belongs to what has ended.
-   * returning: so, and it has asked to subscribe again already.
+   * leaving: the unsubscribe isn't answered yet, and pushes before the answer belong to the subscription that ended.
+   * returning: the same, and the next subscribe was already sent.
    */
   state: "away" | "asking" | "attached" | "leaving" | "returning" = "away";
-  /** When it asks to subscribe, if it is away. */
+  /** When to subscribe, in the state `away`. */
   askAtMs = 0;
-  /** Counts its subscriptions. */
+  /** The number of subscriptions so far. */
   generation = 0;
   readonly #process: string;
   readonly #recovers: boolean;
@@ -27,7 +27,7 @@ export class RawSubscription {
     this.#recorder = recorder;
   }
 
-  /** It asks to recover whenever it has a position. */
+  /** Whether the next subscribe asks to recover, which it does whenever there is a position. */
   get isRecovering(): boolean {
     return this.#position !== undefined;
   }
@@ -41,9 +41,9 @@ export class RawSubscription {
   }
 
   /**
-   * Its subscribe was answered.
+   * A subscribe was answered.
    *
-   * @param asked whether that asked to recover
+   * @param asked whether the subscribe asked to recover
    */
   attach(reply: SubscribeReply, asked: boolean, client: string, time: number): void {
     const { recovered = false, epoch = "", offset = 0, publications } = reply;
@@ -67,7 +67,7 @@ export class RawSubscription {
     for (const publication of publications) this.hear(publication, time);
   }
 
-  /** A publication came. One that comes unasked for is recorded too, and moves nothing. */
+  /** A publication arrived. One that arrives without a subscription is recorded too, and changes nothing. */
   hear({ data, offset }: ReceivedPublication, time: number): void {
     if (this.state === "leaving" || this.state === "returning") return;
     this.#recorder.deliver(this.#process, time, this.channel, valueIn(data), offset);
@@ -75,7 +75,7 @@ export class RawSubscription {
     this.#position.offset = offset;
   }
 
-  /** The server ended it, for it lost the stream. */
+  /** The server ended the subscription because of insufficient state. */
   lose(code: number, time: number): void {
     if (this.state !== "attached") return;
     const { channel } = this;
@@ -96,14 +96,14 @@ export class RawSubscription {
     this.state = "away";
   }
 
-  /** It leaves on its own. */
+  /** The client unsubscribes. */
   leave(time: number, forgets: boolean): void {
     this.#detach(time, forgets);
     if (forgets) this.#position = undefined;
     this.state = "leaving";
   }
 
-  /** Its unsubscribe was answered. */
+  /** The unsubscribe was answered. */
   left(): void {
     if (this.state === "leaving") this.state = "away";
     if (this.state === "returning") this.state = "asking";

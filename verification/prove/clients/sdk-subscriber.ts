@@ -16,7 +16,7 @@ import type { Subscriber } from "./subscriber.ts";
 import { valueIn } from "./value.ts";
 import type { ClientRecorder } from "./client-recorder.ts";
 
-/** A subscriber that is the official client: what it reports is recorded. */
+/** A subscriber that uses the official client and records its events. */
 export class SdkSubscriber implements Subscriber {
   readonly process: string;
   readonly #client: Centrifuge;
@@ -37,7 +37,7 @@ export class SdkSubscriber implements Subscriber {
       timeout: 5_000,
       maxServerPingDelay: 3_000,
     });
-    // Attempts that fail are repeated: only what ends them is worth a word.
+    // Failed attempts are repeated; only a terminal end is an event.
     this.#client.on("error", () => undefined);
     const id = { current: "" };
     this.#client.on("connected", ({ client }) => (id.current = client));
@@ -105,7 +105,7 @@ export class SdkSubscriber implements Subscriber {
     }
     const time = microseconds();
     const wasSubscribed = subscription.isAttached && subscription.generation === generation;
-    // Codes below 100 are the client's own: its connection broke, or nobody answered in time.
+    // Codes below 100 are the SDK's own: the connection broke, or no answer came in time.
     if (code !== undefined && code < 100) publishing.lose(time);
     else {
       const problem = publishing.answer(code, wasSubscribed, time);
@@ -118,11 +118,11 @@ export class SdkSubscriber implements Subscriber {
   }
 }
 
-/** One channel of it. */
+/** One channel of the subscriber. */
 class SdkSubscription {
   readonly subscription: Subscription;
   isAttached = false;
-  /** Counts its subscriptions. */
+  /** The number of subscriptions so far. */
   generation = 0;
   readonly #process: string;
   readonly #id: { readonly current: string };
@@ -149,8 +149,8 @@ class SdkSubscription {
   }
 
   /**
-   * The context says what the reply said: its position is the one recovered from if it recovered, and the top if not. The
-   * recovered publications are reported after this, one by one, before anything else of the channel.
+   * The context repeats the reply: its position is the one recovered from, or the top without recovery. The recovered
+   * publications follow one by one, before any other event of the channel.
    */
   #attach({ channel, wasRecovering, recovered, streamPosition }: SubscribedContext): void {
     this.isAttached = true;
@@ -185,7 +185,7 @@ class SdkSubscription {
   }
 }
 
-/** The client makes sockets from an address alone: so the class knows the rest. */
+/** The SDK creates sockets from an address alone, so this class adds the options. */
 function socketClass(hostHeader: string | undefined) {
   return class extends WebSocket {
     constructor(address: string, protocols?: string) {

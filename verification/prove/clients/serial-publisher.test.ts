@@ -77,7 +77,10 @@ function answer(status: number, body: object): Reaction {
   return (response) => response.writeHead(status).end(JSON.stringify(body));
 }
 
-/** Publishes once to a backend that reacts like that, one after the other, the last one for good; without any, to nobody. */
+/**
+ * Publishes once to a backend with these reactions in order, of which the last one stays; without reactions no backend
+ * listens.
+ */
 async function publish(reactions: Reaction[], traits: Partial<typeof longTimeout> = {}) {
   const commands: string[] = [];
   const serving = createServer((request, response) => {

@@ -6,17 +6,17 @@ import { Backoff } from "./backoff.ts";
 import type { BackendCalls } from "./backend-call.ts";
 import { payloadOf } from "./value.ts";
 
-/** How a lane publishes. */
+/** The properties of a serial publisher. */
 export interface PublisherTraits {
-  /** Of each publication's data; a value that is longer stays whole. */
+  /** The size of each publication's data; a value that is longer stays whole. */
   readonly payloadBytes: number;
-  /** How many are published without an idempotency key and so without repeating, 0 to 1. */
+  /** The share of publishes without an idempotency key, which aren't repeated, 0 to 1. */
   readonly unkeyedShare: number;
-  /** How long a publish with a key is repeated; well below the 5 minutes for which keys are known. */
+  /** How long a publish with a key is repeated; well below the 5 minutes for which keys are remembered. */
   readonly giveUpAfterMs: number;
 }
 
-/** Publishes one thing after the other, each with a value that is nobody else's, and records what became of it. */
+/** Publishes one publication after the other, each with a unique value, and records the outcomes. */
 export class SerialPublisher {
   readonly process: string;
   readonly #traits: PublisherTraits;
@@ -39,7 +39,7 @@ export class SerialPublisher {
     this.#random = random;
   }
 
-  /** Resolves when the publish is answered or given up. Rejects when it is wrong. */
+  /** Resolves when the publish is answered or given up. Rejects when it failed for good. */
   async publish(channel: string): Promise<void> {
     const value = `${this.process}-${++this.#count}`;
     const { payloadBytes, unkeyedShare, giveUpAfterMs } = this.#traits;
@@ -49,7 +49,7 @@ export class SerialPublisher {
     const backoff = new Backoff(this.#random);
     const endMs = performance.now() + (isKeyed ? giveUpAfterMs : 0);
     this.#record("invoke", channel, value);
-    // Once one attempt is lost, no refusal of another makes anything certain.
+    // After one lost attempt, a refusal of another attempt no longer makes the outcome certain.
     let type: "fail" | "info" = "fail";
     for (;;) {
       const called = await this.#calls.call("publish", command);

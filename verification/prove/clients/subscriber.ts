@@ -1,19 +1,19 @@
-/** A subscriber, whichever client it is. */
+/** A subscriber, whichever client it uses. */
 export interface Subscriber {
   readonly process: string;
-  /** Of how many channels it is a subscriber right now, and of how many it should be. */
+  /** How many of its subscriptions are live, and how many it wants. */
   readonly subscribed: number;
   readonly wanted: number;
-  /** A publish of its own isn't answered yet. */
+  /** Whether one of its publishes is waiting for the answer. */
   readonly isPublishing: boolean;
   start(): void;
   /** Called every {@link tickMs}, with ms since some fixed moment. */
   tick(nowMs: number): void;
-  /** From here on it neither publishes nor leaves channels. */
+  /** From here on the subscriber neither publishes nor leaves channels. */
   settle(): void;
   /** Ends its connection. */
   stop(): void;
 }
 
-/** One timer serves all subscribers: no message starts or stops one. */
+/** One timer serves all subscribers, so no message starts or stops a timer. */
 export const tickMs = 50;

@@ -1,10 +1,10 @@
-/** What can be broken, and how often that is done unless the command line says otherwise. */
+/** A kind of fault, and its default rate. */
 export interface FaultKindTraits {
   readonly kind: FaultKind;
   readonly perMinute: number;
-  /** outside: in the network that clients see. inside: in the server, which only one of our own lets us. */
+  /** outside: in the network between clients and server. inside: in the server, which only a local server allows. */
   readonly from: "inside" | "outside";
-  /** What happens, for the report. */
+  /** A description for the report. */
   readonly meaning: string;
 }
 
@@ -28,10 +28,10 @@ export type FaultKind =
   | "kill"
   | "deploy";
 
-/** Nobody is served for a moment. */
+/** Faults during which no client is served for a moment. */
 const outages: ReadonlySet<FaultKind> = new Set(["drop", "kill", "deploy"]);
 
-/** Whether a fault ends everybody's connection. */
+/** Whether a fault ends all connections. */
 export function isOutage(kind: FaultKind): boolean {
   return outages.has(kind);
 }

@@ -4,45 +4,45 @@ import type { FaultyNetwork } from "../network/faulty-network.ts";
 import type { LocalServer, ObjectKind, CallFault } from "../server/local-server.ts";
 import type { FaultKind } from "./fault-kind.ts";
 
-/** What can be broken. */
+/** The parts that faults can be injected into. */
 export interface Breakables {
-  /** Between subscribers and the server. */
+  /** The network between subscribers and the server. */
   readonly subscribers: FaultyNetwork;
-  /** Between publishers and the server. */
+  /** The network between publishers and the server. */
   readonly publishers: FaultyNetwork;
-  /** Absent when it isn't ours. */
+  /** Absent for a deployed server. */
   readonly server?: LocalServer;
   /** Channels that have an object, and gateways. Not all of them need to be awake. */
   readonly channels: readonly string[];
   readonly gateways: readonly string[];
-  /** Publishes many at once to a channel that is quiet otherwise; resolves when all are answered. */
+  /** Publishes many times at once to a quiet channel; resolves when all publishes are answered. */
   readonly burst: (channel: string) => Promise<void>;
-  /** Channels for that. */
+  /** Channels for such bursts. */
   readonly quiet: readonly string[];
-  /** Told of an object that is about to crash. */
+  /** Called for a channel object that is about to crash. */
   readonly crashing: (channel: string) => void;
 }
 
-/** What came of a fault. */
+/** The outcome of a fault. */
 export type FaultOutcome =
   | { readonly outcome: "made"; readonly target: string }
   /** There was nothing to break. */
   | { readonly outcome: "missed" };
 
-/** Makes one fault after the other, or several at once where they don't concern the server's process. */
+/** Injects one fault after the other, or several at once where they don't concern the server's process. */
 export class FaultMaker {
   readonly #breakables: Breakables;
-  /** What concerns the server's process waits for what was before it. */
+  /** Faults of the server's process wait for the earlier ones. */
   #serverFree: Promise<unknown> = Promise.resolve();
 
   constructor(breakables: Breakables) {
     this.#breakables = breakables;
   }
 
-  /** @returns when the fault is over, as far as it is one that ends */
+  /** @returns when the fault is over, if it is one that ends */
   async make(kind: FaultKind, random: Random): Promise<FaultOutcome> {
     const { subscribers, publishers } = this.#breakables;
-    // Publishers' connections break too, in ways that they notice.
+    // Publishers' connections break too, in ways that publishers notice.
     const isPublishers = ["cut", "reset", "delay"].includes(kind) && random.chance(0.2);
     const network = isPublishers ? publishers : subscribers;
     const share = random.pick([0.02, 0.1, 0.3]);
@@ -106,11 +106,11 @@ export class FaultMaker {
     const { server, channels, gateways } = this.#breakables;
     if (server === undefined) return { outcome: "missed" };
     const forMs = random.between(800, 2_500);
-    // What a gateway asks a channel is never asked twice.
+    // A gateway's request to a channel object is never repeated by the platform.
     const toChannel = kind !== "doubled-calls" && random.chance(0.3);
     const fault = random.pick(callFaults[kind]);
     const name = random.pick(toChannel ? channels : gateways);
-    // Not in the middle of a restart; but what follows may happen meanwhile.
+    // A fault doesn't begin during a restart, but what follows may happen during one.
     const isMade = await this.#inTurn(() =>
       server.failCalls(toChannel ? "CHANNELS" : "GATEWAYS", name, fault, forMs),
     );
@@ -154,8 +154,8 @@ export class FaultMaker {
   }
 
   /**
-   * Mostly while a burst ends, and calls to gateways may be late just then: what was committed last is told to them by nothing
-   * that comes after it (rule L4).
+   * Mostly while a burst ends, when calls to gateways may be late: no later entry tells the gateways of the last commit
+   * (rule L4).
    */
   async #crashChannel(server: LocalServer, random: Random): Promise<FaultOutcome> {
     const { channels, gateways, quiet, burst, crashing } = this.#breakables;
@@ -168,7 +168,7 @@ export class FaultMaker {
       }
     }
     const bursting = isQuiet ? burst(name) : Promise.resolve();
-    // After its end nothing is published again there by somebody who wasn't answered.
+    // After the burst, no publisher without an answer publishes there again.
     await (random.chance(0.5) ? bursting : pause(waitMs));
     crashing(name);
     const isMade = await server.crash("CHANNELS", name);
@@ -200,7 +200,7 @@ function named(kind: ObjectKind, names: readonly string[]): readonly NamedObject
   return names.map((name) => ({ kind, name }));
 }
 
-/** Tries objects in the order of chance, until one was there to be broken. */
+/** Tries objects in random order until one could be broken. */
 async function firstThat(
   random: Random,
   objects: readonly NamedObject[],
@@ -227,11 +227,11 @@ async function lasting(connections: number, ms: number): Promise<FaultOutcome> {
   return hit(connections);
 }
 
-/** Objects that are tried before a fault is given up. */
+/** How many objects are tried before a fault is given up. */
 const triesMax = 4;
-/** How long nobody is let in. */
+/** How long no connection is accepted. */
 const dropMs = 2_000;
 /** A burst takes some tens of ms. */
 const lateDuringBurstMs = 1_000;
-/** Within this time somebody publishes. */
+/** A publish happens within this time. */
 const answerMs = 5_000;

@@ -6,7 +6,7 @@ import type { FaultMaker } from "./fault-maker.ts";
 import { type FaultKind, faultKinds } from "./fault-kind.ts";
 import { FaultSchedule } from "./fault-schedule.ts";
 
-/** Makes faults by their schedule, one beside the other, until it is stopped. */
+/** Injects faults by their schedule, in parallel, until it is stopped. */
 export class FaultRunner {
   readonly #maker: FaultMaker;
   readonly #record: (event: HistoryEvent) => void;
@@ -30,7 +30,9 @@ export class FaultRunner {
     this.#schedule = new FaultSchedule(rates, (kind) => this.#randomOf(kind, 0));
   }
 
-  /** Resolves when it was stopped, and all that was made is over. Rejects with what couldn't be made. */
+  /**
+   * Resolves when it was stopped and all faults are over. Rejects with the error of a fault that couldn't be injected.
+   */
   async run(): Promise<void> {
     const beganMs = performance.now();
     for (let due = this.#schedule.next(); due !== undefined; due = this.#schedule.next()) {
@@ -57,23 +59,23 @@ export class FaultRunner {
     const fault = { process, f: "fault", kind } as const;
     this.#record({ ...fault, type: "invoke", target: "", time: microseconds() });
     const made = await this.#maker.make(kind, this.#randomOf(kind, number));
-    // What found nothing to break has no end, and doesn't count.
+    // A fault that found nothing to break doesn't count.
     if (made.outcome === "missed") return;
     this.#record({ ...fault, type: "info", target: made.target, time: microseconds() });
   }
 
-  /** @returns whether it wasn't stopped meanwhile */
+  /** @returns whether the runner is still running */
   async #wait(ms: number): Promise<boolean> {
     const { signal } = this.#stopping;
     try {
       await pause(Math.max(ms, 0), undefined, { signal });
       return true;
     } catch {
-      return false; // Its only error is that it was stopped.
+      return false; // The only error is the one of stopping.
     }
   }
 
-  /** Each fault has a chance of its own, so that what comes of one doesn't change those after it. */
+  /** Each fault has its own generator, so that one fault doesn't change the choices of later ones. */
   #randomOf(kind: FaultKind, number: number): Random {
     const index = faultKinds.findIndex((each) => each.kind === kind);
     return new Random((this.#seed % 1_000_003) * 2_003 + index + number * faultKinds.length);

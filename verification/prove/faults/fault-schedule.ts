@@ -2,17 +2,17 @@ import type { Random } from "../../../test/support/random.ts";
 import { type FaultKind, isOutage } from "./fault-kind.ts";
 
 /**
- * Which fault is made when: each kind at random moments at its own rate, the same ones for the same seed. The kinds don't
- * depend on each other, so leaving one out doesn't move the others. What ends everybody's connection comes in storms, with
- * calm between them: what takes seconds to go wrong, or to be made good, needs connections that last.
+ * The times of faults: each kind at random moments at its own rate, the same ones for the same seed. The kinds don't
+ * depend on each other, so leaving one out doesn't move the others. Faults that end all connections come in storms with
+ * calm between them, because slow failures and repairs need connections that last.
  */
 export class FaultSchedule {
   readonly #next: { readonly kind: FaultKind; readonly meanMs: number; atMs: number }[];
   readonly #randoms: ReadonlyMap<FaultKind, Random>;
 
   /**
-   * @param rates    per minute
-   * @param randomOf gives each kind its own chance
+   * @param rates per minute
+   * @param randomOf gives each kind its own generator
    */
   constructor(rates: ReadonlyMap<FaultKind, number>, randomOf: (kind: FaultKind) => Random) {
     this.#randoms = new Map([...rates.keys()].map((kind) => [kind, randomOf(kind)]));
@@ -39,7 +39,7 @@ export class FaultSchedule {
     return due;
   }
 
-  /** Exponential, as between events that don't know of each other; never so long that a kind is missed for minutes. */
+  /** Exponential, as between independent events; never so long that a kind is missing for minutes. */
   #gapMs(kind: FaultKind, meanMs: number): number {
     const random = this.#randoms.get(kind);
     if (random === undefined) throw new Error(`no rate was given for ${kind}`);
@@ -47,7 +47,7 @@ export class FaultSchedule {
   }
 }
 
-/** An outage's time passes only while it storms. */
+/** The clock of outages advances during storms only. */
 function dueMs({ kind, atMs }: { readonly kind: FaultKind; readonly atMs: number }): number {
   return isOutage(kind) ? Math.floor(atMs / stormMs) * periodMs + (atMs % stormMs) : atMs;
 }

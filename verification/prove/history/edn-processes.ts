@@ -1,15 +1,15 @@
 import type { HistoryEvent } from "../../checker/history-event.ts";
 
 /**
- * Which integer process of Jepsen's publishes what: one operation at a time each, and none any more after an operation that
- * nobody knows the outcome of.
+ * Assigns publishes to integer processes of Jepsen's: one operation at a time each, and none any more after an
+ * operation of unknown outcome.
  */
 export class EdnProcesses {
   readonly #busy = new Map<string, number>();
   readonly #idle: number[] = [];
   #count = 0;
 
-  /** @returns undefined for what is no part of an operation */
+  /** @returns undefined for an event that isn't part of an operation */
   numberOf(event: HistoryEvent): number | undefined {
     if (event.f !== "publish") return undefined;
     const operation = JSON.stringify([event.channel, event.value]);

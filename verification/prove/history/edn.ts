@@ -2,11 +2,12 @@ import type { HistoryEvent } from "../../checker/history-event.ts";
 import type { EdnProcesses } from "./edn-processes.ts";
 
 /**
- * One happening as a line of EDN that Jepsen's `jepsen.history` reads. Publishes are operations of integer processes; everything
- * that has no invocation is told by a process with a keyword for a name, as `:info`, so that pairing never fails.
+ * One event as a line of EDN that Jepsen's `jepsen.history` reads. Publishes are operations of integer processes. An
+ * event without an invocation belongs to a process with a keyword as its name and is `:info`, so that pairing never
+ * fails.
  *
  * @param index the number of the line, from 0
- * @param processes of this history; remembers who is at what
+ * @param processes of this history; remembers the operation of each process
  */
 export function ednLine(event: HistoryEvent, index: number, processes: EdnProcesses): string {
   const { time, process, type, f, ...rest } = event;
@@ -18,7 +19,7 @@ export function ednLine(event: HistoryEvent, index: number, processes: EdnProces
   return `{${stamp}, :process ${who}, :type :${kind}, :f :${f}, :value ${value}}`;
 }
 
-/** A name as a keyword; what a keyword can't hold becomes a hyphen. */
+/** A name as a keyword; characters that a keyword can't hold become hyphens. */
 function ednKeyword(name: string): string {
   return `:${name.replaceAll(/[^\w.*+!?$%&=<>-]/g, "-").replace(/^(?=[^A-Za-z])|^$/, "process-")}`;
 }

@@ -55,7 +55,7 @@ describe("a history's files", () => {
     });
     const recorder = new Recorder(file);
     for (const event of events) recorder.record(event);
-    // Whatever crashes now has lost one piece at the most.
+    // A crash now would lose one piece at most.
     expect(readFileSync(file).length).toBeGreaterThan(256 * 1024);
     await recorder.end();
     expect(recorder.count).toBe(events.length);
@@ -114,7 +114,7 @@ describe("a history in EDN", () => {
       "0 :ok",
       "0 :invoke",
       "1 :info",
-      // Nobody knows whether 1 is still at it.
+      // The outcome of process 1's operation is unknown.
       "2 :invoke",
       "0 :fail",
       ":publisher :info",

@@ -4,7 +4,7 @@ import type { HistoryEvent } from "../../checker/history-event.ts";
  * Reads one line of a history.
  *
  * @param where the file and the line's number, for the error
- * @throws if it isn't JSON, or lacks what its kind of happening needs
+ * @throws if the line isn't JSON, or lacks a field that its kind of event needs
  */
 export function parseEvent(line: string, where: () => string): HistoryEvent {
   let value: unknown;
@@ -25,7 +25,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** What is wrong with it; undefined if nothing is. */
+/** The problem of a value as an event; undefined if there is none. */
 function parseLack(value: unknown): string | undefined {
   if (!isRecord(value)) return "isn't an object";
   const { time, process, type, f, channel }: Readonly<Record<string, unknown>> = value;

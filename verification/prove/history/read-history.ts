@@ -3,11 +3,11 @@ import { lines } from "./lines.ts";
 import { parseEvent } from "./parse-event.ts";
 
 /**
- * Reads the files of one history as one, in the order of time; at the same time, in the order of the files. Takes little memory
- * however large they are.
+ * Reads the files of one history as one, in the order of time; for equal times in the order of the files. Takes little
+ * memory however large the files are.
  *
- * @throws naming file and line, if a line isn't a happening or its file goes back in time. A last line that was cut off
- *         by a crash, without its line feed, is such a line.
+ * @throws naming file and line, if a line isn't an event or its file goes back in time. A last line that a crash cut
+ *   off, without its line feed, is such a line.
  */
 export function* readHistory(files: readonly string[]): Generator<HistoryEvent, void> {
   const readers = files.map((file) => new FileReader(file));
@@ -24,7 +24,7 @@ export function* readHistory(files: readonly string[]): Generator<HistoryEvent, 
   }
 }
 
-/** The reader whose next happening is the earliest; the first of several such ones. */
+/** The reader whose next event is the earliest; the first of several such readers. */
 function earliest(readers: readonly FileReader[]): FileReader | undefined {
   let [best] = readers;
   for (const reader of readers) {
@@ -33,7 +33,7 @@ function earliest(readers: readonly FileReader[]): FileReader | undefined {
   return best;
 }
 
-/** One file, and what comes next in it. */
+/** One file, and its next event. */
 class FileReader {
   readonly #file: string;
   readonly #lines: Generator<string, void>;

@@ -1,27 +1,24 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { Delivered, HistoryEvent } from "../../checker/history-event.ts";
 
-/**
- * Writes a history to a file, one JSON line for each happening, in large pieces. A crash loses what wasn't written yet, at most
- * one piece.
- */
+/** Writes a history to a file, one JSON line for each event, in large pieces. A crash loses at most one piece. */
 export class Recorder {
   readonly #file: number;
   #unwritten = "";
   #count = 0;
   #isEnded = false;
 
-  /** @param file its path; what it held is gone */
+  /** @param file its path; earlier content is overwritten */
   constructor(file: string) {
     this.#file = openSync(file, "w");
   }
 
-  /** How many happenings were recorded. */
+  /** How many events were recorded. */
   get count(): number {
     return this.#count;
   }
 
-  /** Appends one; they must come in the order of their times. */
+  /** Appends an event; events must come in the order of their times. */
   record(event: HistoryEvent): void {
     if (this.#isEnded) throw new Error("the history has ended");
     this.#count++;
@@ -29,7 +26,7 @@ export class Recorder {
     if (this.#unwritten.length >= pieceLength) this.#write();
   }
 
-  /** Writes what is left and closes the file. */
+  /** Writes the last piece and closes the file. */
   end(): Promise<void> {
     if (!this.#isEnded) {
       this.#isEnded = true;
@@ -53,7 +50,7 @@ function lineOf(event: HistoryEvent): string {
   return event.f === "deliver" ? deliveryLine(event) : JSON.stringify(event);
 }
 
-/** Deliveries are nearly all there is, and this is several times as fast as stringify. */
+/** Nearly all events are deliveries, and this is several times as fast as stringify. */
 function deliveryLine({ time, process, channel, value, offset }: Delivered): string {
   const who = `"process":${quoted(process)},"channel":${quoted(channel)}`;
   const what = `"value":${quoted(value)}${offset === undefined ? "" : `,"offset":${offset}`}`;

@@ -4,7 +4,7 @@ import type { NetworkDelay } from "./network-delay.ts";
 import type { LostReplies } from "./lost-replies.ts";
 import { SocketEnd } from "./socket-end.ts";
 
-/** What all connections of a network have in common. */
+/** The state that all connections of a network share. */
 export interface Surroundings {
   readonly target: URL;
   readonly delay: NetworkDelay;
@@ -12,24 +12,24 @@ export interface Surroundings {
 }
 
 /**
- * Where a connection stands:
- * - `opening` our end towards the server isn't there yet
- * - `healthy` carried, with both peers there
- * - `lost` one direction or both are silent, and nobody is told
- * - `ending` one peer or both have ended or were told so
+ * The state of a connection:
+ * - `opening` the proxy's socket towards the server isn't connected yet
+ * - `healthy` carried, with both ends connected
+ * - `lost` one direction or both are silent, and neither end is told
+ * - `ending` one end or both have ended, or were told so
  */
 export type Standing = "opening" | "healthy" | "lost" | "ending";
 
-/** A client's connection, carried to the server over one of our own. */
+/** A client's connection, carried to the server over a connection of the proxy. */
 export class CarriedConnection {
-  /** Settled when both our ends have closed and nothing is left of it. */
+  /** Settled when both sockets of the proxy have closed. */
   readonly released: Promise<void>;
   readonly #client: SocketEnd;
   readonly #server: SocketEnd;
   readonly #up: Direction;
   readonly #down: Direction;
   #standing: Standing = "opening";
-  /** The number of the newest wish to lose an answer when the client sent something last. */
+  /** The number of losses ordered when the client last sent something. */
   #lossesWhenAsked = 0;
 
   constructor(client: Socket, { target, delay, lostReplies }: Surroundings) {
@@ -69,7 +69,7 @@ export class CarriedConnection {
     return this.#standing;
   }
 
-  /** Ends both ends in order; what is on its way is lost. A peer that goes on sending isn't listened to. */
+  /** Ends both ends in order; bytes in transit are lost. An end that goes on sending isn't read any more. */
   finish(): void {
     this.#silenceBoth("ending");
     this.#client.finish();
@@ -83,7 +83,7 @@ export class CarriedConnection {
     this.#server.reset();
   }
 
-  /** Carries nothing any more, and tells neither peer. */
+  /** Carries nothing any more, and tells neither end. */
   vanish(): void {
     this.#silenceBoth("lost");
   }
@@ -94,7 +94,7 @@ export class CarriedConnection {
     this.#down.silence();
   }
 
-  /** Carries nothing of the client any more. */
+  /** Carries nothing from the client any more. */
   silenceUp(): void {
     this.#standing = "lost";
     this.#up.silence();
@@ -113,7 +113,7 @@ export class CarriedConnection {
 
   #peerEnded(end: SocketEnd): void {
     if (this.#standing === "opening" || this.#standing === "healthy") this.#standing = "ending";
-    // Neither will anything more be said to it, so nothing is left to keep this end for. The other end isn't told.
+    // Nothing will be sent to this end any more, so its socket is closed. The other end isn't told.
     if (this.#up.silent && this.#down.silent) end.socket.destroySoon();
   }
 

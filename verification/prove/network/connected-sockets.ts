@@ -4,10 +4,10 @@ import { listen } from "../../../test/support/listen.ts";
 import { Random } from "../../../test/support/random.ts";
 import { FaultyNetwork } from "./faulty-network.ts";
 
-/** One peer's side of a connection in a test: all that came, and how it ended. */
+/** One end of a connection in a test: the received text, and how the connection ended. */
 export class TestSocket {
   readonly socket: Socket;
-  /** Settled when the other side ended in order, or with an error. */
+  /** Settled when the other end closed in order, or with an error. */
   readonly ended: Promise<"fin" | "reset">;
   received = "";
 
@@ -21,7 +21,7 @@ export class TestSocket {
     });
   }
 
-  /** Waits until so many bytes came in all. */
+  /** Waits until so many bytes have arrived in all. */
   async bytes(count: number): Promise<string> {
     while (this.received.length < count) await once(this.socket, "data");
     return this.received;

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 
-/** What goes from one peer to the other: bytes, or how the first one ended. */
+/** A unit that one end sends to the other: bytes, or the way in which it ended. */
 export type Parcel = Buffer | "fin" | "reset";
 
 interface Waiting {
@@ -9,9 +9,9 @@ interface Waiting {
   readonly due: number;
 }
 
-/** Parcels on their way that are delivered late, in the order in which they came. */
+/** Parcels in transit that are delivered late, in the order in which they came. */
 export class DelayLine {
-  /** Of the parcels that wait. */
+  /** The bytes of the parcels that wait. */
   bytes = 0;
   readonly #deliver: (parcel: Parcel) => void;
   #waiting: Waiting[] = [];
@@ -23,12 +23,12 @@ export class DelayLine {
     this.#deliver = deliver;
   }
 
-  /** Whether nothing is on its way. */
+  /** Whether nothing is in transit. */
   get empty(): boolean {
     return this.#first === this.#waiting.length;
   }
 
-  /** Sends a parcel on its way; it isn't delivered before one that came earlier. */
+  /** Adds a parcel; it isn't delivered before an earlier one. */
   push(parcel: Parcel, lateMs: number): void {
     this.#lastDue = Math.max(this.#lastDue, performance.now() + lateMs);
     this.#waiting.push({ parcel, due: this.#lastDue });
@@ -36,7 +36,7 @@ export class DelayLine {
     if (this.#timer === undefined) this.#wait();
   }
 
-  /** Forgets what is on its way. */
+  /** Drops everything in transit. */
   clear(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -57,7 +57,7 @@ export class DelayLine {
 
   #deliverDue(): void {
     const now = performance.now();
-    // Delivering may clear the line, so it is asked again each time.
+    // A delivery may clear the line, so the state is read anew each time.
     for (;;) {
       const first = this.#waiting[this.#first];
       if (first === undefined || first.due > now) break;
@@ -73,7 +73,7 @@ export class DelayLine {
   }
 }
 
-/** So many delivered parcels are worth the moving of those behind them. */
+/** From so many delivered parcels on, removing them is worth moving the rest. */
 const leastToForget = 1024;
 
 function sizeOf(parcel: Parcel): number {

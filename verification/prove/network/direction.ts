@@ -3,19 +3,19 @@ import { DelayLine, type Parcel } from "./delay-line.ts";
 import type { NetworkDelay } from "./network-delay.ts";
 import type { SocketEnd } from "./socket-end.ts";
 
-/** What a direction is made of. */
+/** The parts of a direction. */
 export interface DirectionSetup {
   readonly from: SocketEnd;
   readonly to: SocketEnd;
   readonly delay: NetworkDelay;
-  /** Called for bytes that arrived, before they are carried; when it says true they go no further. */
+  /** Called for arrived bytes before they are carried; if it returns true they are dropped. */
   readonly takes: () => boolean;
 }
 
-/** Why nothing is read from the sender at the moment. */
+/** A reason for not reading from the sender. */
 type Hold = "receiver is slow" | "too much is late" | "stalled";
 
-/** One of the two directions of a connection: carries the bytes of one peer, and how that peer ended, to the other. */
+/** One of the two directions of a connection: carries the bytes of one end, and how that end closed, to the other. */
 export class Direction {
   readonly #setup: DirectionSetup;
   readonly #line: DelayLine;
@@ -32,7 +32,7 @@ export class Direction {
     from.on("data", (bytes: Buffer) => this.#carry(bytes));
     from.once("end", () => this.#carryEnd("fin"));
     from.once("close", () => {
-      // A peer that said it ends and then is gone altogether has told the first only.
+      // An end that announced its end and then vanished has announced the first only.
       if (!from.readableEnded || from.errored !== null) this.#carryEnd("reset");
     });
     to.on("drain", () => this.#free("receiver is slow"));
@@ -43,7 +43,7 @@ export class Direction {
     return this.#silent;
   }
 
-  /** From now on all is read and nothing is carried; what is on its way is lost. */
+  /** From now on everything is read and nothing is carried; bytes in transit are lost. */
   silence(): void {
     this.#silent = true;
     this.#line.clear();
@@ -52,7 +52,7 @@ export class Direction {
     this.#setup.from.socket.resume();
   }
 
-  /** Doesn't read from the sender for so long; while it is stalled already, until the later of both ends. */
+  /** Doesn't read from the sender for so long; if a stall is in progress, until the later of both ends. */
   stall(ms: number): void {
     const until = performance.now() + ms;
     if (until <= this.#stalledUntil) return;
@@ -91,7 +91,7 @@ export class Direction {
   }
 
   #hold(reason: Hold): void {
-    // A receiver that is gone will never say that it has room again.
+    // A receiver that is gone never emits `drain`.
     if (reason === "receiver is slow" && this.#setup.to.socket.destroyed) return;
     this.#holds.add(reason);
     this.#setup.from.socket.pause();
@@ -102,5 +102,5 @@ export class Direction {
   }
 }
 
-/** More than that isn't read from a sender while it waits to be delivered late. */
+/** More than that isn't read from a sender while it waits for a late delivery. */
 const mostLateBytes = 4 * 1024 * 1024;

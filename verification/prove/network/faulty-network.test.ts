@@ -10,7 +10,7 @@ import { FaultyNetwork } from "./faulty-network.ts";
 let sockets: ConnectedSockets;
 afterEach(() => sockets.close());
 
-/** The one peer of each side that there is. */
+/** The only connection's two ends. */
 function only(): { client: TestSocket; server: TestSocket } {
   const [client, server] = [sockets.clients[0], sockets.servers[0]];
   if (client === undefined || server === undefined) throw new Error("nobody is connected");
@@ -58,7 +58,7 @@ describe("a faulty network", () => {
     expect(await client.ended).toBe("fin");
     expect(server.received).toBe("c");
     server.socket.write("x".repeat(1 << 20));
-    // All of it was read by the network, so the server saw no back-pressure.
+    // The network read all of it, so the server saw no back-pressure.
     if (server.socket.writableLength > 0) await once(server.socket, "drain");
     expect(server.socket.readableEnded || server.socket.destroyed).toBe(false);
     expect(sockets.network.bury()).toBe(2);
@@ -101,7 +101,7 @@ describe("a faulty network", () => {
     sockets.network.delay({ ms: 60, jitterMs: 60, forMs: 30 });
     const source = numbered(1_000_000);
     let sent = 0;
-    // Beyond the delay's end, while bytes from before it are still on their way.
+    // Beyond the end of the delay, while earlier bytes are still in transit.
     while (performance.now() - begun < 50) {
       const chunk = source.slice(sent, sent + 100);
       sent += chunk.length;

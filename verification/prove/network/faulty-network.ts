@@ -7,26 +7,25 @@ import { type Delay, NetworkDelay } from "./network-delay.ts";
 import { LostReplies } from "./lost-replies.ts";
 
 /**
- * A way to a server that breaks in all the ways in which networks do, when it is told to. Where a share is asked for
- * it is of the healthy connections, from 0 to 1, chosen at random, and at least one if there is any; the answer is
- * how many were hit.
+ * A TCP proxy that injects network faults on demand. A share is a share of the healthy connections, from 0 to 1: they
+ * are chosen at random, at least one if there is any, and the method returns how many were hit.
  */
 export class FaultyNetwork {
-  /** Where clients connect, such as `http://127.0.0.1:8787`. */
+  /** The address for clients, such as `http://127.0.0.1:8787`. */
   readonly address: string;
   readonly #server: Server;
   readonly #random: Random;
   readonly #surroundings: Surroundings;
-  /** In the order in which they came, so that the same seed chooses the same ones. */
+  /** In the order of their arrival, so that the same seed chooses the same ones. */
   readonly #connections = new Set<CarriedConnection>();
   /** On the clock of `performance.now()`. */
   #droppedUntil = 0;
-  /** How many connections were not let in so far. */
+  /** How many connections were refused so far. */
   refused = 0;
 
   /**
-   * @param target the server's address; `https:` is spoken to over TLS
-   * @param random decides which connections are hit, and by how much bytes are late
+   * @param target the server's address; an `https:` address is reached over TLS
+   * @param random decides which connections are hit, and how late bytes are
    * @param port where to listen; by default the system chooses
    */
   static async to(target: URL, random: Random, port = 0): Promise<FaultyNetwork> {
@@ -42,45 +41,45 @@ export class FaultyNetwork {
     this.address = `http://127.0.0.1:${address.port}`;
     this.#server = server;
     this.#random = random;
-    // Its own source: how many chunks there are must not change which connections are chosen.
+    // A generator of its own: the number of chunks must not change which connections are chosen.
     const delay = new NetworkDelay(new Random(random.between(0, 2 ** 31)));
     this.#surroundings = { target, delay, lostReplies: new LostReplies() };
     server.on("connection", (client) => this.#carry(client));
   }
 
-  /** How many connections are carried now, with both peers there and no fault but a delay or a stall. */
+  /** How many connections are carried now, with both ends connected and no fault but a delay or a stall. */
   get connections(): number {
     return this.#with("healthy").length;
   }
 
-  /** How many answers `loseAnswer` has cost so far. */
+  /** How many answers `loseAnswer` has lost so far. */
   get repliesLost(): number {
     return this.#surroundings.lostReplies.count;
   }
 
-  /** Ends both ends of some connections: in order, or with RST. Bytes on their way are lost. */
+  /** Ends both ends of some connections, in order or with RST. Bytes in transit are lost. */
   cut(share: number, how: "fin" | "reset"): number {
     return this.#hit(share, (connection) =>
       how === "fin" ? connection.finish() : connection.reset(),
     );
   }
 
-  /** Carries nothing of some connections any more, and tells neither peer, until `bury`. */
+  /** Carries nothing on some connections any more, and tells neither end, until `bury`. */
   vanish(share: number): number {
     return this.#hit(share, (connection) => connection.vanish());
   }
 
-  /** Throws away what the server sends on some connections, until `bury`. */
+  /** Drops what the server sends on some connections, until `bury`. */
   silenceDown(share: number): number {
     return this.#hit(share, (connection) => connection.silenceDown());
   }
 
-  /** Throws away what the client sends on some connections, until `bury`. */
+  /** Drops what the client sends on some connections, until `bury`. */
   silenceUp(share: number): number {
     return this.#hit(share, (connection) => connection.silenceUp());
   }
 
-  /** Resets all vanished, deafened and muted connections of which a peer is still there. */
+  /** Resets all lost connections that still have an open end. */
   bury(): number {
     const lost = this.#with("lost");
     for (const connection of lost) connection.reset();
@@ -92,7 +91,10 @@ export class FaultyNetwork {
     return this.#hit(share, (connection) => connection.stall(ms));
   }
 
-  /** Resets all connections but the lost ones, which are told nothing before `bury`, and new ones for so long. */
+  /**
+   * For so long, resets new connections; resets all present ones at once, except the lost ones, which stay silent until
+   * `bury`.
+   */
   drop(ms: number): number {
     this.#droppedUntil = Math.max(this.#droppedUntil, performance.now() + ms);
     const dropped = [...this.#connections].filter(({ standing }) => standing !== "lost");
@@ -107,14 +109,14 @@ export class FaultyNetwork {
   }
 
   /**
-   * Loses the next answer to a request that comes after this: the server has got the request; the client gets a reset
-   * and nothing of the answer. For connections on which one request at a time is asked.
+   * Loses the next answer to a request that comes after this call: the server has the request, and the client gets a
+   * reset and nothing of the answer. For connections with one request at a time.
    */
   loseAnswer(): void {
     this.#surroundings.lostReplies.loseNext();
   }
 
-  /** Resets everything and stops listening; afterwards nothing is left. */
+  /** Resets all connections and stops listening. */
   async close(): Promise<void> {
     const closed = this.#server.listening ? once(this.#server, "close") : undefined;
     this.#server.close();

@@ -1,8 +1,11 @@
-/** Which answers of a server are to be lost: each time the next one to a request that came after the wish. */
+/**
+ * Chooses the answers of a server that are lost: for each order, the next answer to a request that came after the
+ * order.
+ */
 export class LostReplies {
-  /** How many were lost so far. */
+  /** How many answers were lost so far. */
   count = 0;
-  /** How many were wished for so far: the number of the newest wish. */
+  /** How many losses were ordered so far: the number of the newest order. */
   ordered = 0;
   readonly #open: number[] = [];
 
@@ -12,9 +15,9 @@ export class LostReplies {
   }
 
   /**
-   * Whether an answer that is there now is to be lost; if so, it counts as lost.
+   * Whether an answer that has arrived is lost; if so, it is counted.
    *
-   * @param newestOrder the number of the newest wish when its request came
+   * @param newestOrder the number of the newest order when the request came
    */
   takes(newestOrder: number): boolean {
     const [oldest] = this.#open;

@@ -1,36 +1,36 @@
 import { performance } from "node:perf_hooks";
 import type { Random } from "../../../test/support/random.ts";
 
-/** How late bytes are to be, and for how long that goes on, in milliseconds. */
+/** How late bytes are, and for how long, in milliseconds. */
 export interface Delay {
-  /** What every byte waits. */
+  /** The delay of every byte. */
   readonly ms: number;
-  /** What it waits at most besides, at random. */
+  /** The maximum of a random additional delay. */
   readonly jitterMs: number;
   readonly forMs: number;
 }
 
-/** How late the bytes of a network are at the moment: all connections look at the same one. */
+/** The present delay of a network, which all its connections share. */
 export class NetworkDelay {
-  /** False when certainly nothing is late: a field, because it is looked at for every chunk. */
+  /** False when certainly nothing is late; a field, because it is read for every chunk. */
   on = false;
   readonly #random: Random;
   #delay: Delay = { ms: 0, jitterMs: 0, forMs: 0 };
   #until = 0;
 
-  /** @param random used by nobody else: how often it is asked depends on the traffic */
+  /** @param random used by nothing else, because the number of draws depends on the traffic */
   constructor(random: Random) {
     this.#random = random;
   }
 
-  /** Begins now, in place of a delay that goes on. */
+  /** Begins a delay, which replaces one that is in progress. */
   begin(delay: Delay): void {
     this.#delay = delay;
     this.#until = performance.now() + delay.forMs;
     this.on = true;
   }
 
-  /** How long something that comes now has to wait, in milliseconds. */
+  /** The delay of bytes that arrive now, in milliseconds. */
   next(): number {
     if (performance.now() >= this.#until) this.on = false;
     return this.on ? this.#delay.ms + this.#random.next() * this.#delay.jitterMs : 0;

@@ -1,10 +1,10 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
-/** Our socket towards one of the two peers of a carried connection. */
+/** The proxy's socket towards one of the two ends of a carried connection. */
 export class SocketEnd {
   readonly socket: Socket;
-  /** Settled when the socket has closed, whoever closed it. */
+  /** Settled when the socket has closed, whichever end closed it. */
   readonly closed: Promise<void>;
   readonly #tcp: Socket;
 
@@ -20,27 +20,29 @@ export class SocketEnd {
     return new SocketEnd(socket, tcp);
   }
 
-  /** @param tcp what is below the socket, where that is TLS */
+  /** @param tcp the socket below a TLS socket */
   constructor(socket: Socket, tcp = socket) {
     this.socket = socket;
     this.#tcp = tcp;
-    // How a peer ended is what its directions look at when the socket closes.
+    // The directions read how an end closed when the socket closes.
     socket.on("error", () => {});
     this.closed = new Promise((resolve) => {
       socket.once("close", () => resolve());
     });
   }
 
-  /** Tells the peer that nothing more comes; it may go on sending. */
+  /** Tells the other end that nothing more comes; that end may go on sending. */
   finish(): void {
     this.socket.end();
   }
 
-  /** Ends the connection at once, with RST: the peer sees an error. Bytes that weren't sent yet are lost. */
+  /**
+   * Ends the connection at once with RST, which the other end sees as an error. Bytes that weren't sent yet are lost.
+   */
   reset(): void {
     const { socket } = this;
     if (socket.destroyed) return;
-    // The system refuses to reset a connection of which a FIN still waits behind bytes.
+    // The system refuses to reset a connection whose FIN still waits behind bytes.
     const finishing = socket.writableEnded && !socket.writableFinished;
     if (!finishing && !this.#tcp.connecting) this.#tcp.resetAndDestroy();
     socket.destroy();

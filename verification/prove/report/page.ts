@@ -3,7 +3,7 @@ import { timelineChart } from "./timeline-chart.ts";
 import { held, recoveryFigures, type RunReport } from "./run-report.ts";
 import { resultLine, whole } from "./summary.ts";
 
-/** The report as a page that needs nothing but itself. */
+/** The report as a page without external resources. */
 export function page(report: RunReport): string {
   const { result, subject, date, machine, command, timeline } = report;
   return `<!doctype html>

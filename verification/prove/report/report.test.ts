@@ -8,7 +8,7 @@ import { summary, resultLine } from "./summary.ts";
 
 const channel = "keep:<a>";
 
-/** Somebody subscribes, hears what is published, is cut off for 2.5 s and recovers; a fault of each phase lies around it. */
+/** A client subscribes, receives publications, is cut off for 2.5 s and recovers; a fault surrounds each phase. */
 const good: readonly HistoryEvent[] = [
   { f: "channel", type: "info", process: "prove", time: 0, channel, recovery: "stream" },
   subscribed(1_000, false),

@@ -2,7 +2,7 @@ import type { CheckResult } from "../../checker/check-result.ts";
 import type { RunFacts } from "../run-facts.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** All that a report is made of. */
+/** The data of a report. */
 export interface RunReport extends RunFacts {
   readonly result: CheckResult;
   readonly timeline: RunTimeline;

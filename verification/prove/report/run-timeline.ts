@@ -1,6 +1,6 @@
 import type { HistoryEvent } from "../../checker/history-event.ts";
 
-/** A fault while it lasted, µs. */
+/** A fault and its duration, µs. */
 export interface TimelineFault {
   readonly kind: string;
   readonly target: string;
@@ -8,12 +8,12 @@ export interface TimelineFault {
   readonly to: number;
 }
 
-/** How a run went over time: what a picture of it is drawn from. It takes the same happenings as the checker. */
+/** A run over time: the data of its chart. Takes the same events as the checker. */
 export class RunTimeline {
-  /** Publications heard in each second. */
+  /** Publications delivered in each second. */
   readonly deliveries: number[] = [];
   readonly faults: TimelineFault[] = [];
-  /** Where anybody heard anything. */
+  /** Channels with deliveries. */
   readonly channels = new Set<string>();
   readonly #open = new Map<string, number>();
   #from: number | undefined;
@@ -33,7 +33,7 @@ export class RunTimeline {
     } else if (event.f === "fault") this.#takeFault(event);
   }
 
-  /** Each fault has a name of its own, by which its end finds its beginning. */
+  /** Each fault has a unique name, which connects its end with its beginning. */
   #takeFault(event: Extract<HistoryEvent, { readonly f: "fault" }>): void {
     const { process, type, kind, target, time } = event;
     if (type === "invoke") {

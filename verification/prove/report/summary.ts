@@ -1,7 +1,7 @@
 import { faultKinds } from "../faults/fault-kind.ts";
 import { held, recoveryFigures, type RunReport } from "./run-report.ts";
 
-/** The report as lines for a terminal; with the verdict last. */
+/** The report as lines for a terminal, with the result last. */
 export function summary(report: RunReport): string {
   const { result, timeline, seconds, subject } = report;
   const { counts } = result;
@@ -22,7 +22,7 @@ export function summary(report: RunReport): string {
   return [...lines, ...violationLines(report), resultLine(report)].join("\n");
 }
 
-/** One sentence. */
+/** The result in one line. */
 export function resultLine(report: RunReport): string {
   const { result } = report;
   if (held(report)) {
@@ -45,7 +45,7 @@ function violationLines({ result, timeline }: RunReport): readonly string[] {
   return lines;
 }
 
-/** With thousands apart. */
+/** A number with thousands separators. */
 export function whole(count: number): string {
   return count.toLocaleString("en-US");
 }

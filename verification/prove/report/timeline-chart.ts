@@ -1,7 +1,9 @@
 import { faultKinds } from "../faults/fault-kind.ts";
 import type { RunTimeline } from "./run-timeline.ts";
 
-/** The course of a run as SVG: publications heard in each second, and below, a row of marks for each kind of fault. */
+/**
+ * A run over time as SVG: publications delivered in each second, and below them a row of marks for each kind of fault.
+ */
 export function timelineChart(timeline: RunTimeline): string {
   const seconds = Math.max(timeline.deliveries.length, 1);
   const kinds = faultKinds
@@ -19,7 +21,7 @@ ${axis(seconds, height, x)}
 </svg>`;
 }
 
-/** Each point is the mean of as many seconds as a pixel takes. */
+/** Each point is the mean of the seconds that one pixel covers. */
 function curve(deliveries: readonly number[], x: (second: number) => string): string {
   const step = Math.max(1, Math.ceil(deliveries.length / (width - left)));
   const means: number[] = [];
@@ -63,7 +65,7 @@ function axis(seconds: number, height: number, x: (second: number) => string): s
 }
 
 const width = 960;
-/** Where names end and time begins. */
+/** The x coordinate where names end and time begins. */
 const left = 110;
 const chartHeight = 160;
 const rowHeight = 16;

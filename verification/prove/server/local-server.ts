@@ -8,14 +8,14 @@ import { Workerd, type WorkerdSetup } from "../../../tools/workerd.ts";
 export type ObjectKind = "CHANNELS" | "GATEWAYS";
 
 /**
- * What becomes of calls between objects. late: by up to 0.3 s, and their answers too. lost: every other one fails before it was heard.
- * unanswered: every other one fails after it was carried out. doubled: it is heard twice.
+ * A fault of calls between objects. late: requests and answers take up to 0.3 s longer. lost: every other call fails
+ * before it arrives. unanswered: every other call fails after it was carried out. doubled: each call arrives twice.
  */
 export type CallFault = "late" | "lost" | "unanswered" | "doubled";
 
-/** What a {@link LocalServer} serves. */
+/** The parts that a {@link LocalServer} serves. */
 export interface LocalServerOptions {
-  /** The production bundle, or what was made of it to see whether the proof notices. */
+  /** The production bundle, or one without a protection. */
   readonly bundle: string;
   /** `[vars.config]`. */
   readonly config: object;
@@ -23,8 +23,8 @@ export interface LocalServerOptions {
 }
 
 /**
- * The production bundle in workerd, with its state on disk, and ways to break it: its objects from outside, and all of it.
- * Whatever becomes of it, it comes back on the same port with the same disk.
+ * The production bundle in workerd, with its state on disk, and ways to break it: single objects, or the whole process.
+ * It always restarts on the same port with the same disk.
  */
 export class LocalServer {
   /** Such as `http://127.0.0.1:8787`; the same after every restart. */
@@ -58,21 +58,21 @@ export class LocalServer {
   }
 
   /**
-   * Throws an object's memory away when nothing is under way in it.
+   * Discards an object's memory when nothing is in progress in it.
    *
-   * @param sockets whether they outlive it, as with an idle object, or are closed with it
-   * @returns whether there was an instance to throw away
+   * @param sockets whether they outlive the memory, as with an idle object, or are closed with it
+   * @returns whether there was an instance to discard
    */
   async evict(objects: ObjectKind, name: string, sockets: "hibernate" | "close"): Promise<boolean> {
     return (await this.#control("evict", { objects, name, sockets })).done;
   }
 
-  /** Ends an object in the middle of whatever it does, and its sockets with it. One that slept wakes for it. */
+  /** Ends an object in the middle of its work, and its sockets with it. Wakes it first if necessary. */
   async crash(objects: ObjectKind, name: string): Promise<boolean> {
     return (await this.#control("crash", { objects, name })).done;
   }
 
-  /** Lets calls that an object gets come to something else for a while. One that slept wakes for it. */
+  /** Injects faults into the calls that an object gets, for a while. Wakes the object if necessary. */
   async failCalls(
     objects: ObjectKind,
     name: string,
@@ -82,7 +82,7 @@ export class LocalServer {
     return (await this.#control("trouble", { objects, name, calls, forMs: String(forMs) })).done;
   }
 
-  /** How many calls to an object have come to something else since it woke. */
+  /** How many calls to an object have had a fault since it woke. */
   async failedCalls(objects: ObjectKind, name: string): Promise<number> {
     const { done, text } = await this.#control("troubled", { objects, name });
     return done ? Number(text) : 0;
@@ -94,14 +94,14 @@ export class LocalServer {
     await this.#start();
   }
 
-  /** Replaces the bundle by another one, as a deploy does: objects end, sockets too, and what comes back runs the new code. */
+  /** Replaces the bundle as a deploy does: objects and sockets end, and new instances run the new code. */
   async deploy(): Promise<void> {
     this.#deploys++;
     await this.#workerd?.stop(drainMs);
     await this.#start();
   }
 
-  /** Ends it for good, and removes what it kept. */
+  /** Ends the server for good, and removes its state. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#workerd?.kill();
@@ -131,20 +131,20 @@ export class LocalServer {
     const address = `http://127.0.0.1:${this.#controlPort}/${action}?${query}`;
     let response: Response;
     try {
-      // Throwing an object away waits for what it is doing; that may be long, and what follows waits too.
+      // Evicting an object waits for its work; that may take long, and later faults wait too.
       response = await fetch(address, { signal: AbortSignal.timeout(controlMs) });
     } catch {
       return { done: false, text: "" };
     }
     const text = await response.text();
-    // A crash answers with its own reason: nobody is left to answer anything else.
+    // A crash answers with its own reason, because the object can't answer any more.
     if (response.ok || text.includes("crash wanted")) return { done: true, text };
     if (response.status === 409) return { done: false, text };
     throw new Error(`${action} was answered ${response.status}: ${text}`);
   }
 }
 
-/** The bundle as the next release would be: it calls itself something else. */
+/** The bundle with another version, as the next release would have. */
 function renamed(bundle: string, deploys: number): string {
   if (deploys === 0) return bundle;
   const changed = bundle.replace(nameOfRelease, `$1 deploy ${deploys}`);
@@ -154,7 +154,7 @@ function renamed(bundle: string, deploys: number): string {
 
 const nameOfRelease = /(\d+\.\d+\.\d+ Dormouse)/;
 
-/** How long something may take that is done to one object. */
+/** How long a fault of one object may take. */
 const controlMs = 3_000;
 
 /** How long the runtime may take to end by itself. */

@@ -1,22 +1,22 @@
-/** One thing that the server does so that a guarantee holds, and how to make a server that doesn't do it. */
+/** One part of the server that keeps a guarantee, and how to build a server without it. */
 export interface Protection {
-  /** As `--without` takes it. */
+  /** The name for `--without`. */
   readonly name: string;
-  /** What it is for. */
+  /** Its purpose. */
   readonly meaning: string;
   /** The rule of src/SPEC.md that it keeps. */
   readonly rule: string;
-  /** The file it stands in, from the repository's root. */
+  /** Its file, from the repository's root. */
   readonly file: string;
-  /** Stands there once. */
+  /** The code, which occurs once in the file. */
   readonly code: string;
-  /** What it is replaced by. */
+  /** The replacement of the code. */
   readonly weakened: string;
-  /** The faults that show it, as `--faults` takes them; all of them at their usual rates if absent. */
+  /** The faults that reveal its absence, as for `--faults`; absent for all faults at their usual rates. */
   readonly faults?: string;
 }
 
-/** Every protection that the proof has been seen to notice the lack of. A test holds the list to the source. */
+/** Every protection whose absence the proof has been seen to notice. A test holds the list to the source. */
 export const protections: readonly Protection[] = [
   {
     name: "output-order",
@@ -74,7 +74,7 @@ export const protections: readonly Protection[] = [
   },
 ];
 
-/** @throws when there is none of that name, naming all that there are */
+/** @throws if there is none of that name, listing all names */
 export function protectionNamed(name: string): Protection {
   const found = protections.find((protection) => protection.name === name);
   if (found !== undefined) return found;

@@ -28,7 +28,7 @@ export function weakenedBundle(protection: Protection): string {
   }
 }
 
-/** @throws when the protection doesn't stand in the source exactly once */
+/** @throws if the protection's code doesn't occur in the source exactly once */
 export function weakened(
   source: string,
   { name, file, code, weakened: without }: Protection,
