@@ -1,140 +1,150 @@
+import type { FieldReader } from "../fields.ts";
+import { int32Max, int32Min, uint32Max } from "../fields.ts";
 import { payloadOf, type Payload } from "../payload.ts";
 import { isWireArray, isWireObject, type WireObject, type WireValue } from "../wire-value.ts";
+import { memberText } from "./text.ts";
 
 /**
- * Reads an object's fields by type, of JSON and of MessagePack alike. An absent field, and one that is null, has its
- * meaning of absence: "", 0, false, undefined. A field of the wrong type has it too and leaves a complaint, so the reader
- * asks once, at the end, whether there was any. Complaints name the field and never quote its value, which may be a token.
+ * Reads the fields of an object by name, of JSON and of MessagePack alike. A field that is null counts as absent; JSON has one
+ * exception, see {@link payload}.
  */
-export class JsonFields {
+export class JsonFields implements FieldReader {
   readonly #object: WireObject;
-  readonly #prefix: string;
+  readonly #path: readonly string[];
   readonly #complaints: string[];
+  readonly #json: string | undefined;
 
   /**
-   * @param prefix what stands before a field's name in a complaint, such as "subscribe."
-   * @param complaints where they are left, oldest first
+   * @param path       the names of the fields that lead to the object, from the command inwards
+   * @param complaints where complaints are left, oldest first
+   * @param json       the text of the whole command; undefined in MessagePack
    */
-  constructor(object: WireObject, prefix: string, complaints: string[]) {
+  constructor(
+    object: WireObject,
+    path: readonly string[],
+    complaints: string[],
+    json: string | undefined,
+  ) {
     this.#object = object;
-    this.#prefix = prefix;
+    this.#path = path;
     this.#complaints = complaints;
+    this.#json = json;
   }
 
-  has(field: string): boolean {
-    return (this.#object[field] ?? null) !== null;
+  has(_: number, name: string): boolean {
+    return (this.#object[name] ?? null) !== null;
   }
 
-  text(field: string): string {
-    const value = this.#object[field] ?? "";
+  text(_: number, name: string): string {
+    const value = this.#object[name] ?? "";
     if (typeof value === "string") return value;
-    this.complain(field, "is not a string");
+    this.complain(name, "is not a string");
     return "";
   }
 
-  flag(field: string): boolean {
-    const value = this.#object[field] ?? false;
-    if (typeof value === "boolean") return value;
-    this.complain(field, "is not a boolean");
-    return false;
-  }
-
-  /** Bytes, which only MessagePack has. They are copied, or they would keep their frame in memory. */
-  payload(field: string): Payload | undefined {
-    const value = this.#object[field] ?? null;
-    if (value === null) return undefined;
-    if (value instanceof Uint8Array) return payloadOf(value.slice());
-    this.complain(field, "is not bytes");
-    return undefined;
-  }
-
-  /** @param max the largest value allowed; a safe integer */
-  unsigned(field: string, max: number): number {
-    return this.#integer(field, 0, max, "is not an unsigned integer");
-  }
-
-  /** A signed integer. Both bounds are allowed and are safe integers. */
-  integer(field: string, min: number, max: number): number {
-    return this.#integer(field, min, max, "is not an integer");
-  }
-
-  /** The fields of an object within this one; they complain to the same place. */
-  object(field: string): JsonFields | undefined {
-    const value = this.#object[field] ?? null;
-    if (value === null) return undefined;
-    if (isWireObject(value)) {
-      return new JsonFields(value, `${this.#prefix}${field}.`, this.#complaints);
-    }
-    this.complain(field, "is not an object");
-    return undefined;
-  }
-
-  /**
-   * The objects within this one's object, by name; none when it is absent. A name comes from the sender, so it stands in
-   * no complaint: what is wrong with any of them is said of the same path.
-   *
-   * @param countMax how many are taken; more are a complaint
-   */
-  objects(field: string, countMax: number): ReadonlyMap<string, JsonFields> {
-    const objects = new Map<string, JsonFields>();
-    const value = this.#object[field] ?? null;
-    if (value === null) return objects;
-    if (!isWireObject(value)) {
-      this.complain(field, "is not an object");
-      return objects;
-    }
-    const entries = Object.entries(value);
-    if (entries.length > countMax) {
-      this.complain(field, `has over ${countMax} entries`);
-      return objects;
-    }
-    for (const [name, entry] of entries) {
-      if (isWireObject(entry)) {
-        objects.set(name, new JsonFields(entry, `${this.#prefix}${field}.`, this.#complaints));
-      } else if (entry !== null) {
-        this.complain(field, "has an entry that is not an object");
-      }
-    }
-    return objects;
-  }
-
-  /** The strings of an array, up to the first that is none; empty when it is absent. */
-  texts(field: string): readonly string[] {
-    return this.#entries(field, "a string", (entry) =>
+  /** The strings up to the first entry that is none. */
+  texts(_: number, name: string): readonly string[] {
+    return this.#entries(name, "a string", (entry) =>
       typeof entry === "string" ? entry : undefined,
     );
   }
 
-  /** The objects of an array, up to the first that is none; empty when it is absent. They complain to the same place. */
-  list(field: string): readonly JsonFields[] {
-    return this.#entries(field, "an object", (entry) =>
-      isWireObject(entry)
-        ? new JsonFields(entry, `${this.#prefix}${field}.`, this.#complaints)
-        : undefined,
+  flag(_: number, name: string): boolean {
+    const value = this.#object[name] ?? false;
+    if (typeof value === "boolean") return value;
+    this.complain(name, "is not a boolean");
+    return false;
+  }
+
+  uint32(_: number, name: string): number {
+    return this.#integer(name, 0, uint32Max, "is not an unsigned integer");
+  }
+
+  uint64(_: number, name: string): number {
+    return this.#integer(name, 0, Number.MAX_SAFE_INTEGER, "is not an unsigned integer");
+  }
+
+  int32(_: number, name: string): number {
+    return this.#integer(name, int32Min, int32Max, "is not an integer");
+  }
+
+  int64(_: number, name: string): number {
+    const { MIN_SAFE_INTEGER: min, MAX_SAFE_INTEGER: max } = Number;
+    return this.#integer(name, min, max, "is not an integer");
+  }
+
+  /** In JSON any value, null included, as its sender wrote it (rule W2); in MessagePack bytes. */
+  payload(_: number, name: string): Payload | undefined {
+    if (this.#json !== undefined) return memberText(this.#json, ...this.#path, name);
+    const value = this.#object[name] ?? null;
+    if (value === null) return undefined;
+    // A copy, because a part would keep its whole frame in memory.
+    if (value instanceof Uint8Array) return payloadOf(value.slice());
+    this.complain(name, "is not bytes");
+    return undefined;
+  }
+
+  message(_: number, name: string): JsonFields | undefined {
+    const value = this.#object[name] ?? null;
+    if (value === null) return undefined;
+    if (isWireObject(value)) return this.#inner(value, [...this.#path, name]);
+    this.complain(name, "is not an object");
+    return undefined;
+  }
+
+  /** The objects up to the first entry that is none. */
+  messages(_: number, name: string): readonly JsonFields[] {
+    const path = [...this.#path, name];
+    return this.#entries(name, "an object", (entry) =>
+      isWireObject(entry) ? this.#inner(entry, path) : undefined,
     );
   }
 
-  /** Leaves a complaint: a sentence whose subject is the field. */
-  complain(field: string, complaint: string): void {
-    this.#complaints.push(`${this.#prefix}${field} ${complaint}`);
+  map(_: number, name: string, countMax: number): ReadonlyMap<string, JsonFields> {
+    const objects = new Map<string, JsonFields>();
+    const value = this.#object[name] ?? null;
+    if (value === null) return objects;
+    if (!isWireObject(value)) {
+      this.complain(name, "is not an object");
+      return objects;
+    }
+    const entries = Object.entries(value);
+    if (entries.length > countMax) {
+      this.complain(name, `has over ${countMax} entries`);
+      return objects;
+    }
+    const path = [...this.#path, name];
+    for (const [key, entry] of entries) {
+      if (isWireObject(entry)) objects.set(key, this.#inner(entry, path));
+      else if (entry !== null) this.complain(name, "has an entry that is not an object");
+    }
+    return objects;
+  }
+
+  complain(name: string, complaint: string): void {
+    this.#complaints.push(`${[...this.#path, name].join(".")} ${complaint}`);
+  }
+
+  #inner(object: WireObject, path: readonly string[]): JsonFields {
+    return new JsonFields(object, path, this.#complaints, this.#json);
   }
 
   #entries<T>(
-    field: string,
+    name: string,
     expected: string,
     read: (entry: WireValue) => T | undefined,
   ): readonly T[] {
-    const value = this.#object[field] ?? null;
+    const value = this.#object[name] ?? null;
     if (value === null) return [];
     if (!isWireArray(value)) {
-      this.complain(field, "is not an array");
+      this.complain(name, "is not an array");
       return [];
     }
     const entries: T[] = [];
     for (const entry of value) {
       const one = read(entry);
       if (one === undefined) {
-        this.complain(field, `has an entry that is not ${expected}`);
+        this.complain(name, `has an entry that is not ${expected}`);
         break;
       }
       entries.push(one);
@@ -142,17 +152,17 @@ export class JsonFields {
     return entries;
   }
 
-  #integer(field: string, min: number, max: number, complaint: string): number {
-    const value = this.#object[field] ?? 0;
+  #integer(name: string, min: number, max: number, complaint: string): number {
+    const value = this.#object[name] ?? 0;
     if (typeof value !== "number" || !Number.isInteger(value) || (min === 0 && value < 0)) {
-      this.complain(field, complaint);
+      this.complain(name, complaint);
       return 0;
     }
     if (value < min || value > max) {
-      this.complain(field, "is out of range");
+      this.complain(name, "is out of range");
       return 0;
     }
-    // Adding 0 makes -0, which JSON can spell, the ordinary 0.
+    // Adding 0 turns -0, which JSON can spell, into the ordinary 0.
     return value + 0;
   }
 }

@@ -1,64 +1,146 @@
+import type { FieldWriter, Fields, MapEntry } from "../fields.ts";
+import type { JsonText } from "../json/text.ts";
+import { payloadBytes, type Payload } from "../payload.ts";
+import type { Tags } from "../publication.ts";
+
 /**
- * Writes MessagePack from front to back, every value in its shortest form. A map is opened, and each key counts itself into
- * the map's first byte, so that nobody has to know beforehand which fields will be there.
+ * A message as a map of MessagePack, with the fields that it has in JSON.
+ *
+ * @param bytesExpected how much room is made for it at first; it grows as needed
  */
-export class MessagePackWriter {
+export function messagePackOf<M>(message: M, fields: Fields<M>, bytesExpected: number): Uint8Array {
+  return new MessagePackWriter(bytesExpected).object(message, fields).finish();
+}
+
+/**
+ * Writes every value in its shortest form. A message is a map whose number of fields isn't known before they are written, so each
+ * key counts itself into the map's first byte.
+ */
+class MessagePackWriter implements FieldWriter {
   #bytes: Uint8Array;
   #length = 0;
+  /** The place of the first byte of the map that is being written. */
+  #head = 0;
   readonly #encoder = new TextEncoder();
 
-  /** @param bytesExpected room to begin with; it grows as needed */
   constructor(bytesExpected: number) {
     this.#bytes = new Uint8Array(bytesExpected);
   }
 
-  /** What was written. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
 
-  /** Opens a map of at most 15 fields, and gives what {@link key} needs to add one. */
-  openMap(): OpenMap {
+  /** No message has more than 15 fields, which is what a map with its count in one byte holds. */
+  object<M>(message: M, fields: Fields<M>): this {
+    const outer = this.#head;
+    this.#head = this.#length;
     this.#byte(0x80);
-    return { head: this.#length - 1 };
+    fields(this, message);
+    this.#head = outer;
+    return this;
   }
 
-  /** Adds a field to an open map; its value comes next. The name is ASCII and shorter than 32 characters. */
-  key(map: OpenMap, name: string): void {
+  text(_: number, name: string, value: string | undefined, always?: "always"): void {
+    if (value === undefined || (value === "" && always === undefined)) return;
+    this.#key(name);
+    this.#text(value);
+  }
+
+  flag(_: number, name: string, value: boolean | undefined): void {
+    if (value !== true) return;
+    this.#key(name);
+    this.#byte(0xc3);
+  }
+
+  unsigned(_: number, name: string, value: number | undefined, always?: "always"): void {
+    if (value === undefined || (value <= 0 && always === undefined)) return;
+    this.#key(name);
+    this.#unsigned(value);
+  }
+
+  seconds(number: number, name: string, value: number): void {
+    this.unsigned(number, name, value);
+  }
+
+  payload(_: number, name: string, value: Payload): void {
+    this.#key(name);
+    const bytes = payloadBytes(value);
+    this.#long(0xc4, bytes.length);
+    this.#append(bytes);
+  }
+
+  json(number: number, name: string, value: JsonText | undefined): void {
+    if (value !== undefined) this.payload(number, name, value);
+  }
+
+  message<M>(_: number, name: string, message: M | undefined, fields: Fields<M>): void {
+    if (message === undefined) return;
+    this.#key(name);
+    this.object(message, fields);
+  }
+
+  messages<M>(
+    _: number,
+    name: string,
+    messages: readonly M[],
+    fields: Fields<M>,
+    always?: "always",
+  ): void {
+    if (messages.length === 0 && always === undefined) return;
+    this.#key(name);
+    this.#container(messages.length, 0x90, 0xdc);
+    for (const message of messages) this.object(message, fields);
+  }
+
+  map<M>(
+    _: number,
+    name: string,
+    entries: readonly MapEntry<M>[],
+    fields: Fields<M>,
+    always?: "always",
+  ): void {
+    if (entries.length === 0 && always === undefined) return;
+    this.#key(name);
+    this.#container(entries.length, 0x80, 0xde);
+    for (const [key, message] of entries) {
+      this.#text(key);
+      this.object(message, fields);
+    }
+  }
+
+  textMap(_: number, name: string, texts: Tags | undefined): void {
+    if (texts === undefined) return;
+    const entries = Object.entries(texts);
+    if (entries.length === 0) return;
+    this.#key(name);
+    this.#container(entries.length, 0x80, 0xde);
+    for (const [key, value] of entries) {
+      this.#text(key);
+      this.#text(value);
+    }
+  }
+
+  /** Begins a field, whose value comes next. The name is ASCII and shorter than 32 characters. */
+  #key(name: string): void {
     this.#reserve(name.length + 1);
-    this.#bytes[map.head] = (this.#bytes[map.head] ?? 0) + 1;
-    this.#byte(0xa0 + name.length);
-    for (let index = 0; index < name.length; index++) this.#byte(name.charCodeAt(index));
+    const bytes = this.#bytes;
+    let at = this.#length;
+    bytes[this.#head] = (bytes[this.#head] ?? 0) + 1;
+    bytes[at++] = 0xa0 + name.length;
+    for (let index = 0; index < name.length; index++) bytes[at++] = name.charCodeAt(index);
+    this.#length = at;
   }
 
-  /** Begins a map of so many entries; a text and a value are to follow for each. */
-  map(count: number): void {
-    this.#container(count, 0x80, 0xde);
-  }
-
-  /** Begins an array of so many values. */
-  array(count: number): void {
-    this.#container(count, 0x90, 0xdc);
-  }
-
-  text(text: string): void {
+  #text(text: string): void {
     const bytes = this.#encoder.encode(text);
     if (bytes.length < 32) this.#byte(0xa0 + bytes.length);
     else this.#long(0xd9, bytes.length);
     this.#append(bytes);
   }
 
-  binary(bytes: Uint8Array): void {
-    this.#long(0xc4, bytes.length);
-    this.#append(bytes);
-  }
-
-  flag(flag: boolean): void {
-    this.#byte(flag ? 0xc3 : 0xc2);
-  }
-
   /** A whole number from 0 to 2^53. */
-  unsigned(value: number): void {
+  #unsigned(value: number): void {
     if (value < 0x80) return this.#byte(value);
     if (value <= 0xffff_ffff) return this.#long(0xcc, value);
     this.#byte(0xcf);
@@ -66,14 +148,14 @@ export class MessagePackWriter {
     this.#bigEndian(value % 0x1_0000_0000, 4);
   }
 
-  /** The three heads that follow each other have one, two and four bytes after them. */
+  /** Writes a head and a value of one, two or four bytes after it: the heads of the three widths follow each other. */
   #long(head: number, value: number): void {
     const width = value <= 0xff ? 0 : value <= 0xffff ? 1 : 2;
     this.#byte(head + width);
     this.#bigEndian(value, 1 << width);
   }
 
-  /** Arrays and maps have no form with one byte. */
+  /** Writes the head of an array or a map. Neither has a form with a count of one byte after the head. */
   #container(count: number, shortHead: number, head: number): void {
     if (count < 16) return this.#byte(shortHead + count);
     const isShort = count <= 0xffff;
@@ -106,9 +188,4 @@ export class MessagePackWriter {
     larger.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = larger;
   }
-}
-
-/** The place of a map's first byte, which counts its fields. */
-export interface OpenMap {
-  readonly head: number;
 }

@@ -1,5 +1,7 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { concatenated, utf8Text } from "../bytes.ts";
+import { type FieldReader, int32Max, int32Min, uint32Max } from "../fields.ts";
+import { payloadOf, type Payload } from "../payload.ts";
 
 /**
  * Reads a message's fields by number. An absent field has its meaning of absence: "", 0, false, undefined. A field of the
@@ -7,7 +9,7 @@ import { concatenated, utf8Text } from "../bytes.ts";
  * name the field and never quote its value, which may be a token. As everywhere in Protobuf the last of several
  * occurrences counts, those of a message are merged, and fields that nobody asks for are skipped.
  */
-export class ProtobufFields {
+export class ProtobufFields implements FieldReader {
   readonly #values = new Map<number, Value[]>();
   readonly #prefix: string;
   readonly #complaints: string[];
@@ -44,14 +46,28 @@ export class ProtobufFields {
     return this.#integer(number, field, "is not a boolean") !== 0;
   }
 
-  /** @param max the largest value allowed; a safe integer */
-  unsigned(number: number, field: string, max: number): number {
-    return this.#within(this.#integer(number, field, "is not an unsigned integer"), field, 0, max);
+  uint32(number: number, field: string): number {
+    return this.#unsigned(number, field, uint32Max);
   }
 
-  /** A signed integer. Both bounds are allowed and are safe integers. */
-  integer(number: number, field: string, min: number, max: number): number {
-    return this.#within(this.#integer(number, field, "is not an integer"), field, min, max);
+  uint64(number: number, field: string): number {
+    return this.#unsigned(number, field, Number.MAX_SAFE_INTEGER);
+  }
+
+  int32(number: number, field: string): number {
+    return this.#signed(number, field, int32Min, int32Max);
+  }
+
+  int64(number: number, field: string): number {
+    return this.#signed(number, field, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+  }
+
+  payload(number: number, field: string): Payload | undefined {
+    const bytes = this.bytes(number, field);
+    if (bytes.byteLength === 0) return undefined;
+    const payload = payloadOf(bytes);
+    // A copy, because a part would keep its whole frame in memory.
+    return typeof payload === "string" ? payload : payload.slice();
   }
 
   /** A part of the bytes that are being read, not a copy; empty when the field is absent, which looks alike. */
@@ -135,6 +151,14 @@ export class ProtobufFields {
     const integers = values.filter((value) => typeof value === "number");
     if (integers.length < values.length) this.complain(field, complaint);
     return integers.at(-1) ?? 0;
+  }
+
+  #unsigned(number: number, field: string, max: number): number {
+    return this.#within(this.#integer(number, field, "is not an unsigned integer"), field, 0, max);
+  }
+
+  #signed(number: number, field: string, min: number, max: number): number {
+    return this.#within(this.#integer(number, field, "is not an integer"), field, min, max);
   }
 
   #within(value: number, field: string, min: number, max: number): number {

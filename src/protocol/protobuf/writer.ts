@@ -1,68 +1,85 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { type FieldWriter, type Fields, type MapEntry, uint32Max } from "../fields.ts";
+import type { JsonText } from "../json/text.ts";
+import { payloadBytes, type Payload } from "../payload.ts";
+import type { Tags } from "../publication.ts";
 
-/**
- * Writes a message's fields by number, in the order of the calls. What is "", 0, false or empty is left out, as in all of
- * proto3; a message is written even when it is empty, for it says something by being there. Never throws.
- */
-export class ProtobufWriter {
-  /** Begun at once: what is written stands after its length. */
+/** A message as Protobuf after its length, as it stands in a frame. */
+export function protobufOf<M>(message: M, fields: Fields<M>): Uint8Array {
+  const writer = new ProtobufWriter();
+  fields(writer, message);
+  return writer.finish();
+}
+
+class ProtobufWriter implements FieldWriter {
+  /** The fork leaves room for the message's own length. */
   readonly #writer = new BinaryWriter().fork();
 
-  text(number: number, value: string): void {
-    if (value !== "") this.#writer.tag(number, WireType.LengthDelimited).string(value);
+  text(number: number, _: string, value: string | undefined): void {
+    if (value === undefined || value === "") return;
+    this.#writer.tag(number, WireType.LengthDelimited).string(value);
   }
 
-  bytes(number: number, value: Uint8Array): void {
-    if (value.byteLength > 0) this.#writer.tag(number, WireType.LengthDelimited).bytes(value);
+  flag(number: number, _: string, value: boolean | undefined): void {
+    if (value === true) this.#writer.tag(number, WireType.Varint).bool(true);
   }
 
-  flag(number: number, value: boolean): void {
-    if (value) this.#writer.tag(number, WireType.Varint).bool(true);
-  }
-
-  /** A 64-bit integer, of which numbers hold the safe ones. */
-  unsigned(number: number, value: number): void {
-    if (value <= 0) return;
+  unsigned(number: number, _: string, value: number | undefined): void {
+    if (value === undefined || value <= 0) return;
     this.#writer.tag(number, WireType.Varint);
-    // The same bytes; but for a large one it needs a BigInt.
+    // Both write the same bytes, but uint64 needs a BigInt for a number.
     if (value <= uint32Max) this.#writer.uint32(value);
     else this.#writer.uint64(value);
   }
 
-  /** A number of seconds as a 32-bit integer: rounded up, and as many as it can say when there are more. */
-  seconds(number: number, value: number): void {
-    this.unsigned(number, Math.min(Math.ceil(value), uint32Max));
+  seconds(number: number, name: string, value: number): void {
+    this.unsigned(number, name, Math.min(Math.ceil(value), uint32Max));
   }
 
-  /** What is written from here to {@link end} is a message within this one. */
-  begin(number: number): void {
+  payload(number: number, _: string, value: Payload): void {
+    if (value.length === 0) return;
+    this.#writer.tag(number, WireType.LengthDelimited).bytes(payloadBytes(value));
+  }
+
+  json(number: number, name: string, value: JsonText | undefined): void {
+    this.text(number, name, value);
+  }
+
+  message<M>(number: number, _: string, message: M | undefined, fields: Fields<M>): void {
+    if (message === undefined) return;
     this.#writer.tag(number, WireType.LengthDelimited).fork();
-  }
-
-  end(): void {
+    fields(this, message);
     this.#writer.join();
   }
 
-  /** One entry of a map of messages: begun, with its name, and the message begun too. Two ends end it. */
-  beginEntry(number: number, name: string): void {
-    this.begin(number);
-    // Every implementation writes a name even when it is empty.
-    this.#writer.tag(1, WireType.LengthDelimited).string(name);
-    this.begin(2);
+  messages<M>(number: number, name: string, messages: readonly M[], fields: Fields<M>): void {
+    for (const message of messages) this.message(number, name, message, fields);
   }
 
-  /** One entry of a map of texts. */
-  textEntry(number: number, name: string, value: string): void {
-    this.begin(number);
-    this.#writer.tag(1, WireType.LengthDelimited).string(name);
-    this.#writer.tag(2, WireType.LengthDelimited).string(value);
-    this.end();
+  map<M>(number: number, _: string, entries: readonly MapEntry<M>[], fields: Fields<M>): void {
+    for (const [key, message] of entries) {
+      this.#beginEntry(number, key);
+      this.message(2, "value", message, fields);
+      this.#writer.join();
+    }
   }
 
-  /** All that was written, after its length, as it stands in a frame. The last call. */
-  delimited(): Uint8Array {
+  textMap(number: number, _: string, texts: Tags | undefined): void {
+    if (texts === undefined) return;
+    for (const [key, value] of Object.entries(texts)) {
+      this.#beginEntry(number, key);
+      this.#writer.tag(2, WireType.LengthDelimited).string(value).join();
+    }
+  }
+
+  /** The last call. */
+  finish(): Uint8Array {
     return this.#writer.join().finish();
   }
-}
 
-const uint32Max = 0xffff_ffff;
+  /** The key of an entry, and the value of a text, are written even if they are empty, as every implementation does. */
+  #beginEntry(number: number, key: string): void {
+    this.#writer.tag(number, WireType.LengthDelimited).fork();
+    this.#writer.tag(1, WireType.LengthDelimited).string(key);
+  }
+}

@@ -13,7 +13,10 @@ function decoded(tf: WireValue): {
   readonly complaints: readonly string[];
 } {
   const complaints: string[] = [];
-  return { filter: decodeFilter(new JsonFields({ tf }, "subscribe.", complaints)), complaints };
+  return {
+    filter: decodeFilter(new JsonFields({ tf }, ["subscribe"], complaints, undefined)),
+    complaints,
+  };
 }
 
 /** A filter of so many nodes. */

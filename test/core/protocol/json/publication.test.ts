@@ -1,9 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { encodeClientInfo, encodePublication } from "../../../../src/protocol/json/encode.ts";
+import { encodeBare, encodeClientInfo } from "../../../../src/protocol/json/encode.ts";
 import { memberText } from "../../../../src/protocol/json/text.ts";
+import type { Publication } from "../../../../src/protocol/publication.ts";
 import { valid } from "../valid-json-text.ts";
 
 const info = { user: "42", client: "c1" };
+
+/** A publication as it stands in its push. */
+function encodePublication(publication: Publication): string {
+  const push = encodeBare({ type: "publication", channel: "x", publication });
+  return memberText(push, "pub") ?? "";
+}
 
 describe("encoding a publication", () => {
   it("writes the data alone when there is nothing else", () => {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { disconnectCodes, unsubscribeCodes } from "../../../../src/protocol/codes.ts";
 import { encodePush as encodeJson } from "../../../../src/protocol/json/encode.ts";
-import { encodePush } from "../../../../src/protocol/protobuf/encode.ts";
+import { protobufCodec } from "../../../../src/protocol/protobuf/codec.ts";
 import type { Push } from "../../../../src/protocol/reply.ts";
 import { bytes, hex, proto, readFrame, said, sdkCodec, writeFrame } from "./peers.ts";
 import { textOf } from "../../../support/text-of.ts";
@@ -57,7 +57,7 @@ const goldens: [string, Push][] = [
 
 describe("encoding a push as Protobuf", () => {
   it.each(goldens)("[W5] writes %s", (golden, push) => {
-    expect(hex(encodePush(push))).toBe(golden);
+    expect(hex(protobufCodec.encodePush(push))).toBe(golden);
   });
 
   it.each(goldens)("[W5] says in %s what the JSON codec says", (golden, push) => {
@@ -75,7 +75,7 @@ describe("encoding a push as Protobuf", () => {
     ["07 2205 120178 2200", ""],
   ])("[W5] writes %s for the payload %s, byte for byte", (golden, payload) => {
     const publication = { data: bytes(payload), offset: 0 };
-    expect(hex(encodePush({ type: "publication", channel: "x", publication }))).toBe(
+    expect(hex(protobufCodec.encodePush({ type: "publication", channel: "x", publication }))).toBe(
       golden.replaceAll(" ", ""),
     );
   });
@@ -87,7 +87,11 @@ describe("encoding a push as Protobuf", () => {
     );
     fc.assert(
       fc.property(payloads, fc.string({ maxLength: 200 }), (data, channel) => {
-        const push = encodePush({ type: "publication", channel, publication: { data, offset: 9 } });
+        const push = protobufCodec.encodePush({
+          type: "publication",
+          channel,
+          publication: { data, offset: 9 },
+        });
         expect(JSON.parse(JSON.stringify(readFrame(replyType, bytes(hex(push)))))).toStrictEqual([
           {
             push: {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { errorCodes } from "../../../../src/protocol/codes.ts";
 import { encodeReply as encodeJson } from "../../../../src/protocol/json/encode.ts";
-import { encodeReply } from "../../../../src/protocol/protobuf/encode.ts";
+import { protobufCodec } from "../../../../src/protocol/protobuf/codec.ts";
 import type { Reply, SubscribeResult } from "../../../../src/protocol/reply.ts";
 import { bytes, hex, proto, readFrame, said, sdkCodec, writeFrame } from "./peers.ts";
 import { textOf } from "../../../support/text-of.ts";
@@ -125,7 +125,7 @@ const goldens: [string, Reply][] = [
 
 describe("encoding a reply as Protobuf", () => {
   it.each(goldens)("[W5] writes %s", (golden, reply) => {
-    expect(hex(encodeReply(reply))).toBe(golden);
+    expect(hex(protobufCodec.encodeReply(reply))).toBe(golden);
   });
 
   it.each(goldens)("[W5] says in %s what the JSON codec says", (golden, reply) => {
@@ -147,7 +147,7 @@ describe("encoding a reply as Protobuf", () => {
 
   it("[W5] tells an SDK that an answer is incomplete in a field that it skips", () => {
     const result = { clientCount: 3, userCount: 2, incomplete: true };
-    const reply = encodeReply({ id: 2, method: "presence_stats", result });
+    const reply = protobufCodec.encodeReply({ id: 2, method: "presence_stats", result });
     expect(sdkCodec.decodeReplies(bytes(hex(reply))).map((theirs) => said(theirs))).toStrictEqual([
       { id: 2, presence_stats: { num_clients: 3, num_users: 2 } },
     ]);
@@ -157,7 +157,7 @@ describe("encoding a reply as Protobuf", () => {
     const result = { ...connected, pingSeconds: 0.5 };
     const [reply] = readFrame(
       replyType,
-      bytes(hex(encodeReply({ id: 1, method: "connect", result }))),
+      bytes(hex(protobufCodec.encodeReply({ id: 1, method: "connect", result }))),
     );
     expect(said(reply)).toMatchObject({ connect: { ping: 1 } });
   });
@@ -166,7 +166,7 @@ describe("encoding a reply as Protobuf", () => {
     const result = { ttlSeconds: 1e300 };
     const [reply] = readFrame(
       replyType,
-      bytes(hex(encodeReply({ id: 1, method: "refresh", result }))),
+      bytes(hex(protobufCodec.encodeReply({ id: 1, method: "refresh", result }))),
     );
     expect(said(reply)).toStrictEqual({ id: 1, refresh: { expires: true, ttl: 4_294_967_295 } });
   });
