@@ -5,20 +5,21 @@ import type { Publication } from "../protocol/publication.ts";
 import { createDelta } from "./fossil.ts";
 import { limits } from "../limits.ts";
 
-/** How payloads stand where deltas were granted: JSON has all of them as strings, the binary formats as bytes. */
+/** The form of payloads for delta subscribers: strings in JSON, bytes in the binary formats. */
 export type DeltaForm = Codec["deltaForm"];
 
-/** Recovered publications as they are sent, and the last one's payload, from which the next patch may be made. */
+/** Recovered publications as they are sent, and the payload from which the next delta may be made. */
 interface DeltaChain {
   readonly publications: readonly Publication[];
-  /** Undefined when there is no publication. */
+  /** The payload of the last publication; undefined if there is none. */
   readonly last: Payload | undefined;
 }
 
 /**
- * Recovered publications: the first one full, each further one made out of the one before it where that is shorter.
+ * Recovered publications for a delta subscriber (rule D2): the first one in full, each further one as a delta from the
+ * one before it where that is shorter.
  *
- * @param known what was made of the channel's publications for others
+ * @param known deltas of this and other channels, made for earlier subscribers; new ones are added
  */
 export function deltaChain(
   publications: readonly Publication[],
@@ -48,7 +49,7 @@ export function deltaChain(
 }
 
 /**
- * A publication as a patch that makes its payload out of the base, or in full when the patch isn't shorter on the wire.
+ * A publication as a delta from the base, or in full if the delta isn't shorter on the wire.
  *
  * @param base the payload that the same subscriber got before
  */
@@ -57,14 +58,14 @@ export function patchOrFull(publication: Publication, base: Payload, form: Delta
   return shorterOf(publication, deltaBytes(base, form), target, form);
 }
 
-/** A publication with its whole payload, as those see it to whom deltas were granted (docs/protocol.md 3.1). */
+/** A publication in full, in the form that delta subscribers get (docs/protocol.md 3.1). */
 export function fullForDelta(publication: Publication, form: DeltaForm): Publication {
   return form === "bytes"
     ? publication
     : { ...publication, data: asString(payloadJson(publication.data)) };
 }
 
-/** The bytes that patches are made from and for: an SDK keeps the same ones of what it got. */
+/** The bytes of a payload from which a delta is made, and which it produces: the same that an SDK keeps of it. */
 function deltaBytes(payload: Payload, form: DeltaForm): Uint8Array {
   return payloadBytes(form === "text" ? payloadJson(payload) : payload);
 }
@@ -75,34 +76,38 @@ function shorterOf(
   target: Uint8Array,
   form: DeltaForm,
 ): Publication {
-  const patch = createDelta(base, target);
-  if (patch === undefined) return fullForDelta(publication, form);
-  if (form === "bytes") return { ...publication, data: patch, delta: true };
-  const text = new TextDecoder().decode(patch);
-  const patched: Publication = { ...publication, data: asString(text), delta: true };
-  const patchedLength = patch.length + patched.data.length - text.length;
-  // In full it takes at least its bytes and two quotes, which mostly settles it without writing it.
-  if (patchedLength < target.length + 2) return patched;
+  const delta = createDelta(base, target);
+  if (delta === undefined) return fullForDelta(publication, form);
+  if (form === "bytes") return { ...publication, data: delta, delta: true };
+  const text = new TextDecoder().decode(delta);
+  const asDelta: Publication = { ...publication, data: asString(text), delta: true };
+  const deltaLength = delta.length + asDelta.data.length - text.length;
+  // In full the payload takes at least its bytes and two quotes. This mostly settles it without writing it in full.
+  if (deltaLength < target.length + 2) return asDelta;
   const full = fullForDelta(publication, form);
-  return patchedLength < payloadLength(full.data) ? patched : full;
+  return deltaLength < payloadLength(full.data) ? asDelta : full;
 }
 
-/** JSON of one string. A lone surrogate becomes what it is in UTF-8 anyway, or some SDKs couldn't make bytes of it. */
+/**
+ * A JSON string. A lone surrogate becomes U+FFFD, which it would be in UTF-8 anyway, because some SDKs can't convert a
+ * lone surrogate to bytes.
+ */
 function asString(text: string): JsonText {
   return trustedJsonText(JSON.stringify(text.toWellFormed()));
 }
 
 /**
- * What was made for those who recovered before: when thousands come back together they missed the same, and a patch is made
- * once for all of them. They also hold one payload between them, and not a copy each. It may be empty at any time.
+ * Deltas that were made for subscribers that recovered. Thousands of subscribers that come back together missed the
+ * same publications, and each delta is made once for all of them. They also share one payload instead of holding a copy
+ * each. This is a cache, which may be emptied at any time.
  */
 export class KnownDeltas {
   readonly #entries = new Map<string, KnownDelta>();
   #bytes = 0;
 
   /**
-   * @param previous the payload before it; undefined for a publication in full
-   * @returns how it is sent, with the payload that others hold; undefined when it isn't known
+   * @param previous the payload of the publication before; undefined for a publication in full
+   * @returns the form in which it is sent, with the payload that other subscribers hold; undefined if it isn't known
    */
   find(
     channel: string,
@@ -116,7 +121,7 @@ export class KnownDeltas {
   }
 
   add(channel: string, form: DeltaForm, offset: number, entry: KnownDelta): void {
-    // Without history nothing is recovered, and it has no place that it could be known by.
+    // Without history no publication is recovered, and none has an offset for a key.
     if (offset === 0) return;
     const bytes = bytesOf(entry);
     if (this.#bytes + bytes > limits.knownDeltasBytesMax) {
@@ -131,9 +136,9 @@ export class KnownDeltas {
   }
 }
 
-/** How one payload is sent to those who have another one. */
+/** The form in which a payload is sent to subscribers that hold another one. */
 interface KnownDelta {
-  /** Undefined where it is sent in full. */
+  /** The payload that the subscribers hold; undefined if the new one is sent in full. */
   readonly previous: Payload | undefined;
   readonly payload: Payload;
   readonly sent: Pick<Publication, "data" | "delta">;
@@ -145,10 +150,12 @@ function keyOf(
   previous: Payload | undefined,
   offset: number,
 ): string {
-  return `${previous === undefined ? "full" : "patch"} ${form} ${offset} ${channel}`;
+  return `${previous === undefined ? "full" : "delta"} ${form} ${offset} ${channel}`;
 }
 
-/** The same place may hold something else: in another epoch, or in a channel that was forgotten. */
+/**
+ * Compares payloads, since an offset may have another publication in another epoch, or after the channel was forgotten.
+ */
 function isSame(one: Payload | undefined, other: Payload | undefined): boolean {
   if (one === other) return true;
   if (!(one instanceof Uint8Array) || !(other instanceof Uint8Array)) return false;
@@ -159,4 +166,5 @@ function bytesOf({ payload, sent }: KnownDelta): number {
   return payload.length + sent.data.length + overheadBytes;
 }
 
+/** Memory for an entry besides its payloads. */
 const overheadBytes = 256;

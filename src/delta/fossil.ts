@@ -10,22 +10,14 @@ import {
   wholeCharacters,
 } from "./match.ts";
 
-const newLine = 0x0a;
-const comma = 0x2c;
-const colon = 0x3a;
-const semicolon = 0x3b;
-const atSign = 0x40;
-
-/** Header, one copy and checksum, each as short as can be. */
-const deltaBytesMin = 8;
-
 /**
- * A delta in fossil's format (docs/protocol.md 3.1), from which and from the base SDKs make the target again. Where both are UTF-8,
- * so is the delta. Time and memory are in proportion to both, whatever is in them.
+ * A delta in Fossil's format (docs/protocol.md 3.1), from which, with the base, SDKs produce the target (rule D1). If
+ * both are UTF-8, the delta is UTF-8 too. Time and memory are proportional to both lengths, whatever the bytes are.
  *
- * @param base at most 2^32 - 1 bytes, as the target
- * @param work where the work done is counted
- * @returns undefined when the delta isn't shorter than the target
+ * @param base   at most 2^32 - 1 bytes
+ * @param target at most 2^32 - 1 bytes
+ * @param work   counts the work
+ * @returns undefined if the delta isn't shorter than the target
  */
 export function createDelta(
   base: Uint8Array,
@@ -36,14 +28,14 @@ export function createDelta(
   const copies = findCopies(base, target, work);
   if (copies.length === 0) return undefined;
   const size = sizeOf(copies, target.length);
-  // Without the digits of the checksum, of which there is at least one.
+  // The size is without the digits of the checksum, of which there is at least one.
   if (size + 1 >= target.length) return undefined;
   const sum = checksum(target);
   const length = size + digitCount(sum);
   return length < target.length ? written(copies, target, sum, length) : undefined;
 }
 
-/** How many bytes a delta takes, but for the digits of its checksum. */
+/** The size of a delta in bytes, without the digits of its checksum. */
 function sizeOf(copies: readonly Copy[], targetLength: number): number {
   let size = digitCount(targetLength) + 2;
   let done = 0;
@@ -86,9 +78,12 @@ function writeOperator(delta: Uint8Array, place: number, value: number, operator
   return end + 1;
 }
 
-/** The sum of the target's big-endian 32-bit words; what is missing of the last one is 0. SDKs disconnect where it differs. */
+/**
+ * The sum of the target's big-endian 32-bit words; bytes missing from the last word are 0. An SDK disconnects if the
+ * sum differs from its own.
+ */
 function checksum(bytes: Uint8Array): number {
-  // A column of 2^32 bytes adds up to less than 2^53, so nothing is lost before the end.
+  // A column of 2^30 bytes adds up to less than 2^53, so the sums are exact.
   const columns: [number, number, number, number] = [0, 0, 0, 0];
   const whole = bytes.length - (bytes.length % 4);
   for (let place = 0; place < whole; place += 4) {
@@ -103,24 +98,15 @@ function checksum(bytes: Uint8Array): number {
   return ((columns[0] << 24) + (columns[1] << 16) + (columns[2] << 8) + columns[3]) >>> 0;
 }
 
-/** All of the base is searched for what is new in the target, unless the base is so many times as large. */
-const searchedPerNewByte = 256;
-
 /**
- * The search ends after so many steps for each byte of base and target. Even runs of one byte take fewer; only who looks for
- * places whose hashes are equal by calculation gets there, and then the rest isn't searched.
- */
-const stepsPerByteMax = 12;
-
-/**
- * What of the target can be copied from the base, in the target's order: each copy makes the delta shorter.
- * Most updates change one small place, so equal beginnings and ends come first, and often nothing else is to be done.
+ * The parts of the target that are copied from the base, in the order of the target: each copy makes the delta shorter.
+ * Most updates change one small place. Therefore equal beginnings and ends are looked for first, and often that is all.
  */
 function findCopies(base: Uint8Array, target: Uint8Array, work: DeltaWork): Copy[] {
   const prefixLength = commonPrefix(base, 0, target, 0, target.length);
   const prefix = worthwhile({ offset: 0, start: 0, length: prefixLength }, target);
   const from = prefix === undefined ? 0 : prefix.start + prefix.length;
-  // It may overlap the prefix in the base, from which anything can be copied twice.
+  // In the base the suffix may overlap the prefix, because any part of the base can be copied twice.
   const suffixMax = target.length - from;
   const suffixLength = commonSuffix(base, base.length, target, target.length, suffixMax);
   const offset = base.length - suffixLength;
@@ -143,7 +129,10 @@ function findCopies(base: Uint8Array, target: Uint8Array, work: DeltaWork): Copy
   return copies;
 }
 
-/** Each byte of the target is either passed once or part of one copy, so the work is in proportion to their number. */
+/**
+ * Adds the copies between two places of the target. Each byte is either passed once or part of one copy, so the work is
+ * proportional to the number of bytes.
+ */
 function searchCopies(
   index: BlockIndex,
   target: Uint8Array,
@@ -164,7 +153,7 @@ function searchCopies(
       at++;
     } else {
       copies.push(copy);
-      // It holds all of the block at `at` but for a part of a character, so this goes on.
+      // The copy has the whole block at `at`, except for a part of a character, so `at` advances.
       copied = copy.start + copy.length;
       at = copied;
       hash = hashBlock(target, at);
@@ -172,7 +161,10 @@ function searchCopies(
   }
 }
 
-/** The copy at whole characters; undefined when it takes as much as the bytes themselves and the insert they'd be split off. */
+/**
+ * The copy without parts of characters at its ends; undefined if it takes no fewer bytes than inserting its bytes
+ * would. A copy may split an insert in two, so the header of one more insert counts as part of the copy.
+ */
 function worthwhile(match: Copy, target: Uint8Array): Copy | undefined {
   const copy = wholeCharacters(match, target);
   const split = digitCount(target.length) + 1;
@@ -180,15 +172,12 @@ function worthwhile(match: Copy, target: Uint8Array): Copy | undefined {
   return copy.length > taken ? copy : undefined;
 }
 
-/** A number's digits in a delta, in base 64, the first one the most significant (docs/protocol.md 3.1). */
-const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
-
-/** How many digits a number below 2^32 has; 0 has one. */
+/** The number of digits of a number below 2^32; 0 has one. */
 function digitCount(value: number): number {
   return Math.max(1, Math.ceil((32 - Math.clz32(value)) / 6));
 }
 
-/** Writes a number below 2^32 with its digits. Gives the place behind it. */
+/** Writes the digits of a number below 2^32, and returns the place after them. */
 function writeNumber(bytes: Uint8Array, at: number, value: number): number {
   const end = at + digitCount(value);
   let rest = value;
@@ -198,3 +187,26 @@ function writeNumber(bytes: Uint8Array, at: number, value: number): number {
   }
   return end;
 }
+
+/** The digits of numbers in a delta, in base 64, the most significant one first (docs/protocol.md 3.1). */
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
+
+/** The size of the shortest delta: header, one copy and checksum. */
+const deltaBytesMin = 8;
+
+/**
+ * The whole base is searched for new bytes of the target, unless the base is more than this many times as long as they.
+ */
+const searchedPerNewByte = 256;
+
+/**
+ * The steps of the search for each byte of base and target, after which the rest isn't searched. Even runs of one byte
+ * take fewer steps; only an attacker who calculates places with equal hashes gets there.
+ */
+const stepsPerByteMax = 12;
+
+const newLine = 0x0a;
+const comma = 0x2c;
+const colon = 0x3a;
+const semicolon = 0x3b;
+const atSign = 0x40;

@@ -1,33 +1,36 @@
-/** How many bytes a match is found by: the block size of fossil itself (docs/protocol.md 3.1). */
+/** The bytes of a block, the shortest match that is found: Fossil's own block size (docs/protocol.md 3.1). */
 export const blockBytes = 16;
 
-/** How many places of the base are compared for one of the target. Hostile data have thousands that look alike. */
+/**
+ * The most places of the base that are compared with one place of the target. Hostile data have thousands of equal
+ * hashes.
+ */
 const candidatesMax = 8;
 
 const multiplier = 0x9e3779b1;
-/** The multiplier to the power of 15, in 32 bits: what the first byte of a block was multiplied by. */
+/** The multiplier to the power of 15, modulo 2^32: the factor of a block's first byte in its hash. */
 const firstByteFactor = 0x6e8c7251;
 
-/** The work done for a delta: bytes and table entries looked at. For tests, which can't trust a clock. */
+/** The work for a delta: bytes and table entries that were read. Tests read it, because a clock isn't reliable. */
 export interface DeltaWork {
   steps: number;
 }
 
-/** Where the blocks of a part of the base are, by their hash. Takes half a byte to a byte for each byte of it. */
+/** An index of the blocks of a part of the base, by hash. It takes half a byte to a byte for each byte of that part. */
 export class BlockIndex {
   readonly #base: Uint8Array;
   readonly #from: number;
   readonly #work: DeltaWork;
-  /** By hash, the first block with it, counted from 1; 0 for none. */
+  /** By bucket of the hash, the first block in it, counted from 1; 0 for none. */
   readonly #heads: Int32Array;
-  /** By block, the next one with its hash. */
+  /** By block, the next block in its bucket; 0 for none. */
   readonly #next: Int32Array;
   readonly #shift: number;
 
-  /** Takes the part of the base from `from` up to `to`; what is left of it after the last whole block isn't indexed. */
+  /** Indexes the base from `from` up to `to`, except for the bytes after the last whole block. */
   constructor(base: Uint8Array, from: number, to: number, work: DeltaWork) {
     const blocks = Math.floor((to - from) / blockBytes);
-    // At least two entries: a shift by 32 would be one by 0.
+    // At least two buckets, because in JavaScript a shift by 32 is a shift by 0.
     const bits = Math.max(1, 32 - Math.clz32(blocks));
     this.#base = base;
     this.#from = from;
@@ -35,7 +38,8 @@ export class BlockIndex {
     this.#shift = 32 - bits;
     this.#heads = new Int32Array(2 ** bits);
     this.#next = new Int32Array(blocks + 1);
-    // Backwards, so that a search meets the first of equal blocks first: in a long run of them, most follows that one.
+    // Backwards, so that a search meets the first of equal blocks first: in a long run of equal blocks, the longest
+    // match begins there.
     for (let block = blocks; block > 0; block--) {
       const bucket = this.#bucket(hashBlock(base, this.#blockAt(block)));
       this.#next[block] = this.#heads[bucket] ?? 0;
@@ -45,10 +49,14 @@ export class BlockIndex {
   }
 
   /**
-   * The longest match around the block at `at` of the target, whose hash is given, within `from` up to `to` of the target.
-   * Comparing takes at most {@link candidatesMax} times as many steps as the match is long.
+   * The longest match around a block of the target. Comparing takes at most {@link candidatesMax} times as many steps
+   * as the match is long.
    *
-   * @returns undefined when the base has no such block
+   * @param hash the hash of the block
+   * @param at   the place of the block
+   * @param from where the match may begin at the earliest
+   * @param to   where it ends at the latest
+   * @returns undefined if the base has no such block
    */
   longestMatch(
     target: Uint8Array,
@@ -92,7 +100,7 @@ export class BlockIndex {
   }
 }
 
-/** A hash whose high bits depend on all of a block; those of a rolled one hardly know the block's last byte. */
+/** Mixes a rolled hash, whose high bits hardly depend on the block's last byte, so that they depend on all bytes. */
 export function spread(hash: number): number {
   return Math.imul(hash, multiplier);
 }
@@ -106,25 +114,25 @@ export function hashBlock(bytes: Uint8Array, at: number): number {
   return hash;
 }
 
-/** The hash of the block at `at + 1`, from the one at `at`. */
+/** The hash of the block at `at + 1`, from that of the block at `at`. */
 export function rollHash(hash: number, bytes: Uint8Array, at: number): number {
   const rest = hash - Math.imul(bytes[at] ?? 0, firstByteFactor);
   return (Math.imul(rest, multiplier) + (bytes[at + blockBytes] ?? 0)) | 0;
 }
 
-/** Bytes of the target that stand in the base as well. */
+/** A part of the target that is in the base as well. */
 export interface Copy {
-  /** Where in the base. */
+  /** The place in the base. */
   readonly offset: number;
-  /** Where in the target. */
+  /** The place in the target. */
   readonly start: number;
   readonly length: number;
 }
 
 /**
- * A copy without the parts of characters at its ends, because a JSON client gets patches as text, in which half a character
- * can't stand (docs/protocol.md 3.1). In UTF-8 a copy of whole characters begins and ends between characters of the base as well, so
- * the target alone is looked at.
+ * A copy without the parts of characters at its ends, because JSON clients get deltas as text, which can't hold a part
+ * of a character (docs/protocol.md 3.1). In UTF-8 a copy of whole characters begins and ends between characters of the
+ * base as well, so only the target is checked.
  */
 export function wholeCharacters(copy: Copy, target: Uint8Array): Copy {
   const start = borderFrom(target, copy.start, 1);
@@ -132,7 +140,10 @@ export function wholeCharacters(copy: Copy, target: Uint8Array): Copy {
   return { offset: copy.offset + start - copy.start, start, length: Math.max(0, end - start) };
 }
 
-/** The next place between two characters. A character has at most three more bytes; where there are four, it isn't text. */
+/**
+ * The next place between two characters. A character has at most three bytes after its first; if there are four, the
+ * bytes aren't text, and the place stays.
+ */
 function borderFrom(bytes: Uint8Array, place: number, step: 1 | -1): number {
   for (let moved = 0; moved <= 3; moved++) {
     if (!isInsideCharacter(bytes[place + moved * step])) return place + moved * step;
@@ -144,7 +155,7 @@ function isInsideCharacter(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x80 && byte < 0xc0;
 }
 
-/** How many bytes are equal from these places on, at most `max`. */
+/** The number of equal bytes from these places on, at most `max`. */
 export function commonPrefix(
   a: Uint8Array,
   aFrom: number,
@@ -158,7 +169,7 @@ export function commonPrefix(
   return length;
 }
 
-/** How many bytes are equal before these places, at most `max`. */
+/** The number of equal bytes before these places, at most `max`. */
 export function commonSuffix(
   a: Uint8Array,
   aTo: number,

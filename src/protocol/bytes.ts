@@ -1,27 +1,27 @@
 import type { Message } from "./codec.ts";
 
-/** Whether a text takes at most so many bytes as UTF-8. Most texts need no counting, and then none is done. */
+/** Whether a text takes at most so many bytes as UTF-8. The bytes are only counted if the length doesn't settle it. */
 export function utf8Fits(text: string, bytesMax: number): boolean {
   // A UTF-16 unit takes at least one byte and at most three.
   if (text.length > bytesMax) return false;
   return text.length * 3 <= bytesMax || utf8Length(text) <= bytesMax;
 }
 
-/** How many bytes a text takes as UTF-8. */
+/** The number of bytes that a text takes as UTF-8. */
 export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).byteLength;
 }
 
-/** Bytes as text; undefined when they are not UTF-8. A byte order mark is kept, so that it is refused: JSON has none. */
+/** Bytes as text; undefined if they aren't UTF-8. A byte order mark is kept, so that JSON.parse refuses it. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return undefined; // It throws on bad input, and only then.
+    return undefined; // The decoder throws on bad input, and only then.
   }
 }
 
-/** Bytes after each other; the part itself, not a copy, when there is only one. */
+/** The parts one after the other, in new memory; a single part is returned as it is, not copied. */
 export function concatenated(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;
@@ -34,7 +34,7 @@ export function concatenated(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Puts the messages of a binary format into one frame. All are its own, so none is text. */
+/** Joins messages of a binary format, none of which is text, to one frame. */
 export function joinBinaryFrame(messages: readonly Message[]): Message {
   return concatenated(messages.filter((message) => typeof message !== "string"));
 }

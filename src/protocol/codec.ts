@@ -3,58 +3,55 @@ import type { Push, Reply } from "./reply.ts";
 import { limits } from "../limits.ts";
 
 /**
- * Turns frames into commands and decisions into frames. One implementation per wire format; nothing outside
- * `protocol/` knows which one a connection speaks. Decoding and encoding never throw.
+ * Decodes a client's frames to commands, and encodes replies and pushes to frames. Each format has one codec; the
+ * folders above `protocol/` treat all codecs alike. Decoding and encoding never throw.
  */
 export interface Codec {
   readonly name: CodecName;
   /**
-   * How a payload stands where a subscriber asked for deltas (docs/protocol.md 3.1): JSON has all of them as strings, full ones and
-   * patches; the binary formats have bytes as ever.
+   * The form of payloads for delta subscribers (docs/protocol.md 3.1): in JSON all of them are strings, full payloads
+   * and deltas alike; in the binary formats they are bytes, as for any subscriber.
    */
   readonly deltaForm: "text" | "bytes";
-  /** The frame that asks a client whether it is still there. */
+  /** The frame of the server's ping. */
   readonly ping: Message;
   decodeFrame(frame: Message): DecodedFrame;
   encodeReply(reply: Reply): Message;
   encodePush(push: Push): Message;
-  /** Puts messages into one transport frame, in order. Takes at least one, all made by the same codec. */
+  /** Joins messages to one frame, in their order. Takes at least one, all encoded by the same codec. */
   joinFrame(messages: readonly Message[]): Message;
 }
 
-/**
- * one_way: JSON for those who only listen (docs/protocol.md 4.5). Their first and only frame is what a connect command asks for, and
- * they get pushes without a wrapper.
- */
+/** "one_way" is the JSON of unidirectional clients (docs/protocol.md 4.5); sessions store these names (rule V1). */
 export type CodecName = "json" | "protobuf" | "msgpack" | "one_way";
 
-/** One encoded reply or push; also a frame of its own. Text in JSON, bytes in the binary formats. */
+/** An encoded reply, push or frame; a single message is also a frame. Text in JSON, bytes in the binary formats. */
 export type Message = string | Uint8Array;
 
 /**
- * What stood in one frame. Commands before a malformed one are valid and must be carried out first;
- * `malformed` then says what is wrong with the next, naming a field but never quoting a token or payload.
+ * The commands of a frame before the first malformed one, which are valid and must be carried out (rule C8).
+ * `malformed` says what is wrong with that one; it names a field and never quotes a token or payload.
  */
 export interface DecodedFrame {
   readonly commands: readonly Command[];
   readonly malformed?: string;
 }
 
-/** One command of a frame, or what is wrong with it, naming a field but never quoting a value. */
+/** A command, or the reason why it is malformed, which names a field and never quotes a value. */
 export type DecodedCommand =
   | { readonly outcome: "command"; readonly command: Command }
   | { readonly outcome: "malformed"; readonly reason: string };
 
+/** A command that can't be read, for this reason. */
 export function malformed(reason: string): DecodedCommand {
   return { outcome: "malformed", reason };
 }
 
 /**
- * The commands of a frame, of whatever format. It ends at the first malformed one, so what it has is in order and without a
- * hole.
+ * Reads the commands of a frame of any format, up to the first malformed one or to `limits.frameCommandsMax`.
  *
- * @param hasNext whether something follows what was read
- * @param next    reads the next command; asked only where there is one
+ * @param hasNext whether the frame has another command
+ * @param next    reads that command; only called if there is one
  */
 export function readFrame(hasNext: () => boolean, next: () => DecodedCommand): DecodedFrame {
   const commands: Command[] = [];
@@ -69,7 +66,7 @@ export function readFrame(hasNext: () => boolean, next: () => DecodedCommand): D
   return { commands };
 }
 
-/** A frame of which nothing can be read. */
+/** A frame without a command that could be read. */
 export function malformedFrame(reason: string): DecodedFrame {
   return { commands: [], malformed: reason };
 }

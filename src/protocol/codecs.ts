@@ -4,12 +4,12 @@ import { messagePackCodec } from "./messagepack/codec.ts";
 import { unidirectionalCodec } from "./json/unidirectional-codec.ts";
 import { protobufCodec } from "./protobuf/codec.ts";
 
-/** Whether there is a codec of that name: a session that another release wrote may have one that isn't known yet. */
+/** Whether a codec has that name. A session that another release stored may name one that this release doesn't have. */
 export function isCodecName(name: unknown): name is CodecName {
   return name === "json" || name === "protobuf" || name === "msgpack" || name === "one_way";
 }
 
-/** The codec of that name; JSON where none is named. */
+/** The codec of that name; that of JSON if there is no name. */
 export function codecNamed(name: CodecName = "json"): Codec {
   switch (name) {
     case "json":

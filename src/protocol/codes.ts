@@ -1,23 +1,23 @@
 /**
- * Every number the protocol puts on the wire, once, with the words that go with it.
- * Clients act on the numbers alone: a close code in 3500…3999 or 4500…4999 strands a client for good, every
- * other one makes it come back. So never choose one of those for a fault of our own (docs/protocol.md 1.7 to 1.9).
+ * The codes of errors, disconnects and unsubscribes, with their messages (docs/protocol.md 1.7 to 1.9). Clients act on
+ * the numbers alone: after a close code from 3500 to 3999 or from 4500 to 4999 a client doesn't connect again, after
+ * any other it does. A fault of the server must therefore never have a code of those ranges.
  */
 
-/** What a command is answered with when it fails. `temporary` invites the client to try again. */
+/** The error of a command that failed. After a temporary one the client may try again. */
 export interface ErrorCode {
   readonly code: number;
   readonly message: string;
   readonly temporary: boolean;
 }
 
-/** What a connection is closed with: a WebSocket close code and its reason. */
+/** The code and the reason of a WebSocket close frame, or of a disconnect push. */
 export interface DisconnectCode {
   readonly code: number;
   readonly reason: string;
 }
 
-/** What a subscription is ended with. From 2500 on the client subscribes again by itself. */
+/** The code and the reason of an unsubscribe push. From 2500 on the client subscribes again by itself. */
 export interface UnsubscribeCode {
   readonly code: number;
   readonly reason: string;

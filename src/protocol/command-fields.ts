@@ -14,10 +14,10 @@ import type {
 import type { FieldReader } from "./fields.ts";
 
 /**
- * The fields of all that clients send (docs/protocol.md 1.2 and 1.3), for the three formats at once: a new field is one line here.
- * The numbers and names are those of client.proto, to which a test holds them. Fields that no line reads are ignored, since newer
- * clients send fields that Dormouse doesn't know. Of several complaints the first one counts, so the order of the lines is
- * observable.
+ * The fields of all that clients send (docs/protocol.md 1.2 and 1.3), for the three formats at once: a new field is one
+ * line here. The numbers and names are those of client.proto, to which a test holds them. Fields that no line reads are
+ * ignored, since newer clients send fields that Dormouse doesn't know. Of several complaints the first one counts, so
+ * the order of the lines is observable.
  */
 
 /**
@@ -25,8 +25,9 @@ import type { FieldReader } from "./fields.ts";
  *
  * @param command       the command's own fields
  * @param complaints    where all readers of the command leave their complaints, oldest first
- * @param readSubscribe reads a subscribe request, by means of {@link subscribeRequest} and {@link filterTexts}: each format has its
- *                      own order of reading the tags filter, and its own way not to read more of it than the limits allow
+ * @param readSubscribe reads a subscribe request, by means of {@link subscribeRequest} and {@link filterTexts}: each
+ *                      format has its own order of reading the tags filter, and its own way not to read more of it than
+ *                      the limits allow
  */
 export function readCommand(
   command: FieldReader,

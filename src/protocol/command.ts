@@ -2,8 +2,9 @@ import type { Payload } from "./payload.ts";
 import type { StreamPosition } from "./publication.ts";
 
 /**
- * What a client may send (docs/protocol.md 1.2 and 1.3), with every absent field given its meaning of absence:
- * "" for strings, 0 for numbers, false for flags. `id` is 0 only for `send`.
+ * A command as a client sends it (docs/protocol.md 1.2 and 1.3), with every absent field given its meaning of absence:
+ * "" for strings, 0 for numbers, false for flags. `id` is 0 only for `send`. `command-fields.ts` says how it is on the
+ * wire.
  */
 export type Command =
   | { readonly method: "connect"; readonly id: number; readonly request: ConnectRequest }
@@ -18,20 +19,20 @@ export type Command =
   | { readonly method: "rpc"; readonly id: number; readonly request: RpcRequest }
   | { readonly method: "send"; readonly id: number }
   | { readonly method: "ping"; readonly id: number }
-  /** The empty message: the answer to our ping. */
+  /** The empty message, which answers the server's ping. */
   | { readonly method: "pong" };
 
 export type CommandMethod = Command["method"];
 
 export interface ConnectRequest {
   readonly token: string;
-  /** The SDK's own name, such as "js"; for diagnosis only. */
+  /** The SDK's name, such as "js"; without effect. */
   readonly name: string;
-  /** Where the client was in the subscriptions the server made for it, by channel. */
+  /** The client's positions in its server-side subscriptions, by channel. */
   readonly subscriptions: ReadonlyMap<string, ServerSubscriptionRequest>;
 }
 
-/** How a client takes up a subscription that the server makes. */
+/** The position from which a client recovers a server-side subscription. */
 export interface ServerSubscriptionRequest {
   readonly recover: boolean;
   readonly epoch: string;
@@ -47,11 +48,11 @@ export interface SubscribeRequest {
   readonly positioned: boolean;
   readonly recoverable: boolean;
   readonly joinLeave: boolean;
-  /** The delta type asked for; "" for none. */
+  /** The requested type of deltas; "" for none. */
   readonly delta: string;
-  /** The tags filter (`tf`); absent when none came along. */
+  /** The tags filter (`tf`). */
   readonly filter?: FilterNode;
-  /** Bit 1: can do channel compaction. Bit 2: answer error 112 instead of `recovered: false`. */
+  /** Bit 1: the client knows channel compaction. Bit 2: see {@link flagErrorOnUnrecoverable}. */
   readonly flag: number;
   /** Subscription type; 0 is a stream. */
   readonly type: number;
@@ -63,22 +64,22 @@ export interface ChannelRequest {
 
 export interface PublishRequest {
   readonly channel: string;
-  /** Absent when the field was absent. */
+  /** Absent if the field was absent. */
   readonly data?: Payload;
-  /** 0 publishes to the stream; 1 to a map. */
+  /** 0 publishes to the stream, 1 to a map. */
   readonly type: number;
 }
 
 export interface HistoryRequest {
   readonly channel: string;
-  /** 0: only the position. -1: everything there is. Above 0: at most so many publications. */
+  /** 0: only the position. -1: all publications. Above 0: at most so many publications. */
   readonly limit: number;
   readonly since?: StreamPosition;
   readonly reverse: boolean;
 }
 
 interface RpcRequest {
-  /** The backend's name for what is called. */
+  /** The name of the called method. */
   readonly method: string;
 }
 
@@ -89,16 +90,16 @@ interface RefreshRequest {
 export interface SubRefreshRequest {
   readonly channel: string;
   readonly token: string;
-  /** 0 refreshes the token; 1 and 2 belong to shared poll. */
+  /** 0 refreshes the token; 1 and 2 belong to Centrifugo's shared poll. */
   readonly type: number;
 }
 
-/** Bit 2 of {@link SubscribeRequest.flag}. */
+/** Bit 2 of {@link SubscribeRequest.flag}: a subscribe that can't be recovered is answered 112 instead (rule R5). */
 export const flagErrorOnUnrecoverable = 2;
 
 /**
- * A tags filter as a client sends it (docs/protocol.md 3.2), with every absent field given its meaning of absence. A tree, no deeper
- * and no larger than the limits say; whether it makes sense is for `hub/tags-filter.ts` to say.
+ * A tags filter as a client sends it (docs/protocol.md 3.2), with every absent field given its meaning of absence: a
+ * tree within `limits.filterDepthMax` and `limits.filterNodesMax`. `hub/tags-filter.ts` checks whether it is valid.
  */
 export interface FilterNode {
   /** "" for a leaf, or `and`, `or`, `not`. */

@@ -3,14 +3,16 @@ import type { Payload } from "./payload.ts";
 import type { Tags } from "./publication.ts";
 
 /**
- * How a message's fields are written and read in every format. Messages name each field once, with its number in Protobuf
- * (client.proto) and its name in JSON and MessagePack: `reply-fields.ts` for what the server sends, `command-fields.ts` for what
- * clients send. Each format has one writer and one reader of the kinds below, and knows no message.
+ * The kinds of fields that messages have. Each field of a message is named once, with its number in Protobuf
+ * (client.proto) and its name in JSON and MessagePack: in `reply-fields.ts` for messages to clients, in
+ * `command-fields.ts` for messages from clients. A format is a writer and a reader of these kinds, and knows no
+ * message.
  */
 
 /**
- * Writes the fields of one message, in the order of the calls. A field that is undefined is left out. So is one that is "", 0, false
- * or empty, unless it is written "always"; in Protobuf it is left out in any case, as in all of proto3. Never throws.
+ * Writes the fields of one message, in the order of the calls. A field that is undefined is left out. So is one that is
+ * "", 0, false or empty, unless it is written "always"; in Protobuf it is left out in any case, as in all of proto3.
+ * Never throws.
  */
 export interface FieldWriter {
   text(number: number, name: string, value: string | undefined, always?: "always"): void;
@@ -22,7 +24,7 @@ export interface FieldWriter {
   seconds(number: number, name: string, value: number): void;
   /** A publication's data, byte for byte in Protobuf and MessagePack (rule W5). */
   payload(number: number, name: string, value: Payload): void;
-  /** JSON that a token or the configuration brought: JSON in JSON, and the bytes of its text in the binary formats. */
+  /** JSON from a token: spliced in unchanged in JSON, and the bytes of its text in the binary formats. */
   json(number: number, name: string, value: JsonText | undefined): void;
   /** A message within this one. It is written even if it has no fields, since its presence has a meaning. */
   message<M>(number: number, name: string, message: M | undefined, fields: Fields<M>): void;
@@ -52,9 +54,9 @@ export type Fields<M> = (out: FieldWriter, message: M) => void;
 export type MapEntry<M> = readonly [key: string, message: M];
 
 /**
- * Reads the fields of one message. An absent field has its meaning of absence: "", 0, false, undefined. A field of the wrong type,
- * or out of its type's range, has it too and leaves a complaint, so the caller asks once, at the end, whether there was any.
- * Complaints name the field and never quote its value, which may be a token.
+ * Reads the fields of one message. An absent field has its meaning of absence: "", 0, false, undefined. A field of the
+ * wrong type, or out of its type's range, has it too and leaves a complaint, so the caller asks once, at the end,
+ * whether there was any. Complaints name the field and never quote its value, which may be a token.
  */
 export interface FieldReader {
   has(number: number, name: string): boolean;
@@ -75,7 +77,8 @@ export interface FieldReader {
   /** A repeated message. */
   messages(number: number, name: string): Iterable<FieldReader>;
   /**
-   * A map of messages. A key comes from the sender, so no complaint quotes it: all entries have the map's path in complaints.
+   * A map of messages. A key comes from the sender, so no complaint quotes it: all entries have the map's path in
+   * complaints.
    *
    * @param countMax how many entries are read; more are a complaint, and then none is read
    */

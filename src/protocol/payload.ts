@@ -2,12 +2,15 @@ import { type JsonText, parseJsonText, trustedJsonText } from "./json/text.ts";
 import { utf8Length, utf8Text } from "./bytes.ts";
 
 /**
- * What somebody published, as it came (rule W2): JSON text, or bytes that aren't JSON on one line. Only this module decides
- * which of both bytes are, so that the same bytes are the same payload whichever codec brought them.
+ * The data of a publication, as its publisher sent it (rule W2): JSON text, or bytes that aren't JSON on one line. Only
+ * this module decides which of the two bytes are, so that the same bytes are the same payload whichever codec brought
+ * them (rule W7).
  */
 export type Payload = JsonText | Uint8Array;
 
-/** Bytes as a payload: text when they are JSON in UTF-8 on one line with nothing around it, and themselves otherwise. */
+/**
+ * Bytes as a payload: text if they are JSON in UTF-8 on one line with nothing around it, and otherwise the same bytes.
+ */
 export function payloadOf(bytes: Uint8Array): Payload {
   const text = utf8Text(bytes);
   if (text === undefined) return bytes;
@@ -15,41 +18,41 @@ export function payloadOf(bytes: Uint8Array): Payload {
   return json === text ? json : bytes;
 }
 
-/** A payload's bytes; those of text are its UTF-8. */
+/** The bytes of a payload; those of text are its UTF-8. */
 export function payloadBytes(payload: Payload): Uint8Array {
   return typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
 }
 
-/** How many bytes {@link payloadBytes} would give. */
+/** The number of bytes that {@link payloadBytes} gives. */
 export function payloadLength(payload: Payload): number {
   return typeof payload === "string" ? utf8Length(payload) : payload.byteLength;
 }
 
 /**
- * A payload for those who speak JSON: text as it is, bytes that are JSON on one line, and any other bytes as a string of
- * base64, from which a client can have them back.
+ * A payload for JSON clients: text as it is, bytes that are JSON as that JSON on one line, and other bytes as a string
+ * of base64, which a client can decode (rule W7).
  */
 export function payloadJson(payload: Payload): JsonText {
   return payloadText(payload) ?? trustedJsonText(`"${base64(payload)}"`);
 }
 
-/** A payload as JSON on one line; undefined when it isn't JSON. */
+/** A payload as JSON on one line; undefined if it isn't JSON. */
 export function payloadText(payload: Payload): JsonText | undefined {
   if (typeof payload === "string") return payload;
   const text = utf8Text(payload);
   return text === undefined ? undefined : parseJsonText(text);
 }
 
-/** Decodes base64; undefined when it isn't that. */
+/** Decodes base64; undefined if the text isn't base64. */
 export function parseBase64(encoded: string): Uint8Array | undefined {
   try {
     return Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
   } catch {
-    return undefined; // It throws on bad input, and only then.
+    return undefined; // `atob` throws on bad input, and only then.
   }
 }
 
-/** A payload's bytes in base64, as JSON has room for them. */
+/** The bytes of a payload in base64, in which JSON can carry them. */
 export function base64(payload: Payload): string {
   let binary = "";
   for (const byte of payloadBytes(payload)) binary += String.fromCharCode(byte);

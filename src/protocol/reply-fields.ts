@@ -13,10 +13,10 @@ import type {
 } from "./reply.ts";
 
 /**
- * The fields of all that the server sends (docs/protocol.md 1.2 and 1.3), for the three formats at once: a new field is one line
- * here. The numbers and names are those of client.proto, to which a test holds them. Fields stand in the order of their
- * numbers, in which every format writes them. "always" marks the fields that SDKs read without checking for their presence, and
- * those that are absent only if they are undefined.
+ * The fields of all that the server sends (docs/protocol.md 1.2 and 1.3), for the three formats at once: a new field is
+ * one line here. The numbers and names are those of client.proto, to which a test holds them. Fields stand in the order
+ * of their numbers, in which every format writes them. "always" marks the fields that SDKs read without checking for
+ * their presence, and those that are absent only if they are undefined.
  */
 
 /** The fields of a reply to a command. */
@@ -137,7 +137,10 @@ function noFields(): void {
   // The results of unsubscribe, publish and rpc are empty.
 }
 
-/** The fields of a publication. They are written for each publication, so this function and all that it calls must stay fast. */
+/**
+ * The fields of a publication. They are written for each publication, so this function and all that it calls must stay
+ * fast.
+ */
 function publicationFields(out: FieldWriter, publication: Publication): void {
   out.payload(4, "data", publication.data);
   out.message(5, "info", publication.info, clientInfoFields);

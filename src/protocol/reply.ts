@@ -2,7 +2,10 @@ import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "./codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "./publication.ts";
 import type { JsonText } from "./json/text.ts";
 
-/** An answer to one command; `id` is the command's own (docs/protocol.md 1.2). */
+/**
+ * The reply to one command, with the command's `id` (docs/protocol.md 1.2). Its fields on the wire are in
+ * `reply-fields.ts`.
+ */
 export type Reply =
   | { readonly id: number; readonly error: ErrorCode }
   | { readonly id: number; readonly method: "connect"; readonly result: ConnectResult }
@@ -16,16 +19,16 @@ export type Reply =
   | { readonly id: number; readonly method: "refresh"; readonly result: Expiry }
   | { readonly id: number; readonly method: "sub_refresh"; readonly result: Expiry };
 
-/** What the server sends unasked, about one channel or about the connection itself. */
+/** A message that answers no command: about one channel, or about the connection itself (docs/protocol.md 1.2). */
 export type Push =
   | { readonly type: "publication"; readonly channel: string; readonly publication: Publication }
   | { readonly type: "join"; readonly channel: string; readonly info: ClientInfo }
   | { readonly type: "leave"; readonly channel: string; readonly info: ClientInfo }
   | { readonly type: "unsubscribe"; readonly channel: string; readonly code: UnsubscribeCode }
-  /** Where there is no close frame to say it (docs/protocol.md 1.4, item 12). */
+  /** For streams, which have no close frame to carry the code (docs/protocol.md 1.4, item 12). */
   | { readonly type: "disconnect"; readonly code: DisconnectCode };
 
-/** When a credential ends: whole seconds from now; 0 says that it never does. */
+/** The lifetime of a credential, in whole seconds from now; 0 if it doesn't end. */
 export interface Expiry {
   readonly ttlSeconds: number;
 }
@@ -39,11 +42,11 @@ export interface ConnectResult extends Expiry {
   readonly pong: boolean;
   /** Server time, ms since 1970; absent unless the configuration asks for it. */
   readonly timeMs?: number;
-  /** Subscriptions the server made, by channel; absent when there are none. */
+  /** The server-side subscriptions, by channel; absent if there are none. */
   readonly subscriptions?: ReadonlyMap<string, SubscribeResult>;
-  /** The secret by which what the client posts is known to be its own; absent on a WebSocket (docs/protocol.md 4.3). */
+  /** The secret that the client's posted frames carry (rule T4); absent on a WebSocket (docs/protocol.md 4.3). */
   readonly session?: string;
-  /** Where it is to be posted to; absent where nothing can be. */
+  /** The address of the session for posted frames; absent if the client can't post any. */
   readonly node?: string;
 }
 
@@ -53,24 +56,24 @@ export interface SubscribeResult extends Expiry {
   readonly wasRecovering: boolean;
   readonly recovered: boolean;
   readonly publications: readonly Publication[];
-  /** Absent when the subscription has no position: then neither offset nor epoch is on the wire. */
+  /** Absent if the subscription isn't positioned: then neither offset nor epoch is on the wire. */
   readonly position?: StreamPosition;
-  /** The publications, and those to come, are patches where that is shorter (docs/protocol.md 3.1). */
+  /** Whether these publications and later ones are deltas where a delta is shorter (docs/protocol.md 3.1). */
   readonly delta?: boolean;
-  /** From the subscription token's `data`. */
+  /** The `data` of the subscription token. */
   readonly data?: JsonText;
 }
 
 export interface PresenceResult {
   readonly clients: readonly ClientInfo[];
-  /** Some gateway didn't answer in time: there may be more. */
+  /** Whether a gateway didn't answer in time, so that there may be more clients (rule G6). */
   readonly incomplete?: boolean;
 }
 
 export interface PresenceStatsResult {
   readonly clientCount: number;
   readonly userCount: number;
-  /** Some gateway didn't answer in time: there may be more. */
+  /** Whether a gateway didn't answer in time, so that there may be more clients (rule G6). */
   readonly incomplete?: boolean;
 }
 

@@ -1,4 +1,6 @@
-/** Whatever JSON or MessagePack can say, parsed. Only MessagePack has bytes, and only the HTTP API's has big integers. */
+/**
+ * A parsed value of JSON or MessagePack. Only MessagePack has bytes, and only the HTTP API parses it to big integers.
+ */
 export type WireValue =
   | null
   | boolean
@@ -24,15 +26,15 @@ export function isWireObject(value: WireValue): value is WireObject {
   );
 }
 
-/** `Array.isArray` that knows a read-only array for one. */
+/** `Array.isArray` for a type with read-only arrays, which the built-in one doesn't narrow to. */
 export function isWireArray(value: WireValue): value is readonly WireValue[] {
   return Array.isArray(value);
 }
 
-/** Whatever JSON can say, parsed. */
+/** A parsed value of JSON. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
-/** A JSON object. Its keys are as the text says, `__proto__` among them. */
+/** A JSON object. Its keys are those of the text, `__proto__` included. */
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
@@ -43,7 +45,7 @@ export function jsonValue(valid: string): JsonValue {
   return value;
 }
 
-/** `Array.isArray` that knows a read-only array for one. */
+/** `Array.isArray` for a type with read-only arrays, which the built-in one doesn't narrow to. */
 export function isJsonArray(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
 }

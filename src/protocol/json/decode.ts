@@ -14,7 +14,9 @@ import type { FieldReader } from "../fields.ts";
 import { isWireObject, type JsonValue, type WireValue } from "../wire-value.ts";
 import { JsonFields } from "./fields.ts";
 
-/** Decodes a frame: one command a line, one line break allowed after the last (docs/protocol.md 1.1). */
+/**
+ * Decodes a frame: one command on each line, with or without a line break after the last one (docs/protocol.md 1.1).
+ */
 export function decodeFrame(message: Message): DecodedFrame {
   const frame = frameText(message);
   if (frame === undefined) return malformedFrame("the frame is not valid UTF-8");
@@ -35,7 +37,7 @@ export function decodeFrame(message: Message): DecodedFrame {
   );
 }
 
-/** A frame as text; undefined when it is not UTF-8. Centrifugo reads JSON from binary messages too. */
+/** A frame as text; undefined if it isn't UTF-8. Binary frames are read too, as Centrifugo does. */
 export function frameText(message: Message): string | undefined {
   return typeof message === "string" ? message : utf8Text(message);
 }
@@ -66,9 +68,9 @@ function decodeSubscribe(request: FieldReader): SubscribeRequest {
 }
 
 /**
- * Decodes the tags filter of a subscribe request (docs/protocol.md 1.3, FilterNode); undefined if it is absent. A larger or deeper
- * tree than `limits` allows is a complaint, and the rest of it isn't read. Protobuf has its own function: there a node's texts are
- * read before its inner nodes, and inner nodes may be there without being readable.
+ * Decodes the tags filter of a subscribe request (docs/protocol.md 1.3, FilterNode); undefined if it is absent. A
+ * larger or deeper tree than `limits` allows is a complaint, and the rest of it isn't read. Protobuf has its own
+ * function: there a node's texts are read before its inner nodes, and inner nodes may be there without being readable.
  */
 export function decodeFilter(subscribe: FieldReader): FilterNode | undefined {
   const root = subscribe.message(13, "tf");

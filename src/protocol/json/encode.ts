@@ -13,8 +13,8 @@ import { trustedJsonText, type JsonText } from "./text.ts";
 import { jsonOf } from "./writer.ts";
 
 /**
- * What the server sends in JSON, and the results that clients and the HTTP API get alike. All of it is on one line; the fields are
- * those of `reply-fields.ts`.
+ * Replies and pushes in JSON, and the results that clients and the HTTP API get alike. Each is on one line; the fields
+ * are those of `reply-fields.ts`.
  */
 
 /** A reply as JSON. */

@@ -5,8 +5,8 @@ import { isWireArray, isWireObject, type WireObject, type WireValue } from "../w
 import { memberText } from "./text.ts";
 
 /**
- * Reads the fields of an object by name, of JSON and of MessagePack alike. A field that is null counts as absent; JSON has one
- * exception, see {@link payload}.
+ * Reads the fields of an object by name, of JSON and of MessagePack alike. A field that is null counts as absent; JSON
+ * has one exception, {@link payload}.
  */
 export class JsonFields implements FieldReader {
   readonly #object: WireObject;

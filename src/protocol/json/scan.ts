@@ -1,18 +1,19 @@
 /**
- * Finds where values stand in JSON text without building them, so that they can be passed on untouched (rule W2).
- * Everything here takes text that JSON.parse has already accepted and checks nothing again. It loops and never
- * recurses, because a sender chooses the nesting; and it leaps over strings, where most of a payload's bytes are.
+ * Finds the places of values in JSON text without building the values, so that they can be passed on unchanged (rule
+ * W2). All functions take text that JSON.parse has accepted, and check nothing again. They loop and don't recurse,
+ * because the sender chooses the nesting, and they skip strings by searching for the closing quote, because most of a
+ * payload's bytes are in strings.
  */
 
-/** Where a value stands in a text: from its first character up to, not including, `end`. */
+/** The place of a value in a text: from its first character up to `end`, which is excluded. */
 export interface Extent {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Walks from the root through objects, one member name a step; no step is the root itself. As with JSON.parse the
- * last of equal keys counts. Undefined when a member is missing or stands in something that is not an object.
+ * The place of the value at a path of member names, from the root inwards; an empty path is the root. As in JSON.parse
+ * the last of equal keys counts. Undefined if a member is missing, or if one on the way isn't an object.
  */
 export function findValue(json: string, path: readonly string[]): Extent | undefined {
   let extent: Extent = { start: skipSpace(json, 0), end: json.trimEnd().length };
@@ -26,9 +27,9 @@ export function findValue(json: string, path: readonly string[]): Extent | undef
 }
 
 /**
- * The elements of an array, in order.
+ * The places of an array's elements, in their order.
  *
- * @param array the place of its opening bracket
+ * @param array the place of the array's opening bracket
  */
 export function elementExtents(json: string, array: number): Extent[] {
   const extents: Extent[] = [];
@@ -41,7 +42,7 @@ export function elementExtents(json: string, array: number): Extent[] {
   return extents;
 }
 
-/** The whole object is read even after a match: a later member of the same name would replace it. */
+/** Reads the whole object, because a later member of the same name replaces an earlier one. */
 function lastMember(json: string, object: number, name: string): Extent | undefined {
   let found: Extent | undefined;
   let at = skipSpace(json, object + 1);
@@ -57,7 +58,7 @@ function lastMember(json: string, object: number, name: string): Extent | undefi
 }
 
 function isKey(quoted: string, name: string): boolean {
-  // The escape test comes first: the key "\t" as written equals the name of a backslash and a t, but is a tab.
+  // The test for escapes comes first: the key "\t" is a tab, but its text equals the name that is a backslash and a t.
   if (quoted.includes("\\")) return JSON.parse(quoted) === name;
   return quoted.length === name.length + 2 && quoted.startsWith(name, 1);
 }
@@ -79,7 +80,7 @@ function valueEnd(json: string, start: number): number {
   }
 }
 
-/** A count stands for the stack: in valid JSON every bracket closes the one it must. */
+/** Counts the depth instead of keeping a stack, because in valid JSON every bracket has its match. */
 function containerEnd(json: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -100,8 +101,8 @@ function containerEnd(json: string, start: number): number {
 }
 
 /**
- * The place after the closing quote: the first quote with an even number of backslashes before it. The runs of
- * backslashes counted for different quotes don't overlap, so the work stays linear.
+ * The place after the closing quote, which is the first quote with an even number of backslashes before it. Runs of
+ * backslashes before different quotes don't overlap, so the work is linear.
  */
 function stringEnd(json: string, open: number): number {
   let close = json.indexOf('"', open + 1);
@@ -114,7 +115,7 @@ function stringEnd(json: string, open: number): number {
   return json.length;
 }
 
-/** A number, true, false or null ends where something follows that none of them contains. */
+/** A number, true, false or null ends before a comma, a closing bracket or whitespace. */
 function scalarEnd(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length) {
@@ -127,7 +128,7 @@ function scalarEnd(json: string, start: number): number {
 
 function skipSpace(json: string, start: number): number {
   let at = start;
-  // Between tokens nothing at or below the space is valid but JSON's four kinds of whitespace.
+  // Between the tokens of valid JSON, the only characters up to the space are the four of whitespace.
   while (json.charCodeAt(at) <= space) at++;
   return at;
 }

@@ -1,15 +1,15 @@
 import { type Extent, elementExtents, findValue } from "./scan.ts";
 
 /**
- * JSON text that is valid and stands on one line, kept as the sender wrote it: number digits, key order and escapes
- * are the sender's (rule W2). Only the json-text module makes one.
+ * JSON text that is valid and on one line, with the digits of numbers, the order of keys and the escapes of its sender
+ * (rule W2). Only this file makes one.
  */
 export type JsonText = string & { readonly __brand: "JsonText" };
 
 /**
- * Checks a text and takes it over byte for byte, but for the whitespace around it and its raw line breaks.
+ * Checks a text and returns it unchanged, but without the whitespace around it and without its raw line breaks.
  *
- * @returns undefined when the text is not valid JSON
+ * @returns undefined if the text isn't valid JSON
  */
 export function parseJsonText(text: string): JsonText | undefined {
   try {
@@ -17,17 +17,17 @@ export function parseJsonText(text: string): JsonText | undefined {
   } catch {
     return undefined;
   }
-  // Around a valid value stands only JSON's own whitespace, so `trim` can't take more than that.
+  // Around a valid value there is only JSON's whitespace, so `trim` removes nothing else.
   return onOneLine(text.trim());
 }
 
 /**
- * The text of one value inside a JSON object, as its sender wrote it. Like JSON.parse, the last of equal keys counts,
- * and a key matches whatever escapes spell it.
+ * The text of one value in a JSON object, as its sender wrote it. As in JSON.parse the last of equal keys counts, and a
+ * key matches with whatever escapes it is written.
  *
- * @param json text already known to be valid JSON; on any other the answer has no meaning
- * @param path the member's name, from the root object inwards
- * @returns undefined when a member is missing or something on the way is not an object
+ * @param json text that is known to be valid JSON; for any other text the result has no meaning
+ * @param path the names of the members that lead to the value, from the root object inwards
+ * @returns undefined if a member is missing, or if one on the way isn't an object
  */
 export function memberText(json: string, ...path: string[]): JsonText | undefined {
   const extent = findValue(json, path);
@@ -35,9 +35,10 @@ export function memberText(json: string, ...path: string[]): JsonText | undefine
 }
 
 /**
- * The texts of an array's elements, in order, as their sender wrote them; see {@link memberText} for the arguments.
+ * The texts of an array's elements, in their order, as their sender wrote them; see {@link memberText} for the
+ * parameters.
  *
- * @returns undefined when there is no such value or it is not an array
+ * @returns undefined if there is no such value or it isn't an array
  */
 export function elementTexts(json: string, ...path: string[]): JsonText[] | undefined {
   const array = findValue(json, path);
@@ -45,7 +46,7 @@ export function elementTexts(json: string, ...path: string[]): JsonText[] | unde
   return elementExtents(json, array.start).map((extent) => extentText(json, extent));
 }
 
-/** Takes a text for JSON that this program itself put together from JSON; line breaks between tokens go. */
+/** Brands a text that this program put together from valid JSON, without the line breaks between its tokens. */
 export function trustedJsonText(valid: string): JsonText {
   return onOneLine(valid);
 }
@@ -55,8 +56,8 @@ function extentText(json: string, { start, end }: Extent): JsonText {
 }
 
 /**
- * Frames are divided by line breaks (docs/protocol.md 1.1). In valid JSON a raw one stands only between tokens, where it
- * means nothing and beside a character that divides the tokens as well, so it can go.
+ * Removes line breaks, because they divide frames (docs/protocol.md 1.1). Valid JSON has raw ones only between tokens,
+ * next to a character that divides the tokens as well, so the value stays the same.
  */
 function onOneLine(valid: string): JsonText {
   return isOneLine(valid) ? valid : onOneLine(valid.replaceAll(/[\r\n]/g, ""));

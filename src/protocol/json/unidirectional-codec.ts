@@ -5,8 +5,8 @@ import { parseJsonText } from "./text.ts";
 import type { Reply } from "../reply.ts";
 
 /**
- * JSON for those who only listen (docs/protocol.md 4.5): their first frame is what a connect command would ask for, and what they
- * get are pushes without the wrapper that tells them from replies. The answer to the connect is such a push, too.
+ * The JSON of unidirectional clients (docs/protocol.md 4.5, rule T8). The only frame from the client is a connect
+ * request, and the server sends pushes without the reply around them. The reply to the connect is such a push too.
  */
 export const unidirectionalCodec: Codec = {
   name: "one_way",
@@ -21,7 +21,7 @@ export const unidirectionalCodec: Codec = {
 function decodeFrame(message: Message): DecodedFrame {
   const text = frameText(message);
   if (text === undefined) return malformedFrame("the frame is not valid UTF-8");
-  // Checked alone before it is put into a command: or what follows it could say something else.
+  // The request is checked before it is put into a command, or text after it could add other members to the command.
   const request = parseJsonText(text.trim() === "" ? "{}" : text);
   if (request === undefined) return malformedFrame("the request is not valid JSON");
   if (!request.startsWith("{")) return malformedFrame("the request is not an object");
@@ -31,10 +31,10 @@ function decodeFrame(message: Message): DecodedFrame {
     : { commands: [decoded.command] };
 }
 
-/** It answers nothing else: an error is told by a disconnect. */
+/** Encodes the reply to the connect, the only reply there is: an error becomes a disconnect code (rule C11). */
 function encodeConnectPush(reply: Reply): Message {
   return `{${encodeReply(reply).slice(`{"id":${reply.id},`.length)}`;
 }
 
-/** No client sees it. */
+/** Of the command that the request is put into; no client sees it. */
 const connectId = 1;

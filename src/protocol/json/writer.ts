@@ -107,7 +107,10 @@ class JsonWriter implements FieldWriter {
   }
 }
 
-/** A field's name with all that stands before its value. To put it together each time would double the time for small replies. */
+/**
+ * A field's name with all that stands before its value. To put it together each time would double the time for small
+ * replies.
+ */
 interface Key {
   readonly first: string;
   readonly next: string;

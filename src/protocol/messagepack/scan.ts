@@ -1,15 +1,15 @@
 import { limits } from "../../limits.ts";
 
 /**
- * Finds where a MessagePack value ends, and checks it on the way, before anything is built of it. A library that builds
- * as it reads believes the lengths that a sender states: five bytes can ask for gigabytes. After this check a value has no
- * more elements than bytes.
+ * Finds the end of a MessagePack value, and checks the value before any of it is built (rule W6). A library that builds
+ * as it reads believes the lengths that a sender states: five bytes can ask for gigabytes. After this check a value has
+ * no more elements than bytes.
  *
- * Refused besides what is cut short: extensions, since no message has any; keys that aren't strings; strings that aren't
- * UTF-8; values within more than {@link depthMax} others; and more values than `limits.messagePackValuesMax`, since the smallest
- * take a hundred times their byte once they are built.
+ * Besides a value that is cut short, these are refused: extensions, since no message has any; keys that aren't strings;
+ * strings that aren't UTF-8; values within more than {@link depthMax} others; and more values than
+ * `limits.messagePackValuesMax`, since the smallest ones, of one byte, take a hundred bytes once they are built.
  *
- * @returns the place after the value that begins at `start`; undefined when it is refused
+ * @returns the place after the value that begins at `start`; undefined if the value is refused
  */
 export function messagePackEnd(bytes: Uint8Array, start: number): number | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -18,18 +18,21 @@ export function messagePackEnd(bytes: Uint8Array, start: number): number | undef
   return end === refused ? undefined : end;
 }
 
-/** Commands need five levels and twice a tags filter's; a body has a batch around a payload of anybody's making. */
+/**
+ * A command needs five levels and two for each level of a tags filter. In a body, a batch is around payloads of any
+ * depth.
+ */
 export const depthMax = 128;
 
 interface Source {
   readonly bytes: Uint8Array;
   readonly view: DataView;
   readonly decoder: TextDecoder;
-  /** How many there were. */
+  /** The number of values so far. */
   values: number;
 }
 
-/** Where no value can end. */
+/** In place of an end, if the value is refused. */
 const refused = -1;
 
 function skipValue(source: Source, at: number, depth: number): number {
@@ -43,7 +46,7 @@ function skipValue(source: Source, at: number, depth: number): number {
   return skipLong(source, head, start, depth);
 }
 
-/** The values whose first byte says nothing but their type. */
+/** Skips a value whose first byte holds nothing but its type. */
 function skipLong(source: Source, head: number, start: number, depth: number): number {
   const scalarBytes = scalarLengths[head];
   if (scalarBytes !== undefined) return within(source, start + scalarBytes);
@@ -65,7 +68,7 @@ function skipText(source: Source, start: number, length: number): number {
     source.decoder.decode(source.bytes.subarray(start, end));
     return end;
   } catch {
-    return refused; // It throws on bad input, and only then.
+    return refused; // The decoder throws on bad input, and only then.
   }
 }
 
@@ -106,7 +109,7 @@ function readLength(view: DataView, at: number, widthBytes: number): number {
   return widthBytes === 2 ? view.getUint16(at) : view.getUint32(at);
 }
 
-/** nil, false, true, the floats and the integers: how many bytes follow the first. */
+/** The number of bytes after the first one, for nil, false, true, the floats and the integers. */
 const scalarLengths: Readonly<Record<number, number>> = {
   0xc0: 0,
   0xc2: 0,
@@ -123,7 +126,7 @@ const scalarLengths: Readonly<Record<number, number>> = {
   0xd3: 8,
 };
 
-/** bin, str, array and map: how many bytes state the length. */
+/** The number of bytes that state the length, for bin, str, array and map. */
 const lengthWidths: Readonly<Record<number, number>> = {
   0xc4: 1,
   0xc5: 2,

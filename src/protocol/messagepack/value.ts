@@ -7,11 +7,11 @@ export type DecodedValue =
   | { readonly outcome: "malformed" };
 
 /**
- * Decodes the MessagePack value that begins at `start`. Its bytes are views of the input. Never throws, and takes memory in
- * proportion to the input (see {@link messagePackEnd}).
+ * Decodes the MessagePack value that begins at `start`. Byte arrays in it are views of the input. Never throws, and
+ * takes memory in proportion to the input (see {@link messagePackEnd}).
  *
- * @param bigIntegers whether what is wider than 32 bits becomes a bigint. Otherwise it becomes a number, in which no integer
- * beyond 2^53 passes for a smaller one.
+ * @param bigIntegers whether an integer wider than 32 bits becomes a bigint. Otherwise it becomes a number, and no
+ *                    integer beyond 2^53 becomes a smaller one.
  */
 export function parseMessagePack(
   bytes: Uint8Array,
@@ -20,17 +20,18 @@ export function parseMessagePack(
 ): DecodedValue {
   const end = messagePackEnd(bytes, start);
   if (end === undefined) return { outcome: "malformed" };
-  // The library remembers keys for all its callers unless told not to: what one client sends is nothing to another.
+  // By default the library keeps the keys that it decodes for later calls, and so for other clients.
   const decoder = new Decoder({ useBigInt64: bigIntegers, keyDecoder: null });
   try {
     const value: unknown = decoder.decode(bytes.subarray(start, end));
     return isWireValue(value) ? { outcome: "value", value, end } : { outcome: "malformed" };
   } catch {
-    return { outcome: "malformed" }; // Of what is left it refuses one key, `__proto__`.
+    // Of the values that passed the check, the library refuses those with the key `__proto__`.
+    return { outcome: "malformed" };
   }
 }
 
-/** The library's types say nothing of what it decodes to. */
+/** The library declares its result as unknown. */
 function isWireValue(value: unknown): value is WireValue {
   if (typeof value === "object") {
     return value === null || value instanceof Uint8Array || Object.values(value).every(isWireValue);

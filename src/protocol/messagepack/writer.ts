@@ -13,8 +13,8 @@ export function messagePackOf<M>(message: M, fields: Fields<M>, bytesExpected: n
 }
 
 /**
- * Writes every value in its shortest form. A message is a map whose number of fields isn't known before they are written, so each
- * key counts itself into the map's first byte.
+ * Writes every value in its shortest form. A message is a map whose number of fields isn't known before they are
+ * written, so each key counts itself into the map's first byte.
  */
 class MessagePackWriter implements FieldWriter {
   #bytes: Uint8Array;

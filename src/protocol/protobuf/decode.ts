@@ -42,8 +42,8 @@ function decodeSubscribe(request: FieldReader): SubscribeRequest {
 }
 
 /**
- * Decodes the tags filter of a subscribe request (docs/protocol.md 1.3, FilterNode); undefined if it is absent. A larger or deeper
- * tree than `limits` allows is a complaint, and the rest of it isn't read.
+ * Decodes the tags filter of a subscribe request (docs/protocol.md 1.3, FilterNode); undefined if it is absent. A
+ * larger or deeper tree than `limits` allows is a complaint, and the rest of it isn't read.
  */
 function decodeFilter(subscribe: FieldReader): FilterNode | undefined {
   const root = subscribe.message(13, "tf");

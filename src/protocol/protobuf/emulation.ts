@@ -1,16 +1,19 @@
 import { ProtobufFields } from "./fields.ts";
 
-/** What a client posts whose transport only listens (docs/protocol.md 1.2). */
+/**
+ * An EmulationRequest: the commands that a client posts if its transport carries only what the server sends
+ * (docs/protocol.md 1.2).
+ */
 export interface ProtobufEmulation {
-  /** Where the connect reply said to post to. */
+  /** The session's address, from the connect reply. */
   readonly node: string;
-  /** The secret from the same reply: never in a log. */
+  /** The session's secret, from the same reply; never in a log (rule A7). */
   readonly session: string;
-  /** A frame of commands; a part of the bytes that were decoded. */
+  /** A frame of commands: a part of the decoded bytes, not a copy. */
   readonly data: Uint8Array;
 }
 
-/** Decodes an EmulationRequest, which has no length before it; undefined when it isn't one. Never throws. */
+/** Decodes an EmulationRequest, which has no length before it; undefined if it is malformed. Never throws. */
 export function decodeEmulation(bytes: Uint8Array): ProtobufEmulation | undefined {
   const complaints: string[] = [];
   const fields = new ProtobufFields(bytes, "", complaints);

@@ -4,10 +4,8 @@ import { type FieldReader, int32Max, int32Min, uint32Max } from "../fields.ts";
 import { payloadOf, type Payload } from "../payload.ts";
 
 /**
- * Reads a message's fields by number. An absent field has its meaning of absence: "", 0, false, undefined. A field of the
- * wrong type has it too and leaves a complaint, so the reader asks once, at the end, whether there was any. Complaints
- * name the field and never quote its value, which may be a token. As everywhere in Protobuf the last of several
- * occurrences counts, those of a message are merged, and fields that nobody asks for are skipped.
+ * Reads the fields of a Protobuf message by number. As everywhere in Protobuf the last of several occurrences of a
+ * field counts, those of a message are merged, and fields that no caller reads are skipped.
  */
 export class ProtobufFields implements FieldReader {
   readonly #values = new Map<number, Value[]>();
@@ -15,9 +13,9 @@ export class ProtobufFields implements FieldReader {
   readonly #complaints: string[];
 
   /**
-   * @param bytes the message, without its length
-   * @param path what is being read, such as "subscribe", and "" for the command: it stands before a field's name in complaints
-   * @param complaints where they are left, oldest first
+   * @param bytes      the message, without its length
+   * @param path       the names of the fields that lead to the message, such as "subscribe.tf"; "" for the command
+   * @param complaints where complaints are left, oldest first
    */
   constructor(bytes: Uint8Array, path: string, complaints: string[]) {
     this.#prefix = path === "" ? "" : `${path}.`;
@@ -70,7 +68,7 @@ export class ProtobufFields implements FieldReader {
     return typeof payload === "string" ? payload : payload.slice();
   }
 
-  /** A part of the bytes that are being read, not a copy; empty when the field is absent, which looks alike. */
+  /** A part of the message's bytes, not a copy; empty if the field is absent, which can't be told from an empty one. */
   bytes(number: number, field: string, complaint = "is not bytes"): Uint8Array {
     return this.#chunks(number, field, complaint).at(-1) ?? new Uint8Array();
   }
@@ -79,25 +77,18 @@ export class ProtobufFields implements FieldReader {
   message(number: number, field: string): ProtobufFields | undefined {
     const chunks = this.#chunks(number, field, "is not a message");
     if (chunks.length === 0) return undefined;
-    // In Protobuf two encodings after each other are that of both merged.
+    // In Protobuf, the encodings of two messages one after the other are the encoding of both merged.
     return this.#inner(concatenated(chunks), field);
   }
 
-  /**
-   * Every occurrence of a repeated message, in order; read one by one, so that who doesn't ask for all doesn't hold all. What
-   * is wrong with any of them is said of the same path.
-   */
+  /** Every occurrence, in order. Each is scanned when it is asked for, so a caller that stops early holds no more. */
   *messages(number: number, field: string): Generator<ProtobufFields> {
     for (const bytes of this.#chunks(number, field, "is not a message")) {
       yield this.#inner(bytes, field);
     }
   }
 
-  /**
-   * The messages of a map, by name; the last of equal names counts. A name comes from the sender, so it stands in no complaint.
-   *
-   * @param countMax how many are taken; more are a complaint
-   */
+  /** The last of equal keys counts. */
   map(number: number, field: string, countMax: number): ReadonlyMap<string, ProtobufFields> {
     const map = new Map<string, ProtobufFields>();
     const entries = this.#chunks(number, field, "is not a map");
@@ -113,12 +104,11 @@ export class ProtobufFields implements FieldReader {
     return map;
   }
 
-  /** Leaves a complaint about a field. */
   complain(field: string, complaint: string): void {
     this.#complaints.push(`${this.#prefix}${field} ${complaint}`);
   }
 
-  /** Whether all of it could be told apart. */
+  /** Collects the values of all fields by number; false if the bytes aren't valid Protobuf. */
   #scan(bytes: Uint8Array): boolean {
     const reader = new BinaryReader(bytes);
     try {
@@ -168,7 +158,7 @@ export class ProtobufFields implements FieldReader {
   }
 
   #decode(bytes: Uint8Array, field: string): string {
-    if (bytes.byteLength === 0) return ""; // Most fields are absent and need no decoder.
+    if (bytes.byteLength === 0) return ""; // As most fields are absent, this saves most decoders.
     const text = utf8Text(bytes);
     if (text === undefined) this.complain(field, "is not valid UTF-8");
     return text ?? "";
@@ -176,17 +166,17 @@ export class ProtobufFields implements FieldReader {
 }
 
 /**
- * Takes what stands after its length; undefined when there is less of it than that, or no length.
+ * Reads a length and the bytes that follow it; undefined if there is no length, or if there are fewer bytes.
  *
- * @param bytes all that the reader reads
+ * @param bytes all bytes of the reader
  */
 export function takeDelimited(reader: BinaryReader, bytes: Uint8Array): Uint8Array | undefined {
   let length: number;
   try {
-    // Not `reader.bytes()`: that takes a length modulo 2^32.
+    // `reader.bytes()` would take the length modulo 2^32.
     length = Number(reader.uint64());
   } catch {
-    return undefined; // It throws on bad input, and only then.
+    return undefined; // The reader throws on bad input, and only then.
   }
   const start = reader.pos;
   if (length > bytes.byteLength - start) return undefined;
@@ -194,7 +184,7 @@ export function takeDelimited(reader: BinaryReader, bytes: Uint8Array): Uint8Arr
   return bytes.subarray(start, reader.pos);
 }
 
-/** Throws on bad input, as the reader does. */
+/** Reads a value after its tag. Throws on bad input, as the reader does. */
 function takeValue(
   reader: BinaryReader,
   bytes: Uint8Array,
@@ -203,7 +193,7 @@ function takeValue(
 ): Value {
   switch (wireType) {
     case WireType.Varint:
-      // Beyond the safe integers this is rounded, which leaves it beyond them; and no field of ours goes as far.
+      // Beyond the safe integers the number is rounded, but stays beyond them, where no field of ours reaches.
       return Number(reader.int64());
     case WireType.LengthDelimited: {
       const value = takeDelimited(reader, bytes);
@@ -219,5 +209,5 @@ function takeValue(
   }
 }
 
-/** A varint as the signed integer of its 64 bits; bytes; or something of a type that none of our fields has. */
+/** A varint, as the signed integer of its 64 bits; bytes; or undefined for a wire type that none of our fields has. */
 type Value = number | Uint8Array | undefined;
