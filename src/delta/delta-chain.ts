@@ -35,7 +35,7 @@ export function deltaChain(
       return { ...publication, ...found.sent };
     }
     const sent =
-      last === undefined ? fullForDelta(publication, form) : patchOrFull(publication, last, form);
+      last === undefined ? fullForDelta(publication, form) : deltaOrFull(publication, last, form);
     const { data, delta } = sent;
     known.add(channel, form, publication.offset, {
       previous: last,
@@ -53,7 +53,7 @@ export function deltaChain(
  *
  * @param base the payload that the same subscriber got before
  */
-export function patchOrFull(publication: Publication, base: Payload, form: DeltaForm): Publication {
+export function deltaOrFull(publication: Publication, base: Payload, form: DeltaForm): Publication {
   const target = deltaBytes(publication.data, form);
   return shorterOf(publication, deltaBytes(base, form), target, form);
 }

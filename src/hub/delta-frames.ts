@@ -1,4 +1,4 @@
-import { fullForDelta, patchOrFull } from "../delta/delta-chain.ts";
+import { fullForDelta, deltaOrFull } from "../delta/delta-chain.ts";
 import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -56,7 +56,7 @@ export class DeltaFrames {
     const sent =
       base === undefined || publication.mayBePatch !== true
         ? fullForDelta(publication, form)
-        : patchOrFull(publication, base, form);
+        : deltaOrFull(publication, base, form);
     return this.#encode(codec, withoutEpoch(sent));
   }
 

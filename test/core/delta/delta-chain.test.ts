@@ -4,7 +4,7 @@ import {
   deltaChain,
   type DeltaForm,
   fullForDelta,
-  patchOrFull,
+  deltaOrFull,
   KnownDeltas,
 } from "../../../src/delta/delta-chain.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
@@ -133,12 +133,12 @@ describe("one publication for those who asked for deltas", () => {
     const publication = { data: edited, ...rest };
     expect(fullForDelta(publication, "text")).toEqual({ data: JSON.stringify(edited), ...rest });
     expect(fullForDelta(publication, "bytes")).toEqual(publication);
-    expect(patchOrFull(publication, long, "text")).toEqual({
+    expect(deltaOrFull(publication, long, "text")).toEqual({
       data: expect.any(String),
       delta: true,
       ...rest,
     });
-    expect(patchOrFull(publication, long, "bytes")).toEqual({
+    expect(deltaOrFull(publication, long, "bytes")).toEqual({
       data: expect.any(Uint8Array),
       delta: true,
       ...rest,
@@ -146,7 +146,7 @@ describe("one publication for those who asked for deltas", () => {
   });
 
   it("[D2] has no half characters in a patch where two differ in their last byte", () => {
-    const { data } = overTheWire(patchOrFull({ data: edited, offset: 2 }, long, "text"));
+    const { data } = overTheWire(deltaOrFull({ data: edited, offset: 2 }, long, "text"));
     expect(data).toContain("è");
     expect(data).not.toContain("\uFFFD");
     expectHeardAsText(
@@ -154,7 +154,7 @@ describe("one publication for those who asked for deltas", () => {
         { data: long, offset: 1 },
         { data: edited, offset: 2 },
       ].map((each, place) =>
-        place === 0 ? fullForDelta(each, "text") : patchOrFull(each, long, "text"),
+        place === 0 ? fullForDelta(each, "text") : deltaOrFull(each, long, "text"),
       ),
       [long, edited],
     );
@@ -166,7 +166,7 @@ describe("one publication for those who asked for deltas", () => {
       const base = valid(digits.slice(0, 8 + place));
       const publication = { data: valid(`${base}00`), offset: 2 };
       const [bytes, text] = (["bytes", "text"] as const).map((form) => {
-        const { delta = false, data } = patchOrFull(publication, base, form);
+        const { delta = false, data } = deltaOrFull(publication, base, form);
         return `${delta ? payloadLength(data) - payloadLength(publication.data) : "full"}`;
       });
       return `${bytes} ${text}`;
