@@ -1,6 +1,6 @@
 /**
  * The calls to channel objects that one request of the HTTP API makes: planned here, and made by
- * `workers/http/calls.ts`. One call carries all commands of the request for one channel (rule W3), and both the plan
+ * `workers/http/api.ts`. One call carries all commands of the request for one channel (rule W3), and both the plan
  * and the queue are bounded (rules B1 and B4).
  */
 import { limits } from "../limits.ts";

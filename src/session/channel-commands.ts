@@ -1,10 +1,9 @@
-import { type Caller, mayPublish, mayReadHistory, maySeePresence } from "./permissions.ts";
+import { type Caller, mayPublish, mayReadHistory, maySeePresence, findChannel } from "./grant.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol/command.ts";
 import type { CommandSession } from "./ports.ts";
 import { type DecisionDone, failWith } from "./decision.ts";
-import { findChannel } from "./grant.ts";
 import { clientInfo } from "./subscription.ts";
 
 /*

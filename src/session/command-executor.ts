@@ -10,7 +10,7 @@ import {
 } from "./command-queue.ts";
 import { carryOutConnect } from "./connect.ts";
 import { type Decision, type DecisionDone, disconnectWith, failWith } from "./decision.ts";
-import { pong } from "./heartbeat.ts";
+import { pong } from "./liveness.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";

@@ -21,7 +21,7 @@ import {
 } from "./subscribe.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
-import { hasEnded, ttlSeconds } from "./expiry.ts";
+import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
 /**

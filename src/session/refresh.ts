@@ -11,7 +11,7 @@ import { isBoundTo } from "./grant.ts";
 import { serverChannels } from "./server-subscriptions.ts";
 import type { CommandSession } from "./ports.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
-import { hasEnded, ttlSeconds } from "./expiry.ts";
+import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
 /**

@@ -18,8 +18,7 @@ import type {
 } from "../contract/session-snapshot.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
-import { endMs } from "./expiry.ts";
-import { heartbeat, pingDueAtMs } from "./heartbeat.ts";
+import { endMs, heartbeat, pingDueAtMs } from "./liveness.ts";
 import { Outbox } from "./outbox.ts";
 import type { CommandSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";

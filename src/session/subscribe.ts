@@ -9,7 +9,7 @@ import { type Grant, grantSubscription, findChannel } from "./grant.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
-import { ttlSeconds } from "./expiry.ts";
+import { ttlSeconds } from "./liveness.ts";
 import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";
 import type { Publication } from "../protocol/publication.ts";
 

@@ -1,5 +1,5 @@
 import type { ConnectionClaims } from "../access/claims.ts";
-import { maySubscribe } from "./permissions.ts";
+import { maySubscribe, type Requester, grantServerSubscription } from "./grant.ts";
 import {
   type DisconnectCode,
   disconnectCodes,
@@ -9,7 +9,6 @@ import {
 import type { ConnectRequest } from "../protocol/command.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
-import { type Requester, grantServerSubscription } from "./grant.ts";
 import type { GrantedChannel } from "./server-subscriptions.ts";
 
 /**

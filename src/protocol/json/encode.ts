@@ -7,10 +7,11 @@ import {
   pushReplyFields,
   replyFields,
 } from "../reply-fields.ts";
-import type { ClientInfo, StreamPosition } from "../publication.ts";
+import type { ClientInfo, StreamPosition, Tags } from "../publication.ts";
 import type { HistoryResult, PresenceResult, PresenceStatsResult, Push, Reply } from "../reply.ts";
 import { trustedJsonText, type JsonText } from "./text.ts";
-import { jsonOf } from "./writer.ts";
+import type { FieldWriter, Fields, MapEntry } from "../fields.ts";
+import { payloadJson, type Payload } from "../payload.ts";
 
 /**
  * Replies and pushes in JSON, and the results that clients and the HTTP API get alike. Each is on one line; the fields
@@ -57,3 +58,125 @@ export function encodePosition(position: StreamPosition | undefined): JsonText {
 export function encodeClientInfo(info: ClientInfo): string {
   return jsonOf(info, clientInfoFields);
 }
+
+/** A message as JSON on one line: payloads and other JSON are spliced in untouched (rule W2). */
+export function jsonOf<M>(message: M, fields: Fields<M>): string {
+  return new JsonWriter().object(message, fields).finish();
+}
+
+class JsonWriter implements FieldWriter {
+  #json = "";
+  /** Whether the object that is being written has no field yet: its first key opens the object. */
+  #isEmpty = true;
+
+  object<M>(message: M, fields: Fields<M>): this {
+    this.#isEmpty = true;
+    fields(this, message);
+    this.#json += this.#isEmpty ? "{}" : "}";
+    this.#isEmpty = false;
+    return this;
+  }
+
+  finish(): string {
+    return this.#json;
+  }
+
+  text(_: number, name: string, value: string | undefined, always?: "always"): void {
+    if (value === undefined || (value === "" && always === undefined)) return;
+    this.#json += this.#key(name) + JSON.stringify(value);
+  }
+
+  flag(_: number, name: string, value: boolean | undefined): void {
+    if (value === true) this.#json += `${this.#key(name)}true`;
+  }
+
+  unsigned(_: number, name: string, value: number | undefined, always?: "always"): void {
+    if (value === undefined || (value <= 0 && always === undefined)) return;
+    this.#json += `${this.#key(name)}${value}`;
+  }
+
+  seconds(number: number, name: string, value: number): void {
+    this.unsigned(number, name, value);
+  }
+
+  payload(_: number, name: string, value: Payload): void {
+    this.#json += this.#key(name) + (typeof value === "string" ? value : payloadJson(value));
+  }
+
+  json(_: number, name: string, value: JsonText | undefined): void {
+    if (value !== undefined) this.#json += this.#key(name) + value;
+  }
+
+  message<M>(_: number, name: string, message: M | undefined, fields: Fields<M>): void {
+    if (message === undefined) return;
+    this.#json += this.#key(name);
+    this.object(message, fields);
+  }
+
+  messages<M>(
+    _: number,
+    name: string,
+    messages: readonly M[],
+    fields: Fields<M>,
+    always?: "always",
+  ): void {
+    if (messages.length === 0 && always === undefined) return;
+    this.#json += `${this.#key(name)}[`;
+    let separator = "";
+    for (const message of messages) {
+      this.#json += separator;
+      separator = ",";
+      this.object(message, fields);
+    }
+    this.#json += "]";
+  }
+
+  map<M>(
+    _: number,
+    name: string,
+    entries: readonly MapEntry<M>[],
+    fields: Fields<M>,
+    always?: "always",
+  ): void {
+    if (entries.length === 0 && always === undefined) return;
+    this.#json += `${this.#key(name)}{`;
+    let separator = "";
+    for (const [key, message] of entries) {
+      this.#json += `${separator}${JSON.stringify(key)}:`;
+      separator = ",";
+      this.object(message, fields);
+    }
+    this.#json += "}";
+  }
+
+  textMap(_: number, name: string, texts: Tags | undefined): void {
+    if (texts === undefined) return;
+    const json = JSON.stringify(texts);
+    if (json !== "{}") this.#json += this.#key(name) + json;
+  }
+
+  #key(name: string): string {
+    const key = keys.get(name) ?? newKey(name);
+    if (!this.#isEmpty) return key.next;
+    this.#isEmpty = false;
+    return key.first;
+  }
+}
+
+/**
+ * A field's name with all that stands before its value. To put it together each time would double the time for small
+ * replies.
+ */
+interface Key {
+  readonly first: string;
+  readonly next: string;
+}
+
+function newKey(name: string): Key {
+  const key = { first: `{"${name}":`, next: `,"${name}":` };
+  keys.set(name, key);
+  return key;
+}
+
+/** By name. All names are those of fields in `reply-fields.ts`, so there are few. */
+const keys = new Map<string, Key>();

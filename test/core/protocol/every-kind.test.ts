@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { FieldReader, FieldWriter } from "../../../src/protocol/fields.ts";
 import { JsonFields } from "../../../src/protocol/json/fields.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
-import { jsonOf } from "../../../src/protocol/json/writer.ts";
+import { jsonOf } from "../../../src/protocol/json/encode.ts";
 import { messagePackOf } from "../../../src/protocol/messagepack/writer.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 import { ProtobufFields } from "../../../src/protocol/protobuf/fields.ts";

@@ -5,7 +5,7 @@ import {
   mayReadHistory,
   maySeePresence,
   maySubscribe,
-} from "../../../src/session/permissions.ts";
+} from "../../../src/session/grant.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { channelOptions } from "../../support/configured.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Heartbeat, heartbeat, pingDueAtMs } from "../../../src/session/heartbeat.ts";
+import { type Heartbeat, heartbeat, pingDueAtMs } from "../../../src/session/liveness.ts";
 import type { SessionIdentity } from "../../../src/contract/session-snapshot.ts";
 import { ChannelFixture, startMs } from "./channel-fixture.ts";
 
