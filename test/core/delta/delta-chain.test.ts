@@ -40,7 +40,7 @@ const payloads: fc.Arbitrary<Payload[]> = fc
 const published = (data: readonly Payload[]): Publication[] =>
   data.map((each, place) => ({ data: each, offset: place + 1 }));
 
-/** As the first who recovers gets them. */
+/** As the first subscriber that recovers gets them. */
 const chained = (publications: readonly Publication[], form: DeltaForm): readonly Publication[] =>
   deltaChain(publications, form, "news", new KnownDeltas()).publications;
 
@@ -55,40 +55,43 @@ function overTheWire(publication: Publication): { data: string; delta: boolean }
   return { data, delta };
 }
 
-/** Hands all to the SDK's JSON decoder, which must hear the payloads and keep the bytes that we patch against. */
-function expectHeardAsText(sent: readonly Publication[], payloadsSent: readonly Payload[]): void {
+/** Hands all to the SDK's JSON decoder, which must give the payloads and keep the bytes from which deltas are made. */
+function expectReceivedAsText(
+  sent: readonly Publication[],
+  payloadsSent: readonly Payload[],
+): void {
   const decoder = new SdkDecoder("text");
   expect(sent).toHaveLength(payloadsSent.length);
   const expected = payloadsSent.map((each) => Buffer.from(payloadBytes(payloadJson(each))));
   for (const publication of sent) {
-    const heard = decoder.receive(overTheWire(publication));
+    const received = decoder.receive(overTheWire(publication));
     const bytes = expected.shift() ?? Buffer.alloc(0);
-    expect(heard).toEqual(JSON.parse(bytes.toString()));
+    expect(received).toEqual(JSON.parse(bytes.toString()));
     expect(bytes.equals(decoder.kept() ?? new Uint8Array())).toBe(true);
   }
 }
 
 describe("recovered publications", () => {
   it("[D2] are heard by a JSON client as what was published", () => {
-    const heard = fc.property(payloads, (data) => {
+    const property = fc.property(payloads, (data) => {
       const sent = chained(published(data), "text");
       expect(sent).toHaveLength(data.length);
-      expectHeardAsText(sent, data);
+      expectReceivedAsText(sent, data);
     });
-    fc.assert(heard, { numRuns: 150 });
+    fc.assert(property, { numRuns: 150 });
   });
 
   it("[D2] are heard by a binary client as what was published", () => {
-    const heard = fc.property(payloads, (data) => {
+    const property = fc.property(payloads, (data) => {
       const decoder = new SdkDecoder("bytes");
-      const heardBytes = chained(published(data), "bytes").map((publication) => {
+      const receivedBytes = chained(published(data), "bytes").map((publication) => {
         const delta = publication.delta === true;
         decoder.receive({ data: payloadBytes(publication.data), delta });
         return Buffer.from(decoder.kept() ?? []);
       });
-      expect(heardBytes).toEqual(data.map((each) => Buffer.from(payloadBytes(each))));
+      expect(receivedBytes).toEqual(data.map((each) => Buffer.from(payloadBytes(each))));
     });
-    fc.assert(heard, { numRuns: 150 });
+    fc.assert(property, { numRuns: 150 });
   });
 
   it.for(["text", "bytes"] as const)("[D2] are shorter as %s than in full, or full", (form) => {
@@ -118,17 +121,17 @@ describe("recovered publications", () => {
       { data: expect.stringMatching(/^1E\n8:\{"n":333/), delta: true },
       { data: '"tiny"', delta: false },
     ]);
-    expectHeardAsText(chain.slice(0, 3), documents);
+    expectReceivedAsText(chain.slice(0, 3), documents);
     expect(chained([], "text")).toEqual([]);
   });
 });
 
-describe("one publication for those who asked for deltas", () => {
+describe("one publication for a delta subscriber", () => {
   const info = { user: "42", client: "c" };
   const long = valid(`["é",{"a":"${"0123456789".repeat(20)}"}]`);
   const edited = valid(`["è",{"a":"${"0123456789".repeat(20)}"}]`);
 
-  it("[D2] keeps all but its data, in full and as a patch", () => {
+  it("[D2] keeps all but its data, in full and as a delta", () => {
     const rest = { offset: 7, epoch: "abc", info, tags: { a: "b" } };
     const publication = { data: edited, ...rest };
     expect(fullForDelta(publication, "text")).toEqual({ data: JSON.stringify(edited), ...rest });
@@ -145,11 +148,11 @@ describe("one publication for those who asked for deltas", () => {
     });
   });
 
-  it("[D2] has no half characters in a patch where two differ in their last byte", () => {
+  it("[D2] has no half characters in a delta between characters that differ in their last byte", () => {
     const { data } = overTheWire(deltaOrFull({ data: edited, offset: 2 }, long, "text"));
     expect(data).toContain("è");
     expect(data).not.toContain("\uFFFD");
-    expectHeardAsText(
+    expectReceivedAsText(
       [
         { data: long, offset: 1 },
         { data: edited, offset: 2 },
@@ -160,7 +163,7 @@ describe("one publication for those who asked for deltas", () => {
     );
   });
 
-  it("[D2] is full where the line break in a patch makes it as long, as text", () => {
+  it("[D2] is full in JSON if the escaped line break makes the delta as long", () => {
     const digits = "1234567890".repeat(4);
     const forms = Array.from({ length: 30 }, (_, place) => {
       const base = valid(digits.slice(0, 8 + place));
@@ -171,21 +174,21 @@ describe("one publication for those who asked for deltas", () => {
       });
       return `${bytes} ${text}`;
     });
-    // Of the text two bytes are quotes and one escapes the line break: a patch is one byte longer for that.
+    // Of the text two bytes are quotes and one escapes the line break: a delta is one byte longer for that.
     expect(new Set(forms)).toContain("-1 full");
     expect(new Set(forms)).toContain("-2 1");
     expect(new Set(forms)).not.toContain("-1 2");
   });
 
-  it("[D2] is bytes in base64 for a JSON client, and patched as that", () => {
+  it("[D2] is bytes in base64 for a JSON client, and a delta between such", () => {
     const base = Uint8Array.from({ length: 300 }, (_, place) => (place * 31) & 0xff);
     const target = base.with(200, 0);
     const chain = chained(published([base, target]), "text");
     expect(chain.map((each) => each.delta === true)).toEqual([false, true]);
-    expectHeardAsText(chain, [base, target]);
+    expectReceivedAsText(chain, [base, target]);
   });
 
-  // A lone surrogate can't come over a socket, but it would turn into something else on its way out, and then patches break.
+  // A lone surrogate can't come over a socket, but it would become another character when it is sent, and then deltas fail.
   it.for([
     { name: "line separators", parts: ["\u2028", "\u2029"] },
     { name: "escaped lone surrogates", parts: [String.raw`\ud800`, String.raw`\udc00`] },
@@ -199,6 +202,6 @@ describe("one publication for those who asked for deltas", () => {
     const chain = chained(published(texts), "text");
     expect(chain.map((each) => each.delta === true)).toEqual([false, true, true]);
     for (const each of chain) expect(overTheWire(each).data.isWellFormed()).toBe(true);
-    expectHeardAsText(chain, texts);
+    expectReceivedAsText(chain, texts);
   });
 });

@@ -33,7 +33,7 @@ describe("clients that recover one after the other", () => {
     expect(deltaChain([large(9)], "bytes", "news", known).last).toBe(last);
   });
 
-  it("[D2] are each sent what was published with the same payload: who did, and with which tags", () => {
+  it("[D2] are each sent the tags that were published with the same payload", () => {
     const known = new KnownDeltas();
     const [publication] = read(["a"]);
     if (publication === undefined) throw new Error("one was made");
@@ -47,14 +47,14 @@ describe("clients that recover one after the other", () => {
     ["another one before it", read(["x", texts[1] ?? ""]), "news"],
     ["another channel", read(texts), "sport"],
   ];
-  it.each(different)("[D1] never share a patch for %s", (_, publications, channel) => {
+  it.each(different)("[D1] never share a delta for %s", (_, publications, channel) => {
     const known = new KnownDeltas();
     deltaChain(read(texts), "text", "news", known);
     const alone = deltaChain(publications, "text", channel, new KnownDeltas());
     expect(deltaChain(publications, "text", channel, known)).toStrictEqual(alone);
   });
 
-  it("[D1] who starts where another was in the middle gets that one in full", () => {
+  it("[D2] get a publication in full that is the first for them and a later one for others", () => {
     const known = new KnownDeltas();
     deltaChain(read(texts), "text", "news", known);
     const [first] = deltaChain(read(texts.slice(1), 2), "text", "news", known).publications;
@@ -62,8 +62,8 @@ describe("clients that recover one after the other", () => {
   });
 });
 
-describe("what is kept for them", () => {
-  it("[B1] is bounded: beyond the limit all of it goes", () => {
+describe("the cache of their deltas", () => {
+  it("[B1] is bounded: beyond the limit all entries are dropped", () => {
     const known = new KnownDeltas();
     const kept = (offset: number): Payload | undefined =>
       known.find("news", "bytes", undefined, large(offset))?.payload;
@@ -74,14 +74,14 @@ describe("what is kept for them", () => {
     expect(kept(6)).toBeDefined();
   });
 
-  it("[B1] is bounded where larger payloads take the places of smaller ones", () => {
+  it("[B1] is bounded if larger payloads replace smaller ones", () => {
     const known = new KnownDeltas();
     for (let offset = 1; offset <= 9; offset++) deltaChain([small(offset)], "bytes", "news", known);
     for (let offset = 1; offset <= 9; offset++) deltaChain([large(offset)], "bytes", "news", known);
     expect(known.find("news", "bytes", undefined, large(1))).toBeUndefined();
   });
 
-  it("[D1] is nothing of a channel without history, whose publications have no place", () => {
+  it("[D1] has no entry of a channel without history, whose publications have no offset", () => {
     const known = new KnownDeltas();
     const data = valid(`"a"`);
     deltaChain([{ data, offset: 0 }], "text", "news", known);

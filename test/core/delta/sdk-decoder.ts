@@ -33,7 +33,7 @@ export class SdkDecoder {
     return decoded.newData;
   }
 
-  /** The payload's bytes as the SDK keeps them for the next patch. */
+  /** The payload's bytes as the SDK keeps them for the next delta. */
   kept(): Uint8Array | undefined {
     return this.#previous;
   }

@@ -102,7 +102,7 @@ describe("the payload that bytes are", () => {
   });
 });
 
-describe("a payload for those who speak JSON", () => {
+describe("a payload for JSON clients", () => {
   it("[W7] is JSON on one line, from which all can be had back", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {

@@ -3,7 +3,7 @@ import { createDelta } from "../../../src/delta/fossil.ts";
 
 const bytes = (value: object): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
-test.for([2_048, 65_536])("a patch for a document of %i bytes", async (size, { bench }) => {
+test.for([2_048, 65_536])("a delta for a document of %i bytes", async (size, { bench }) => {
   const rows = Array.from({ length: Math.floor(size / 64) }, (_, id) => ({
     id: 100_000 + id,
     name: `row ${(id * 7_919) % 100_000}`.padEnd(12),

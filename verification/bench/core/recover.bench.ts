@@ -7,7 +7,7 @@ import {
   publishing,
 } from "../../../test/contract/open-channel.ts";
 import { NodeSql } from "../../../test/support/node-sql.ts";
-import { DroppingRecipient } from "./dropping-recipient.ts";
+import { DroppingSubscriber } from "./dropping-subscriber.ts";
 import { payload } from "./payload.ts";
 
 /** A channel whose history holds so many publications, and is full. */
@@ -22,21 +22,21 @@ function filled(historySize: number): Channel {
   return channel;
 }
 
-/** Somebody subscribes who missed the last so many, and leaves. */
+/** A subscriber that missed the last so many publications subscribes, and unsubscribes. */
 function recovering(channel: Channel, missed: number): () => void {
   const { epoch, offset } = positionOf(channel);
-  const wish = { ...positioned, since: { epoch, offset: offset - missed } };
-  const recipient = new DroppingRecipient();
+  const options = { ...positioned, since: { epoch, offset: offset - missed } };
+  const subscriber = new DroppingSubscriber();
   return () => {
-    const joined = channel.subscribe(recipient, wish, 0);
-    if (joined.outcome !== "subscribed" || joined.publications.length !== missed) {
-      throw new Error("It has not recovered all");
+    const subscribed = channel.subscribe(subscriber, options, 0);
+    if (subscribed.outcome !== "subscribed" || subscribed.publications.length !== missed) {
+      throw new Error("The subscriber has not recovered all publications");
     }
-    channel.unsubscribe(recipient);
+    channel.unsubscribe(subscriber);
   };
 }
 
-test("what a subscriber missed is read from the history", async ({ bench }) => {
+test("publications that a subscriber missed are read from the history", async ({ bench }) => {
   const results = await bench.compare(
     bench("20 of 100", recovering(filled(100), 20)),
     bench("20 of 10,000", recovering(filled(10_000), 20)),

@@ -19,7 +19,7 @@ const session = {
   outbox: { flushed: () => undefined },
   disconnect: () => undefined,
   insufficientState: () => {
-    throw new Error("Nothing is missing");
+    throw new Error("A subscriber missed publications");
   },
   subscriptionChanged: () => undefined,
   save: () => undefined,
@@ -33,24 +33,24 @@ function followed(subscriberCount: number): Follower {
     memory: new SubscriptionMemory(),
     request: (_, requests) => {
       const position = { epoch: "e", offset: 0 };
-      for (const { done: answered } of requests) {
-        answered({ outcome: "following", instance: 1, sequence: 0, position });
+      for (const { done } of requests) {
+        done({ outcome: "following", instance: 1, sequence: 0, position });
       }
     },
     changed: () => undefined,
   });
   const flags = { present: false, announced: false, hearsJoinLeave: false };
   const granted = { channel: "news", expireAtSeconds: 0, ...flags };
-  const wish = { positioned: true, mode: "stream", orFail: false } as const;
+  const options = { positioned: true, mode: "stream", orFail: false } as const;
   for (let count = 0; count < subscriberCount; count++) {
     const info = { user: "42", client: `${count}` };
     const subscription = new Subscription(info, granted, jsonCodec, dropping, session);
-    follower.subscribe(subscription, wish, 0, () => undefined);
+    follower.subscribe(subscription, options, 0, () => undefined);
   }
   return follower;
 }
 
-/** Takes batches of so many publications, each at a later moment, so that none is collected. */
+/** Takes batches of so many publications, each at a later moment, so that no publication is collected. */
 function taking(follower: Follower, entryCount: number): () => void {
   let offset = 0;
   let nowMs = 0;
@@ -71,7 +71,7 @@ function taking(follower: Follower, entryCount: number): () => void {
       certain: true,
       top,
     };
-    if (follower.take(batch, nowMs).outcome !== "taken") throw new Error("It was not taken");
+    if (follower.take(batch, nowMs).outcome !== "taken") throw new Error("The batch was not taken");
     follower.settle(nowMs);
   };
 }

@@ -7,14 +7,14 @@ import { jsonText } from "../random-json-text.ts";
 import { textOf } from "../../../support/text-of.ts";
 
 describe("the JSON codec", () => {
-  it("pings with the empty message, which reads as a pong", () => {
+  it("[W1] pings with the empty message, which reads as a pong", () => {
     expect(jsonCodec.ping).toBe("{}");
     expect(jsonCodec.decodeFrame(jsonCodec.ping)).toStrictEqual({
       commands: [{ method: "pong" }],
     });
   });
 
-  it("joins messages by single line breaks", () => {
+  it("[W1] joins messages by single line breaks", () => {
     expect(jsonCodec.joinFrame(["{}"])).toBe("{}");
     expect(jsonCodec.joinFrame(['{"id":1}', "{}", '{"id":2}'])).toBe('{"id":1}\n{}\n{"id":2}');
   });
@@ -48,7 +48,7 @@ describe("the JSON codec", () => {
     );
   });
 
-  it("reads back the fields of any command", () => {
+  it("[W1] reads back the fields of any command", () => {
     fc.assert(
       fc.property(fc.array(sentCommand, { minLength: 1, maxLength: 5 }), (sent) => {
         const frame = sent.map(({ wire }) => JSON.stringify(wire)).join("\n");
@@ -60,7 +60,7 @@ describe("the JSON codec", () => {
     );
   });
 
-  it("never throws, whatever a frame says", () => {
+  it("[W1] never throws, whatever a frame says", () => {
     const fragments = fc.constantFrom(
       '{"id":1,',
       '"publish":',

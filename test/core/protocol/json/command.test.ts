@@ -146,7 +146,7 @@ describe("decoding a command", () => {
       { method: "refresh", id: 14, request: { token: "" } },
     ],
     ['{"id":1,"ping":{},"id":15}', { method: "ping", id: 15 }],
-  ])("reads %s", (line, command) => {
+  ])("[W1] reads %s", (line, command) => {
     expect(decodeCommand(line)).toStrictEqual({ outcome: "command", command });
   });
 
@@ -169,18 +169,18 @@ describe("decoding a command", () => {
     ['{"rpc":{}}', "rpc has no id"],
     ['{"id":1,"connect":{},"subscribe":{}}', "the command has more than one method"],
     ['{"send":{},"ping":{}}', "the command has more than one method"],
-  ])("calls %s malformed: %s", (line, reason) => {
+  ])("[W1] calls %s malformed: %s", (line, reason) => {
     expect(decodeCommand(line)).toStrictEqual({ outcome: "malformed", reason });
   });
 
-  it.each(["-1", "1.5", '"1"', "true", "[]", "{}", "1e400"])("refuses the id %s", (id) => {
+  it.each(["-1", "1.5", '"1"', "true", "[]", "{}", "1e400"])("[W1] refuses the id %s", (id) => {
     expect(decodeCommand(`{"id":${id},"ping":{}}`)).toStrictEqual({
       outcome: "malformed",
       reason: "id is not an unsigned integer",
     });
   });
 
-  it("refuses an id beyond 32 bits", () => {
+  it("[W1] refuses an id beyond 32 bits", () => {
     expect(decodeCommand('{"id":4294967296,"ping":{}}')).toStrictEqual({
       outcome: "malformed",
       reason: "id is out of range",
@@ -200,7 +200,7 @@ describe("decoding a command", () => {
     "rpc",
     "refresh",
     "sub_refresh",
-  ])("refuses a %s request that is not an object", (method) => {
+  ])("[W1] refuses a %s request that is not an object", (method) => {
     for (const request of ['""', "1", "true", "false", "0", "[]"]) {
       expect(decodeCommand(`{"id":1,"${method}":${request}}`)).toStrictEqual({
         outcome: "malformed",
@@ -242,7 +242,7 @@ describe("decoding a command", () => {
     ["sub_refresh.channel", "is not a string", ["1"]],
     ["sub_refresh.token", "is not a string", ["1"]],
     ["sub_refresh.type", "is not an integer", ['"1"']],
-  ])("refuses %s that %s", (field, complaint, values) => {
+  ])("[W1] refuses %s that %s", (field, complaint, values) => {
     const [method, name] = field.split(".");
     for (const value of values) {
       expect(decodeCommand(`{"id":1,"${method}":{"${name}":${value}}}`)).toStrictEqual({
@@ -256,7 +256,7 @@ describe("decoding a command", () => {
     ['{"offset":-1}', "history.since.offset is not an unsigned integer"],
     ['{"offset":9007199254740992}', "history.since.offset is out of range"],
     ['{"epoch":1}', "history.since.epoch is not a string"],
-  ])("refuses history since %s", (since, reason) => {
+  ])("[W1] refuses history since %s", (since, reason) => {
     expect(decodeCommand(`{"id":1,"history":{"since":${since}}}`)).toStrictEqual({
       outcome: "malformed",
       reason,
@@ -295,7 +295,7 @@ describe("decoding a command", () => {
       '{"x":{"__proto__":{"recover":true,"epoch":"e","offset":1}}}',
       new Map([["x", absentServerSubscription]]),
     ],
-  ])("reads the subscriptions %s of a connect", (subs, subscriptions) => {
+  ])("[W1] reads the subscriptions %s of a connect", (subs, subscriptions) => {
     expect(decodeCommand(`{"id":1,"connect":{"subs":${subs}}}`)).toStrictEqual({
       outcome: "command",
       command: { method: "connect", id: 1, request: { ...absentConnect, subscriptions } },
@@ -311,7 +311,7 @@ describe("decoding a command", () => {
     ['{"secret":{"offset":-1}}', "connect.subs.offset is not an unsigned integer"],
     ['{"secret":{"offset":9007199254740992}}', "connect.subs.offset is out of range"],
     ['{"__proto__":{"recover":1}}', "connect.subs.recover is not a boolean"],
-  ])("refuses the subscriptions %s of a connect, and names no channel", (subs, reason) => {
+  ])("[W1] refuses the subscriptions %s of a connect, and names no channel", (subs, reason) => {
     expect(decodeCommand(`{"id":1,"connect":{"subs":${subs}}}`)).toStrictEqual({
       outcome: "malformed",
       reason,
@@ -330,7 +330,7 @@ describe("decoding a command", () => {
     });
   });
 
-  it("names the first of several bad fields and quotes no value", () => {
+  it("[W1] [A7] names the first of several bad fields and quotes no value", () => {
     const line = '{"id":1,"connect":{"token":["secret"],"name":7}}';
     expect(decodeCommand(line)).toStrictEqual({
       outcome: "malformed",
@@ -338,7 +338,7 @@ describe("decoding a command", () => {
     });
   });
 
-  it("takes the data of the publish that JSON.parse takes", () => {
+  it("[W2] takes the data of the publish that JSON.parse takes", () => {
     const line = '{"publish":{"data":1},"id":1,"publish":{"channel":"x"}}';
     expect(decodeCommand(line)).toStrictEqual({
       outcome: "command",
@@ -346,7 +346,7 @@ describe("decoding a command", () => {
     });
   });
 
-  it("reads no field that JavaScript objects inherit, nor one called __proto__", () => {
+  it("[W1] reads no field that JavaScript objects inherit, nor one called __proto__", () => {
     const line = '{"__proto__":{"id":1,"ping":{}},"constructor":{}}';
     expect(decodeCommand(line)).toStrictEqual({ outcome: "command", command: { method: "pong" } });
   });

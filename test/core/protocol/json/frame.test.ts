@@ -6,18 +6,18 @@ const ping = { method: "ping", id: 1 };
 const pong = { method: "pong" };
 
 describe("decoding a frame", () => {
-  it("reads one command a line, in order", () => {
+  it("[W1] reads one command a line, in order", () => {
     expect(decodeFrame('{"id":1,"ping":{}}\n{}\n{"send":{}}')).toStrictEqual({
       commands: [ping, pong, { method: "send", id: 0 }],
     });
   });
 
-  it("accepts one line break after the last command", () => {
+  it("[W1] accepts one line break after the last command", () => {
     expect(decodeFrame("{}\n")).toStrictEqual({ commands: [pong] });
     expect(decodeFrame("{}\n{}\n")).toStrictEqual({ commands: [pong, pong] });
   });
 
-  it.each(["", "\n"])("refuses %j as empty", (frame) => {
+  it.each(["", "\n"])("[W1] refuses %j as empty", (frame) => {
     expect(decodeFrame(frame)).toStrictEqual({ commands: [], malformed: "the frame is empty" });
   });
 
@@ -27,21 +27,21 @@ describe("decoding a frame", () => {
     ["{}\n\n", 1],
     ["{}\n\n{}", 1],
     ["{}\n{}\n\n", 2],
-  ])("refuses the empty line in %j after %i commands", (frame, count) => {
+  ])("[C8] refuses the empty line in %j after %i commands", (frame, count) => {
     expect(decodeFrame(frame)).toStrictEqual({
       commands: Array.from({ length: count }, () => pong),
       malformed: "the frame has an empty line",
     });
   });
 
-  it("refuses an object that spreads over lines", () => {
+  it("[W1] refuses an object that spreads over lines", () => {
     expect(decodeFrame('{"id":1,\n"ping":{}}')).toStrictEqual({
       commands: [],
       malformed: "the command is not valid JSON",
     });
   });
 
-  it("returns the commands before the malformed one, and none after it", () => {
+  it("[C8] returns the commands before the malformed one, and none after it", () => {
     expect(decodeFrame('{"id":1,"ping":{}}\n{"id":2}\n{}')).toStrictEqual({
       commands: [ping],
       malformed: "the command has an id but no method",
@@ -64,7 +64,7 @@ describe("decoding a frame", () => {
     expect(decoded.malformed).toBe(`the frame has over ${limits.frameCommandsMax} commands`);
   });
 
-  it("takes a payload nested to any depth", () => {
+  it("[W2] takes a payload nested to any depth", () => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     const { commands, malformed } = decodeFrame(`{"id":1,"publish":{"data":${deep}}}`);
     expect(malformed).toBeUndefined();

@@ -13,11 +13,11 @@ function encodePublication(publication: Publication): string {
 }
 
 describe("encoding a publication", () => {
-  it("writes the data alone when there is nothing else", () => {
+  it("[W1] writes the data alone when there is nothing else", () => {
     expect(encodePublication({ data: valid('{"a":1.0}'), offset: 0 })).toBe('{"data":{"a":1.0}}');
   });
 
-  it("writes every field in the order of the field numbers", () => {
+  it("[W1] writes every field in the order of the field numbers", () => {
     const publication = {
       data: valid("null"),
       offset: 9_007_199_254_740_991,
@@ -30,7 +30,7 @@ describe("encoding a publication", () => {
     );
   });
 
-  it("leaves out empty tags and an empty epoch", () => {
+  it("[W1] leaves out empty tags and an empty epoch", () => {
     expect(encodePublication({ data: valid("1"), offset: 2, epoch: "", tags: {} })).toBe(
       '{"data":1,"offset":2}',
     );
@@ -43,25 +43,25 @@ describe("encoding a publication", () => {
   });
 });
 
-describe("encoding bytes for those who speak JSON", () => {
-  it("[W4] writes a string of base64 where they aren't JSON", () => {
+describe("encoding bytes for JSON clients", () => {
+  it("[W7] writes a string of base64 if they aren't JSON", () => {
     const data = Uint8Array.of(0xfb, 0xff, 0x00);
     expect(encodePublication({ data, offset: 1 })).toBe('{"data":"+/8A","offset":1}');
     expect(encodePublication({ data: new Uint8Array(), offset: 1 })).toBe('{"data":"","offset":1}');
   });
 
-  it("[W4] writes JSON where they are that, on one line", () => {
+  it("[W7] writes JSON on one line if they are JSON", () => {
     const data = new TextEncoder().encode(' {"a":\r\n1.0}\n');
     expect(encodePublication({ data, offset: 0 })).toBe('{"data":{"a":1.0}}');
   });
 });
 
 describe("encoding a client info", () => {
-  it("writes user and client even when they are empty", () => {
+  it("[W1] writes user and client even when they are empty", () => {
     expect(encodeClientInfo({ user: "", client: "" })).toBe('{"user":"","client":""}');
   });
 
-  it("escapes names and splices infos in raw", () => {
+  it("[W1] escapes names and splices infos in raw", () => {
     const encoded = encodeClientInfo({ user: '"é\n', client: "c", chanInfo: valid('"<b>&é"') });
     expect(encoded).toBe(String.raw`{"user":"\"é\n","client":"c","chan_info":"<b>&é"}`);
   });

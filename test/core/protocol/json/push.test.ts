@@ -58,7 +58,7 @@ describe("encoding a push", () => {
       String.raw`{"push":{"channel":"a\"\\\n","unsubscribe":{"code":2501,"reason":"subscription expired"}}}`,
       { type: "unsubscribe", channel: 'a"\\\n', code: unsubscribeCodes.subscriptionExpired },
     ],
-  ])("writes %s", (golden, push) => {
+  ])("[W1] writes %s", (golden, push) => {
     expect(encodePush(push)).toBe(golden);
   });
 });

@@ -167,7 +167,7 @@ describe("encoding a reply", () => {
       '{"id":2,"sub_refresh":{"expires":true,"ttl":1}}',
       { id: 2, method: "sub_refresh", result: { ttlSeconds: 1 } },
     ],
-  ])("writes %s", (golden, reply) => {
+  ])("[W1] writes %s", (golden, reply) => {
     expect(encodeReply(reply)).toBe(golden);
   });
 });
@@ -197,7 +197,7 @@ describe("encoding a subscribe reply", () => {
     ],
     ['{"data":null}', { ...nothing, data: valid("null") }],
     ['{"was_recovering":true}', { ...nothing, wasRecovering: true }],
-  ])("writes %s", (golden, result) => {
+  ])("[W1] writes %s", (golden, result) => {
     expect(encodeReply({ id: 2, method: "subscribe", result })).toBe(
       `{"id":2,"subscribe":${golden}}`,
     );

@@ -22,26 +22,26 @@ describe("parsing JSON text", () => {
     expect(parseJsonText(text)).toBe(text);
   });
 
-  it("drops the whitespace around the value", () => {
+  it("[W2] drops the whitespace around the value", () => {
     expect(parseJsonText(' \t\r\n{ "a": 1 }\n\r\t ')).toBe('{ "a": 1 }');
   });
 
-  it("drops raw line breaks and nothing else between tokens", () => {
+  it("[W2] drops raw line breaks and nothing else between tokens", () => {
     expect(parseJsonText('{\r\n\t"a":\n [1,\r2]\n}')).toBe('{\t"a": [1,2]}');
   });
 
-  it("keeps escaped line breaks in strings", () => {
+  it("[W2] keeps escaped line breaks in strings", () => {
     expect(parseJsonText(String.raw`["\n\r"]`)).toBe(String.raw`["\n\r"]`);
   });
 
   it.each(["", " ", "{", "undefined", "NaN", "01", "'a'", '"\n"', "{}{}", "1\n2", "\ufeff1"])(
-    "refuses %j, which is not JSON",
+    "[W2] refuses %j, which is not JSON",
     (text) => {
       expect(parseJsonText(text)).toBeUndefined();
     },
   );
 
-  it("keeps the meaning and loses the line breaks of any JSON", () => {
+  it("[W2] keeps the meaning and loses the line breaks of any JSON", () => {
     fc.assert(
       fc.property(jsonText, space(), space(), (text, before, after) => {
         const taken = parseJsonText(before + text + after);
@@ -52,29 +52,29 @@ describe("parsing JSON text", () => {
     );
   });
 
-  it("takes nesting of any depth", () => {
+  it("[W2] takes nesting of any depth", () => {
     const deep = "[".repeat(nestingDepth) + "]".repeat(nestingDepth);
     expect(parseJsonText(deep)).toBe(deep);
   });
 });
 
 describe("a member's text", () => {
-  it("is the raw text at the path", () => {
+  it("[W2] is the raw text at the path", () => {
     const json = '{"a":{"b":12345678901234567890,"c":[ 1.0 ]},"b":2}';
     expect(memberText(json, "a", "b")).toBe("12345678901234567890");
     expect(memberText(json, "a", "c")).toBe("[ 1.0 ]");
     expect(memberText(json, "b")).toBe("2");
   });
 
-  it("is the whole document without its surroundings when the path is empty", () => {
+  it("[W2] is the whole document without its surroundings when the path is empty", () => {
     expect(memberText(' \n{ "a":1}\n')).toBe('{ "a":1}');
   });
 
-  it("has no raw line breaks", () => {
+  it("[W2] has no raw line breaks", () => {
     expect(memberText('{"a":\n{\r\n"b":1,\n"c":"\\n"}}', "a")).toBe('{"b":1,"c":"\\n"}');
   });
 
-  it("is missing when the name is, or when something on the way is no object", () => {
+  it("[W2] is missing when the name is, or when something on the way is no object", () => {
     const json = '{"a":{"b":"{\\"c\\":1}"},"list":[{"c":1}],"n":null}';
     expect(memberText(json, "c")).toBeUndefined();
     expect(memberText(json, "a", "c")).toBeUndefined();
@@ -86,25 +86,25 @@ describe("a member's text", () => {
     expect(memberText("{ }", "toString")).toBeUndefined();
   });
 
-  it("is that of the last of equal keys, at every level", () => {
+  it("[W2] is that of the last of equal keys, at every level", () => {
     expect(memberText('{"a":1,"a":2}', "a")).toBe("2");
     expect(memberText('{"a":{"b":1},"a":{"b":2,"b":3}}', "a", "b")).toBe("3");
     expect(memberText('{"a":{"b":1},"a":{}}', "a", "b")).toBeUndefined();
     expect(memberText('{"a":{"b":1},"a":5}', "a", "b")).toBeUndefined();
   });
 
-  it("is found under a key spelled with escapes", () => {
+  it("[W2] is found under a key spelled with escapes", () => {
     expect(memberText(String.raw`{"d\u0061ta":1}`, "data")).toBe("1");
     expect(memberText(String.raw`{"data":1,"d\u0061ta":2}`, "data")).toBe("2");
     expect(memberText(String.raw`{"\t":1}`, "\\t")).toBeUndefined();
     expect(memberText(String.raw`{"\t":1}`, "\t")).toBe("1");
   });
 
-  it("is not that of a key which merely begins or ends alike", () => {
+  it("[W2] is not that of a key which merely begins or ends alike", () => {
     expect(memberText('{"dat":1,"datas":2,"adata":3}', "data")).toBeUndefined();
   });
 
-  it("ends at the right quote, however many backslashes stand before it", () => {
+  it("[W2] ends at the right quote, however many backslashes stand before it", () => {
     for (let count = 0; count < 40; count++) {
       const backslashes = "\\\\".repeat(count);
       const value = `"${backslashes}\\"x${backslashes}\\"}],${backslashes}"`;
@@ -113,13 +113,13 @@ describe("a member's text", () => {
     }
   });
 
-  it("is found beside and within nesting of any depth", () => {
+  it("[W2] is found beside and within nesting of any depth", () => {
     const deep = "[".repeat(nestingDepth) + "]".repeat(nestingDepth);
     expect(memberText(`{"a":${deep},"b":1}`, "b")).toBe("1");
     expect(memberText(`{"a":${deep},"b":1}`, "a")).toBe(deep);
   });
 
-  it("takes a megabyte of escapes, keys or backslashes without quadratic work", () => {
+  it("[W2] takes a megabyte of escapes, keys or backslashes without quadratic work", () => {
     const strings = ['\\"', "\\\\", '\\\\\\"'].map((unit) => `"${unit.repeat(250_000)}"`);
     for (const value of strings) {
       expect(memberText(`{"a":${value},"b":1}`, "b")).toBe("1");
@@ -129,7 +129,7 @@ describe("a member's text", () => {
     expect(memberText(`{${many}"b":1}`, "a")).toBe("0");
   });
 
-  it("is what JSON.parse finds at the path", () => {
+  it("[W2] is what JSON.parse finds at the path", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom(...keys), jsonText), { maxLength: 4 }),
@@ -159,16 +159,16 @@ describe("a member's text", () => {
 });
 
 describe("an array's element texts", () => {
-  it("are the raw texts in order", () => {
+  it("[W2] are the raw texts in order", () => {
     const json = String.raw`{"commands":[ {"a":[1,2]} ,"],[",1.0,[ ] ,null]}`;
     expect(elementTexts(json, "commands")).toEqual(['{"a":[1,2]}', '"],["', "1.0", "[ ]", "null"]);
   });
 
-  it("are none for an empty array", () => {
+  it("[W2] are none for an empty array", () => {
     expect(elementTexts('{"a":{"b":[ ]}}', "a", "b")).toEqual([]);
   });
 
-  it("are missing when there is no array at the path", () => {
+  it("[W2] are missing when there is no array at the path", () => {
     expect(elementTexts('{"a":{"0":1}}', "a")).toBeUndefined();
     expect(elementTexts('{"a":"[1]"}', "a")).toBeUndefined();
     expect(elementTexts('{"a":null}', "a")).toBeUndefined();

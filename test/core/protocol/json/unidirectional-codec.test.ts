@@ -20,7 +20,7 @@ function requestOf(frame: Message): unknown {
   return command !== undefined && "request" in command ? command.request : undefined;
 }
 
-describe("the frame of somebody who only listens", () => {
+describe("the frame of a unidirectional client", () => {
   it.each([
     ["nothing", ""],
     ["white space", " \r\n\t"],
@@ -29,7 +29,7 @@ describe("the frame of somebody who only listens", () => {
     expect(requestOf(frame)).toStrictEqual(nothingNamed);
   });
 
-  it("[C11] is a connect's request, on as many lines as one likes, of text or bytes", () => {
+  it("[C11] is a connect's request, on any number of lines, as text or bytes", () => {
     const frame = `{\r\n"token": "t",\n"name":"n","version":"9","data":{"a":1},"headers":{"a":"b"},
       "subs":{"news":{"recover":true,"epoch":"e","offset":7},"room":{}}}`;
     const request = {
@@ -138,7 +138,7 @@ describe("the frame of somebody who only listens", () => {
   });
 });
 
-describe("what somebody hears who only listens", () => {
+describe("a message to a unidirectional client", () => {
   const position = { epoch: "e", offset: 3 };
   const subscription = {
     ttlSeconds: 0,

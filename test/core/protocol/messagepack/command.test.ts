@@ -206,14 +206,14 @@ describe("decoding a MessagePack command", () => {
     );
   });
 
-  it("reads nil as absence", () => {
+  it("[W6] reads nil as absence", () => {
     const publish = { channel: null, data: null, type: null };
     expect(messagePackCodec.decodeFrame(encode({ id: 1, publish }))).toStrictEqual({
       commands: [{ method: "publish", id: 1, request: { channel: "", type: 0 } }],
     });
   });
 
-  it("keeps a payload apart from the frame it came in", () => {
+  it("[W2] keeps a payload apart from the frame it came in", () => {
     const frame = encode({ id: 1, publish: { data: Uint8Array.of(1, 2, 3) } });
     const [command] = messagePackCodec.decodeFrame(frame).commands;
     frame.fill(0);

@@ -110,14 +110,14 @@ const replies: readonly [keyof typeof golden, object, Reply][] = [
   ["barely subscribed", { id: 2, subscribe: {} }, { id: 2, method: "subscribe", result: nothing }],
   ["unsubscribed", { ...empty, unsubscribe: {} }, { ...empty, method: "unsubscribe" }],
   ["published", { ...empty, publish: {} }, { ...empty, method: "publish" }],
-  ["answered", { ...empty, rpc: {} }, { ...empty, method: "rpc" }],
+  ["called", { ...empty, rpc: {} }, { ...empty, method: "rpc" }],
   [
     "present",
     { id: 5, presence: { presence: { c1: infoWire }, incomplete: true } },
     { id: 5, method: "presence", result: { clients: [info], incomplete: true } },
   ],
   [
-    "nobody present",
+    "none present",
     { id: 5, presence: { presence: {} } },
     { id: 5, method: "presence", result: { clients: [] } },
   ],

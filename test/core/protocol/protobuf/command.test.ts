@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
 import { decodeCommand, decodeFrame } from "../../../../src/protocol/protobuf/decode.ts";
-import { bytes, hex, proto, readFrame, said, sdkCodec, writeFrame } from "./peers.ts";
+import { bytes, hex, proto, readFrame, contentOf, sdkCodec, writeFrame } from "./peers.ts";
 
 const commandType = proto.lookupType("Command");
 
@@ -55,10 +55,12 @@ describe("decoding a command from Protobuf", () => {
     const frame = bytes(golden);
     expect(decodeFrame(frame)).toStrictEqual(jsonCodec.decodeFrame(line));
     const [ours] = readFrame(commandType, frame);
-    expect(said(ours)).toStrictEqual(said(JSON.parse(line)));
+    expect(contentOf(ours)).toStrictEqual(contentOf(JSON.parse(line)));
     expect(hex(writeFrame(commandType, [ours]))).toBe(golden);
     const theirs = sdkCodec.decodeCommands(frame);
-    expect(theirs.map((command) => said(command))).toStrictEqual([said(JSON.parse(line))]);
+    expect(theirs.map((command) => contentOf(command))).toStrictEqual([
+      contentOf(JSON.parse(line)),
+    ]);
     expect(hex(sdkCodec.encodeCommands(theirs))).toBe(golden);
   });
 

@@ -42,16 +42,18 @@ export interface SdkCodec {
 export const sdkCodec: SdkCodec = Reflect.get(new Centrifuge("ws://localhost"), "_codec");
 
 /**
- * What a message says, whoever decoded it: without what is zero, false or empty; 64-bit integers as numbers; and bytes, which
- * the test knows to be JSON, parsed. The same is done to what JSON says, so that both can be compared.
+ * The content of a message, which is the same for every decoder: without fields that are zero, false or empty; 64-bit integers
+ * as numbers; and bytes, which the test knows to be JSON, parsed. Parsed JSON is treated likewise, so both can be compared.
  */
-export function said(value: unknown, name = ""): unknown {
-  if (value instanceof Uint8Array) return said(JSON.parse(Buffer.from(value).toString()));
-  if (Array.isArray(value)) return value.map((element) => said(element));
+export function contentOf(value: unknown, name = ""): unknown {
+  if (value instanceof Uint8Array) return contentOf(JSON.parse(Buffer.from(value).toString()));
+  if (Array.isArray(value)) return value.map((element) => contentOf(element));
   if (typeof value !== "object" || value === null) return value;
   if ("low" in value && "high" in value) return fromWords(Number(value.high), Number(value.low));
   const entries = Object.entries(value)
-    .map(([key, member]) => [key, isMap(name) ? said(member) : said(member, key)] as const)
+    .map(
+      ([key, member]) => [key, isMap(name) ? contentOf(member) : contentOf(member, key)] as const,
+    )
     .filter(([key, member]) => isMap(name) || !isNothing(key, member));
   return Object.fromEntries(entries);
 }
@@ -67,7 +69,7 @@ function isNothing(key: string, value: unknown): boolean {
   return value === "" || value === 0 || value === false || value === null || value === undefined;
 }
 
-/** An empty map says nothing, while an empty message does; and a map's entries all say something. */
+/** An empty map has no content, but an empty message has; and all entries of a map have content. */
 function isMap(field: string): boolean {
   return ["subs", "headers", "presence", "tags"].includes(field);
 }

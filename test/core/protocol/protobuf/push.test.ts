@@ -4,7 +4,7 @@ import { disconnectCodes, unsubscribeCodes } from "../../../../src/protocol/code
 import { encodePush as encodeJson } from "../../../../src/protocol/json/encode.ts";
 import { protobufCodec } from "../../../../src/protocol/protobuf/codec.ts";
 import type { Push } from "../../../../src/protocol/reply.ts";
-import { bytes, hex, proto, readFrame, said, sdkCodec, writeFrame } from "./peers.ts";
+import { bytes, hex, proto, readFrame, contentOf, sdkCodec, writeFrame } from "./peers.ts";
 import { textOf } from "../../../support/text-of.ts";
 import { valid } from "../valid-json-text.ts";
 
@@ -61,11 +61,11 @@ describe("encoding a push as Protobuf", () => {
   });
 
   it.each(goldens)("[W5] says in %s what the JSON codec says", (golden, push) => {
-    const json = said(JSON.parse(textOf(encodeJson(push))));
+    const json = contentOf(JSON.parse(textOf(encodeJson(push))));
     const [ours] = readFrame(replyType, bytes(golden));
-    expect(said(ours)).toStrictEqual(json);
+    expect(contentOf(ours)).toStrictEqual(json);
     expect(hex(writeFrame(replyType, [ours]))).toBe(golden);
-    expect(sdkCodec.decodeReplies(bytes(golden)).map((theirs) => said(theirs))).toStrictEqual([
+    expect(sdkCodec.decodeReplies(bytes(golden)).map((theirs) => contentOf(theirs))).toStrictEqual([
       json,
     ]);
   });

@@ -3,7 +3,7 @@ import { errorCodes } from "../../../../src/protocol/codes.ts";
 import { encodeReply as encodeJson } from "../../../../src/protocol/json/encode.ts";
 import { protobufCodec } from "../../../../src/protocol/protobuf/codec.ts";
 import type { Reply, SubscribeResult } from "../../../../src/protocol/reply.ts";
-import { bytes, hex, proto, readFrame, said, sdkCodec, writeFrame } from "./peers.ts";
+import { bytes, hex, proto, readFrame, contentOf, sdkCodec, writeFrame } from "./peers.ts";
 import { textOf } from "../../../support/text-of.ts";
 import { valid } from "../valid-json-text.ts";
 import { nothing } from "../bare-subscribe-result.ts";
@@ -129,28 +129,28 @@ describe("encoding a reply as Protobuf", () => {
   });
 
   it.each(goldens)("[W5] says in %s what the JSON codec says", (golden, reply) => {
-    const json = said(JSON.parse(textOf(encodeJson(reply))));
+    const json = contentOf(JSON.parse(textOf(encodeJson(reply))));
     const [ours] = readFrame(replyType, bytes(golden));
-    expect(said(ours)).toStrictEqual(json);
+    expect(contentOf(ours)).toStrictEqual(json);
     expect(hex(writeFrame(replyType, [ours]))).toBe(golden);
   });
 
   it.each(goldens.filter(([, reply]) => !isIncomplete(reply)))(
     "[W5] lets the official SDK read %s",
     (golden, reply) => {
-      const json = said(JSON.parse(textOf(encodeJson(reply))));
-      expect(sdkCodec.decodeReplies(bytes(golden)).map((theirs) => said(theirs))).toStrictEqual([
-        json,
-      ]);
+      const json = contentOf(JSON.parse(textOf(encodeJson(reply))));
+      expect(
+        sdkCodec.decodeReplies(bytes(golden)).map((theirs) => contentOf(theirs)),
+      ).toStrictEqual([json]);
     },
   );
 
   it("[W5] tells an SDK that an answer is incomplete in a field that it skips", () => {
     const result = { clientCount: 3, userCount: 2, incomplete: true };
     const reply = protobufCodec.encodeReply({ id: 2, method: "presence_stats", result });
-    expect(sdkCodec.decodeReplies(bytes(hex(reply))).map((theirs) => said(theirs))).toStrictEqual([
-      { id: 2, presence_stats: { num_clients: 3, num_users: 2 } },
-    ]);
+    expect(
+      sdkCodec.decodeReplies(bytes(hex(reply))).map((theirs) => contentOf(theirs)),
+    ).toStrictEqual([{ id: 2, presence_stats: { num_clients: 3, num_users: 2 } }]);
   });
 
   it("[W5] rounds a ping interval up to whole seconds, which is all a reply can say", () => {
@@ -159,7 +159,7 @@ describe("encoding a reply as Protobuf", () => {
       replyType,
       bytes(hex(protobufCodec.encodeReply({ id: 1, method: "connect", result }))),
     );
-    expect(said(reply)).toMatchObject({ connect: { ping: 1 } });
+    expect(contentOf(reply)).toMatchObject({ connect: { ping: 1 } });
   });
 
   it("[W5] names the largest lifetime it can when it is asked for a larger one", () => {
@@ -168,7 +168,10 @@ describe("encoding a reply as Protobuf", () => {
       replyType,
       bytes(hex(protobufCodec.encodeReply({ id: 1, method: "refresh", result }))),
     );
-    expect(said(reply)).toStrictEqual({ id: 1, refresh: { expires: true, ttl: 4_294_967_295 } });
+    expect(contentOf(reply)).toStrictEqual({
+      id: 1,
+      refresh: { expires: true, ttl: 4_294_967_295 },
+    });
   });
 });
 

@@ -2,8 +2,8 @@ import type { Subscriber } from "../../../src/hub/subscriber.ts";
 import type { Message } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 
-/** A subscriber that takes every frame and does nothing with it: what is measured is what comes before the socket. */
-export class DroppingRecipient implements Subscriber {
+/** A subscriber that drops every frame, so that a bench measures the work before the socket. */
+export class DroppingSubscriber implements Subscriber {
   readonly info = { user: "42", client: "c" };
   readonly present = true;
   readonly announced = false;
@@ -15,7 +15,7 @@ export class DroppingRecipient implements Subscriber {
   sentBytes = 0;
 
   noteSent(): void {
-    throw new Error("It gets no patches");
+    throw new Error("A bench sent a delta");
   }
 
   send(frame: Message): void {
@@ -31,10 +31,10 @@ export class DroppingRecipient implements Subscriber {
   }
 
   disconnect(): void {
-    throw new Error("It is never behind");
+    throw new Error("A bench found the subscriber behind");
   }
 
   replacedBy(): void {
-    // Nobody wants to be the only one.
+    // No bench has an exclusive connection.
   }
 }
