@@ -14,10 +14,9 @@ import { systems } from "./systems/systems.ts";
 import { Workbench } from "./workbench.ts";
 
 /**
- * `npm run bench`: how fast Dormouse is, how close to what the runtime can do, and how it compares with what people use
- * instead, in one run on one machine. The ratios are what counts, not the figures. Exits with 0, with 1 when a scenario
- * failed, and with 2 when it was asked for what it doesn't know. A target that is missed fails nothing: a laptop that does
- * something else meanwhile would miss some.
+ * `npm run bench`: measures Dormouse, the limit of the runtime, and other servers, in one run on one machine. The
+ * ratios matter, not the figures. Exits with 0, with 1 when a scenario failed, and with 2 for an unknown option. A
+ * missed target doesn't change the exit status, because other programs on the machine can cause it.
  */
 
 async function main(given: readonly string[]): Promise<number> {
@@ -73,18 +72,18 @@ async function run(options: BenchOptions): Promise<Results> {
   }
 }
 
-/** Judged anew: what must be reached may have been put differently since. */
+/** Judges anew, because the targets may have changed since. */
 function earlierResults(file: string): Results {
   const results = readResults(file);
   return { ...results, targets: judge(goals, results.scenarios) };
 }
 
-/** What is being done goes to the error output, so that the other one holds results alone. */
+/** Progress goes to the standard error, so that the standard output holds results alone. */
 function print(line: string): void {
   console.error(`${(performance.now() / 1_000).toFixed(0).padStart(5)} s  ${line}`);
 }
 
-/** Whoever interrupts it finds no process left behind. */
+/** An interrupted bench leaves no process behind. */
 function endOnSignals(workbench: Workbench): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => {

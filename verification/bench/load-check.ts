@@ -2,8 +2,8 @@ import type { LoadAlone } from "./results/results.ts";
 import type { Bench } from "./scenarios/scenario.ts";
 
 /**
- * Measures the load generator against a server that sends what was made beforehand. No system can be seen to do better than
- * this, so a figure that comes near it says little of its system.
+ * Measures the load generator against a server that sends prepared bytes. No system can appear faster than this, so a
+ * figure near it says little about its system.
  */
 export async function checkLoad(bench: Bench): Promise<LoadAlone> {
   const server = await bench.start("null", {});
@@ -33,6 +33,6 @@ export async function checkLoad(bench: Bench): Promise<LoadAlone> {
   }
 }
 
-/** As many as the scenario of fan-out has. */
+/** As many as in the scenario `fan-out`. */
 const sockets = 1_000;
 const channel = "load";

@@ -2,22 +2,22 @@ import { parseArgs } from "node:util";
 import { isSystemName, systemOrder } from "./results/shown-system.ts";
 import type { SystemName } from "./systems/wire.ts";
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface BenchOptions {
-  /** The only scenario to be run; all of them when absent. */
+  /** The only scenario to run; absent for all of them. */
   readonly only?: string;
-  /** Less of everything. */
+  /** Whether to measure less of everything. */
   readonly quick: boolean;
-  /** How many times each figure is taken. */
+  /** How often each figure is taken. */
   readonly rounds: number;
   readonly systems: readonly SystemName[];
   /** Whether the standard output is one JSON document and nothing else. */
   readonly json: boolean;
-  /** Where results and pictures are written. */
+  /** The folder for the results and charts. */
   readonly out: string;
-  /** Whether docs/performance.md and its pictures are written anew. */
+  /** Whether to write docs/performance.md and its charts. */
   readonly docs: boolean;
-  /** The results of an earlier run, which are shown instead of running anything. */
+  /** The results of an earlier run, which are shown instead of a run. */
   readonly from?: string;
 }
 
@@ -56,7 +56,7 @@ export function parseOptions(
   }
 }
 
-/** The command line that measures the same again; where it is written and shown doesn't belong to that. */
+/** The command line that repeats the measurement, without the options about where results go. */
 export function commandOf({ only, quick, rounds, systems }: BenchOptions): string {
   const given = [
     ...(only === undefined ? [] : ["--only", only]),
@@ -67,7 +67,7 @@ export function commandOf({ only, quick, rounds, systems }: BenchOptions): strin
   return ["npm run bench", ...(given.length === 0 ? [] : ["--", ...given])].join(" ");
 }
 
-/** What `--help` says. */
+/** The text of `--help`. */
 export function usage(scenarios: readonly string[]): string {
   return `npm run bench -- [options]
 
@@ -99,7 +99,7 @@ const known = {
   help: { type: "boolean" },
 } as const;
 
-/** The null server shows what the load generator bears; it has no figures of its own. */
+/** The null server measures the load generator and has no figures of its own. */
 const choosable: readonly SystemName[] = systemOrder.filter((system) => system !== "null");
 
 function readOnly(name: string, scenarios: readonly string[]): string {
@@ -124,7 +124,7 @@ function readSystems(text: string | undefined): readonly SystemName[] {
   return choosable.filter((system) => names.includes(system));
 }
 
-/** What decides how is measured says nothing of what was measured before. */
+/** Options that determine how to measure have no meaning for an earlier run. */
 function refuseWithFrom(
   from: string | undefined,
   given: Readonly<Record<string, string | boolean | undefined>>,
@@ -138,5 +138,5 @@ function refuseWithFrom(
   }
 }
 
-/** More of them would take days. */
+/** More rounds would take days. */
 const roundsMax = 99;

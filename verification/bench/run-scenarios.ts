@@ -3,9 +3,9 @@ import type { Scenario } from "./scenarios/scenario.ts";
 import type { Workbench } from "./workbench.ts";
 
 /**
- * Runs them one after the other. One that fails keeps none of the others from being run.
+ * Runs the scenarios one after the other. A failure of one doesn't prevent the others.
  *
- * @throws when the workbench was closed meanwhile: what is left isn't to be run then
+ * @throws if the workbench was closed meanwhile; the rest isn't run then
  */
 export async function runScenarios(
   scenarios: readonly Scenario[],

@@ -7,7 +7,7 @@ import type { SystemName } from "./systems/wire.ts";
 import { Workbench } from "./workbench.ts";
 import { finding } from "./results/finding.ts";
 
-/** Systems that only note what becomes of them; each starts when it is let. */
+/** Systems that record their stops; each starts when the gate opens. */
 function workbenchWith(stopped: string[], gate: Promise<void> = Promise.resolve()): Workbench {
   const system = (name: SystemName): System => ({
     name,

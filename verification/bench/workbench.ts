@@ -4,13 +4,13 @@ import type { Bench } from "./scenarios/scenario.ts";
 import type { SystemOptions, RunningSystem, System } from "./systems/system.ts";
 import type { SystemName } from "./systems/wire.ts";
 
-/** Where systems and the load generator come from. */
+/** The sources of systems and load generators. */
 export interface BenchSources {
   readonly systems: Readonly<Record<SystemName, System>>;
   startLoad(): Promise<Load>;
 }
 
-/** Starts what scenarios ask for and remembers it, so that nothing is left running whatever happens. */
+/** Starts systems and load generators and tracks them, so that nothing is left running in any case. */
 export class Workbench implements Bench {
   readonly quick: boolean;
   readonly rounds: number;
@@ -22,7 +22,7 @@ export class Workbench implements Bench {
   readonly #loads = new Set<Load>();
   #isClosed = false;
 
-  /** @param print shows a line of progress */
+  /** @param print prints a line of progress */
   constructor(
     { quick, rounds, systems }: Pick<BenchOptions, "quick" | "rounds" | "systems">,
     workshop: BenchSources,
@@ -35,7 +35,7 @@ export class Workbench implements Bench {
     this.#sources = workshop;
   }
 
-  /** The system that is given stops once, however often it is asked to. */
+  /** The returned system stops once, however often it is asked to. */
   async start(name: SystemName, options: SystemOptions): Promise<RunningSystem> {
     return this.#started(async () => {
       const running = await this.#sources.systems[name].start(options);
@@ -51,12 +51,12 @@ export class Workbench implements Bench {
     });
   }
 
-  /** Whether it was ended, and nothing can be started any more. */
+  /** Whether the bench was closed, so that nothing can be started any more. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Ends everything that a scenario left behind, and what is just starting. */
+  /** Ends everything that a scenario left running, and everything that is starting. */
   async clear(): Promise<void> {
     await Promise.allSettled(this.#starting);
     const ending = [...this.#loads].map((load) => load.close());
@@ -65,7 +65,7 @@ export class Workbench implements Bench {
     await Promise.allSettled(ending);
   }
 
-  /** Ends everything; nothing can be started any more. */
+  /** Ends everything; nothing can be started afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.clear();

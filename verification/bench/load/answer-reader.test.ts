@@ -6,7 +6,7 @@ import { chunked, chunksOf } from "./chunked.ts";
 interface Said {
   readonly status: number;
   readonly body: string;
-  /** Where the body is cut into chunks of the encoding; undefined for one that says its length. */
+  /** Where the body is cut into chunks of the chunked encoding; undefined for a body with a Content-Length. */
   readonly encoding: readonly number[] | undefined;
   readonly keptAlive: boolean;
   readonly interim: boolean;
@@ -15,7 +15,7 @@ interface Said {
 const answers: fc.Arbitrary<Said[]> = fc.array(
   fc.record({
     status: fc.constantFrom(200, 503),
-    // Bodies may hold what looks like another answer.
+    // Bodies may contain text that looks like another answer.
     body: fc.string({
       unit: fc.constantFrom("a", "\r", "\n", "HTTP/1.1 200 OK\r\n\r\n", "0\r\n\r\n"),
     }),

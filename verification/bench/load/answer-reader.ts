@@ -1,7 +1,7 @@
-/** What a POST was answered. */
+/** The answer to a POST. */
 export interface Answer {
   readonly status: number;
-  /** The beginning of the body, for whoever has to tell of a failure. */
+  /** The beginning of the body, for a failure's message. */
   readonly text: string;
   /** Whether the connection can be used again. */
   readonly keptAlive: boolean;
@@ -10,26 +10,26 @@ export interface Answer {
 type Stage = "status" | "header" | "body" | "chunk-size" | "chunk" | "chunk-end" | "trailer";
 
 /**
- * Reads the answers on one HTTP connection, one request being out at a time, while they come in chunks that end anywhere:
- * with a Content-Length or in the chunked encoding.
+ * Reads the answers on one HTTP connection with one request at a time, from chunks that end anywhere, with a
+ * Content-Length or in the chunked encoding.
  */
 export class AnswerReader {
   #stage: Stage = "status";
-  /** The beginning of a line whose end hasn't come. */
+  /** The beginning of a line whose end hasn't arrived. */
   #line = "";
   #status = 0;
   #text = "";
   #keptAlive = true;
   #length: number | undefined;
   #chunked = false;
-  /** Of the body or of a chunk of it. */
+  /** Bytes left of the body, or of a chunk of it. */
   #left = 0;
 
   /**
    * Takes the next chunk.
    *
    * @returns the answer if it is complete now
-   * @throws Error when it isn't HTTP, or says no length
+   * @throws Error if the bytes aren't HTTP, or give no length
    */
   take(bytes: Buffer): Answer | undefined {
     let at = 0;
@@ -75,7 +75,7 @@ export class AnswerReader {
         return false;
       case "trailer":
         return line === "";
-      // Neither has lines.
+      // Neither state has lines.
       case "body":
       case "chunk":
         return false;

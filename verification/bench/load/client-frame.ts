@@ -3,7 +3,7 @@ export function textFrame(text: string): Buffer {
   return clientFrame(0x81, Buffer.from(text));
 }
 
-/** A pong of the protocol, with what came in the ping: at most 125 bytes. */
+/** A pong frame with the payload of the ping: at most 125 bytes. */
 export function pongFrame(payload: Buffer): Buffer {
   return clientFrame(0x8a, payload);
 }

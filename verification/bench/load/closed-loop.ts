@@ -6,7 +6,7 @@ import { type Posted, postInTurn } from "./post-in-turn.ts";
 import { PostPool } from "./post-pool.ts";
 import { warmUpSeconds } from "./warm-up.ts";
 
-/** Measures what a system gets through when every publisher waits for its answers. */
+/** Measures a system's throughput when every publisher waits for its answers. */
 export async function closedLoop(
   order: Extract<Order, { order: "closed-loop" }>,
   connected: Connected,

@@ -4,7 +4,7 @@ import type { Connected } from "./connected.ts";
 import type { Order, Report } from "./orders.ts";
 import { Subscriber } from "./subscriber.ts";
 
-/** Lets callers in, so many at a time, in their order. */
+/** Connects callers in their order, so many at a time. */
 export async function connectCallers(
   { callers, concurrency, missed }: Extract<Order, { order: "connect" }>,
   { wire, port, subscribers }: Connected,
@@ -16,7 +16,7 @@ export async function connectCallers(
   const waiting = callers.values();
   const oneAfterTheOther = async (): Promise<void> => {
     for (const caller of waiting) {
-      // Whatever went wrong ends the order: nobody else has to come.
+      // A failure ends the order, so the other callers need not connect.
       if (subscribers.failure.isRaised) return;
       const calledAtMs = performance.now();
       const subscriber = new Subscriber(wire, port, caller, missed, subscribers);

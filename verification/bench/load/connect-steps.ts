@@ -1,10 +1,10 @@
 import type { ConnectScript } from "../systems/wire.ts";
 
-/** How far one caller has come with its steps. */
+/** The progress of one caller through its connect script. */
 export class ConnectSteps {
   readonly #steps: ConnectScript["steps"];
   #sent = 0;
-  /** All that has come and isn't used up by an answer. */
+  /** The received text that no answer has used up. */
   #text = "";
 
   constructor({ steps }: ConnectScript) {
@@ -12,8 +12,8 @@ export class ConnectSteps {
   }
 
   /**
-   * Takes the text of the next frame, and gives what is to be sent now. An answer may come in several frames, or together
-   * with others in one.
+   * Takes the text of the next frame, and gives the frames to send now. An answer may come in several frames, or
+   * together with others in one.
    */
   take(text: string): string[] {
     this.#text += text;
@@ -27,7 +27,7 @@ export class ConnectSteps {
     return due;
   }
 
-  /** Whether every step was answered. */
+  /** Whether every step is answered. */
   get done(): boolean {
     return this.#sent > this.#steps.length;
   }

@@ -1,7 +1,7 @@
 import type { Wire } from "../systems/wire.ts";
 import type { Subscribers } from "./subscribers.ts";
 
-/** The system that is spoken to, and who listens to it. */
+/** The system under test, and its subscribers. */
 export interface Connected {
   readonly wire: Wire;
   readonly port: number;

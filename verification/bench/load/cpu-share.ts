@@ -1,4 +1,4 @@
-/** How much of one processor this process's own thread takes, from now on. */
+/** The share of one processor that this process's own thread uses, from now on. */
 export class CpuShare {
   readonly #usage = process.threadCpuUsage();
   readonly #sinceMs = performance.now();

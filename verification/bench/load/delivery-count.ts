@@ -1,14 +1,14 @@
-/** How many deliveries were to come, over all sockets, and how many came. */
+/** Expected and received deliveries over all sockets. */
 export class DeliveryCount {
   expected = 0;
   delivered = 0;
-  /** When the first delivery came since this was set to 0, on the clock of `performance`. */
+  /** The time of the first delivery since this was set to 0, on the clock of `performance`. */
   firstAtMs = 0;
-  /** When all that was expected had come the last time. */
+  /** When all expected deliveries had arrived the last time. */
   caughtUpAtMs = 0;
   #waiting: (() => void)[] = [];
 
-  /** Said before a publication is posted: so a delivery never comes before it is expected. */
+  /** Called before a publication is posted, so that a delivery never comes before it is expected. */
   expect(deliveries: number): void {
     this.expected += deliveries;
   }
@@ -27,7 +27,7 @@ export class DeliveryCount {
     return this.expected - this.delivered;
   }
 
-  /** Resolves when all that is expected by now has come. */
+  /** Resolves when all deliveries that are expected by now have arrived. */
   async caughtUp(): Promise<void> {
     if (this.missing > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -1,8 +1,8 @@
 import { Random } from "../../../test/support/random.ts";
 
 /**
- * When publications of many who know nothing of each other are due: ms from the beginning, at random as a Poisson process
- * has it, and the same for the same seed. At least one.
+ * The due times of publications by many independent publishers: ms from the beginning, a Poisson process, the same for
+ * the same seed. At least one.
  */
 export function dueTimesMs(perSecond: number, seconds: number, seed: number): number[] {
   const random = new Random(seed);

@@ -1,6 +1,9 @@
-/** What went wrong at the sockets, while nobody may have been waiting for it: it ends the order that is carried out. */
+/**
+ * A failure of a socket at a time when nothing may be waiting for that socket. It ends the order that is being carried
+ * out.
+ */
 export class FailureSignal {
-  /** Changes with every post that is answered: a sign that all is well. */
+  /** Changes with every answered post, which is a sign of progress. */
   answers = 0;
   #problem: string | undefined;
   #raised = Promise.withResolvers<never>();
@@ -9,27 +12,27 @@ export class FailureSignal {
     this.forget();
   }
 
-  /** Only the first problem counts: others often follow from it. */
+  /** Only the first problem counts; others often follow from it. */
   raise(problem: string): void {
     this.#problem ??= problem;
     this.#raised.reject(new Error(this.#problem));
   }
 
-  /** Whether something went wrong. */
+  /** Whether there was a failure. */
   get isRaised(): boolean {
     return this.#problem !== undefined;
   }
 
-  /** Gives what the work gives, unless something goes wrong before, or has already gone wrong. */
+  /** Gives the result of the work, unless there is a failure before, or was one already. */
   during<Result>(work: Promise<Result>): Promise<Result> {
     return Promise.race([this.#raised.promise, work]);
   }
 
-  /** The sockets that were concerned are no more. */
+  /** Resets the signal; the failed sockets are closed. */
   forget(): void {
     this.#problem = undefined;
     this.#raised = Promise.withResolvers<never>();
-    // Whoever carries out the next order hears of it.
+    // The next order gets the failure.
     this.#raised.promise.catch(() => undefined);
   }
 }

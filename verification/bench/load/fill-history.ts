@@ -5,7 +5,7 @@ import { plannedPosts } from "./planned-posts.ts";
 import { postInTurn } from "./post-in-turn.ts";
 import { PostPool } from "./post-pool.ts";
 
-/** Publishes so many times to one channel; whoever should listen to it gets everything too. */
+/** Publishes so many times to one channel. Subscribers of the channel, if any, receive everything. */
 export async function fillHistory(
   { channel, publications, publishers, dataBytes, batch = 1 }: Extract<Order, { order: "fill" }>,
   connected: Connected,

@@ -5,7 +5,7 @@ import { FramePayloads } from "./frame-payloads.ts";
 import { chunked, chunksOf } from "./chunked.ts";
 import { encoded, ping, type ServerFrame, serverFrames } from "./server-frames.ts";
 
-/** What a socket's frames say, in their order. */
+/** The events of a socket's frames, in order. */
 class RecordedEvents {
   readonly events: string[] = [];
   readonly counter: FrameCounter;
@@ -25,7 +25,7 @@ class RecordedEvents {
   }
 }
 
-/** The same by whole frames. */
+/** The same from whole frames. */
 function looked(frames: readonly ServerFrame[]): object {
   const events: string[] = [];
   let publications = 0;
@@ -48,7 +48,7 @@ const received = serverFrames.chain((frames) =>
   chunked(Buffer.concat(frames.map((frame) => encoded(frame)))).map((cut) => ({ frames, cut })),
 );
 
-/** Where all sockets' bytes arrive one after the other: full of markers that belong to nobody. */
+/** The buffer for all sockets' bytes, full of markers that belong to no publication. */
 const shared = Buffer.alloc(300_001, "~");
 
 describe("FrameCounter", () => {

@@ -1,20 +1,20 @@
 import { marker } from "../systems/wire.ts";
 
-/** What a socket's frames say besides publications. */
+/** Events of a socket's frames besides publications. */
 export interface FrameEvents {
-  /** A ping of the protocol, with what is to be sent back. */
+  /** A ping frame, with the payload to send back. */
   pinged(payload: Buffer): void;
-  /** The text that has to be answered to stay connected. */
+  /** A text frame that must be answered to stay connected. */
   textPinged(): void;
   /** A close frame; 1005 stands for one without a code. */
   closed(code: number): void;
-  /** No server may send this. */
+  /** The bytes break the protocol. */
   broken(problem: string): void;
 }
 
 /**
- * Counts the publications in one socket's frames while they come in chunks that end anywhere. Publications are counted by
- * their {@link marker} in payloads, without putting a frame together: one search a publication, and nothing allocated.
+ * Counts the publications in one socket's frames, from chunks that end anywhere. Publications are counted by their
+ * {@link marker} in payloads without assembling a frame: one search for each publication, and no allocation.
  */
 export class FrameCounter {
   /** Markers in payloads of text and binary frames. */
@@ -25,14 +25,14 @@ export class FrameCounter {
   readonly #events: FrameEvents;
   #expected: number = expected.firstByte;
   #opcode = 0;
-  /** Bytes of the length that are still to come. */
+  /** Bytes of the length field that haven't arrived yet. */
   #lengthLeft = 0;
-  /** Bytes of the payload that are still to come. */
+  /** Bytes of the payload that haven't arrived yet. */
   #left = 0;
-  /** The payload of a frame that has to be looked at; undefined for the usual ones. */
+  /** The payload of a control frame, or of a possible ping; undefined for other frames. */
   #kept: number[] | undefined;
 
-  /** @param ping the text frame that is to be answered, if the system has one */
+  /** @param ping the text frame that must be answered, if the system has one */
   constructor(ping: string | undefined, events: FrameEvents) {
     this.#ping = ping === undefined ? undefined : Buffer.from(ping);
     this.#events = events;
@@ -46,10 +46,10 @@ export class FrameCounter {
   /**
    * Takes the next chunk.
    *
-   * @param end where it ends in `bytes`; the byte there, if there is one, is overwritten
+   * @param end where the chunk ends in `bytes`; the byte there, if there is one, is overwritten
    */
   take(bytes: Buffer, start: number, end: number): void {
-    // A search always ends here, and doesn't go through what is left of earlier chunks.
+    // A search always ends here and doesn't run into the rest of earlier chunks.
     bytes[end] = markerByte;
     let at = start;
     while (at < end) {
@@ -74,7 +74,7 @@ export class FrameCounter {
   }
 
   #beginFrame(byte: number): void {
-    // No extension was agreed on, so that the three bits beside the opcode are zero.
+    // No extension was negotiated, so the three bits beside the opcode are zero.
     if ((byte & 0x70) !== 0) return this.#break("a frame with reserved bits");
     this.#opcode = byte & 0x0f;
     this.#expected = expected.secondByte;
@@ -107,7 +107,7 @@ export class FrameCounter {
     }
     if (this.#opcode < closeOpcode) {
       let found = bytes.indexOf(markerByte, start);
-      // There may be no room for an end mark.
+      // The buffer may have no space for an end mark.
       while (found !== -1 && found < stop) {
         this.publications++;
         found = bytes.indexOf(markerByte, found + 1);
@@ -137,7 +137,7 @@ export class FrameCounter {
   }
 }
 
-/** What comes next. */
+/** The next part of a frame. */
 const expected = { firstByte: 0, secondByte: 1, longLength: 2, payload: 3, nothing: 4 } as const;
 
 const textOpcode = 1;

@@ -1,14 +1,14 @@
 /**
- * Puts whole frames of one socket together, for the few that are looked at closely. Knows nothing of control frames and of
- * faults: what counts the frames of the same socket does that.
+ * Assembles whole frames of one socket, for the few sockets that are watched. Ignores control frames and errors, which
+ * the socket's frame counter handles.
  */
 export class FramePayloads {
   #pending: Buffer = Buffer.alloc(0);
 
-  /** Takes the next chunk, and gives the payloads of the text and binary frames that it completed. */
+  /** Takes the next chunk, and gives the payloads of the text and binary frames that it completes. */
   take(chunk: Buffer): Buffer[] {
     const payloads: Buffer[] = [];
-    // The chunk lies in a buffer that is used again.
+    // The chunk lies in a buffer that is reused.
     this.#pending = Buffer.concat([this.#pending, chunk]);
     for (let extent = extentOf(this.#pending); extent !== undefined;) {
       const { start, end } = extent;
@@ -21,7 +21,7 @@ export class FramePayloads {
   }
 }
 
-/** Where the payload of the first frame lies; undefined while it isn't all there. */
+/** Where the payload of the first frame lies; undefined until the frame is complete. */
 function extentOf(bytes: Buffer): { readonly start: number; readonly end: number } | undefined {
   const short = bytes[1];
   if (short === undefined) return undefined;

@@ -12,17 +12,17 @@ import { watchProgress } from "./watch-progress.ts";
 import { singlePublication } from "./single-publication.ts";
 import { FailureSignal } from "./failure-signal.ts";
 
-/** Carries out orders, one after the other, at one system at a time. */
+/** Carries out orders, one after the other, against one system at a time. */
 export class Generator {
   readonly #failure = new FailureSignal();
   #subscribers = new Subscribers(this.#failure);
-  /** What the sockets are connected to, while there are some. */
+  /** The system of the open sockets, if there are any. */
   #connected: Connected | undefined;
 
-  /** A failure ends all sockets: whatever they still get belongs to nothing. */
+  /** A failure closes all sockets, because later deliveries would belong to no order. */
   async carryOut(order: Order): Promise<Report> {
     const subscribers = this.#subscribers;
-    // Pings don't count: they come however little works.
+    // Pings don't count as progress, because they come even when nothing else works.
     const progress = (): number =>
       subscribers.frames + subscribers.all.length + this.#failure.answers;
     const unwatch = watchProgress(progress, () => {
@@ -69,7 +69,7 @@ export class Generator {
     return this.#connected;
   }
 
-  /** Channels of other systems have nothing to do with those that are listened to, though they have the same names. */
+  /** A channel of another system has no subscribers here, although it may have the same name. */
   #filled(system: SystemName, port: number): Connected {
     const connected = this.#connected?.port === port;
     const subscribers = connected ? this.#subscribers : new Subscribers(this.#failure);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Order, Report } from "./orders.ts";
 
-/** What connects, publishes and counts, in a process of its own, so that whoever asks doesn't disturb it. */
+/** The load generator in a process of its own, so that the bench doesn't disturb it. */
 export class Load {
   static async start(): Promise<Load> {
     const started = fork(fileURLToPath(new URL("./load-process.ts", import.meta.url)));
@@ -17,7 +17,7 @@ export class Load {
     this.#process = started;
   }
 
-  /** Rejects with the problem when the order failed: all sockets are cut then. One order at a time. */
+  /** Rejects with the problem when the order failed; all sockets are closed then. One order at a time. */
   carryOut<Name extends Order["order"]>(
     order: Extract<Order, { order: Name }>,
   ): Promise<Extract<Report, { order: Name }>> {

@@ -1,12 +1,12 @@
 import { parentPort } from "node:worker_threads";
 
-/** The thread behind {@link Metronome}: sleeps until each time that is due, and says so. */
+/** The thread behind {@link Metronome}: sleeps until each due time, and posts a message. */
 
-/** What is due when; both are shared with whoever is told. */
+/** The due times and the progress, shared with the other thread. */
 export interface Beat {
   /** ms since 1970, ascending. */
   readonly dueAtMs: Float64Array;
-  /** How many are due by now; then, whether that was said and not heard yet. */
+  /** How many times are due by now; then, whether a message was posted and not handled yet. */
   readonly state: Int32Array;
 }
 
@@ -15,7 +15,7 @@ function keep({ dueAtMs, state }: Beat): void {
   for (const [index, due] of dueAtMs.entries()) {
     for (let left = due - nowMs(); left > 0; left = due - nowMs()) Atomics.wait(never, 0, 0, left);
     Atomics.store(state, 0, index + 1);
-    // While it hasn't heard of the last one, it will find this one along with it.
+    // The other thread hasn't handled the last message yet, and will find this time along with it.
     if (Atomics.exchange(state, 1, 1) === 0) parentPort?.postMessage("due");
   }
 }

@@ -4,7 +4,7 @@ import type { Beat } from "./metronome-thread.ts";
 
 /**
  * Keeps times much better than the event loop's timers, which are late by a millisecond and more, as long as a whole
- * delivery takes; and looking at the clock all the time would take the processor that the systems need.
+ * delivery takes. Reading the clock in a loop would use the processor that the systems need.
  */
 export class Metronome {
   static async start(): Promise<Metronome> {
@@ -20,7 +20,7 @@ export class Metronome {
   }
 
   /**
-   * Calls for each time as soon as it has come. Resolves after the last.
+   * Calls `due` for each time as soon as it has come. Resolves after the last.
    *
    * @param dueAtMs on this thread's clock of `performance`, ascending, at least one
    */

@@ -9,7 +9,7 @@ import { NumberedRequest } from "./post-request.ts";
 import { publicationData, publicationIndexes } from "./publication-data.ts";
 import { warmUpSeconds } from "./warm-up.ts";
 
-/** Measures how long deliveries take at a rate that doesn't depend on how the system does. */
+/** Measures delivery latencies at a rate that doesn't depend on the system. */
 export async function openLoop(
   order: Extract<Order, { order: "open-loop" }>,
   connected: Connected,
@@ -44,7 +44,7 @@ export async function openLoop(
 }
 
 class OpenLoop {
-  /** From when a publication was due until it came, at those that are watched. */
+  /** From the due time of a publication to its arrival, at the watched sockets. */
   readonly latenciesMs: number[] = [];
   readonly #connected: Connected;
   readonly #pool: PostPool;
@@ -73,7 +73,7 @@ class OpenLoop {
     }));
   }
 
-  /** Posts for so many seconds, and waits until everything was answered and delivered. */
+  /** Posts for so many seconds, and waits until every post is answered and delivered. */
   async run(
     seconds: number,
     dueSeed: number,
@@ -112,7 +112,7 @@ class OpenLoop {
   }
 }
 
-/** So that the first one isn't late already. */
+/** So that the first post isn't late already. */
 const headStartMs = 5;
 const mostConnections = 256;
 const watchedCount = 16;

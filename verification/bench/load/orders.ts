@@ -1,32 +1,35 @@
 import type { Caller, SystemName } from "../systems/wire.ts";
 
 /**
- * What the bench asks of the load generator's process, one after the other. Each is answered by the {@link Report} of the
- * same name, or by a failure.
+ * The orders of the bench to the load generator's process, one after the other. Each is answered by the {@link Report}
+ * of the same name, or by a failure.
  */
 export type Order =
-  /** Opens sockets, so many at a time, and resolves when all of them are subscribed. They stay until `cut`. */
+  /** Opens sockets, so many at a time, and resolves when all are subscribed. They stay until `cut`. */
   | {
       readonly order: "connect";
       readonly system: SystemName;
       readonly port: number;
       readonly callers: readonly Caller[];
       readonly concurrency: number;
-      /** Publications that each of them has to get besides, before it counts as there: what it missed. */
+      /** How many missed publications each socket must receive before it counts as connected. */
       readonly missed: number;
     }
-  /** Publishers that each post the next publication when the last one was answered, for so long; waits until all was delivered. */
+  /**
+   * Publishers that each post the next publication when the last one is answered, for so long; then waits for all
+   * deliveries.
+   */
   | {
       readonly order: "closed-loop";
       readonly publishers: number;
       readonly seconds: number;
-      /** Publications are spread over these. */
+      /** Publications are distributed over these channels. */
       readonly channels: readonly string[];
-      /** How many of them one request publishes to. */
+      /** How many channels one request publishes to. */
       readonly batch: number;
       readonly dataBytes: number;
     }
-  /** Posts at a rate, whether earlier ones were answered or not; latencies count from when each was due. */
+  /** Posts at a rate, whether earlier posts are answered or not; latencies count from the due time of each post. */
   | {
       readonly order: "open-loop";
       readonly publicationsPerSecond: number;
@@ -34,9 +37,9 @@ export type Order =
       readonly channels: readonly string[];
       readonly dataBytes: number;
     }
-  /** Posts one publication and sees when it reaches the first and the last socket. */
+  /** Posts one publication and measures its arrival at the first and the last socket. */
   | { readonly order: "single"; readonly channel: string; readonly dataBytes: number }
-  /** Posts so many publications to a channel without listening. */
+  /** Posts so many publications to a channel without subscribers of its own. */
   | {
       readonly order: "fill";
       readonly system: SystemName;
@@ -44,14 +47,17 @@ export type Order =
       readonly channel: string;
       readonly publications: number;
       readonly publishers: number;
-      /** How many of them one request publishes, where the system takes batches: a divisor of `publications`. 1 if it isn't given. */
+      /**
+       * How many publications one request carries, where the system accepts batches: a divisor of `publications`. 1 by
+       * default.
+       */
       readonly batch?: number;
       readonly dataBytes: number;
     }
-  /** Ends all sockets at once, without a word. */
+  /** Closes all sockets at once, without a close frame. */
   | { readonly order: "cut" };
 
-/** Of the load generator's own share of one processor in the time measured, 0 to 1: near 1 it was the bottleneck. */
+/** The load generator's share of one processor during the measurement, 0 to 1: near 1 it was the bottleneck. */
 interface LoadShare {
   readonly busy: number;
 }
@@ -59,33 +65,33 @@ interface LoadShare {
 export type Report =
   | ({ readonly order: "connect" } & LoadShare & {
         readonly seconds: number;
-        /** Of each caller, from its first byte until it was there, ms: sorted. */
+        /** For each caller, from its first byte until it is subscribed, ms: sorted. */
         readonly latenciesMs: readonly number[];
-        /** What the first frame with an epoch said where the stream stands; "" and 0 where nothing did. */
+        /** The position in the first frame with an epoch; "" and 0 if no frame had one. */
         readonly epoch: string;
         readonly offset: number;
       })
   | ({ readonly order: "closed-loop" } & LoadShare & {
         readonly publications: number;
         readonly deliveries: number;
-        /** From the first post until the last delivery. */
+        /** From the first post to the last delivery. */
         readonly seconds: number;
         readonly frames: number;
         readonly bytes: number;
-        /** Of a post, ms: sorted. */
+        /** From a post to its answer, ms: sorted. */
         readonly answerLatenciesMs: readonly number[];
       })
   | ({ readonly order: "open-loop" } & LoadShare & {
         readonly publications: number;
         readonly deliveries: number;
         readonly seconds: number;
-        /** From when a publication was due until a subscriber had it, at some subscribers that are looked at closely, ms: sorted. */
+        /** From the due time of a publication to its arrival at the watched sockets, ms: sorted. */
         readonly latenciesMs: readonly number[];
-        /** How many posts were due and not yet sent at worst. */
+        /** The maximum number of posts that were due and not yet sent. */
         readonly backlog: number;
       })
   | ({ readonly order: "single" } & LoadShare & {
-        /** From the post to the first and to the last socket, and to its answer. */
+        /** From the post to the first and to the last socket, and to the answer. */
         readonly firstMs: number;
         readonly lastMs: number;
         readonly answerMs: number;

@@ -4,13 +4,13 @@ import type { Connected } from "./connected.ts";
 import { postRequest } from "./post-request.ts";
 import { publicationData } from "./publication-data.ts";
 
-/** A request that is made beforehand, and where what it publishes goes. */
+/** A prepared request, and the channels that it publishes to. */
 export interface PlannedPost {
   readonly request: Buffer;
   readonly channels: readonly LoadChannel[];
 }
 
-/** One request for every so many consecutive channels. Throws where a system has no request for several. */
+/** One request for every so many consecutive channels. Throws if the system has no request for several channels. */
 export function plannedPosts(
   { wire, port, subscribers }: Connected,
   channels: readonly string[],

@@ -3,7 +3,7 @@ import { AnswerReader } from "./answer-reader.ts";
 import { receivable, receiveBuffer } from "./receive-buffer.ts";
 import type { FailureSignal } from "./failure-signal.ts";
 
-/** A connection of a backend that posts one thing after the other. */
+/** A backend's connection, with one post at a time. */
 export class PostConnection {
   /** Resolves when it is connected. */
   static async open(port: number, failure: FailureSignal): Promise<PostConnection> {
@@ -31,12 +31,12 @@ export class PostConnection {
     this.#socket.once("close", () => this.#end("it was closed"));
   }
 
-  /** Servers close connections that weren't used for some seconds: one that might just be closed is better not used. */
+  /** Servers close connections that were idle for some seconds, so a connection that may just be closing isn't used. */
   get usable(): boolean {
     return !this.#ended && performance.now() - this.#idleSinceMs < keptIdleMs;
   }
 
-  /** Posts while nothing else is out. Anything but a 200 is trouble. */
+  /** Posts while no other post is in progress. Any status but 200 is a failure. */
   post(request: Buffer, answered: () => void): void {
     this.#answered = answered;
     this.#socket.write(request);
@@ -52,7 +52,7 @@ export class PostConnection {
     try {
       const answer = this.#reader.take(receiveBuffer.subarray(0, length));
       if (answer === undefined) return true;
-      // Some systems say what went wrong in an answer that is all right otherwise.
+      // Some systems report an error in the body of a 200.
       if (answer.status !== 200 || answer.text.includes('"error":'))
         throw new Error(`a post was answered ${answer.status} ${answer.text}`);
       if (!answer.keptAlive) this.#ended = true;
@@ -67,12 +67,12 @@ export class PostConnection {
   }
 
   #end(why: string): void {
-    // Nobody minds an end while nothing is out, except before it was even there.
+    // A close while no post is in progress is no failure, except before the connection was established.
     if (this.#answered !== undefined || this.#socket.connecting)
       this.#failure.raise(`a post wasn't answered: ${why}`);
     this.#ended = true;
   }
 }
 
-/** Node closes after 5 s, and so does workerd. */
+/** Node.js closes after 5 s, and so does workerd. */
 const keptIdleMs = 3000;

@@ -2,7 +2,7 @@ import type { Subscribers } from "./subscribers.ts";
 import type { PlannedPost } from "./planned-posts.ts";
 import type { PostPool } from "./post-pool.ts";
 
-/** What was posted. */
+/** The result of a closed loop. */
 export interface Posted {
   readonly publications: number;
   /** On the clock of `performance`. */
@@ -12,9 +12,9 @@ export interface Posted {
 }
 
 /**
- * Posts one request after the other, so many at a time, and the next one when one was answered.
+ * Posts one request after the other, so many at a time, the next one when one is answered.
  *
- * @param mayPost asked before each
+ * @param mayPost asked before each post
  */
 export function postInTurn(
   posts: readonly PlannedPost[],

@@ -1,7 +1,7 @@
 import { PostConnection } from "./post-connection.ts";
 import type { FailureSignal } from "./failure-signal.ts";
 
-/** Connections to post by, and what waits for one of them. */
+/** Connections for posts, and the posts that wait for one. */
 export class PostPool {
   static async open(port: number, size: number, failure: FailureSignal): Promise<PostPool> {
     const pool = new PostPool(port, failure);
@@ -9,15 +9,15 @@ export class PostPool {
     return pool;
   }
 
-  /** How many posts waited for a connection at worst. */
+  /** The maximum number of posts that waited for a connection. */
   backlog = 0;
   readonly #port: number;
   readonly #failure: FailureSignal;
-  /** The one used last comes first: so those that aren't needed are left alone. */
+  /** The connection used last comes first, so that surplus connections stay idle. */
   readonly #free: PostConnection[] = [];
   readonly #all = new Set<PostConnection>();
   #waiting: { readonly request: Buffer; readonly answered: () => void }[] = [];
-  /** What of it was posted: removing the first of many each time would take long. */
+  /** How many entries were posted; removing the first of many each time would take long. */
   #posted = 0;
 
   private constructor(port: number, failure: FailureSignal) {

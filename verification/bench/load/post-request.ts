@@ -1,7 +1,7 @@
 import { marker, type Post } from "../systems/wire.ts";
 import { numberOf } from "./publication-data.ts";
 
-/** The bytes of a POST on a connection that is kept. */
+/** The bytes of a POST on a persistent connection. */
 export function postRequest({ path, headers, body }: Post, port: number): Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(
@@ -10,10 +10,10 @@ export function postRequest({ path, headers, body }: Post, port: number): Buffer
   );
 }
 
-/** A POST that is made once, and sent with another number each time. */
+/** A POST that is prepared once, and sent with another number each time. */
 export class NumberedRequest {
   readonly #bytes: Buffer;
-  /** Where the number stands. */
+  /** The position of the number. */
   readonly #place: number;
 
   /** @param post of a publication with any number */
@@ -22,7 +22,7 @@ export class NumberedRequest {
     this.#place = this.#bytes.lastIndexOf(marker) + 1;
   }
 
-  /** Earlier ones may not be sent yet: so each is a copy. */
+  /** Earlier requests may not be sent yet, so each one is a copy. */
   numbered(index: number): Buffer {
     const bytes = Buffer.from(this.#bytes);
     bytes.write(numberOf(index), this.#place, "latin1");

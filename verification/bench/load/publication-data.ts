@@ -1,8 +1,8 @@
 import { marker } from "../systems/wire.ts";
 
 /**
- * A publication's data: JSON of exactly so many bytes. The number follows the marker at once, so that it is found whatever
- * a system wraps the data in, and however it escapes it.
+ * A publication's data: JSON of exactly so many bytes. The number follows the marker directly, so that it is found
+ * however a system wraps or escapes the data.
  *
  * @param index from 0 to 8,999,999
  * @param bytes at least {@link smallestDataBytes}; throws a RangeError for less
@@ -13,13 +13,13 @@ export function publicationData(index: number, bytes: number): string {
   return `{"text":"${marker}${numberOf(index)}${"x".repeat(bytes - smallestDataBytes)}"}`;
 }
 
-/** The digits that stand for an index: always as many. */
+/** The digits for an index; their number is always the same. */
 export function numberOf(index: number): string {
   if (index > 8_999_999) throw new RangeError("there are no numbers for so many publications");
   return String(firstNumber + index);
 }
 
-/** The indexes of all publications that a frame carries; NaN for one that isn't ours. */
+/** The indexes of all publications in a frame; NaN for a publication that isn't ours. */
 export function publicationIndexes(payload: Buffer): number[] {
   const indexes: number[] = [];
   for (

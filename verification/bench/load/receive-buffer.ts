@@ -1,9 +1,8 @@
 /**
- * Where every socket's bytes arrive: one buffer for all, since each chunk is dealt with before the next one is read. So
- * nothing is allocated for a read. Behind the bytes that can arrive there is room for one more, where a reader may put
- * an end mark for its search.
+ * The buffer for the bytes of all sockets. Each chunk is processed before the next one is read, so nothing is allocated
+ * for a read. After the bytes that can arrive there is space for one more, for a reader's end mark.
  */
 export const receiveBuffer: Buffer = Buffer.alloc(256 * 1024 + 1);
 
-/** What the network may fill. */
+/** The part that the network may fill. */
 export const receivable: Buffer = receiveBuffer.subarray(0, -1);

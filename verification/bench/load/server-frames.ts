@@ -10,8 +10,8 @@ export const ping = "{}";
 const tilde = 0x7e;
 
 /**
- * Frames of all kinds and in all sizes around the borders of the three kinds of length: lengths whose own bytes look like
- * markers are among them.
+ * Frames of all kinds and of sizes around the limits of the three kinds of length, including lengths whose own bytes
+ * look like markers.
  */
 export const serverFrames: fc.Arbitrary<ServerFrame[]> = fc.array(
   fc.oneof(
@@ -28,7 +28,7 @@ export const serverFrames: fc.Arbitrary<ServerFrame[]> = fc.array(
   { maxLength: 6 },
 );
 
-/** As RFC 6455, section 5.2, has it, not masked. */
+/** The frame's bytes (RFC 6455, section 5.2), not masked. */
 export function encoded({ opcode, payload }: ServerFrame): Buffer {
   const { length } = payload;
   const long = Buffer.alloc(8);
@@ -42,7 +42,7 @@ export function encoded({ opcode, payload }: ServerFrame): Buffer {
   return Buffer.concat([Buffer.from([0x80 | opcode]), lengthBytes, payload]);
 }
 
-/** Mostly dull bytes, with markers here and there. */
+/** Mostly constant bytes, with markers here and there. */
 function payloadOf(length: fc.Arbitrary<number>): fc.Arbitrary<Buffer> {
   return fc
     .tuple(length, fc.array(fc.double({ min: 0, max: 0.999, noNaN: true })))

@@ -5,7 +5,7 @@ import { plannedPosts } from "./planned-posts.ts";
 import { postInTurn } from "./post-in-turn.ts";
 import { PostPool } from "./post-pool.ts";
 
-/** Measures when one publication comes to the first of its subscribers, and when to the last. */
+/** Measures when one publication reaches the first of its subscribers, and when the last. */
 export async function singlePublication(
   { channel, dataBytes }: Extract<Order, { order: "single" }>,
   connected: Connected,

@@ -1,4 +1,4 @@
-/** Where a stream stands. */
+/** A position in a stream. */
 export interface StreamPosition {
   readonly epoch: string;
   readonly offset: number;
@@ -7,7 +7,7 @@ export interface StreamPosition {
 /** Reads the position from a reply to a subscribe; undefined where a frame has none. */
 export function streamPosition(frame: string): StreamPosition | undefined {
   const line = frame.split("\n").find((text) => text.includes('"epoch":"'));
-  // What was missed stands in the reply too, each with an offset of its own.
+  // The reply may hold missed publications, each with an offset of its own.
   const reply = line?.replace(/"publications":\[[^\]]*\]/, "");
   const epoch = reply?.match(/"epoch":"([^"]*)"/)?.[1];
   if (epoch === undefined) return undefined;

@@ -9,28 +9,28 @@ import { receivable, receiveBuffer } from "./receive-buffer.ts";
 import { type StreamPosition, streamPosition } from "./stream-position.ts";
 import { UpgradeAnswer, upgradeRequest } from "./upgrade.ts";
 
-/** One socket: gets itself into a system, and then only counts what it is sent. */
+/** One socket: carries out a connect script, and then only counts publications. */
 export class Subscriber implements FrameEvents {
-  /** What the subscribe was answered, if that has been said. */
+  /** The position in the subscribe reply, if it has one. */
   position: StreamPosition | undefined;
   readonly #subscribers: Subscribers;
   readonly #channel: LoadChannel;
   readonly #missed: number;
-  /** What had been published in the channel before this one was there. */
+  /** How many publications the channel had before this socket was subscribed. */
   #publishedBefore = 0;
   readonly #socket: Socket;
   readonly #wire: Wire;
   readonly #counter: FrameCounter;
   #upgrade: UpgradeAnswer | undefined = new UpgradeAnswer();
-  /** Undefined as soon as it is there. */
+  /** Undefined as soon as the socket is subscribed. */
   #connectSteps: ConnectSteps | undefined;
-  /** Frames are only put together while somebody wants to see them. */
+  /** Frames are assembled only while they are needed. */
   #payloads: FramePayloads | undefined = new FramePayloads();
   #look: ((payload: Buffer) => void) | undefined;
   #cut = false;
   readonly #there = Promise.withResolvers<void>();
 
-  /** @param missed publications that it has to get besides the answers to its steps */
+  /** @param missed how many publications the socket must receive besides the answers to its steps */
   constructor(wire: Wire, port: number, caller: Caller, missed: number, subscribers: Subscribers) {
     this.#wire = wire;
     this.#subscribers = subscribers;
@@ -51,33 +51,33 @@ export class Subscriber implements FrameEvents {
     this.#socket.once("close", () => this.#fail("a socket ended without a close frame"));
   }
 
-  /** Resolves when it is subscribed and has what it missed. */
+  /** Resolves when the socket is subscribed and has received the missed publications. */
   get there(): Promise<void> {
     return this.#there.promise;
   }
 
-  /** Publications that have come. */
+  /** Publications that have arrived. */
   get publications(): number {
     return this.#counter.publications;
   }
 
-  /** Publications that had to come. */
+  /** Publications that should have arrived. */
   get owed(): number {
     return this.#missed + this.#channel.published - this.#publishedBefore;
   }
 
-  /** Frames that have come, without pings. */
+  /** Frames that have arrived, without pings. */
   get frames(): number {
     return this.#counter.frames;
   }
 
-  /** Shows every frame's payload from now on; undefined ends it. */
+  /** Passes every frame's payload to the function from now on; undefined ends that. */
   watch(look: ((payload: Buffer) => void) | undefined): void {
     this.#look = look;
     this.#payloads = undefined;
   }
 
-  /** Ends it without a word. Resolves when the system has been told so. */
+  /** Closes the socket without a close frame. Resolves when the system has been told. */
   async cut(): Promise<void> {
     this.#cut = true;
     if (this.#socket.closed) return;
@@ -117,7 +117,7 @@ export class Subscriber implements FrameEvents {
     return true;
   }
 
-  /** @returns where frames begin; undefined when they don't yet */
+  /** @returns where frames begin; undefined while the answer is incomplete */
   #takeAnswer(upgrade: UpgradeAnswer, length: number): number | undefined {
     try {
       const start = upgrade.take(receiveBuffer.subarray(0, length));

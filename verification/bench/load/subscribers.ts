@@ -2,20 +2,20 @@ import { DeliveryCount } from "./delivery-count.ts";
 import type { Subscriber } from "./subscriber.ts";
 import type { FailureSignal } from "./failure-signal.ts";
 
-/** One channel: how many listen to it, and how much was published in it. */
+/** One channel, with the number of its subscribers and publications. */
 export interface LoadChannel {
   readonly channel: string;
   subscribers: number;
   published: number;
 }
 
-/** Everybody who listens, and what they have to get. */
+/** All subscribers, and the deliveries that they expect. */
 export class Subscribers {
   readonly failure: FailureSignal;
   readonly deliveries = new DeliveryCount();
-  /** In the order in which they came. */
+  /** In the order in which they connected. */
   readonly all: Subscriber[] = [];
-  /** Read from their sockets. */
+  /** Bytes read from the sockets. */
   bytes = 0;
   readonly #channels = new Map<string, LoadChannel>();
 
@@ -31,7 +31,7 @@ export class Subscribers {
     return channel;
   }
 
-  /** One publication is about to be posted to each of them. */
+  /** One publication to each of these channels is about to be posted. */
   publish(channels: readonly LoadChannel[]): void {
     let deliveries = 0;
     for (const channel of channels) {
@@ -41,21 +41,21 @@ export class Subscribers {
     this.deliveries.expect(deliveries);
   }
 
-  /** So many publications came to somebody. */
+  /** So many publications arrived at one subscriber. */
   deliver(publications: number): void {
     if (!this.deliveries.deliver(publications))
       this.failure.raise(`${-this.deliveries.missing} more deliveries than were to come`);
   }
 
-  /** Of all of them. */
+  /** The frames of all subscribers. */
   get frames(): number {
     return this.all.reduce((sum, { frames }) => sum + frames, 0);
   }
 
-  /** Waits until everything was delivered, and sees that each of them got its share. */
+  /** Waits until all deliveries have arrived, and checks that each subscriber received its share. */
   async allDelivered(): Promise<void> {
     await this.deliveries.caughtUp();
-    // A total would be right as well if one socket lacked what another got twice.
+    // The total would also be right if one socket lacked a publication that another received twice.
     const wrong = this.all.find(({ owed, publications }) => owed !== publications);
     if (wrong !== undefined) {
       const { owed, publications } = wrong;
@@ -63,7 +63,7 @@ export class Subscribers {
     }
   }
 
-  /** Some of them, spread evenly, the first and the last among them. */
+  /** Some of the subscribers, spread evenly, with the first and the last. */
   some(count: number): Subscriber[] {
     const last = this.all.length - 1;
     const places = Array.from({ length: count }, (_, index) =>

@@ -6,14 +6,14 @@ export function upgradeRequest(path: string, port: number): Buffer {
   );
 }
 
-/** Collects the answer to an upgrade, while it comes in chunks that end anywhere. */
+/** Collects the answer to an upgrade from chunks that end anywhere. */
 export class UpgradeAnswer {
   #text = "";
 
   /**
    * Takes the next chunk.
    *
-   * @returns how many of its bytes belonged to the answer, when that is complete; what follows are frames
+   * @returns how many of its bytes belonged to the answer, when the answer is complete; frames follow
    * @throws Error when the upgrade was refused
    */
   take(chunk: Buffer): number | undefined {
@@ -28,6 +28,6 @@ export class UpgradeAnswer {
   }
 }
 
-/** All sockets use the example of RFC 6455: the key only keeps caches from answering. */
+/** All sockets use the example of RFC 6455, because the key only keeps caches from answering. */
 const key = "dGhlIHNhbXBsZSBub25jZQ==";
 const accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";

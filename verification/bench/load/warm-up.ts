@@ -1,7 +1,7 @@
 /**
- * Goes before what is measured, so that nobody is seen while its code isn't compiled yet.
+ * The duration of the warm-up, after which the code is compiled.
  *
- * @param seconds how long is measured
+ * @param seconds the duration of the measurement
  */
 export function warmUpSeconds(seconds: number): number {
   return Math.min(0.3, seconds / 2);

@@ -1,7 +1,7 @@
 /**
- * Gives up when nothing has moved for 30 s.
+ * Calls `giveUp` when the progress hasn't changed for 30 s.
  *
- * @param progress changes whenever something moves
+ * @param progress a number that changes with any progress
  * @returns ends the watch
  */
 export function watchProgress(progress: () => number, giveUp: () => void): () => void {

@@ -14,7 +14,7 @@ import type { Results } from "./results.ts";
 import { spreadOf } from "./spread.ts";
 import { markdownTable } from "./table.ts";
 
-/** What a run's counts mean on Cloudflare, in dollars, as Markdown for docs/performance.md. */
+/** The cost of a run's counts on Cloudflare, in dollars, as Markdown for docs/performance.md. */
 export function billSection({ scenarios }: Results): string {
   const found = new Found(scenarios);
   const counted = publicationCounts(found);
@@ -34,7 +34,7 @@ interface Counted {
   readonly counts: PublicationCounts;
 }
 
-/** Of each system and point at which the scenario `counts` counted. */
+/** The counts of each system and point of the scenario `counts`. */
 function publicationCounts(found: Found): readonly Counted[] {
   const rows = found.of("counts", countMeasures.rowsWritten);
   return rows.map(({ system, point }) => {
@@ -58,7 +58,10 @@ function publicationCounts(found: Found): readonly Counted[] {
   });
 }
 
-/** An object on this machine's processor is busy all the time at its highest rate, so that a delivery takes a share of a second. */
+/**
+ * At its highest rate an object uses this machine's processor all the time, which gives the share of a second for one
+ * delivery.
+ */
 function deliverySeconds(found: Found): number | undefined {
   const rates = found.medians("fan-out", "deliveries a second", ["channel", "gateway"]);
   return rates.length === 0 ? undefined : 1 / Math.min(...rates.map(({ value }) => value));
@@ -105,7 +108,7 @@ function idlings(secondsPerDelivery: number): readonly NamedIdling[] {
   const common = {
     connections: 1_000_000,
     pingIntervalSeconds: 25,
-    // A ping is sent as a publication is, and its answer is read, which takes no longer.
+    // A ping is sent like a publication, and reading its answer takes no longer.
     secondsPerPing: 2 * secondsPerDelivery,
   };
   const client = { ...common, keepAlive: "client", connectionsPerObject: 5_000 } as const;
@@ -134,9 +137,9 @@ function billCells(bill: Bill): readonly string[] {
 
 const billHeads = ["Worker requests", "object requests", "duration", "rows", "in all"];
 
-/** What no local run can tell. */
+/** Assumptions that no local run can measure. */
 const assumed = {
-  /** Cloudflare publishes no figure of how long a commit takes. */
+  /** Cloudflare publishes no figure for the duration of a commit. */
   secondsPerPublication: 0.01,
   deliveriesPerPublication: [1, 100, 1_000],
 } as const;

@@ -12,7 +12,7 @@ export interface Comparison {
   readonly points: readonly ComparedPoint[];
 }
 
-/** The systems under the same circumstances. */
+/** The systems' figures under the same circumstances. */
 interface ComparedPoint {
   readonly point: string;
   readonly systems: readonly ComparedSystem[];
@@ -20,17 +20,17 @@ interface ComparedPoint {
 
 interface ComparedSystem {
   readonly system: SystemName;
-  /** With what is remarked of this system alone. */
+  /** With a remark about this system, if there is one. */
   readonly point: string;
   readonly spread: Spread;
-  /** Its median by the limit program's; only of Dormouse, and where both are there. */
+  /** The ratio of its median to the limit program's; only for Dormouse, where both were measured. */
   readonly toLimit?: number;
-  /** Its median by that of the best of what others use; only of Dormouse, and where there is one. */
+  /** The ratio of its median to the best of the other servers; only for Dormouse, where one was measured. */
   readonly toOthers?: number;
   readonly limitedByLoad: boolean;
 }
 
-/** Puts findings side by side: by measure, by point, by system. */
+/** Arranges findings by measure, by point and by system. */
 export function comparisonsOf(findings: readonly Finding[]): readonly Comparison[] {
   const measures = Map.groupBy(findings, ({ measure }) => measure);
   return [...measures].flatMap(([measure, ofMeasure]) => {
@@ -44,7 +44,10 @@ export function comparisonsOf(findings: readonly Finding[]): readonly Comparison
   });
 }
 
-/** What findings under the same circumstances share: where something was varied, a point's text may hold a remark besides. */
+/**
+ * The part of a point that findings under the same circumstances share; where a value was varied, the text may hold a
+ * remark besides.
+ */
 export function placeOf({ point, at }: Pick<Finding, "point" | "at">): string {
   return at === undefined ? point : JSON.stringify([at.axis, at.value]);
 }
@@ -90,7 +93,7 @@ function comparedSystem(
   };
 }
 
-/** Nothing can be said of a ratio to nothing. */
+/** A ratio to zero says nothing. */
 function ratio(median: number, to: number | undefined): number | undefined {
   return to === undefined || to === 0 ? undefined : median / to;
 }

@@ -1,14 +1,14 @@
 import { prices } from "./prices.ts";
 
-/** What Cloudflare counts. All of them may be fractions: they are means. */
+/** The quantities that Cloudflare bills. They may be fractions, because they are means. */
 export interface Usage {
   readonly workerRequests: number;
-  /** Of the Worker to objects. */
+  /** Requests of the Worker to objects. */
   readonly objectRequests: number;
   readonly callsBetweenObjects: number;
-  /** That clients sent and objects got. */
+  /** Messages that clients send to objects. */
   readonly incomingMessages: number;
-  /** Of all objects together, while they can't sleep: idle objects cost nothing. */
+  /** The time of all objects together during which they can't hibernate: hibernated objects cost nothing. */
   readonly awakeSeconds: number;
   readonly rowsWritten: number;
   readonly rowsRead: number;
@@ -16,7 +16,7 @@ export interface Usage {
   readonly alarmsRung: number;
 }
 
-/** Dollars, by what they are for. */
+/** Dollars, by item. */
 export interface Bill {
   readonly workerRequests: number;
   readonly objectRequests: number;
@@ -26,7 +26,7 @@ export interface Bill {
 }
 
 /**
- * What a usage costs beyond what is included each month:
+ * The cost of a usage beyond the monthly allowance:
  *
  *     workerRequests × $0.30/M
  *     + (objectRequests + callsBetweenObjects + alarmsRung + incomingMessages / 20) × $0.15/M
@@ -48,7 +48,7 @@ export function billOf(usage: Usage): Bill {
   return { workerRequests, objectRequests, duration, rows, total };
 }
 
-/** What one publication takes, as the bench counted it. */
+/** The usage of one publication, as the bench counted it. */
 export interface PublicationCounts {
   readonly objectRequests: number;
   readonly callsBetweenObjects: number;
@@ -58,19 +58,19 @@ export interface PublicationCounts {
   readonly alarmsRung: number;
 }
 
-/** How publications come, and how long they keep objects awake. */
+/** How publications are made, and how long they keep objects awake. */
 export interface Publishing {
   readonly counts: PublicationCounts;
-  /** Publications that one request of the backend carries; 1 for single ones. */
+  /** Publications in one request of the backend. */
   readonly publicationsPerRequest: number;
   readonly deliveriesPerPublication: number;
-  /** The time that one delivery takes of an object. */
+  /** An object's time for one delivery. */
   readonly secondsPerDelivery: number;
-  /** How long an object waits for storage or for another object's answer with each publication, on top of that. */
+  /** How long an object waits for storage or for another object's answer with each publication, in addition. */
   readonly secondsPerPublication: number;
 }
 
-/** What so many deliveries to subscribers take. */
+/** The usage of so many deliveries to subscribers. */
 export function deliveryUsage(publishing: Publishing, deliveries: number): Usage {
   const { counts, publicationsPerRequest, deliveriesPerPublication } = publishing;
   const publications = deliveries / deliveriesPerPublication;
@@ -88,22 +88,22 @@ export function deliveryUsage(publishing: Publishing, deliveries: number): Usage
   };
 }
 
-/** Connections on which nothing is said but what keeps them alive. */
+/** Connections with nothing but keep-alive. */
 export interface Idling {
   readonly connections: number;
   readonly seconds: number;
-  /** Who asks for a sign of life: the client, whom the runtime answers while the object sleeps, or the object. */
+  /** The side that pings: the client, whom the runtime answers while the object hibernates, or the object. */
   readonly keepAlive: "client" | "server";
   readonly pingIntervalSeconds: number;
-  /** Connections that one object holds, and wakes for together. */
+  /** Connections of one object, which wakes for all of them together. */
   readonly connectionsPerObject: number;
-  /** The time that an object takes to ping one connection and to take note of its answer. */
+  /** An object's time for pinging one connection and noting the answer. */
   readonly secondsPerPing: number;
   /** Whether a client's ping is billed as a message although the runtime answers it; Cloudflare doesn't say. */
   readonly answeredPingsAreBilled: boolean;
 }
 
-/** What it takes to keep connections alive. */
+/** The usage of keeping connections alive. */
 export function idleUsage(idling: Idling): Usage {
   const pings = (idling.connections * idling.seconds) / idling.pingIntervalSeconds;
   if (idling.keepAlive === "client") {
@@ -118,7 +118,7 @@ export function idleUsage(idling: Idling): Usage {
   return { ...noUsage, incomingMessages: pings, awakeSeconds, alarmsSet: ticks, alarmsRung: ticks };
 }
 
-/** What has taken nothing. */
+/** No usage at all. */
 export const noUsage: Usage = {
   workerRequests: 0,
   objectRequests: 0,

@@ -1,4 +1,4 @@
-/** The measures of the scenario `counts`, by what they fill in. */
+/** The measures of the scenario `counts`, by the field that each fills. */
 export const countMeasures = {
   objectRequests: "requests to objects per publication",
   callsBetweenObjects: "calls between objects per publication",

@@ -117,7 +117,7 @@ describe("the picture of a curve", () => {
   });
 });
 
-/** Whether every tag is closed by its own, attributes are quoted, and nothing stands open at the end. */
+/** Whether every tag is closed, attributes are quoted, and no tag is open at the end. */
 function wellFormed(text: string): boolean {
   const open: string[] = [];
   const rest = text.replaceAll(

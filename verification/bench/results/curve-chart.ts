@@ -4,8 +4,8 @@ import { type Scale, scaleFor } from "./scale.ts";
 import { lookOf } from "./shown-system.ts";
 
 /**
- * A curve as SVG that needs nothing but itself: a line through each system's medians, with a bar from the least to the most of
- * its rounds. Its ground is white, so that it can be read on a dark page too.
+ * A curve as SVG without external resources: a line through each system's medians, with a bar from the minimum to the
+ * maximum of its rounds. Its background is white, so that it is readable on a dark page too.
  */
 export function curveChart(curve: Curve): string {
   const marks = curve.lines.flatMap((line) => line.marks);
@@ -35,7 +35,7 @@ function upwardAxis(scale: Scale, title: string, y: Position): string {
   return [...ticks, name].join("\n");
 }
 
-/** Its ticks are what was measured at: a line says nothing between them. */
+/** The ticks are the measured values: a line says nothing between them. */
 function acrossAxis(values: readonly number[], scale: Scale, title: string, x: Position): string {
   const ticks: string[] = [];
   let end = Number.NEGATIVE_INFINITY;
@@ -85,7 +85,7 @@ function dashed(dashes: string): string {
   return dashes === "" ? "" : ` stroke-dasharray="${dashes}"`;
 }
 
-/** A tenth of a pixel is finer than anybody sees. */
+/** A tenth of a pixel is finer than the eye resolves. */
 function place(position: number): string {
   return String(Math.round(position * 10) / 10);
 }

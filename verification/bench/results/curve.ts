@@ -5,14 +5,14 @@ import type { ScenarioResult } from "./results.ts";
 import { systemOrder } from "./shown-system.ts";
 import { type Spread, spreadOf } from "./spread.ts";
 
-/** One measure over something that was varied: what a picture is drawn from. */
+/** One measure over a varied quantity: the data of a chart. */
 export interface Curve {
-  /** Of its file, without an ending: lower case, digits and hyphens. */
+  /** The name of its file, without an extension: lower case, digits and hyphens. */
   readonly name: string;
   readonly title: string;
-  /** What was varied. */
+  /** The varied quantity. */
   readonly across: string;
-  /** What was measured. */
+  /** The measure. */
   readonly upward: string;
   readonly lines: readonly CurveLine[];
 }
@@ -28,7 +28,7 @@ interface CurveMark {
   readonly spread: Spread;
 }
 
-/** A curve for each measure and axis, where there are at least two values to draw a line between. */
+/** A curve for each measure and axis with at least two values. */
 export function curvesOf({ name, findings }: ScenarioResult): readonly Curve[] {
   const placed = findings.flatMap((finding) =>
     finding.at === undefined ? [] : [{ finding, at: finding.at }],

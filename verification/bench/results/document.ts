@@ -1,7 +1,7 @@
 /**
- * Puts a text between the two marks of this name, and leaves everything else as it is.
+ * Replaces the text between the two marks of this name, and keeps everything else.
  *
- * @throws where the marks aren't there, or more than once
+ * @throws if a mark is missing, or occurs more than once
  */
 export function withSection(document: string, name: string, text: string): string {
   const begin = `<!-- ${name} -->`;

@@ -1,6 +1,6 @@
 import type { Finding } from "../scenarios/scenario.ts";
 
-/** A number as people read it: three digits that matter, thousands apart. */
+/** A number with three significant digits and thousands separators. */
 export function figure(value: number): string {
   const size = Math.abs(value);
   if (size >= 100 || value === Math.round(value)) {
@@ -14,12 +14,12 @@ export function ratioFigure(ratio: number): string {
   return ratio >= 10 ? figure(ratio) : ratio.toFixed(2);
 }
 
-/** A sum of money, such as `$0.042`: three digits that matter below a hundred, because some are tiny. */
+/** An amount of money, such as `$0.042`: three significant digits below a hundred, because some amounts are tiny. */
 export function dollars(amount: number): string {
   return `$${amount >= 1 ? amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 }) : figure(amount)}`;
 }
 
-/** A measure with its unit, such as `latency, ms`; nothing is added to one whose name says it. */
+/** A measure with its unit, such as `latency, ms`; a measure that names its unit stays as it is. */
 export function measureTitle({ measure, unit }: Pick<Finding, "measure" | "unit">): string {
   switch (unit) {
     case "ms":

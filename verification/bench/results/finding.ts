@@ -1,7 +1,7 @@
 import type { Finding } from "../scenarios/scenario.ts";
 import type { SystemName } from "../systems/wire.ts";
 
-/** A finding of deliveries a second, with what a test says of it. */
+/** A finding of deliveries a second, with the fields that a test sets. */
 export function finding(
   system: SystemName,
   values: readonly number[],

@@ -5,19 +5,19 @@ import { figure, ratioFigure } from "./figure.ts";
 import type { ScenarioResult } from "./results.ts";
 import { spreadOf } from "./spread.ts";
 
-/** Something that the bench must reach. */
+/** A target of the bench. */
 export interface Goal {
-  /** The letter of what the project asked for, such as `a`. */
+  /** The letter of the requirement, such as `a`. */
   readonly part: string;
   readonly sentence: string;
-  /** How its figures are made of what was found, in words. */
+  /** How its figures are computed from findings, in words. */
   readonly computed: string;
   readonly bound: Bound;
-  /** What has to keep within the bound, each with its name; nothing where nothing was measured of it. */
+  /** The figures that must be within the bound, each with its name; empty if none was measured. */
   readonly figures: (found: Found) => readonly NamedFigure[];
 }
 
-/** Each figure has to keep within it. */
+/** The bound of each figure. */
 type Bound = { readonly is: "at least" | "at most" | "above"; readonly value: number };
 
 export interface NamedFigure {
@@ -25,7 +25,7 @@ export interface NamedFigure {
   readonly value: number;
 }
 
-/** A goal with what came of it. */
+/** A goal with its outcome. */
 export interface Target {
   readonly part: string;
   readonly sentence: string;
@@ -35,7 +35,7 @@ export interface Target {
   readonly figures: readonly NamedFigure[];
 }
 
-/** Whether each goal was reached. One of which nothing was measured was neither reached nor missed. */
+/** Whether each goal was reached. A goal without a measurement was neither reached nor missed. */
 export function judge(
   goals: readonly Goal[],
   scenarios: readonly ScenarioResult[],
@@ -56,7 +56,7 @@ export function figuresLine({ figures, bound }: Target): string {
     .join(", ");
 }
 
-/** Looks for figures by the names that scenarios give them. */
+/** Finds figures by the names that scenarios give them. */
 export class Found {
   readonly #scenarios: readonly ScenarioResult[];
 
@@ -71,17 +71,17 @@ export class Found {
       .flatMap(({ findings }) => findings.filter((finding) => finding.measure === measure));
   }
 
-  /** The same without what was found at smaller values of what was varied, and without what wasn't found at one. */
+  /** The findings at this value of the varied quantity, and at larger ones. */
   from(value: number): Found {
     return this.#where(({ at }) => at !== undefined && at.value >= value);
   }
 
-  /** The same with only what was found at this value of what was varied. */
+  /** The findings at this value of the varied quantity. */
   at(value: number): Found {
     return this.#where(({ at }) => at?.value === value);
   }
 
-  /** A system's median at each point, by one of some others', the best of them, at the same point. */
+  /** The ratio of a system's median to the best median of some others, at each point. */
   ratios(
     scenario: string,
     measure: string,
@@ -116,10 +116,10 @@ export class Found {
   }
 
   /**
-   * How much more each system's median is, after what was varied has grown, than it was before.
+   * The ratio of each system's median, after the varied quantity has grown, to the median before.
    *
-   * @param reference the value from which the growth counts; the least there is when absent
-   * @param isLinear  whether it may grow as what was varied does: the growth beyond that counts then
+   * @param reference the value from which the growth counts; the least one when absent
+   * @param isLinear whether the median may grow like the varied quantity; only the growth beyond that counts then
    */
   growth(
     scenario: string,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { cpus, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 
-/** What a run was done with. */
+/** The machine and the versions of a run. */
 export interface Machine {
   readonly processor: string;
   readonly cores: number;
@@ -14,7 +14,7 @@ export interface Machine {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** Looks at the machine it runs on. The commit is left out where there is no git, or no repository. */
+/** Reads the facts about this machine. The commit is left out without git or a repository. */
 export function thisMachine(): Machine {
   const commit = commitHere();
   return {
@@ -48,7 +48,7 @@ function packageAt(path: string): Package {
   return { version: found.version ?? "", dependencies: found.dependencies ?? {} };
 }
 
-/** Such as `1a2b3c4`, with a plus sign where files differ from it. */
+/** Such as `1a2b3c4`, with a plus sign if files differ from it. */
 function commitHere(): string {
   try {
     const changed = git("status", "--porcelain", "--untracked-files=no") !== "";

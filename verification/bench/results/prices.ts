@@ -6,15 +6,15 @@
 export const prices = {
   /** A request to a Worker; an upgrade to a WebSocket is one. */
   workerRequest: 0.3 / 1_000_000,
-  /** A request to an object: an upgrade, a call, an alarm that rings, or {@link incomingMessagesPerRequest} messages. */
+  /** A request to an object: an upgrade, a call, an alarm, or {@link incomingMessagesPerRequest} messages. */
   objectRequest: 0.15 / 1_000_000,
-  /** Messages that clients send on WebSockets and that an object gets, for the price of a request. Those it sends are free. */
+  /** Messages from clients to an object, for the price of a request. Messages to clients are free. */
   incomingMessagesPerRequest: 20,
-  /** An object in memory that can't sleep: wall-clock time by {@link objectGigabytes}. */
+  /** An object in memory that can't hibernate: wall-clock time by {@link objectGigabytes}. */
   gigabyteSecond: 12.5 / 1_000_000,
-  /** What each object counts for, whatever it holds. */
+  /** The billed memory of each object, whatever it holds. */
   objectGigabytes: 0.125,
-  /** Setting an alarm is one. */
+  /** Setting an alarm counts as one. */
   rowWritten: 1 / 1_000_000,
   rowRead: 0.001 / 1_000_000,
 } as const;

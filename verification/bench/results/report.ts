@@ -5,7 +5,7 @@ import type { LoadAlone, Results, ScenarioResult } from "./results.ts";
 import { scenarioTables } from "./scenario-tables.ts";
 import { plainTable } from "./table.ts";
 
-/** What a run found, as lines for a terminal, with what it must reach last. */
+/** The results of a run as lines for a terminal, with the targets last. */
 export function report(results: Results): string {
   const { machine, loadAlone, scenarios, targets, rounds, quick, seconds } = results;
   const extent = `${rounds} ${rounds === 1 ? "round" : "rounds"} in ${figure(Math.round(seconds))} s`;
@@ -26,12 +26,12 @@ export function report(results: Results): string {
   ].join("\n\n");
 }
 
-/** One line for people. */
+/** One line about the load generator. */
 export function loadLine({ deliveriesPerSecond, busy }: LoadAlone): string {
   return `The load generator alone bears ${figure(deliveriesPerSecond)} deliveries a second, at ${figure(Math.round(busy * 100))} % of a processor.`;
 }
 
-/** One line for people, such as `reached  (a) …: 64 publishers 0.91`. */
+/** One line about a target, such as `reached  (a) …: 64 publishers 0.91`. */
 function targetLine(target: Target): string {
   const { part, sentence, outcome, bound } = target;
   const asked = `${bound.is} ${ratioFigure(bound.value)}`;

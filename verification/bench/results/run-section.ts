@@ -7,7 +7,7 @@ import type { Results, ScenarioResult } from "./results.ts";
 import { scenarioTables } from "./scenario-tables.ts";
 import { markdownTable } from "./table.ts";
 
-/** What a run found, as Markdown for docs/performance.md; pictures are taken from `performance/` beside it. */
+/** The results of a run as Markdown for docs/performance.md; the charts are in `performance/` beside it. */
 export function runSection(results: Results): string {
   return [facts(results), targets(results), ...results.scenarios.map(scenarioSection)].join("\n\n");
 }
@@ -38,7 +38,7 @@ function scenarioSection(scenario: ScenarioResult): string {
   const tables = scenarioTables(scenario).map(
     ({ title, table }) => `**${title}**\n\n${markdownTable(table)}`,
   );
-  // Pictures say what most readers want; whoever wants the figures opens them.
+  // Charts say what most readers want; the figures can be opened.
   const figures =
     tables.length === 0
       ? []

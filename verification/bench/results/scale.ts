@@ -1,15 +1,15 @@
-/** Where values stand on an axis. */
+/** The positions of values on an axis. */
 export interface Scale {
-  /** From 0, at the axis's begin, to 1, at its end. */
+  /** From 0, at the beginning of the axis, to 1, at its end. */
   readonly place: (value: number) => number;
-  /** Round values to be written beside it. */
+  /** Round values for labels. */
   readonly ticks: readonly number[];
   readonly isLogarithmic: boolean;
 }
 
 /**
- * A scale for these values. It is logarithmic where they span more than two decades: the small ones would lie upon each other
- * otherwise. A linear one begins at 0, so that heights compare as the values do.
+ * A scale for these values. It is logarithmic if they span more than two decades, because small values would overlap
+ * otherwise. A linear scale begins at 0, so that heights compare like values.
  */
 export function scaleFor(values: readonly number[]): Scale {
   const least = Math.min(...values);
@@ -52,5 +52,5 @@ function roundStep(atLeast: number): number {
 }
 
 const tickCount = 5;
-/** What is off by so little is off by how numbers are kept, not by what they say. */
+/** A difference that only rounding can cause. */
 const tiny = 1e-9;

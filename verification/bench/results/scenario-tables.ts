@@ -3,13 +3,13 @@ import { figure, measureTitle, ratioFigure } from "./figure.ts";
 import type { ScenarioResult } from "./results.ts";
 import type { Table } from "./table.ts";
 
-/** A table with what stands above it. */
+/** A table with its title. */
 export interface TitledTable {
   readonly title: string;
   readonly table: Table;
 }
 
-/** One table a measure, with a row for each system at each point. */
+/** One table for each measure, with a row for each system at each point. */
 export function scenarioTables({ findings }: ScenarioResult): readonly TitledTable[] {
   return comparisonsOf(findings).map((comparison) => ({
     title: `${measureTitle(comparison)} (${comparison.better} is better)`,
@@ -30,7 +30,7 @@ function comparisonTable({ points }: Comparison): Table {
     ]),
   );
   const heads = ["at", "system", "median", "range", "× limit", "× best other", ""];
-  // Columns that say nothing of this measure would only make the table wide.
+  // Empty columns would only make the table wide.
   const kept = heads.flatMap((_, column) =>
     column < 3 || rows.some((row) => row[column] !== "") ? [column] : [],
   );

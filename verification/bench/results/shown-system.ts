@@ -1,13 +1,13 @@
 import type { SystemName } from "../systems/wire.ts";
 
-/** How a system is told apart from the others in a picture. */
+/** The look of a system in a chart. */
 interface Look {
   readonly colour: string;
-  /** Of its line, as SVG takes it; "" for a line without gaps. */
+  /** The dashes of its line, in SVG's notation; "" for a continuous line. */
   readonly dashes: string;
 }
 
-/** In the order in which all that is shown lists them: ours, what they are held against, and what others use. */
+/** In the order of all lists: Dormouse, the limit, and the other servers. */
 const looks: Readonly<Record<SystemName, Look>> = {
   channel: { colour: "#1a7f4b", dashes: "" },
   "channel-no-history": { colour: "#1a7f4b", dashes: "5 4" },
@@ -20,10 +20,10 @@ const looks: Readonly<Record<SystemName, Look>> = {
   null: { colour: "#888888", dashes: "" },
 };
 
-/** All systems, in the order in which they are shown. */
+/** All systems, in the order of all lists. */
 export const systemOrder: readonly SystemName[] = Object.keys(looks).filter(isSystemName);
 
-/** Dormouse itself, in the four ways in which it is used. */
+/** Dormouse, in its four ways of use. */
 export const ownSystems: readonly SystemName[] = [
   "channel",
   "channel-no-history",
@@ -31,7 +31,7 @@ export const ownSystems: readonly SystemName[] = [
   "gateway-no-history",
 ];
 
-/** What people would use instead. */
+/** The other servers. */
 export const otherSystems: readonly SystemName[] = ["ws", "socket.io", "partyserver"];
 
 export function isSystemName(name: string): name is SystemName {

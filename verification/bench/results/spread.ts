@@ -1,4 +1,4 @@
-/** What is said of the same figure taken several times. */
+/** The median and the range of a figure that was taken several times. */
 export interface Spread {
   readonly median: number;
   readonly least: number;
@@ -8,7 +8,7 @@ export interface Spread {
 /**
  * The median and the range: with three rounds, one that another program disturbed moves the range and not the median.
  *
- * @throws without any value, because nothing was measured then
+ * @throws if there is no value
  */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = [...values].sort((left, right) => left - right);

@@ -1,11 +1,11 @@
-/** Rows of text below heads; columns whose number is in `right` hold figures. */
+/** Rows of text below heads; the columns in `right` hold figures. */
 export interface Table {
   readonly heads: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly right: readonly number[];
 }
 
-/** For a terminal: columns as wide as what stands in them. */
+/** The table for a terminal, with aligned columns. */
 export function plainTable(table: Table): string {
   const widths = table.heads.map((head, column) =>
     Math.max(head.length, ...table.rows.map((row) => row[column]?.length ?? 0)),
@@ -21,7 +21,7 @@ export function plainTable(table: Table): string {
   return [table.heads, ...table.rows].map((cells) => line(cells)).join("\n");
 }
 
-/** For a document; a bar in a cell would begin the next one. */
+/** The table for a document; a bar in a cell is escaped, because it would begin the next cell. */
 export function markdownTable(table: Table): string {
   const rule = table.heads.map((_, column) => (table.right.includes(column) ? "---:" : "---"));
   return [table.heads, rule, ...table.rows].map((cells) => markdownLine(cells)).join("\n");

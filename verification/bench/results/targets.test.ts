@@ -5,7 +5,7 @@ import type { Finding } from "../scenarios/scenario.ts";
 import type { SystemName } from "../systems/wire.ts";
 import { finding } from "./finding.ts";
 
-/** Of the goals that these findings say something of, by their sentences. */
+/** The goals that these findings cover, by their sentences. */
 function judged(name: string, findings: readonly Finding[]) {
   const targets = judge(goals, [{ name, question: "?", findings }]);
   return targets.filter(({ outcome }) => outcome !== "not measured");

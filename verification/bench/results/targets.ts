@@ -3,11 +3,14 @@ import { countMeasures } from "./count-measures.ts";
 import type { Goal } from "./judge.ts";
 import { otherSystems } from "./shown-system.ts";
 
-/** Dormouse with history, as it is used. */
+/** Dormouse with history. */
 const sockets: readonly SystemName[] = ["channel", "gateway"];
 const deliveries = "deliveries a second";
 
-/** What the bench must reach, in the order in which it was asked for. Scenarios' names and measures stand here as they give them. */
+/**
+ * The targets of the bench, in the order of the requirements. The names of scenarios and measures are those of the
+ * scenarios.
+ */
 export const goals: readonly Goal[] = [
   fanOut(
     "A channel socket's fan-out, with history, comes near the limit program's",
@@ -155,7 +158,7 @@ export const goals: readonly Goal[] = [
   },
 ];
 
-/** What the deliveries a second of one system must be by those of another, at each number of publishers. */
+/** The required ratio of one system's deliveries a second to another's, at each number of publishers. */
 function fanOut(
   sentence: string,
   { of, by }: { readonly of: SystemName; readonly by: SystemName },

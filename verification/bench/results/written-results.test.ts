@@ -77,7 +77,7 @@ describe("what a run writes", () => {
     expect(after).toContain("](performance/fan-out-deliveries-a-second-over-publishers.svg)");
     expect(after).toContain("| (a) A channel socket's fan-out, with history");
     expect(after).toContain("It failed: it never woke");
-    // 1 row a publication at $1.00/M, and no requests counted but the backend's at $0.30/M, for 1,000 publications.
+    // 1 row for each publication at $1.00/M, and no requests but the backend's at $0.30/M, for 1,000 publications.
     expect(after).toMatch(
       /\| channel, 4 publishers \| 1,000 \| \$0\.0003 \| \$0 \| .* \| \$0\.001 \|/,
     );

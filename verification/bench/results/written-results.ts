@@ -7,14 +7,14 @@ import { withSection } from "./document.ts";
 import { type Results, resultsText } from "./results.ts";
 import { runSection } from "./run-section.ts";
 
-/** Writes results.json and the pictures into a folder, which is made if it isn't there. */
+/** Writes results.json and the charts into a folder, which is created if necessary. */
 export function writeResults(results: Results, folder: string): void {
   writeCharts(results, folder);
   writeFileSync(join(folder, "results.json"), resultsText(results));
 }
 
 /**
- * Shows the results in docs/performance.md: only what stands between its marks changes, and the pictures beside it.
+ * Writes the results into docs/performance.md: replaces the text between its marks, and the charts beside it.
  *
  * @param root the repository's folder
  */
@@ -27,7 +27,7 @@ export function writeDocument(results: Results, root: string): void {
   writeFileSync(file, withBill);
 }
 
-/** Those of an earlier run go, because not each run draws the same ones. */
+/** The charts of an earlier run are removed, because not each run draws the same ones. */
 function writeCharts({ scenarios }: Results, folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) if (name.endsWith(".svg")) rmSync(join(folder, name));

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { type Caller, tokenSecret } from "../systems/wire.ts";
 
-/** So many callers of one channel, each a user of its own with a token that says so. */
+/** So many callers of one channel, each with a token for a user of its own. */
 export function callersWithTokens(channel: string, count: number): readonly Caller[] {
   return Array.from({ length: count }, (_, index) => ({
     channel,
@@ -9,7 +9,7 @@ export function callersWithTokens(channel: string, count: number): readonly Call
   }));
 }
 
-/** As a backend would sign it. */
+/** A token as a backend would sign it. */
 function tokenOf(user: string): string {
   const expiresAtSeconds = Math.floor(Date.now() / 1_000) + tokenLifeSeconds;
   const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part({ sub: user, exp: expiresAtSeconds })}`;
@@ -20,5 +20,5 @@ function part(content: object): string {
   return Buffer.from(JSON.stringify(content)).toString("base64url");
 }
 
-/** So long that none of them expires before the bench ends. */
+/** None of the tokens expires before the bench ends. */
 const tokenLifeSeconds = 86_400;

@@ -5,7 +5,7 @@ import { type Figure, Figures } from "./figures.ts";
 import { connect, measureEach, type MeasuredRun, publishClosedLoop } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
-/** Many channels with one listener each, as with notifications: nothing is saved by sending to many at once. */
+/** Many channels with one subscriber each, as for notifications: no frame is shared. */
 export const channels: Scenario = {
   name: "channels",
   question: "How many publications a second reach many channels with one subscriber each?",
@@ -20,7 +20,7 @@ interface Extent {
 const fullExtent: Extent = { channels: 5_000, seconds: 2 };
 const quickExtent: Extent = { channels: 100, seconds: 0.1 };
 
-/** What is published by one request, by how many publishers. */
+/** The number of publications in one request, and of publishers. */
 interface Manner {
   readonly point: string;
   readonly batch: number;
@@ -28,7 +28,7 @@ interface Manner {
 }
 
 const single: Manner = { point: "single", batch: 1, publishers: 64 };
-/** Fewer publishers, since each of their requests is worth so many of the others. */
+/** Fewer publishers, because each of their requests carries so many publications. */
 const batched: Manner = { point: "batches of 100", batch: 100, publishers: 8 };
 
 async function run(bench: Bench): Promise<readonly Finding[]> {
@@ -37,7 +37,7 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   if (extent.channels < wished.channels)
     bench.print(`channels: ${extent.channels} only; more need more descriptors (ulimit -n)`);
   const figures = new Figures();
-  // One gateway holds all of them: how the edge spreads sockets over several is another question.
+  // One gateway holds all sockets; how the edge distributes sockets is another question.
   const options = { socketsPerObject: 8_000 };
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `channels, round ${round} of ${bench.rounds}`;
@@ -49,7 +49,7 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   return figures.findings;
 }
 
-/** A channel's object takes about three descriptors for its storage, and its subscriber's socket two. */
+/** A channel object takes about three descriptors for its storage, and its subscriber's socket two. */
 function bearableChannels(): number {
   return Math.floor(descriptorLimit() / 6);
 }
@@ -95,8 +95,8 @@ async function publish(measured: MeasuredRun, extent: Extent, figures: Figures):
 }
 
 /**
- * Publishes to each channel at least once, unmeasured: the first publication of a channel makes its tables, and objects that
- * nobody spoke to while the rest connected have fallen asleep.
+ * Publishes to each channel at least once, unmeasured: the first publication of a channel creates its tables, and
+ * objects may have hibernated while the other sockets connected.
  */
 async function publishToEach(
   measured: MeasuredRun,
@@ -108,7 +108,7 @@ async function publishToEach(
     const order = { publishers, batch, seconds, channels: names };
     const { publications } = await publishClosedLoop(measured, order);
     if (publications >= names.length) return;
-    // Each order begins with the first channel again, so it has to be one that gets to the last.
+    // Each order begins with the first channel again, so one order must reach the last channel.
     seconds *= (names.length / publications) * 1.2;
   }
 }

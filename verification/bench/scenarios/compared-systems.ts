@@ -1,8 +1,8 @@
 import { otherSystems } from "../results/shown-system.ts";
 import type { SystemName } from "../systems/wire.ts";
 
-/** Dormouse with history, and what the runtime can do: those whose objects sleep, verify tokens and can be looked into. */
+/** Dormouse with history, and the limit: the systems whose objects hibernate, verify tokens and can be inspected. */
 export const objectSystems: readonly SystemName[] = ["channel", "gateway", "limit"];
 
-/** The same beside what people would use instead. */
+/** The same, and the other servers. */
 export const comparedSystems: readonly SystemName[] = [...objectSystems, ...otherSystems];

@@ -5,7 +5,7 @@ import { addMassReconnect } from "./mass-reconnect.ts";
 import { measureEach, type MeasuredRun, subscribersOf } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
-/** How fast clients get in, alone and all at once. */
+/** The rate of connects, and the time of a mass reconnect. */
 export const connects: Scenario = {
   name: "connects",
   question:
@@ -25,7 +25,7 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
       { during, detail: withTokens, options: { tokens: true } },
       (measured) => addConnects(measured, "a token each", callers, figures),
     );
-    // The others verify nothing, and are only to be compared with connects that are not verified either.
+    // The other servers verify no tokens, and are compared with unverified connects only.
     const withoutTokens = `${callers} callers without tokens`;
     await measureEach(bench, comparedSystems, { during, detail: withoutTokens }, (measured) =>
       addConnects(measured, "no tokens", callers, figures),
@@ -52,7 +52,7 @@ async function addConnects(
     concurrency: 64,
     missed: 0,
   } as const;
-  // Unmeasured: a fresh process has yet to compile what it runs most.
+  // Unmeasured: a new process has yet to compile its hot code.
   await load.carryOut({ ...order, callers: all.slice(0, firstCallers) });
   const report = await load.carryOut({ ...order, callers: all.slice(firstCallers) });
   const { seconds, latenciesMs, busy } = report;

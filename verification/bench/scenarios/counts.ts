@@ -12,7 +12,7 @@ import {
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
-/** What is billed and what is bounded, which no machine changes. */
+/** Billed and limited quantities, which don't depend on the machine. */
 export const counts: Scenario = {
   name: "counts",
   question: "What does a publication take of Cloudflare, and what do idle sockets?",
@@ -28,7 +28,8 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
     const options = { counted: true };
     await measureEach(bench, systems, { during, options }, async (measured) => {
       await connect(measured, subscribersOf(channel, subscribers));
-      // Silence is counted once, as nothing of chance is in it, and first, as a publication's alarm comes seconds later.
+      // Idle sockets are counted once, because chance has no part in it, and first, because a publication's alarm comes
+      // seconds later.
       if (round === 1) {
         bench.print(`counts: ${measured.system}, silence`);
         await countIdle(measured, bench.quick ? 1 : 30, figures);
@@ -66,10 +67,10 @@ async function countPublications(
   figures: Figures,
 ): Promise<void> {
   const { system, running, load } = measured;
-  // An object that slept reads its rows again when it wakes, which is no publication's doing.
+  // An object that hibernated reads its rows again when it wakes; those rows aren't the publication's.
   await load.carryOut({ order: "single", channel, dataBytes });
   await running.counts();
-  // A closed loop publishes besides what it reports, before it measures.
+  // A closed loop also publishes before it measures.
   const { busy } = await load.carryOut({
     order: "fill",
     system,
@@ -105,7 +106,7 @@ const publicationMeasures: readonly (readonly [string, keyof Counts])[] = [
   ["bytes sent per publication", "bytesSent"],
 ];
 
-/** By a server that asks for signs of life itself, every 25 s, as unmodified clients need it. */
+/** With server-driven keep-alive every 25 s, which unmodified clients need. */
 const idleMeasures: readonly (readonly [string, keyof Counts])[] = [
   ["alarms set while idle", "alarmsSet"],
   ["alarms rung while idle", "alarmsRung"],
@@ -118,5 +119,5 @@ const idleMeasures: readonly (readonly [string, keyof Counts])[] = [
 const channel = "news";
 const subscribers = 100;
 const usualPublications = 1_000;
-/** Their number is the same for each of them; fewer only take less time. */
+/** The counts are the same for each publication; fewer publications only take less time. */
 const quickPublications = 80;

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 
-/** How many files and sockets a process that is started here may have open; Infinity where that isn't limited. */
+/** How many files and sockets a child process may have open; Infinity if there is no limit. */
 export function descriptorLimit(): number {
   const limit = Number(execFileSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" }));
-  // It says "unlimited" then.
+  // The limit is "unlimited" then.
   return Number.isNaN(limit) ? Number.POSITIVE_INFINITY : limit;
 }

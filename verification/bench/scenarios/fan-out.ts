@@ -10,7 +10,7 @@ import {
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
-/** One channel that many listen to. */
+/** One channel with many subscribers. */
 export const fanOut: Scenario = {
   name: "fan-out",
   question: "How many deliveries a second reach the subscribers of one channel?",
@@ -33,7 +33,7 @@ const channel = "news";
 interface Extent {
   readonly subscribers: number;
   readonly publishers: readonly number[];
-  /** How long is published with each number of publishers. */
+  /** How long to publish with each number of publishers. */
   readonly seconds: number;
 }
 
@@ -58,7 +58,9 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   return figures.findings;
 }
 
-/** All numbers of publishers one after the other: a start and its connects take longer than what they are for. */
+/**
+ * Measures all numbers of publishers with the same sockets: starting and connecting takes longer than a measurement.
+ */
 async function publish(measured: MeasuredRun, extent: Extent, figures: Figures): Promise<void> {
   await connect(measured, subscribersOf(channel, extent.subscribers));
   for (const publishers of extent.publishers) {

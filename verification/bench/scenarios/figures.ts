@@ -1,32 +1,32 @@
 import type { Finding } from "./scenario.ts";
 
-/** A finding without what the rounds add to it. */
+/** A finding without the values of the rounds. */
 export type Figure = Omit<Finding, "values" | "limitedByLoad">;
 
-/** What came of one round. */
+/** The result of one round. */
 export interface Measured {
   readonly value: number;
   /** The load generator's share of a processor meanwhile, 0 to 1. */
   readonly busy: number;
 }
 
-/** Gathers what the rounds measure into findings, one value a round each. */
+/** Collects the values of all rounds in findings, one value for each round. */
 export class Figures {
   readonly #gathered = new Map<string, Gathered>();
 
-  /** @throws when the value is none, such as the median of nothing: no finding may hide that */
+  /** @throws if the value is NaN, such as the median of nothing; a finding must not hide that */
   add(figure: Figure, { value, busy }: Measured): void {
     if (!Number.isFinite(value))
       throw new Error(`${figure.system}, ${figure.point}: no ${figure.measure} could be measured`);
     const key = JSON.stringify([figure.measure, figure.system, figure.point]);
     const gathered = this.#gathered.get(key) ?? { figure, values: [], busy: 0 };
     gathered.values.push(value);
-    // One round suffices for both: a figure that the load generator may have held down is no figure of the system.
+    // One round suffices for both: a figure that the load generator may have limited says little about the system.
     gathered.busy = Math.max(gathered.busy, busy);
     this.#gathered.set(key, gathered);
   }
 
-  /** All of them, in the order in which each was first measured. */
+  /** All findings, in the order in which each was first measured. */
   get findings(): readonly Finding[] {
     return [...this.#gathered.values()].map(finding);
   }
@@ -50,10 +50,10 @@ function finding({ figure, values, busy }: Gathered): Finding {
 const busyShare = 0.9;
 
 /**
- * The value that so many of them don't exceed.
+ * The value that this share of the values don't exceed.
  *
- * @param sorted ascending; NaN is given for none
- * @param share  0 to 1
+ * @param sorted ascending; gives NaN for an empty list
+ * @param share 0 to 1
  */
 export function percentile(sorted: readonly number[], share: number): number {
   const index = Math.ceil(share * sorted.length) - 1;

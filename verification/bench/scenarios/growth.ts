@@ -12,7 +12,7 @@ import {
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
-/** What a publication costs more of when there is more of everything. */
+/** How the cost of a publication grows with subscribers and history. */
 export const growth: Scenario = {
   name: "growth",
   question: "How does the time of a publication grow with its subscribers and with its history?",
@@ -21,16 +21,16 @@ export const growth: Scenario = {
 
 const channel = "news";
 
-/** With whom history is added: a gateway asks the same object for it. */
+/** The systems to which history is added; a gateway asks the same object for it. */
 const rememberingSystems: readonly SystemName[] = ["channel"];
 
 interface Extent {
-  /** Ascending: those who are there already stay. */
+  /** Ascending: subscribers that are connected stay. */
   readonly subscribers: readonly number[];
   readonly historySizes: readonly number[];
-  /** How many listen while the history is what grows. */
+  /** The number of subscribers while the history grows. */
   readonly historySubscribers: number;
-  /** How long is published at each size. */
+  /** How long to publish at each size. */
   readonly seconds: number;
 }
 
@@ -90,7 +90,10 @@ async function addSubscribers(
   }
 }
 
-/** A publication overwrites the oldest one; and who wakes has to find out where the stream stands. */
+/**
+ * With a full history, a publication overwrites the oldest one, and an object that wakes must find the top of the
+ * stream.
+ */
 async function publishBesideHistory(
   measured: MeasuredRun,
   historySize: number,
@@ -105,7 +108,7 @@ async function publishBesideHistory(
     channel,
     publications: historySize,
     publishers: 64,
-    // One by one, a hundred thousand would take longer than everything else that is measured here.
+    // A hundred thousand single requests would take longer than all other measurements here.
     batch: Math.min(100, historySize),
     dataBytes,
   });
@@ -132,7 +135,7 @@ async function publishBesideHistory(
   );
 }
 
-/** By one publisher, who waits for each answer; all deliveries count, so that none of it can hide behind the answer. */
+/** With one publisher that waits for each answer. All deliveries count, so that no part of the time is missed. */
 async function addPublicationTime(
   measured: MeasuredRun,
   seconds: number,

@@ -3,20 +3,20 @@ import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
 
 /**
- * What is in use on the heap of the Worker and all its objects, which share one isolate, once the garbage is collected: its
- * JavaScript, what the runtime keeps beside it for the same collector, and the memory behind its buffers. Bytes.
+ * The used heap of the Worker and all its objects, which share one isolate, after a garbage collection: its JavaScript
+ * objects, the runtime's objects on the same heap, and the memory of its buffers. Bytes.
  *
  * @param inspectorPort of workerd
- * @param port          where the Worker itself answers
+ * @param port the Worker's own
  */
 export async function usedHeapBytes(inspectorPort: number, port: number): Promise<number> {
   const session = await InspectorSession.open(inspectorPort);
   try {
     await session.call("HeapProfiler.enable");
-    // The first one finds what only becomes garbage by what the runtime lets go of meanwhile.
+    // The second collection frees what the runtime releases after the first.
     for (let collection = 0; collection < 2; collection++) {
       const collected = session.call("HeapProfiler.collectGarbage").then(() => true);
-      // V8 collects in a task that workerd only comes to while a request is in the isolate.
+      // V8 collects in a task that workerd runs only while a request is in the isolate.
       do await visit(port);
       while (!(await Promise.race([collected, pause(visitEveryMs, false)])));
     }
@@ -27,7 +27,7 @@ export async function usedHeapBytes(inspectorPort: number, port: number): Promis
   }
 }
 
-/** One conversation in the protocol of Chrome's developer tools. */
+/** One session of Chrome's developer tools protocol. */
 class InspectorSession {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, PromiseWithResolvers<string>>();
@@ -72,7 +72,7 @@ async function visit(port: number): Promise<void> {
   await response.arrayBuffer();
 }
 
-/** Undefined for what nobody asked for. */
+/** Undefined for a message that isn't an answer. */
 function parseId(text: string): number | undefined {
   const message: { id?: number } = JSON.parse(text);
   return message.id;
@@ -84,6 +84,6 @@ function parseHeapUsage(text: string): number {
   return usedSize + embedderHeapUsedSize + backingStorageSize;
 }
 
-/** workerd names them as its services: the Worker beside the one that puts objects to sleep. */
+/** workerd's name for the Worker, beside the one that evicts objects. */
 const isolate = "main";
 const visitEveryMs = 20;

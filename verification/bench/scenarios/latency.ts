@@ -11,7 +11,7 @@ import {
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
-/** How long a publication is under way while there is load, but less than would be too much. */
+/** The latency of a publication under a load below the maximum. */
 export const latency: Scenario = {
   name: "latency",
   question: "How long is a publication under way at a part of what the system can bear?",
@@ -20,16 +20,16 @@ export const latency: Scenario = {
 
 const channel = "news";
 
-/** How many publishers it takes to see a system's maximum. */
+/** Enough publishers to reach a system's maximum. */
 const publishers = 16;
 
 interface Extent {
   readonly subscribers: number;
-  /** Of a maximum. */
+  /** Shares of a maximum. */
   readonly shares: readonly number[];
-  /** How long is published to see the maximum. */
+  /** How long to publish to measure the maximum. */
   readonly maximumSeconds: number;
-  /** How long is published at each load. */
+  /** How long to publish at each load. */
   readonly seconds: number;
 }
 
@@ -47,8 +47,8 @@ const quickExtent: Extent = {
 };
 
 /**
- * Each system is asked twice: at shares of its own maximum, and at the same loads for all. By the first alone, a system that
- * bears more would also have to be quick with more. The quick bench leaves the second out.
+ * Each system is measured twice: at shares of its own maximum, and at the same loads as all others. With the first
+ * alone, a faster system would be measured at a higher load. The quick bench leaves the second out.
  */
 async function run(bench: Bench): Promise<readonly Finding[]> {
   const extent = bench.quick ? quickExtent : fullExtent;
@@ -63,7 +63,10 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   return figures.findings;
 }
 
-/** Publications a second that every system bears: they have to be known before the first one can be asked for a share of them. */
+/**
+ * The maximum that every system reaches, in publications a second; needed before the first system is measured at a
+ * share of it.
+ */
 async function slowestMaximum(bench: Bench, extent: Extent): Promise<number> {
   let slowest = Number.POSITIVE_INFINITY;
   const during = "latency, the maximum of each";
@@ -145,7 +148,7 @@ function addFigures(
   publishedSeconds: number,
   { under, ...where }: Pick<Figure, "system" | "point" | "at"> & { readonly under: string },
 ): void {
-  // More than 1: publications piled up on their way, and their latency is a matter of how long one looks.
+  // Above 1, publications pile up, and their latency depends on the duration of the measurement.
   figures.add(
     { measure: `delivered by published, under ${under}`, unit: "ratio", better: "lower", ...where },
     { value: seconds / publishedSeconds, busy },

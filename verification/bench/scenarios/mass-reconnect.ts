@@ -9,15 +9,15 @@ import {
 } from "./measured-run.ts";
 import type { Bench } from "./scenario.ts";
 
-/** One object holds all of them: where they would be spread over several, none would have to bear the crowd. */
+/** One object holds all sockets: distributed over several objects, the sockets would not load any of them fully. */
 const options = { socketsPerObject: 16_000 };
 
-/** Those from whom clients get what they missed. */
+/** The systems that recover missed publications. */
 const rememberingSystems: readonly SystemName[] = ["channel", "gateway"];
 
 /**
- * Cuts all clients at once, publishes meanwhile, lets all of them come back, and adds how long the last one took: with
- * what it missed; without, where everything else is the same; and the one by the other.
+ * Cuts all clients at once, publishes meanwhile, lets all of them reconnect, and adds the time of the last one: with
+ * recovery, without it under otherwise equal conditions, and the ratio of the two.
  */
 export async function addMassReconnect(
   bench: Bench,
@@ -64,7 +64,7 @@ export async function addMassReconnect(
   for (const system of wantedOf(bench, ["limit"])) await reconnect(system, "anew");
 }
 
-/** From the first reconnect until the last one is back, ms. */
+/** From the first reconnect until the last client is subscribed, ms. */
 async function reconnectAll(
   { system, running, load }: MeasuredRun,
   clients: number,
@@ -96,5 +96,5 @@ async function reconnectAll(
 }
 
 const channel = "news";
-/** Publications while nobody listened. */
+/** Publications during the outage. */
 const missed = 20;

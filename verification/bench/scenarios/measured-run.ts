@@ -4,7 +4,7 @@ import type { SystemOptions, RunningSystem } from "../systems/system.ts";
 import type { Caller, SystemName } from "../systems/wire.ts";
 import type { Bench } from "./scenario.ts";
 
-/** One system and one load process while something is measured with them. */
+/** One system and one load process during a measurement. */
 export interface MeasuredRun {
   readonly system: SystemName;
   readonly running: RunningSystem;
@@ -12,8 +12,8 @@ export interface MeasuredRun {
 }
 
 /**
- * Starts a system and a load process, measures, and ends both whatever comes of it. Both are fresh each time: what one run
- * left on the heap or compiled in haste must not show in the figures of the next.
+ * Starts a system and a load process, measures, and ends both in any case. Both are new each time, so that the heap and
+ * the compiled code of one run don't affect the next.
  */
 export async function measuredRun<Result>(
   bench: Bench,
@@ -34,16 +34,16 @@ export async function measuredRun<Result>(
   }
 }
 
-/** What is said of one turn, and what its system is arranged for. */
+/** The description of one turn, and the options of its system. */
 export interface Turn {
-  /** What the turn is part of, such as `wake, round 1 of 3`. */
+  /** The scenario and the round, such as `wake, round 1 of 3`. */
   readonly during: string;
-  /** What is done with each system; said after its name. */
+  /** The measurement, printed after the system's name. */
   readonly detail?: string;
   readonly options?: SystemOptions;
 }
 
-/** Measures with each of the wanted systems in turn, and says which one is next. */
+/** Measures each of the wanted systems in turn, and prints which one is next. */
 export async function measureEach(
   bench: Bench,
   systems: readonly SystemName[],
@@ -56,7 +56,7 @@ export async function measureEach(
   }
 }
 
-/** Of the systems that a scenario knows how to measure, those that are wanted, in the scenario's order. */
+/** The wanted ones among the systems that a scenario can measure, in the scenario's order. */
 export function wantedOf(bench: Bench, systems: readonly SystemName[]): readonly SystemName[] {
   return systems.filter((system) => bench.systems.includes(system));
 }
@@ -66,26 +66,26 @@ export function subscribersOf(channel: string, count: number): readonly Caller[]
   return Array.from({ length: count }, () => ({ channel, token: "" }));
 }
 
-/** Connects them and resolves when all of them are subscribed; those who are connected already stay. */
+/** Connects callers and resolves when all are subscribed; earlier callers stay. */
 export async function connect(run: MeasuredRun, callers: readonly Caller[]): Promise<void> {
   await run.load.carryOut({
     order: "connect",
     system: run.system,
     port: run.running.port,
     callers,
-    // Few enough that no system's queue of new connections overflows.
+    // Low enough that no system's queue of new connections overflows.
     concurrency: 32,
     missed: 0,
   });
 }
 
-/** What is asked of a closed loop besides what is the same everywhere. */
+/** The options of a closed loop that differ between scenarios. */
 export type ClosedLoop = Pick<
   Extract<Order, { order: "closed-loop" }>,
   "publishers" | "seconds" | "channels" | "batch"
 >;
 
-/** Publishes in a closed loop, and resolves when everybody has got everything. */
+/** Publishes in a closed loop, and resolves when all deliveries have arrived. */
 export async function publishClosedLoop(
   run: MeasuredRun,
   closedLoop: ClosedLoop,
@@ -93,5 +93,5 @@ export async function publishClosedLoop(
   return run.load.carryOut({ order: "closed-loop", dataBytes, ...closedLoop });
 }
 
-/** Of each publication, in all scenarios: about a short chat message. */
+/** The size of each publication in all scenarios: about a short chat message. */
 export const dataBytes = 128;

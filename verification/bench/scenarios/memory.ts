@@ -6,7 +6,7 @@ import { connect, dataBytes, measureEach, type MeasuredRun } from "./measured-ru
 import { processMemoryBytes } from "./process-memory.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
-/** What a connection on which nothing happens takes. */
+/** The memory of an idle connection. */
 export const memory: Scenario = {
   name: "memory",
   question: "How much memory does a connection take, awake and asleep?",
@@ -15,13 +15,16 @@ export const memory: Scenario = {
 
 interface SubscriberPlan {
   readonly connections: number;
-  /** Who comes before them, unmeasured: by then most is compiled, and tables have the size at which they double seldom. */
+  /**
+   * Connections before the measured ones, unmeasured: by then most code is compiled, and tables seldom double their
+   * size.
+   */
   readonly firstConnections: number;
-  /** Whether all listen to one channel, or each to another. */
+  /** Whether all connections share a channel, or each has its own. */
   readonly channels: "one channel" | "a channel each";
 }
 
-/** One round, however many are asked for: nothing here depends on what else the machine does. */
+/** One round, whatever is asked for: the result doesn't depend on other programs on the machine. */
 async function run(bench: Bench): Promise<readonly Finding[]> {
   const connections = bench.quick ? 150 : 4_000;
   const plan = {
@@ -49,7 +52,10 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   return figures.findings;
 }
 
-/** Each state is compared with the same state before: what was compiled meanwhile to fall asleep is no connection's. */
+/**
+ * Each state is compared with the same state before the connections, so that code compiled for hibernation isn't
+ * counted as theirs.
+ */
 async function measureHeap(
   measured: MeasuredRun,
   plan: SubscriberPlan,
@@ -70,14 +76,14 @@ async function measureHeap(
   const asleep = await memoryOf(measured);
   const add = (measure: string, difference: number) =>
     addBytes(figures, measured, measure, plan, difference);
-  // With a channel each, the channels' objects are on the same heap, so that it isn't the connection's memory alone.
+  // With a channel each, the channel objects are on the same heap, so the figure includes them.
   const awakeOne = plan.channels === "one channel" ? "connection" : "connection and its channel";
   add(`heap per awake ${awakeOne}`, awake.heap - awakeBefore.heap);
   add(`heap per sleeping ${awakeOne}`, asleep.heap - asleepBefore.heap);
   add(`process memory per sleeping ${awakeOne}`, asleep.process - asleepBefore.process);
 }
 
-/** By nothing but its connections, and without a collection that none of the others is given. */
+/** The difference that only the connections make, and without a forced collection, which not all systems have. */
 async function measureProcess(
   measured: MeasuredRun,
   plan: SubscriberPlan,
@@ -92,7 +98,7 @@ async function measureProcess(
   addBytes(figures, measured, "process memory per awake connection", plan, after - before);
 }
 
-/** A publication wakes what its subscribers are on; the rest wakes as it is asked for. */
+/** A publication wakes the objects of its subscribers; the others wake on demand. */
 async function wakeUp({ load }: MeasuredRun, callers: readonly Caller[]): Promise<void> {
   const channel = callers[0]?.channel ?? "";
   await load.carryOut({ order: "single", channel, dataBytes });
@@ -128,6 +134,6 @@ function callersOf({ connections, firstConnections, channels }: SubscriberPlan):
   }));
 }
 
-/** All on one object: one connection more must not be one object more. */
+/** All sockets on one object: another connection must not mean another object. */
 const socketsPerObject = 16_000;
 const observed = { observed: true, socketsPerObject };

@@ -8,7 +8,7 @@ import { memory } from "./memory.ts";
 import type { Scenario } from "./scenario.ts";
 import { wake } from "./wake.ts";
 
-/** All that the bench asks, in the order in which it does. */
+/** All scenarios, in the order in which they run. */
 export const scenarios: readonly Scenario[] = [
   fanOut,
   latency,

@@ -10,7 +10,7 @@ import {
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
-/** What the first publication after a silence costs: a sleeping object makes its memory again from its sockets. */
+/** The cost of the first publication after hibernation: the object restores its memory from its sockets. */
 export const wake: Scenario = {
   name: "wake",
   question: "How soon does the first publication after sleep reach the first and the last socket?",
@@ -18,9 +18,9 @@ export const wake: Scenario = {
 };
 
 interface Extent {
-  /** Ascending: those who are there already stay. */
+  /** Ascending: sockets that are connected stay. */
   readonly sockets: readonly number[];
-  /** How many times each is put to sleep. */
+  /** How often each system hibernates. */
   readonly wakes: number;
 }
 
@@ -47,7 +47,7 @@ async function wakeAll(measured: MeasuredRun, extent: Extent, figures: Figures):
   for (const sockets of extent.sockets) {
     await connect(measured, subscribersOf(channel, sockets - connected));
     connected = sockets;
-    // Unmeasured: what follows a sleep for the first time has yet to be compiled.
+    // Unmeasured: the code of the first wake has yet to be compiled.
     await publishOnce(measured, "asleep");
     const asleep = await publishRepeatedly(measured, extent.wakes, "asleep");
     const awake = await publishRepeatedly(measured, extent.wakes, "awake");
@@ -60,7 +60,7 @@ async function wakeAll(measured: MeasuredRun, extent: Extent, figures: Figures):
     } as const;
     figures.add({ measure: "first delivery after sleep", ...figure }, asleep.first);
     figures.add({ measure: "last delivery after sleep", ...figure }, asleep.last);
-    // Beside it, so that what waking costs can be told from what sending costs.
+    // For comparison, so that the cost of waking can be told from the cost of sending.
     figures.add({ measure: "last delivery awake", ...figure }, awake.last);
   }
 }
@@ -78,7 +78,7 @@ async function publishRepeatedly(measured: MeasuredRun, times: number, state: "a
   return { first: { value: median(firstMs), busy }, last: { value: median(lastMs), busy } };
 }
 
-/** All objects sleep, so that a publication through a gateway wakes two of them. */
+/** All objects hibernate, so a publication through a gateway wakes two of them. */
 async function publishOnce({ running, load }: MeasuredRun, state: "asleep" | "awake") {
   if (state === "asleep") await running.sleep();
   return load.carryOut({ order: "single", channel, dataBytes });

@@ -1,8 +1,8 @@
 import { listeningProblem } from "../../../tools/local-server.ts";
 
 /**
- * A port of this machine that nobody listens on, below those that the operating system gives to outgoing connections: a bench
- * has thousands of them, and one could take the port before the system does.
+ * A free port of this machine below those that the operating system gives to outgoing connections: a bench has
+ * thousands of these, and one could take the port before the system does.
  */
 export async function benchPort(): Promise<number> {
   for (;;) {
@@ -11,6 +11,6 @@ export async function benchPort(): Promise<number> {
   }
 }
 
-/** Linux gives from 32,768 on, macOS and Windows from 49,152. */
+/** Linux assigns from 32,768 on, macOS and Windows from 49,152. */
 const lowest = 12_000;
 const highest = 32_000;

@@ -1,6 +1,6 @@
 import type { Caller, Post, Step, Wire } from "./wire.ts";
 
-/** Dormouse as official SDKs speak to it: they connect, and subscribe when that was answered. */
+/** The commands of the official SDKs: connect, and then subscribe. */
 export function dormouseWire(endpoint: "channel" | "gateway"): Wire {
   return {
     connectScript: (caller) => ({ path: pathOf(endpoint, caller.channel), steps: stepsOf(caller) }),
@@ -16,7 +16,7 @@ export function dormouseWire(endpoint: "channel" | "gateway"): Wire {
   };
 }
 
-/** What a backend of the bench must know. */
+/** The API key of the bench. */
 export const apiKey = "the key of the bench";
 
 function pathOf(endpoint: "channel" | "gateway", channel: string): string {

@@ -5,7 +5,7 @@ import type { SystemOptions, System } from "./system.ts";
 import { type SystemName, tokenSecret } from "./wire.ts";
 import { startOnWorkerd } from "./workerd-system.ts";
 
-/** The production bundle. Whether sockets are on the channel's object or on a gateway is for the clients to choose. */
+/** The production bundle. The clients' addresses decide whether sockets are on the channel's object or on a gateway. */
 export function dormouse(name: SystemName, stream: "history" | "no-history"): System {
   return {
     name,
@@ -48,5 +48,5 @@ function counting(): string {
   return readFileSync(new URL("./counting.js", import.meta.url), "utf8");
 }
 
-/** Built once, by the first that needs it: that takes seconds. */
+/** Built once, on first use, because that takes seconds. */
 let bundle: string | undefined;

@@ -1,7 +1,7 @@
 import { dormouseWire } from "./dormouse-wire.ts";
 import type { Wire } from "./wire.ts";
 
-/** The object that does nothing but batch and send. Its clients send the frames that those of Dormouse send. */
+/** An object that only collects and sends. Its clients send the frames of Dormouse's clients. */
 export const limitWire: Wire = {
   connectScript: (caller) => {
     const { path, steps } = dormouseWire("channel").connectScript(caller);

@@ -4,7 +4,7 @@ import type { System } from "./system.ts";
 import { tokenSecret } from "./wire.ts";
 import { startOnWorkerd } from "./workerd-system.ts";
 
-/** What the runtime itself can do. */
+/** The limit of the runtime. */
 export const limit: System = {
   name: "limit",
   start: (options) =>

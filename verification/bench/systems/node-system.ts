@@ -5,7 +5,7 @@ import { installPeers, peersFolder } from "./installed-peers.ts";
 import type { RunningSystem, System } from "./system.ts";
 import type { SystemName } from "./wire.ts";
 
-/** A server that runs on Node, as a process of its own. It says on which port it listens, and ends together with the bench. */
+/** A server on Node.js, as a process of its own. It prints its port, and ends together with the bench. */
 export function nodeSystem(name: SystemName, script: string): System {
   return {
     name,

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 
 /**
- * The process of the null system: sends what is posted to every socket, as one frame that is made once, and looks at nothing
- * that clients send. What was posted in one turn of the event loop goes out in one write: so there is hardly anything but
- * what the kernel and the load generator have to do.
+ * The process of the null system. It sends posted data to every socket, in a frame that is built once, and ignores what
+ * clients send. The posts of one turn of the event loop are sent in one write, so that hardly anything is left but the
+ * work of the kernel and of the load generator.
  */
 
 const listeners = new Set<Socket>();
@@ -53,7 +53,7 @@ interface Request {
   readonly rest: string;
 }
 
-/** Undefined while it isn't all there. */
+/** Undefined until the request is complete. */
 function firstRequest(received: string): Request | undefined {
   const headEnd = received.indexOf("\r\n\r\n");
   if (headEnd === -1) return undefined;

@@ -1,6 +1,6 @@
 import type { Wire } from "./wire.ts";
 
-/** The null system: whoever connects is there at once, and what is posted goes to everybody as it is. */
+/** The null system: a socket is subscribed at once, and posted data is sent to all sockets as it is. */
 export const nullWire: Wire = {
   connectScript: () => ({ path: "/", steps: [] }),
   publish: (_channel, data) => ({ path: "/", headers: {}, body: data }),

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { System } from "./system.ts";
 
-/** Sends what is posted to everybody and does nothing else: shows what the load generator itself can bear. */
+/** Sends posted data to all sockets and does nothing else: shows the maximum of the load generator. */
 export const nullSystem: System = {
   name: "null",
   async start() {

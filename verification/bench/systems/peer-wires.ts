@@ -1,6 +1,6 @@
 import type { Post, Wire } from "./wire.ts";
 
-/** verification/bench/peers/ws-server.js. Whoever is connected is subscribed. */
+/** verification/bench/peers/ws-server.js. Every connection is subscribed. */
 export const wsWire: Wire = {
   connectScript: ({ channel }) => ({ path: `/?channel=${encodeURIComponent(channel)}`, steps: [] }),
   publish: (channel, data) => post([channel], data),
@@ -18,7 +18,7 @@ export const socketIoWire: Wire = {
   ping: { sent: "2", answer: "3" },
 };
 
-/** verification/bench/peers/partyserver-worker.js. Whoever is connected is in the room. */
+/** verification/bench/peers/partyserver-worker.js. Every connection is in the room. */
 export const partyserverWire: Wire = {
   connectScript: ({ channel }) => ({ path: channelPath(channel), steps: [] }),
   publish: (channel, data) => ({

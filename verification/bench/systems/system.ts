@@ -1,20 +1,20 @@
 import type { SystemName } from "./wire.ts";
 
-/** What a scenario needs of a system beyond its usual way. */
+/** A scenario's requirements of a system. */
 export interface SystemOptions {
-  /** Publications kept of each channel; 100 if it isn't given. Nothing to those without a history. */
+  /** The history size of each channel; 100 by default. Without effect on systems without history. */
   readonly historySize?: number;
-  /** Callers come with tokens that have to be verified; otherwise anybody may connect and subscribe. */
+  /** Whether callers have tokens that must be verified; otherwise every caller may connect and subscribe. */
   readonly tokens?: boolean;
-  /** Sockets that one object may hold; the product's own limit if it isn't given. */
+  /** The sockets that one object may hold; the product's default if absent. */
   readonly socketsPerObject?: number;
-  /** The inspector of workerd is on, and objects can be put to sleep from outside. */
+  /** Whether workerd's inspector is on, and objects can be evicted from outside. */
   readonly observed?: boolean;
-  /** The objects' rows, calls and alarms are counted. */
+  /** Whether the objects' rows, calls and alarms are counted. */
   readonly counted?: boolean;
 }
 
-/** Starts one of the systems, each as processes of its own. */
+/** Starts a system as processes of its own. */
 export interface System {
   readonly name: SystemName;
   start(options: SystemOptions): Promise<RunningSystem>;
@@ -23,26 +23,26 @@ export interface System {
 export interface RunningSystem {
   /** On 127.0.0.1. */
   readonly port: number;
-  /** The process whose memory counts. */
+  /** The process whose memory is measured. */
   readonly processId: number;
-  /** Of workerd, where it was asked for. */
+  /** The port of workerd's inspector, if it is on. */
   readonly inspectorPort?: number;
-  /** Throws the memory of all its objects away; their sockets stay. Only where it was asked for, and only objects sleep. */
+  /** Evicts all objects; their sockets stay. Only with `observed`, and only for systems with objects. */
   sleep(): Promise<void>;
-  /** What its objects have done since the last time it was asked; only where it was asked for. */
+  /** The counts since the last call; only with `counted`. */
   counts(): Promise<Counts>;
   stop(): Promise<void>;
 }
 
-/** What Cloudflare would bill or limit. */
+/** Quantities that Cloudflare bills or limits. */
 export interface Counts {
   readonly rowsWritten: number;
   readonly rowsRead: number;
-  /** Calls that objects made to one another. */
+  /** Calls between objects. */
   readonly callsBetweenObjects: number;
   /** Calls and upgrades of the Worker to objects. */
   readonly requestsToObjects: number;
-  /** Frames that clients sent. */
+  /** Frames from clients. */
   readonly framesReceived: number;
   readonly framesSent: number;
   readonly bytesSent: number;

@@ -6,7 +6,7 @@ import { partyserver } from "./partyserver.ts";
 import type { System } from "./system.ts";
 import type { SystemName } from "./wire.ts";
 
-/** How each system is started. */
+/** All systems by name. */
 export const systems: Readonly<Record<SystemName, System>> = {
   channel: dormouse("channel", "history"),
   "channel-no-history": dormouse("channel-no-history", "no-history"),

@@ -1,4 +1,4 @@
-/** What the bench measures, by name. The first four are one server, Dormouse's production bundle, used in four ways. */
+/** The systems under test. The first four are one server, Dormouse's production bundle, used in four ways. */
 export type SystemName =
   /** Sockets on the channel's own object. */
   | "channel"
@@ -6,7 +6,7 @@ export type SystemName =
   /** Sockets on a gateway. */
   | "gateway"
   | "gateway-no-history"
-  /** What the runtime itself can do: an object that does nothing but batch and send. */
+  /** The limit of the runtime: an object that only collects and sends. */
   | "limit"
   /** npm's `ws` on Node with a plain loop. */
   | "ws"
@@ -14,29 +14,29 @@ export type SystemName =
   | "socket.io"
   /** npm's `partyserver` on workerd. */
   | "partyserver"
-  /** Sends what was made beforehand: shows what the load generator itself can bear. */
+  /** Sends prepared bytes: shows the maximum of the load generator. */
   | "null";
 
-/** Who connects, and what it missed. */
+/** A client, and the position from which it recovers. */
 export interface Caller {
   readonly channel: string;
-  /** A connection token of the caller's own, "" for none. */
+  /** The caller's connection token, "" for none. */
   readonly token: string;
-  /** Where it stood, when it wants what it missed since. */
+  /** The position from which the caller recovers, if it does. */
   readonly since?: { readonly offset: number; readonly epoch: string };
 }
 
-/** How a subscriber gets into one system, as text. */
+/** How a subscriber connects to one system, as text. */
 export interface ConnectScript {
   /** Path and query of the WebSocket. */
   readonly path: string;
-  /** The text frames it sends after the upgrade, each as soon as what comes before it was answered. */
+  /** The text frames that the subscriber sends after the upgrade, each when the one before is answered. */
   readonly steps: readonly Step[];
 }
 
 export interface Step {
   readonly send: string;
-  /** The step is answered when this text has come in some frame; "" for at once. */
+  /** The step is answered when this text has arrived in a frame; "" for at once. */
   readonly answer: string;
 }
 
@@ -48,21 +48,21 @@ export interface Post {
 }
 
 /**
- * How one system is spoken to. Everything is text that is made beforehand, so that the load generator does the same for
- * each of them. A publication carries {@link marker} exactly once, and nothing else that is sent does: publications are counted
- * by it.
+ * How to speak to one system. All requests are text that is prepared beforehand, so that the load generator does the
+ * same work for each system. A publication contains {@link marker} exactly once, and nothing else does: publications
+ * are counted by it.
  */
 export interface Wire {
   connectScript(caller: Caller): ConnectScript;
   /** One publication in one channel. */
   publish(channel: string, data: string): Post;
-  /** The same data in several channels by one request; undefined where the system has no such thing. */
+  /** The same data in several channels by one request; undefined if the system has no such request. */
   publishBatch?(channels: readonly string[], data: string): Post;
-  /** A text frame that is answered by another at once, to stay connected; undefined where the server pings by frames of the protocol. */
+  /** A text frame that must be answered at once to stay connected; undefined if the server sends ping frames. */
   readonly ping?: { readonly sent: string; readonly answer: string };
 }
 
-/** Stands in each publication's data once, and nowhere else. */
+/** Occurs in each publication's data once, and nowhere else. */
 export const marker = "~";
 
 /** The secret that signs the tokens of all callers, with HS256, in each system that takes tokens. */

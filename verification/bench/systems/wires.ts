@@ -4,7 +4,7 @@ import { nullWire } from "./null-wire.ts";
 import { partyserverWire, socketIoWire, wsWire } from "./peer-wires.ts";
 import type { SystemName, Wire } from "./wire.ts";
 
-/** How each system is spoken to. */
+/** The wire of each system. */
 export const wires: Readonly<Record<SystemName, Wire>> = {
   channel: dormouseWire("channel"),
   "channel-no-history": dormouseWire("channel"),

@@ -5,16 +5,16 @@ import { Workerd, type WorkerdSetup } from "../../../tools/workerd.ts";
 import { benchPort } from "./bench-port.ts";
 import type { SystemOptions, Counts, RunningSystem } from "./system.ts";
 
-/** A Worker that the bench starts. */
+/** A Worker of the bench. */
 export interface WorkerdProgram extends Pick<
   WorkerdSetup,
   "modules" | "classNames" | "variables" | "secrets"
 > {
-  /** Where it answers what it has counted, when that was asked for; absent for one that does nothing worth counting. */
+  /** The path that gives its counts, if they are wanted; absent for a Worker without counts. */
   readonly countsPath?: string;
 }
 
-/** Starts a Worker in a workerd of its own, with its state on disk until it stops. */
+/** Starts a Worker in its own workerd, with its state on disk until it stops. */
 export async function startOnWorkerd(
   { observed = false, counted = false }: SystemOptions,
   { countsPath, ...program }: WorkerdProgram,
