@@ -71,19 +71,19 @@ export function commandOf({ only, quick, rounds, systems }: BenchOptions): strin
 export function usage(scenarios: readonly string[]): string {
   return `npm run bench -- [options]
 
-Measures Dormouse, what the runtime itself can do, and what people use instead, taking turns on this machine. Nothing else
-should run meanwhile. Exits with 0, with 1 when a scenario failed, and with 2 when it was asked for what it doesn't know.
+Measures Dormouse, the limit of the runtime, and other servers, in turns on this machine. Nothing else should run
+meanwhile. Exits with 0, with 1 if a scenario failed, and with 2 for an unknown option.
 
   --only NAME      one scenario: ${scenarios.join(" ")}
-  --quick          less of everything, in less than a minute; figures are rough then
+  --quick          smaller scenarios and one round, in about a minute; figures are rough
   --rounds N       takes each figure N times (default 3; 1 with --quick)
-  --systems LIST   only these, such as channel,limit
+  --systems LIST   only these systems, such as channel,limit
                    ${choosable.join(" ")}
-  --json           prints one JSON document; what is being done goes to the error output
-                   (npm prints lines of its own before it, unless it is run as npm run --silent)
-  --out FOLDER     where results.json and the pictures are written (default bench-report)
-  --docs           writes the results into docs/performance.md too
-  --from FILE      runs nothing, and shows the results.json of an earlier run
+  --json           prints one JSON document; progress goes to the standard error
+                   (npm prints lines of its own first, unless it is run as npm run --silent)
+  --out FOLDER     the folder for results.json and the charts (default bench-report)
+  --docs           also writes the results into docs/performance.md
+  --from FILE      runs nothing and shows the results.json of an earlier run
 `;
 }
 
@@ -134,7 +134,7 @@ function refuseWithFrom(
     (name) => given[name] !== undefined,
   );
   if (meaningless !== undefined) {
-    throw new Error(`--from shows an earlier run as it was, so --${meaningless} means nothing`);
+    throw new Error(`--from shows an earlier run, so --${meaningless} has no effect`);
   }
 }
 

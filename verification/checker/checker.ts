@@ -90,7 +90,7 @@ export class Checker {
     if (!subscription.isAttached) {
       const { process, time, value, offset } = delivered;
       const at = offset === undefined ? "" : ` at ${offset}`;
-      const text = `${process} heard ${value}${at} without being subscribed`;
+      const text = `${process} received ${value}${at} without being subscribed`;
       this.#violations.add({ kind: "stray", channel: channel.name, process, time, text });
     } else if (subscription.stream === undefined) {
       takeUnpositioned(

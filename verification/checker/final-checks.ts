@@ -1,5 +1,5 @@
 import type { ChannelRecord } from "./channel-record.ts";
-import { lose, loseGaps } from "./positioned-deliveries.ts";
+import { reportLoss, loseGaps } from "./positioned-deliveries.ts";
 import type { StreamRecord } from "./stream-record.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
 import { loseMissing, miss } from "./unpositioned-deliveries.ts";
@@ -24,7 +24,7 @@ export function checkEnd(
   const newest = channel.stream ?? stream;
   const from = newest === stream ? position + 1 : 1;
   if (from <= newest.top) {
-    lose(channel, process, { stream: newest, from, to: newest.top, place, time }, violations);
+    reportLoss(channel, process, { stream: newest, from, to: newest.top, place, time }, violations);
   }
 }
 
@@ -62,7 +62,7 @@ export function checkUnplaced(
     // Publications with a known position are checked against each subscriber elsewhere.
     const mustBeReceived = isSettled && channel.subscriptions.size > 0;
     if (!mustBeReceived || receivedBy !== undefined || stream !== undefined) continue;
-    const loss = `nobody ever heard ${value}, which ${process} was told that it published`;
+    const loss = `nobody ever received ${value}, which ${process} was told that it published`;
     violations.add({ ...about, kind: "lost", time: endTime, text: loss, place: "last" });
   }
 }
@@ -78,7 +78,7 @@ export function checkChannel(
     if (!channel.excuses(publication, promptMicroseconds)) violations.add(violation);
   }
   for (const { from, edge } of channel.order.contradictions()) {
-    const text = `${edge.process} heard ${from.value} before ${edge.to.value}, and others heard them the other way round`;
+    const text = `${edge.process} received ${from.value} before ${edge.to.value}, and others received them in the other order`;
     const { process } = edge;
     violations.add({ kind: "swapped", channel: channel.name, process, time, text });
   }
@@ -103,7 +103,7 @@ function judgeStreamOrder(
     if (publication?.offset !== offset) continue;
     if (publication.acknowledgedAt < latestInvoked) {
       const earlier = byOffset.get(latestOffset);
-      const text = `${publication.value} stands at ${epoch}:${offset}, after ${earlier?.value} at ${latestOffset}, which was published only after its acknowledgement`;
+      const text = `${publication.value} is at ${epoch}:${offset}, after ${earlier?.value} at ${latestOffset}, which was published only after its acknowledgement`;
       const process = publication.placedBy;
       violations.add({ kind: "swapped", channel: channel.name, process, time, text });
     }

@@ -2,7 +2,7 @@ import { Checker } from "./checker.ts";
 import type { ChannelOpened, Delivered, HistoryEvent, Subscribed } from "./history-event.ts";
 import type { CheckResult } from "./check-result.ts";
 
-type Told = HistoryEvent extends infer One
+type PartialEvent = HistoryEvent extends infer One
   ? One extends HistoryEvent
     ? Omit<One, "time">
     : never
@@ -21,7 +21,7 @@ export class HistoryBuilder {
     this.channel = `${recovery}:a`;
     this.#hasOffsets = recovery !== "none";
     const opened = { type: "info", f: "channel", channel: this.channel, recovery } as const;
-    this.tell({
+    this.add({
       ...opened,
       process: "prove",
       ...(recoverable === undefined ? {} : { recoverable }),
@@ -29,7 +29,7 @@ export class HistoryBuilder {
   }
 
   /** Adds an event of any kind. */
-  tell(reported: Told): this {
+  add(reported: PartialEvent): this {
     this.#time += 1000;
     this.happenings.push({ ...reported, time: this.#time });
     return this;
@@ -41,7 +41,7 @@ export class HistoryBuilder {
   }
 
   invoke(value: string, process = "publisher"): this {
-    return this.tell({ process, type: "invoke", f: "publish", channel: this.channel, value });
+    return this.add({ process, type: "invoke", f: "publish", channel: this.channel, value });
   }
 
   /** Acknowledges a publish. With history the publication has the next offset, unless another one is given. */
@@ -49,23 +49,23 @@ export class HistoryBuilder {
     this.#top = Math.max(this.#top, offset);
     const position = this.#hasOffsets ? { offset, epoch: this.epoch } : {};
     const { channel } = this;
-    return this.tell({ process, type: "ok", f: "publish", channel, value, ...position });
+    return this.add({ process, type: "ok", f: "publish", channel, value, ...position });
   }
 
   /** Acknowledges a publish without a position, although the publication has the next offset. */
-  acknowledgeNowhere(value: string, process = "publisher"): this {
+  acknowledgeUnplaced(value: string, process = "publisher"): this {
     this.#top++;
-    return this.tell({ process, type: "ok", f: "publish", channel: this.channel, value });
+    return this.add({ process, type: "ok", f: "publish", channel: this.channel, value });
   }
 
   refuse(value: string): this {
     const { channel } = this;
-    return this.tell({ process: "publisher", type: "fail", f: "publish", channel, value });
+    return this.add({ process: "publisher", type: "fail", f: "publish", channel, value });
   }
 
   leaveOpen(value: string): this {
     const { channel } = this;
-    return this.tell({ process: "publisher", type: "info", f: "publish", channel, value });
+    return this.add({ process: "publisher", type: "info", f: "publish", channel, value });
   }
 
   /** Publishes values, one acknowledged before the next is invoked. */
@@ -76,7 +76,7 @@ export class HistoryBuilder {
 
   subscribe(process: string, reply: Partial<Subscribed> = {}): this {
     const position = this.#hasOffsets ? { epoch: this.epoch, offset: this.#top } : {};
-    return this.tell({
+    return this.add({
       process,
       type: "ok",
       f: "subscribe",
@@ -90,8 +90,8 @@ export class HistoryBuilder {
   }
 
   /** Subscribes with a reply that has no position, or an epoch alone. */
-  subscribeNowhere(process: string, position: { readonly epoch?: string } = {}): this {
-    return this.tell({
+  subscribeUnplaced(process: string, position: { readonly epoch?: string } = {}): this {
+    return this.add({
       process,
       type: "ok",
       f: "subscribe",
@@ -109,45 +109,45 @@ export class HistoryBuilder {
   }
 
   /** Delivers values. With history, the first one has the given offset and the others follow. */
-  hear(process: string, offset: number | undefined, ...values: readonly string[]): this {
+  deliver(process: string, offset: number | undefined, ...values: readonly string[]): this {
     values.forEach((value, index) => {
       const at: Partial<Delivered> = offset === undefined ? {} : { offset: offset + index };
       const { channel } = this;
-      this.tell({ process, type: "ok", f: "deliver", channel, value, ...at });
+      this.add({ process, type: "ok", f: "deliver", channel, value, ...at });
     });
     return this;
   }
 
   detach(process: string, forgets = false): this {
-    return this.tell({ process, type: "info", f: "detach", channel: this.channel, forgets });
+    return this.add({ process, type: "info", f: "detach", channel: this.channel, forgets });
   }
 
   signal(process: string, code = 2500): this {
-    return this.tell({ process, type: "info", f: "signal", channel: this.channel, code });
+    return this.add({ process, type: "info", f: "signal", channel: this.channel, code });
   }
 
   /** Removes the publications, or loses the stream, which then begins anew with another epoch. */
   forget(what: "publications" | "stream", epoch = this.epoch): this {
     if (what === "stream") this.#top = 0;
     this.epoch = epoch;
-    return this.tell({ process: "prove", type: "info", f: "forget", channel: this.channel, what });
+    return this.add({ process: "prove", type: "info", f: "forget", channel: this.channel, what });
   }
 
   crash(): this {
-    return this.tell({ process: "prove", type: "info", f: "crash", channel: this.channel });
+    return this.add({ process: "prove", type: "info", f: "crash", channel: this.channel });
   }
 
   settle(): this {
-    return this.tell({ process: "prove", type: "info", f: "settled" });
+    return this.add({ process: "prove", type: "info", f: "settled" });
   }
 
   presence(...clients: readonly string[]): this {
     const { channel } = this;
-    return this.tell({ process: "prove", type: "ok", f: "presence", channel, clients });
+    return this.add({ process: "prove", type: "ok", f: "presence", channel, clients });
   }
 
   fault(kind: string): this {
-    return this.tell({ process: "prove", type: "invoke", f: "fault", kind, target: "t" }).tell({
+    return this.add({ process: "prove", type: "invoke", f: "fault", kind, target: "t" }).add({
       process: "prove",
       type: "info",
       f: "fault",
@@ -157,13 +157,13 @@ export class HistoryBuilder {
   }
 
   /** @param overdueMicroseconds as the checker takes it; by default the checker reports nothing as overdue */
-  verdict(overdueMicroseconds?: number): CheckResult {
-    return verdictOn(this.happenings, overdueMicroseconds);
+  check(overdueMicroseconds?: number): CheckResult {
+    return checkHistory(this.happenings, overdueMicroseconds);
   }
 
   /** The violations, each as kind, process and place. */
-  wrong(overdueMicroseconds?: number): readonly string[] {
-    return this.verdict(overdueMicroseconds).violations.map(
+  violationLines(overdueMicroseconds?: number): readonly string[] {
+    return this.check(overdueMicroseconds).violations.map(
       ({ kind, process, place = "", channel }) => {
         if (channel !== this.channel) throw new Error(`a violation on ${channel}`);
         return `${kind} ${process} ${place}`.trim();
@@ -173,7 +173,7 @@ export class HistoryBuilder {
 }
 
 /** Checks a whole history. */
-export function verdictOn(
+export function checkHistory(
   events: readonly HistoryEvent[],
   overdueMicroseconds?: number,
 ): CheckResult {

@@ -12,6 +12,6 @@ export function markReceived(
 ): void {
   publication.receivedBy ??= process;
   if (publication.outcome !== "refused") return;
-  const text = `${process} heard ${publication.value}, which had been refused`;
+  const text = `${process} received ${publication.value}, which had been refused`;
   violations.add({ kind: "resurrected", channel: channel.name, process, time, text });
 }

@@ -40,20 +40,20 @@ export function place(sighting: Sighting, violations: Violations): PublicationRe
       stream.reach(offset, time);
       judgeClaims(sighting, publication, violations);
     } else {
-      const text = `where ${there.value} stood, as ${there.placedBy} says`;
+      const text = `where ${there.value} was, as ${there.placedBy} says`;
       complain(sighting, violations, "forgotten", text);
     }
     return publication;
   }
   const where = `${known.epoch}:${publication.offset}`;
   if (there === undefined || known !== stream) {
-    const text = `which stands at ${where} too, as ${publication.placedBy} says`;
+    const text = `which is at ${where} too, as ${publication.placedBy} says`;
     complain(sighting, violations, "republished", text);
     // So that the violation is reported once, not once for each subscriber.
     if (there === undefined) stream.byOffset.set(offset, publication);
     stream.reach(offset, time);
   } else {
-    const text = `where ${there.value} stands, and it at ${where}, as ${publication.placedBy} says`;
+    const text = `where ${there.value} is, and this value is at ${where}, as ${publication.placedBy} says`;
     complain(sighting, violations, "swapped", text);
   }
   return publication;
@@ -68,7 +68,7 @@ function judgeClaims(
   const claim = stream.claimBefore(offset, invokedAt);
   if (claim === undefined) return;
   const { process } = claim;
-  const text = `${process} was told that the stream stands at ${stream.epoch}:${claim.offset} before ${value} was published there, at ${offset}`;
+  const text = `${process} was told that the stream is at ${stream.epoch}:${claim.offset} before ${value} was published there, at ${offset}`;
   violations.add({ kind: "forgotten", channel: channel.name, process, time, text });
 }
 

@@ -9,8 +9,8 @@ function begun(recovery: "stream" | "cache" = "stream"): HistoryBuilder {
     .subscribe("s1")
     .subscribe("s2")
     .publish("a", "b", "c")
-    .hear("s2", 1, "a", "b", "c")
-    .hear("s1", 1, "a")
+    .deliver("s2", 1, "a", "b", "c")
+    .deliver("s1", 1, "a")
     .pass(31);
 }
 
@@ -20,13 +20,13 @@ function unpositioned(seconds = 31): HistoryBuilder {
     .subscribe("s1")
     .subscribe("s2")
     .publish("a", "b", "c")
-    .hear("s2", undefined, "a", "b", "c")
-    .hear("s1", undefined, "a")
+    .deliver("s2", undefined, "a", "b", "c")
+    .deliver("s1", undefined, "a")
     .pass(seconds);
 }
 
 /** No publication is delivered. */
-function silent(): HistoryBuilder {
+function withoutDeliveries(): HistoryBuilder {
   return new HistoryBuilder().subscribe("s1").publish("a", "b").pass(31);
 }
 
@@ -37,19 +37,19 @@ describe("a subscriber that was deaf", () => {
     ["until it was told", () => begun().signal("s1"), ["lost s1 last"]],
     [
       "until it subscribed again",
-      () => begun().recover("s1", 1).hear("s1", 2, "b", "c"),
+      () => begun().recover("s1", 1).deliver("s1", 2, "b", "c"),
       ["lost s1 last"],
     ],
     ["to the end", () => begun().fault("cut"), ["lost s1 last"]],
     ["to the end, with cache recovery", () => begun("cache").fault("cut"), ["lost s1 last"]],
-    ["from the beginning", () => silent().detach("s1"), ["lost s1 first"]],
+    ["from the beginning", () => withoutDeliveries().detach("s1"), ["lost s1 first"]],
     [
       "in its second subscription",
       () =>
         new HistoryBuilder()
           .subscribe("s1")
           .publish("a", "b")
-          .hear("s1", 1, "a")
+          .deliver("s1", 1, "a")
           .detach("s1")
           .recover("s1", 1)
           .pass(31)
@@ -60,7 +60,7 @@ describe("a subscriber that was deaf", () => {
       "to another epoch",
       () =>
         begun()
-          .hear("s1", 2, "b", "c")
+          .deliver("s1", 2, "b", "c")
           .detach("s2")
           .forget("stream", "e2")
           .publish("d")
@@ -95,26 +95,26 @@ describe("a subscriber that was deaf", () => {
       ["lost s1 last", "lost s1 last"],
     ],
   ])("is found: %s", (_, history, wrong) => {
-    expect(history().wrong(overdueMicroseconds)).toEqual(wrong);
+    expect(history().violationLines(overdueMicroseconds)).toEqual(wrong);
     // The history has no other violation.
-    expect(history().wrong()).toEqual([]);
+    expect(history().violationLines()).toEqual([]);
   });
 
   it("is told of once, and everything that it missed is counted", () => {
     const { violations, violationCounts, lossCounts } = begun()
       .detach("s1")
-      .verdict(overdueMicroseconds);
+      .check(overdueMicroseconds);
     expect(violations.map(({ text }) => text)).toEqual([
-      "s1 was subscribed for 31 s and never heard e1:2 to 3, the first of which is b",
+      "s1 was subscribed for 31 s and never received e1:2 to 3, the first of which is b",
     ]);
     expect(violationCounts).toEqual(new Map([["lost", 2]]));
     expect(lossCounts).toEqual(new Map([["last", 2]]));
   });
 
   it("is told of once when all has settled", () => {
-    const { lossCounts } = begun().settle().verdict(overdueMicroseconds);
+    const { lossCounts } = begun().settle().check(overdueMicroseconds);
     expect(lossCounts).toEqual(new Map([["last", 2]]));
-    expect(unpositioned().settle().wrong(overdueMicroseconds)).toEqual([
+    expect(unpositioned().settle().violationLines(overdueMicroseconds)).toEqual([
       "lost s1 last",
       "lost s1 last",
     ]);
@@ -125,17 +125,17 @@ describe("a subscriber that wasn't deaf", () => {
   it.each<[string, () => HistoryBuilder]>([
     [
       "what came just before its end",
-      () => silent().hear("s1", 1, "a", "b").publish("c").detach("s1"),
+      () => withoutDeliveries().deliver("s1", 1, "a", "b").publish("c").detach("s1"),
     ],
-    ["what it heard late", () => begun().hear("s1", 2, "b", "c").detach("s1")],
+    ["what it heard late", () => begun().deliver("s1", 2, "b", "c").detach("s1")],
     [
       "what came before a subscription that was short",
       () =>
         begun()
-          .hear("s1", 2, "b", "c")
+          .deliver("s1", 2, "b", "c")
           .detach("s1")
           .publish("d")
-          .hear("s2", 4, "d")
+          .deliver("s2", 4, "d")
           .pass(60)
           .recover("s1", 3)
           .pass(20)
@@ -143,13 +143,13 @@ describe("a subscriber that wasn't deaf", () => {
     ],
     [
       "what came before it was subscribed anew",
-      () => begun().subscribe("s3").pass(60).detach("s3").hear("s1", 2, "b", "c"),
+      () => begun().subscribe("s3").pass(60).detach("s3").deliver("s1", 2, "b", "c"),
     ],
     [
       "another epoch that is new",
       () =>
         begun()
-          .hear("s1", 2, "b", "c")
+          .deliver("s1", 2, "b", "c")
           .detach("s2")
           .forget("stream", "e2")
           .publish("d")
@@ -163,13 +163,13 @@ describe("a subscriber that wasn't deaf", () => {
     ],
     [
       "what came before it was subscribed, without offsets",
-      () => unpositioned().hear("s1", undefined, "b", "c").subscribe("s3").pass(31).detach("s3"),
+      () => unpositioned().deliver("s1", undefined, "b", "c").subscribe("s3").pass(31).detach("s3"),
     ],
     [
       "what a crash kept from it, without offsets",
       () => new HistoryBuilder("none").subscribe("s1").publish("a").crash().pass(31).detach("s1"),
     ],
   ])("may have missed %s", (_, history) => {
-    expect(history().wrong(overdueMicroseconds)).toEqual([]);
+    expect(history().violationLines(overdueMicroseconds)).toEqual([]);
   });
 });

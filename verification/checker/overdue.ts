@@ -31,8 +31,8 @@ export function checkOverdue(
   const to = meant.topBefore(due);
   if (from > to) return;
   const seconds = Math.floor((time - subscription.sinceTime) / 1_000_000);
-  const value = meant.byOffset.get(from)?.value ?? "a publication nobody knows";
-  const text = `${process} was subscribed for ${seconds} s and never heard ${meant.epoch}:${from} to ${to}, the first of which is ${value}`;
+  const value = meant.byOffset.get(from)?.value ?? "an unknown publication";
+  const text = `${process} was subscribed for ${seconds} s and never received ${meant.epoch}:${from} to ${to}, the first of which is ${value}`;
   violations.add({ kind: "lost", channel: channel.name, process, time, text, place });
   violations.addUnlisted(place, to - from);
 }

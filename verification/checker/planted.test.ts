@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Random } from "../../test/support/random.ts";
 import type { Delivered, HistoryEvent } from "./history-event.ts";
-import { HistoryBuilder, verdictOn } from "./history-builder.ts";
+import { HistoryBuilder, checkHistory } from "./history-builder.ts";
 import type { ViolationKind } from "./check-result.ts";
 
 type Recovery = "none" | "cache" | "stream";
@@ -85,7 +85,7 @@ class Model {
     const value = this.#log[subscriber.delivered];
     if (!subscriber.isAttached || value === undefined) return;
     subscriber.delivered++;
-    this.#builder.hear(
+    this.#builder.deliver(
       subscriber.name,
       this.#recovery === "none" ? undefined : subscriber.delivered,
       value,
@@ -177,7 +177,7 @@ describe.each<Recovery>(["none", "cache", "stream"])("with recovery %s", (recove
   it("nothing is wrong with a history that is as promised", () => {
     fc.assert(
       fc.property(seeds, actions, (seed, count) => {
-        const result = verdictOn(new Model(seed, recovery).history(count));
+        const result = checkHistory(new Model(seed, recovery).history(count));
         expect(result.violations).toEqual([]);
       }),
       { numRuns: 500 },
@@ -194,8 +194,8 @@ describe.each<Recovery>(["none", "cache", "stream"])("with recovery %s", (recove
         const history = new Model(seed, recovery).history(count);
         const received = lastReceived(history, process);
         const [one, two] = [received[index], received[index + 1]];
-        if (one === undefined || two === undefined) throw new Error("too little was heard");
-        const { violations } = verdictOn(plant(history, one, two));
+        if (one === undefined || two === undefined) throw new Error("too few deliveries");
+        const { violations } = checkHistory(plant(history, one, two));
         const named = violations.filter(({ kind }) => kinds.includes(kind));
         expect(named.map((violation) => violation.process)).toContain(process);
       },
@@ -213,8 +213,8 @@ describe("with offsets", () => {
       (seed, count, index) => {
         const history = new Model(seed, recovery).history(count);
         const one = lastReceived(history, "s1")[index];
-        if (one?.offset === undefined) throw new Error("too little was heard");
-        const { violationCounts } = verdictOn(
+        if (one?.offset === undefined) throw new Error("too few deliveries");
+        const { violationCounts } = checkHistory(
           replaced(history, one, { ...one, offset: one.offset + 1 }),
         );
         expect(violationCounts.get("hole")).toBeGreaterThanOrEqual(1);

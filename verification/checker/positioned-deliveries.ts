@@ -18,7 +18,7 @@ export function takePositioned(
   const { offset, value, time, process } = delivered;
   if (offset === undefined) {
     const stands = `${stream.epoch}:${subscription.position}`;
-    const text = `${process} heard ${value} without an offset after ${stands}`;
+    const text = `${process} received ${value} without an offset after ${stands}`;
     violations.add({ kind: "hole", channel: channel.name, process, time, text });
     return;
   }
@@ -54,7 +54,7 @@ function move(
 ): void {
   const { process, position } = subscription;
   const complain = (kind: ViolationKind, what = ""): void => {
-    const text = `${process} heard ${value} at ${stream.epoch}:${offset} after ${position}${what}`;
+    const text = `${process} received ${value} at ${stream.epoch}:${offset} after ${position}${what}`;
     violations.add({ kind, channel: channel.name, process, time, text });
   };
   if (offset > position) {
@@ -105,7 +105,7 @@ export function loseGaps(
   const { gaps, stream } = subscription;
   if (gaps.length === 0 || stream === undefined) return;
   for (const { from, to, place: lossPlace } of gaps) {
-    lose(channel, subscription.process, { stream, from, to, place: lossPlace, time }, violations);
+    reportLoss(channel, subscription.process, { stream, from, to, place: lossPlace, time }, violations);
   }
   gaps.length = 0;
 }
@@ -120,7 +120,7 @@ interface Loss {
 }
 
 /** Reports losses, the first few of them with their values. */
-export function lose(
+export function reportLoss(
   channel: ChannelRecord,
   process: string,
   { stream, from, to, place: lossPlace, time }: Loss,
@@ -128,9 +128,9 @@ export function lose(
 ): void {
   const reportedTo = Math.min(to, from + reportedMax - 1);
   for (let offset = from; offset <= reportedTo; offset++) {
-    const value = stream.byOffset.get(offset)?.value ?? "a publication nobody knows";
+    const value = stream.byOffset.get(offset)?.value ?? "an unknown publication";
     const of = from === to ? "" : `, of ${from} to ${to}`;
-    const text = `${process} never heard ${value} at ${stream.epoch}:${offset}${of}`;
+    const text = `${process} never received ${value} at ${stream.epoch}:${offset}${of}`;
     violations.add({ kind: "lost", channel: channel.name, process, time, text, place: lossPlace });
   }
   violations.addUnlisted(lossPlace, to - reportedTo);

@@ -8,29 +8,29 @@ function begun(recovery: "stream" | "cache" = "stream", recoverable = 10): Histo
     .subscribe("s1")
     .subscribe("s2")
     .publish("a", "b", "c")
-    .hear("s2", 1, "a", "b", "c");
+    .deliver("s2", 1, "a", "b", "c");
 }
 
 describe("a history with offsets that is as promised", () => {
   it("has nothing wrong, and is counted", () => {
     const { counts, faults, recoveryTimes, violations } = begun()
-      .hear("s1", 1, "a", "b")
+      .deliver("s1", 1, "a", "b")
       .fault("cut")
       .detach("s1")
       .pass(1)
       .recover("s1", 2)
-      .hear("s1", 3, "c")
+      .deliver("s1", 3, "c")
       .invoke("d")
       .leaveOpen("d")
       .invoke("e")
       .leaveOpen("e")
-      .hear("s1", 4, "d")
-      .hear("s2", 4, "d")
+      .deliver("s1", 4, "d")
+      .deliver("s2", 4, "d")
       .invoke("f")
       .refuse("f")
       .settle()
       .presence("id-s1", "id-s2")
-      .verdict();
+      .check();
     expect(violations).toEqual([]);
     expect(faults).toEqual(new Map([["cut", 1]]));
     expect(recoveryTimes).toEqual([1_001_000]);
@@ -53,12 +53,12 @@ describe("a history with offsets that is as promised", () => {
   it.each<[string, () => HistoryBuilder]>([
     [
       "a signal before what is missing",
-      () => begun("stream", 1).hear("s1", 1, "a").signal("s1").subscribe("s1"),
+      () => begun("stream", 1).deliver("s1", 1, "a").signal("s1").subscribe("s1"),
     ],
     [
       "too much missed to recover",
       () =>
-        begun("stream", 1).hear("s1", 1, "a").detach("s1").subscribe("s1", { recovering: true }),
+        begun("stream", 1).deliver("s1", 1, "a").detach("s1").subscribe("s1", { recovering: true }),
     ],
     [
       "a failed recovery after a removal",
@@ -77,84 +77,84 @@ describe("a history with offsets that is as promised", () => {
       "another epoch after it was forgotten",
       () =>
         begun()
-          .hear("s1", 1, "a", "b", "c")
+          .deliver("s1", 1, "a", "b", "c")
           .forget("stream", "e2")
           .signal("s1")
           .signal("s2")
           .subscribe("s1")
           .subscribe("s2")
           .publish("d")
-          .hear("s1", 1, "d")
-          .hear("s2", 1, "d"),
+          .deliver("s1", 1, "d")
+          .deliver("s2", 1, "d"),
     ],
-    ["somebody who left for good", () => begun().hear("s1", 1, "a").detach("s1", true)],
+    ["somebody who left for good", () => begun().deliver("s1", 1, "a").detach("s1", true)],
     [
       "a gateway that is behind",
       () =>
-        begun().hear("s1", 1, "a", "b", "c").subscribe("s3", { offset: 1 }).hear("s3", 2, "b", "c"),
+        begun().deliver("s1", 1, "a", "b", "c").subscribe("s3", { offset: 1 }).deliver("s3", 2, "b", "c"),
     ],
     [
       "a retried publish that stands where it stood",
-      () => begun().hear("s1", 1, "a", "b", "c").acknowledge("b", "publisher", 2),
+      () => begun().deliver("s1", 1, "a", "b", "c").acknowledge("b", "publisher", 2),
     ],
     [
       "a recovery just after a removal",
       () =>
-        begun().detach("s1").forget("publications").recover("s1", 0).hear("s1", 1, "a", "b", "c"),
+        begun().detach("s1").forget("publications").recover("s1", 0).deliver("s1", 1, "a", "b", "c"),
     ],
     [
       "the newest alone, with cache recovery",
-      () => begun("cache").detach("s1").recover("s1", 0).hear("s1", 3, "c"),
+      () => begun("cache").detach("s1").recover("s1", 0).deliver("s1", 3, "c"),
     ],
     [
       "the newest of another epoch, with cache recovery",
       () =>
         begun("cache")
-          .hear("s1", 1, "a", "b", "c")
+          .deliver("s1", 1, "a", "b", "c")
           .detach("s1")
           .forget("stream", "e2")
           .signal("s2")
           .publish("d")
           .recover("s1", 3)
-          .hear("s1", 1, "d")
+          .deliver("s1", 1, "d")
           .recover("s2", 3)
-          .hear("s2", 1, "d"),
+          .deliver("s2", 1, "d"),
     ],
     [
       "the newest for who asked for nothing",
       () =>
         begun("cache")
-          .hear("s1", 1, "a", "b", "c")
+          .deliver("s1", 1, "a", "b", "c")
           .subscribe("s3", { recovered: true, offset: 0 })
-          .hear("s3", 3, "c"),
+          .deliver("s3", 3, "c"),
     ],
     [
       "a publisher who hears itself first",
       () =>
         begun()
-          .hear("s1", 1, "a", "b", "c")
+          .deliver("s1", 1, "a", "b", "c")
           .invoke("d", "s1")
-          .hear("s1", 4, "d")
-          .hear("s2", 4, "d")
+          .deliver("s1", 4, "d")
+          .deliver("s2", 4, "d")
           .acknowledge("d", "s1"),
     ],
     [
       "a publisher who was cut meanwhile",
       () =>
         begun()
-          .hear("s1", 1, "a", "b", "c")
+          .deliver("s1", 1, "a", "b", "c")
           .invoke("d", "s1")
           .detach("s1")
           .recover("s1", 3)
           .acknowledge("d", "s1")
-          .hear("s1", 4, "d")
-          .hear("s2", 4, "d"),
+          .deliver("s1", 4, "d")
+          .deliver("s2", 4, "d"),
     ],
   ])("may have %s", (_, history) => {
-    expect(history().settle().wrong()).toEqual([]);
+    expect(history().settle().violationLines()).toEqual([]);
   });
 
   it("isn't judged for its end before all has settled", () => {
-    expect(begun().detach("s2").wrong()).toEqual([]);
+    expect(begun().detach("s2").violationLines()).toEqual([]);
   });
 });

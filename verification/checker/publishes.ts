@@ -78,7 +78,7 @@ function judgeLate(
 ): void {
   const { process, stream, position, gaps } = subscription;
   const { value, offset } = publication;
-  const text = `${process} was told that it published ${value} before it heard it`;
+  const text = `${process} was told that it published ${value} before it received it`;
   const violation = { kind: "late", channel: channel.name, process, time, text } as const;
   if (stream === undefined) {
     if (!hasReceived(subscription, publication)) channel.doubts.push({ publication, violation });
@@ -100,7 +100,7 @@ export function refuse(
   publication.outcome = "refused";
   const { receivedBy } = publication;
   if (receivedBy === undefined) return;
-  const text = `${receivedBy} heard ${value}, which was refused after that`;
+  const text = `${receivedBy} received ${value}, which was refused after that`;
   const process = receivedBy;
   violations.add({ kind: "resurrected", channel: channel.name, process, time, text });
 }

@@ -7,8 +7,8 @@ function begun(recovery: "stream" | "cache" = "stream", recoverable = 10): Histo
     .subscribe("s1")
     .subscribe("s2")
     .publish("a", "b", "c")
-    .hear("s2", 1, "a", "b", "c")
-    .hear("s1", 1, "a");
+    .deliver("s2", 1, "a", "b", "c")
+    .deliver("s1", 1, "a");
 }
 
 describe("a reply that doesn't say that it was asked to recover", () => {
@@ -28,19 +28,19 @@ describe("a reply that doesn't say that it was asked to recover", () => {
       "it stands before what the subscriber heard",
       () =>
         begun()
-          .hear("s1", 2, "b", "c")
+          .deliver("s1", 2, "b", "c")
           .detach("s1")
           .subscribe("s1", { offset: 2 })
-          .hear("s1", 3, "c"),
+          .deliver("s1", 3, "c"),
       ["forgotten s1"],
     ],
     [
       "it recovers with a hole",
-      () => begun().detach("s1").recover("s1", 2, { recovering: false }).hear("s1", 3, "c"),
+      () => begun().detach("s1").recover("s1", 2, { recovering: false }).deliver("s1", 3, "c"),
       ["hole s1", "lost s1 first"],
     ],
   ])("is judged as if it did: %s", (_, history, wrong) => {
-    expect(history().settle().wrong()).toEqual(wrong);
+    expect(history().settle().violationLines()).toEqual(wrong);
   });
 
   it.each<[string, () => HistoryBuilder]>([
@@ -49,7 +49,7 @@ describe("a reply that doesn't say that it was asked to recover", () => {
     ["who was never there", () => begun().detach("s1", true).subscribe("s3")],
     [
       "who recovers all the same",
-      () => begun().detach("s1").recover("s1", 1, { recovering: false }).hear("s1", 2, "b", "c"),
+      () => begun().detach("s1").recover("s1", 1, { recovering: false }).deliver("s1", 2, "b", "c"),
     ],
     [
       "whom nothing is promised",
@@ -62,7 +62,7 @@ describe("a reply that doesn't say that it was asked to recover", () => {
       },
     ],
   ])("may be given to %s", (_, history) => {
-    expect(history().settle().wrong()).toEqual([]);
+    expect(history().settle().violationLines()).toEqual([]);
   });
 });
 
@@ -72,7 +72,7 @@ describe("a reply that doesn't say that it was asked to recover", () => {
  */
 function claimed(): HistoryBuilder {
   return begun()
-    .hear("s1", 2, "b", "c")
+    .deliver("s1", 2, "b", "c")
     .invoke("early")
     .subscribe("s3", { offset: 7 })
     .invoke("d")
@@ -86,16 +86,16 @@ describe("a reply that stands further than anybody knows", () => {
       .acknowledge("early", "publisher", 4)
       .acknowledge("d", "publisher", 7)
       .acknowledge("e", "publisher", 9)
-      .hear("s1", 4, "early");
-    const { violations } = history.acknowledge("d", "publisher", 7).verdict();
+      .deliver("s1", 4, "early");
+    const { violations } = history.acknowledge("d", "publisher", 7).check();
     expect(violations.map(({ kind, process, text }) => `${kind} ${process}: ${text}`)).toEqual([
-      "forgotten s3: s3 was told that the stream stands at e1:7 before d was published there, at 7",
-      "forgotten s4: s4 was told that the stream stands at e1:9 before e was published there, at 9",
+      "forgotten s3: s3 was told that the stream is at e1:7 before d was published there, at 7",
+      "forgotten s4: s4 was told that the stream is at e1:9 before e was published there, at 9",
     ]);
   });
 
   it("is told of when who listens says first where something stands", () => {
-    expect(claimed().hear("s1", 4, "early", "d", "e").wrong()).toEqual([
+    expect(claimed().deliver("s1", 4, "early", "d", "e").violationLines()).toEqual([
       "forgotten s3",
       "forgotten s3",
     ]);
@@ -106,11 +106,11 @@ describe("a reply that stands further than anybody knows", () => {
       .acknowledge("early", "publisher", 7)
       .acknowledge("d", "publisher", 8)
       .acknowledge("e", "publisher", 10);
-    expect(history.wrong()).toEqual([]);
+    expect(history.violationLines()).toEqual([]);
   });
 
   it("is nothing to another epoch", () => {
     const history = claimed().forget("stream", "e2").subscribe("s5");
-    expect(history.acknowledge("d", "publisher", 1).wrong()).toEqual([]);
+    expect(history.acknowledge("d", "publisher", 1).violationLines()).toEqual([]);
   });
 });

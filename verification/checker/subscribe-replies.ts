@@ -37,8 +37,8 @@ export function begin(
     time - 2 * context.promptMicroseconds,
   );
   if (epoch === undefined || offset === undefined) {
-    standNowhere(channel, subscription, reply, context.violations);
-  } else stand(channel, subscription, { ...reply, epoch, offset, asked }, context);
+    checkUnpositioned(channel, subscription, reply, context.violations);
+  } else checkPosition(channel, subscription, { ...reply, epoch, offset, asked }, context);
   subscription.isAttached = true;
   subscription.hasLeft = false;
   subscription.client = client;
@@ -65,7 +65,7 @@ export function end(
 }
 
 /** A reply without a position. On a channel with positions, the checks use what the subscriber had before. */
-function standNowhere(
+function checkUnpositioned(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
   { process, time }: Subscribed,
@@ -91,7 +91,7 @@ interface PositionedReply extends Subscribed {
   readonly asked: number;
 }
 
-function stand(
+function checkPosition(
   channel: ChannelRecord,
   subscription: SubscriptionRecord,
   reply: PositionedReply,
@@ -146,7 +146,7 @@ function recover(
   subscription.position = offset;
   if (before === undefined) {
     // With automatic cache recovery, a client that doesn't ask to recover gets the newest publication.
-    if (!isCache || recovering) complain("hole", "recovered, though it had been nowhere");
+    if (!isCache || recovering) complain("hole", "recovered without an earlier position");
   } else if (before !== stream) {
     // The newest publication can be recovered from any epoch; it states its own offset.
     if (isCache) subscription.position = 0;
@@ -186,7 +186,7 @@ function judgeFresh(
   // A client that kept its position asked to recover, even if the reply doesn't say so.
   const isSame = (recovering || channel.recovery !== "none") && before === stream;
   if (isSame && offset < position) {
-    complain("forgotten", `and had heard ${position}`);
+    complain("forgotten", `and had received ${position}`);
   } else if (offset < known) {
     complain("forgotten", `though ${known} was known long before`);
   }

@@ -15,7 +15,7 @@ export function takeUnpositioned(
   violations: Violations,
 ): void {
   const complain = (kind: ViolationKind, what: string): void => {
-    const text = `${process} heard ${value}${what}`;
+    const text = `${process} received ${value}${what}`;
     violations.add({ kind, channel: channel.name, process, time, text });
   };
   const publication = channel.publications.get(value);
@@ -82,7 +82,7 @@ export function loseMissing(
 ): void {
   if (missing.size === 0) return;
   for (const [publication, place] of missing) {
-    const text = `${process} never heard ${publication.value}`;
+    const text = `${process} never received ${publication.value}`;
     const violation = { kind: "lost", channel: channel.name, process, time, text, place } as const;
     channel.doubts.push({ publication, violation });
   }

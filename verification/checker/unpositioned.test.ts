@@ -8,15 +8,15 @@ function begun(): HistoryBuilder {
     .subscribe("s2")
     .subscribe("s3")
     .publish("a", "b", "c")
-    .hear("s2", undefined, "a", "b", "c")
-    .hear("s3", undefined, "a", "b", "c");
+    .deliver("s2", undefined, "a", "b", "c")
+    .deliver("s3", undefined, "a", "b", "c");
 }
 
 /** The same, with publishes under way at the same time. */
 function atOnce(): HistoryBuilder {
   const builder = new HistoryBuilder("none").subscribe("s1").subscribe("s2").subscribe("s3");
   builder.invoke("a").invoke("b").invoke("c").acknowledge("a").acknowledge("b").acknowledge("c");
-  return builder.hear("s2", undefined, "a", "b", "c").hear("s3", undefined, "a", "b", "c");
+  return builder.deliver("s2", undefined, "a", "b", "c").deliver("s3", undefined, "a", "b", "c");
 }
 
 describe("a history without offsets that is as promised", () => {
@@ -25,23 +25,23 @@ describe("a history without offsets that is as promised", () => {
       "what another gateway, a little behind, tells again",
       () =>
         begun()
-          .hear("s1", undefined, "a", "b", "c")
+          .deliver("s1", undefined, "a", "b", "c")
           .detach("s1")
           .subscribe("s1")
-          .hear("s1", undefined, "b", "c"),
+          .deliver("s1", undefined, "b", "c"),
     ],
-    ["everything heard", () => begun().hear("s1", undefined, "a", "b", "c")],
+    ["everything heard", () => begun().deliver("s1", undefined, "a", "b", "c")],
     [
       "what was missed while away",
       () =>
         begun()
-          .hear("s1", undefined, "a")
+          .deliver("s1", undefined, "a")
           .detach("s1")
           .subscribe("s1")
           .publish("d")
-          .hear("s1", undefined, "d")
-          .hear("s2", undefined, "d")
-          .hear("s3", undefined, "d"),
+          .deliver("s1", undefined, "d")
+          .deliver("s2", undefined, "d")
+          .deliver("s3", undefined, "d"),
     ],
     [
       "different parts heard, the later ones first",
@@ -51,28 +51,28 @@ describe("a history without offsets that is as promised", () => {
           .invoke("a")
           .invoke("b")
           .invoke("c")
-          .hear("s1", undefined, "a")
+          .deliver("s1", undefined, "a")
           .detach("s1")
           .subscribe("s1")
-          .hear("s1", undefined, "c")
+          .deliver("s1", undefined, "c")
           .subscribe("s2")
-          .hear("s2", undefined, "a", "b", "c"),
+          .deliver("s2", undefined, "a", "b", "c"),
     ],
     ["a loss just after a signal", () => begun().signal("s1").subscribe("s1")],
-    ["a loss by a crash before it was told", () => begun().crash().hear("s1", undefined, "b", "c")],
-    ["a loss by a crash at the end", () => begun().hear("s1", undefined, "a", "b").pass(9).crash()],
+    ["a loss by a crash before it was told", () => begun().crash().deliver("s1", undefined, "b", "c")],
+    ["a loss by a crash at the end", () => begun().deliver("s1", undefined, "a", "b").pass(9).crash()],
     [
       "an unknown outcome that nobody heard",
-      () => begun().hear("s1", undefined, "a", "b", "c").invoke("d").leaveOpen("d"),
+      () => begun().deliver("s1", undefined, "a", "b", "c").invoke("d").leaveOpen("d"),
     ],
     [
       "an unknown outcome that one heard",
       () =>
         begun()
-          .hear("s1", undefined, "a", "b", "c")
+          .deliver("s1", undefined, "a", "b", "c")
           .invoke("d")
           .leaveOpen("d")
-          .hear("s1", undefined, "d"),
+          .deliver("s1", undefined, "d"),
     ],
     [
       "an order that isn't that of the acknowledgements",
@@ -84,40 +84,40 @@ describe("a history without offsets that is as promised", () => {
           .invoke("b")
           .acknowledge("a")
           .acknowledge("b");
-        return reported.hear("s1", undefined, "b", "a").hear("s2", undefined, "b", "a");
+        return reported.deliver("s1", undefined, "b", "a").deliver("s2", undefined, "b", "a");
       },
     ],
     [
       "something heard that was published before",
-      () => new HistoryBuilder("none").publish("a").subscribe("s1").hear("s1", undefined, "a"),
+      () => new HistoryBuilder("none").publish("a").subscribe("s1").deliver("s1", undefined, "a"),
     ],
     [
       "a publisher who a crash kept from hearing itself",
       () =>
         begun()
-          .hear("s1", undefined, "a", "b", "c")
+          .deliver("s1", undefined, "a", "b", "c")
           .invoke("d", "s1")
           .crash()
           .acknowledge("d", "s1"),
     ],
   ])("may have %s", (_, history) => {
-    expect(history().settle().wrong()).toEqual([]);
+    expect(history().settle().violationLines()).toEqual([]);
   });
 });
 
 describe("a history without offsets in which one thing is wrong", () => {
   it.each<[string, () => HistoryBuilder, readonly string[]]>([
-    ["a loss in the middle", () => begun().hear("s1", undefined, "a", "c"), ["lost s1 middle"]],
-    ["a loss at the beginning", () => begun().hear("s1", undefined, "b", "c"), ["lost s1 first"]],
-    ["a loss at the end", () => begun().hear("s1", undefined, "a", "b"), ["lost s1 last"]],
+    ["a loss in the middle", () => begun().deliver("s1", undefined, "a", "c"), ["lost s1 middle"]],
+    ["a loss at the beginning", () => begun().deliver("s1", undefined, "b", "c"), ["lost s1 first"]],
+    ["a loss at the end", () => begun().deliver("s1", undefined, "a", "b"), ["lost s1 last"]],
     [
       "a loss told of when it is cut later",
-      () => begun().hear("s1", undefined, "a", "c").detach("s1").subscribe("s1"),
+      () => begun().deliver("s1", undefined, "a", "c").detach("s1").subscribe("s1"),
       ["lost s1 middle"],
     ],
     [
       "a loss long before a crash",
-      () => begun().hear("s1", undefined, "a", "c").pass(11).crash(),
+      () => begun().deliver("s1", undefined, "a", "c").pass(11).crash(),
       ["lost s1 middle"],
     ],
     [
@@ -127,28 +127,28 @@ describe("a history without offsets in which one thing is wrong", () => {
     ],
     [
       "a repeated delivery",
-      () => begun().hear("s1", undefined, "a", "b", "b", "c"),
+      () => begun().deliver("s1", undefined, "a", "b", "b", "c"),
       ["doubled s1"],
     ],
     [
       "a delivery of long ago, repeated to another subscription",
       () =>
         begun()
-          .hear("s1", undefined, "a", "b", "c")
+          .deliver("s1", undefined, "a", "b", "c")
           .detach("s1")
           .pass(11)
           .subscribe("s1")
-          .hear("s1", undefined, "b"),
+          .deliver("s1", undefined, "b"),
       ["resurrected s1"],
     ],
     [
       "two swapped against their acknowledgements",
-      () => begun().hear("s1", undefined, "b", "a", "c"),
+      () => begun().deliver("s1", undefined, "b", "a", "c"),
       ["swapped s1"],
     ],
     [
       "two swapped against the others",
-      () => atOnce().hear("s1", undefined, "a", "c", "b"),
+      () => atOnce().deliver("s1", undefined, "a", "c", "b"),
       ["swapped s1"],
     ],
     [
@@ -160,9 +160,9 @@ describe("a history without offsets in which one thing is wrong", () => {
           .subscribe("s3")
           .invoke("a")
           .invoke("b")
-          .hear("s1", undefined, "b", "a")
-          .hear("s2", undefined, "a", "b")
-          .hear("s3", undefined, "a", "b"),
+          .deliver("s1", undefined, "b", "a")
+          .deliver("s2", undefined, "a", "b")
+          .deliver("s3", undefined, "a", "b"),
       ["swapped s1"],
     ],
     [
@@ -173,104 +173,104 @@ describe("a history without offsets in which one thing is wrong", () => {
           .invoke("b")
           .invoke("c")
           .subscribe("s1")
-          .hear("s1", undefined, "a", "b")
+          .deliver("s1", undefined, "a", "b")
           .subscribe("s2")
-          .hear("s2", undefined, "b", "c")
+          .deliver("s2", undefined, "b", "c")
           .subscribe("s3")
-          .hear("s3", undefined, "c", "a"),
+          .deliver("s3", undefined, "c", "a"),
       ["swapped s3"],
     ],
     [
       "a refused value heard later",
       () =>
         begun()
-          .hear("s1", undefined, "a", "b", "c")
+          .deliver("s1", undefined, "a", "b", "c")
           .invoke("x")
           .refuse("x")
-          .hear("s1", undefined, "x"),
+          .deliver("s1", undefined, "x"),
       ["resurrected s1"],
     ],
     [
       "a refused value heard before",
       () =>
         begun()
-          .hear("s1", undefined, "a", "b", "c")
+          .deliver("s1", undefined, "a", "b", "c")
           .invoke("x")
-          .hear("s1", undefined, "x")
+          .deliver("s1", undefined, "x")
           .refuse("x"),
       ["resurrected s1"],
     ],
     [
       "a value that nobody published",
-      () => begun().hear("s1", undefined, "a", "b", "c", "x"),
+      () => begun().deliver("s1", undefined, "a", "b", "c", "x"),
       ["invented s1"],
     ],
     [
       "a publisher told too soon",
       () =>
         begun()
-          .hear("s1", undefined, "a", "b", "c")
+          .deliver("s1", undefined, "a", "b", "c")
           .invoke("d", "s1")
           .acknowledge("d", "s1")
-          .hear("s1", undefined, "d")
-          .hear("s2", undefined, "d")
-          .hear("s3", undefined, "d"),
+          .deliver("s1", undefined, "d")
+          .deliver("s2", undefined, "d")
+          .deliver("s3", undefined, "d"),
       ["late s1"],
     ],
     [
       "a delivery to nobody",
       () =>
         begun()
-          .hear("s1", undefined, "a", "b", "c")
+          .deliver("s1", undefined, "a", "b", "c")
           .detach("s1")
-          .hear("s1", undefined, "c")
+          .deliver("s1", undefined, "c")
           .subscribe("s1"),
       ["stray s1"],
     ],
     [
       "somebody who didn't come back",
-      () => begun().hear("s1", undefined, "a", "b", "c").signal("s1"),
+      () => begun().deliver("s1", undefined, "a", "b", "c").signal("s1"),
       ["absent s1"],
     ],
     [
       "somebody who isn't present",
-      () => begun().hear("s1", undefined, "a", "b", "c").settle().presence("id-s2", "id-s3"),
+      () => begun().deliver("s1", undefined, "a", "b", "c").settle().presence("id-s2", "id-s3"),
       ["presence s1"],
     ],
   ])("says so: %s", (_, history, wrong) => {
-    expect(history().settle().wrong()).toEqual(wrong);
+    expect(history().settle().violationLines()).toEqual(wrong);
   });
 
   it("is told of a loss in the middle though it never settles", () => {
-    const reported = begun().hear("s1", undefined, "a", "c").detach("s1");
-    expect(reported.wrong()).toEqual(["lost s1 middle"]);
+    const reported = begun().deliver("s1", undefined, "a", "c").detach("s1");
+    expect(reported.violationLines()).toEqual(["lost s1 middle"]);
   });
 
   it("names both values of a contradiction", () => {
-    const { violations } = atOnce().hear("s1", undefined, "a", "c", "b").settle().verdict();
+    const { violations } = atOnce().deliver("s1", undefined, "a", "c", "b").settle().check();
     expect(violations[0]?.text).toBe(
-      "s1 heard c before b, and others heard them the other way round",
+      "s1 received c before b, and others received them in the other order",
     );
   });
 
   it("allows a value on each of two channels and not one that was published on another", () => {
     const reported = new HistoryBuilder("none").subscribe("s1");
-    reported.tell({
+    reported.add({
       process: "publisher",
       type: "invoke",
       f: "publish",
       channel: "none:b",
       value: "a",
     });
-    expect(reported.hear("s1", undefined, "a").wrong()).toEqual(["invented s1"]);
+    expect(reported.deliver("s1", undefined, "a").violationLines()).toEqual(["invented s1"]);
     const both = new HistoryBuilder("none").subscribe("s1").invoke("a");
-    both.tell({
+    both.add({
       process: "publisher",
       type: "invoke",
       f: "publish",
       channel: "none:b",
       value: "a",
     });
-    expect(both.hear("s1", undefined, "a").wrong()).toEqual([]);
+    expect(both.deliver("s1", undefined, "a").violationLines()).toEqual([]);
   });
 });

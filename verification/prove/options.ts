@@ -75,20 +75,20 @@ export function parseOptions(
 /** The text of `--help`. */
 export const usage = `npm run prove -- [options]
 
-Runs the real server and real clients, breaks things, and checks every delivery. Exits with 0 when all guarantees held,
-with 1 when one didn't, and with 2 when it couldn't be found out.
+Runs the real server and real clients, injects faults, and checks every delivery. Exits with 0 if all guarantees held,
+with 1 if one was violated, and with 2 if nothing could be said.
 
-  --seed N         replays what is left to chance (default: another one each time)
-  --seconds N      for how long things are broken (default 60)
-  --deliveries N   goes on until that many were heard
-  --faults LIST    "all", "none", or kinds with their rates per minute: kill,evict=10 (default all)
+  --seed N         repeats the random choices of a run (default: a random seed)
+  --seconds N      for how long faults are injected (default 60)
+  --deliveries N   continues until so many publications were delivered
+  --faults LIST    "all", "none", or kinds, each with an optional rate per minute: kill,evict=10 (default all)
                    kinds: ${faultKinds.map(({ kind }) => kind).join(" ")}
-  --pace X         publishes X times as much (default 1)
-  --url URL        checks a deployed server, whose API_KEY and TOKEN_HMAC_SECRET_KEY are in the environment
-  --without NAME   switches a protection of the server off, to see that the proof notices
-  --again PATH     runs nothing, and checks the history in a folder again
-  --edn            writes the history also for Jepsen's tools
-  --folder PATH    where report and history go (default prove-report)
+  --pace X         multiplies how much is published (default 1)
+  --url URL        checks a deployed server; API_KEY and TOKEN_HMAC_SECRET_KEY are read from the environment
+  --without NAME   removes a protection from the server, to see that the proof notices
+  --again PATH     runs nothing and checks the history in that folder again
+  --edn            also writes the history for Jepsen's tools
+  --folder PATH    the folder for the report and the history (default prove-report)
 `;
 
 const known = {

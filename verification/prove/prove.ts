@@ -73,7 +73,7 @@ function check(folder: string): RunReport {
   const result = checker.finish();
   const { deliveries, acknowledged, channels } = result.counts;
   if (deliveries === 0 || acknowledged === 0 || timeline.channels.size < channels / 2) {
-    throw new Error("hardly anything was published and heard: nothing can be said");
+    throw new Error("too little was published and delivered for a result");
   }
   return { ...facts, result, timeline };
 }

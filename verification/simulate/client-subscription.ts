@@ -114,7 +114,7 @@ export class ClientSubscription {
   /** A join or a leave arrived. */
   takePresenceEvent(type: "join" | "leave", client: string): void {
     if (this.leaving > 0) return;
-    if (this.state !== "on") this.#complain(`heard of a ${type} while ${this.state}`);
+    if (this.state !== "on") this.#complain(`received a ${type} while ${this.state}`);
     if (type === "join") this.members.add(client);
     else this.members.delete(client);
   }
@@ -152,7 +152,7 @@ export class ClientSubscription {
       }
     } else if (position.epoch !== top?.epoch || position.offset !== top.offset) {
       const stands = `${position.epoch}:${position.offset}`;
-      this.#complain(`stands at ${stands} and not at ${top?.epoch}:${top?.offset}`);
+      this.#complain(`is at ${stands} and not at ${top?.epoch}:${top?.offset}`);
     }
   }
 
@@ -184,7 +184,7 @@ export class ClientSubscription {
     const found = this.#publications.find(text)?.position;
     if (found?.offset !== offset || found.epoch !== position.epoch) {
       const place = `${position.epoch}:${offset}`;
-      this.#complain(`heard ${text} at ${place}, published at ${found?.epoch}:${found?.offset}`);
+      this.#complain(`received ${text} at ${place}, published at ${found?.epoch}:${found?.offset}`);
     }
     this.position = { ...position, offset };
     this.received.push(text);
@@ -197,7 +197,7 @@ export class ClientSubscription {
     const found = this.#publications.find(text);
     this.received.push(text);
     if (found === undefined) {
-      this.#complain(`heard ${text}, which nobody published`);
+      this.#complain(`received ${text}, which nobody published`);
       return;
     }
     const { index, incarnation } = found;
@@ -205,7 +205,7 @@ export class ClientSubscription {
     const isFirst = this.#publications.isFirstOfIncarnation(this.channel, found);
     const follows = incarnation === this.#lastIncarnation ? index <= this.#lastIndex + 1 : isFirst;
     if (isRepeated || (!follows && (this.#receivedAny || index > this.#lastIndex + 1))) {
-      this.#complain(`heard ${text}, number ${index}, after ${this.#lastIndex}`);
+      this.#complain(`received ${text}, number ${index}, after ${this.#lastIndex}`);
     }
     this.#receivedAny = true;
     this.#lastIndex = index;

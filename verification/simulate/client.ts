@@ -168,7 +168,7 @@ export class WorldClient {
     if (this.#connection?.id === undefined || !this.#knows(channel)) return;
     this.#send({ presence: { channel } }, ({ error }) => {
       if (error !== undefined && error.temporary !== true)
-        this.#complain(`saw nobody: ${error.code}`);
+        this.#complain(`got no presence: ${error.code}`);
     });
   }
 

@@ -3,8 +3,8 @@ import { kindOf } from "./complaint-kind.ts";
 
 describe("the kind of a complaint", () => {
   it("is the same whoever, wherever and whenever it was", () => {
-    const one = kindOf("c1 on keep:a stands at epoch1:7 and not at epoch2:13");
-    expect(kindOf("c12 on tell:e stands at epoch3:0 and not at epoch1:1")).toBe(one);
+    const one = kindOf("c1 on keep:a is at epoch1:7 and not at epoch2:13");
+    expect(kindOf("c12 on tell:e is at epoch3:0 and not at epoch1:1")).toBe(one);
     expect(kindOf("few:b is followed by g1,g2, needed by g3")).toBe(
       kindOf("last:c is followed by g2, needed by g1,g3,g2"),
     );

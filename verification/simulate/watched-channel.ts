@@ -101,7 +101,7 @@ export class WatchedChannel extends Channel {
     if (this.top?.epoch !== stream?.epoch || this.top?.offset !== stream?.top) {
       const { top } = this;
       const should = `${stream?.epoch}:${stream?.top}`;
-      this.#watch.complain(`stands at ${top?.epoch}:${top?.offset} and should at ${should}`);
+      this.#watch.complain(`is at ${top?.epoch}:${top?.offset} and should at ${should}`);
     }
   }
 

@@ -133,7 +133,7 @@ export class World {
     });
     this.pass(5_000);
     if (present?.outcome !== "present" || !present.complete) {
-      this.publicationLog.complain(`nobody knows who is present on ${name}`);
+      this.publicationLog.complain(`presence was never answered on ${name}`);
       return [];
     }
     return present.clients.map(({ client }) => client);

@@ -55,14 +55,14 @@ describe("FrameCounter", () => {
   it("counts the same whatever the chunks, in a buffer that holds older bytes too", () => {
     fc.assert(
       fc.property(received, fc.nat({ max: 3 }), ({ frames, cut }, start) => {
-        const heard = new RecordedEvents();
+        const recorded = new RecordedEvents();
         for (const chunk of chunksOf(cut)) {
           chunk.copy(shared, start);
-          heard.counter.take(shared, start, start + chunk.length);
+          recorded.counter.take(shared, start, start + chunk.length);
           shared.fill("~", 0, start + chunk.length);
         }
-        expect(heard.all).toEqual(looked(frames));
-        expect(heard.counter.betweenFrames).toBe(true);
+        expect(recorded.all).toEqual(looked(frames));
+        expect(recorded.counter.betweenFrames).toBe(true);
       }),
     );
   });
@@ -70,30 +70,30 @@ describe("FrameCounter", () => {
   it("counts in a buffer that ends with its chunk", () => {
     fc.assert(
       fc.property(received, ({ frames, cut }) => {
-        const heard = new RecordedEvents();
+        const recorded = new RecordedEvents();
         for (const chunk of chunksOf(cut)) {
           const bytes = Uint8Array.from(chunk);
-          heard.counter.take(Buffer.from(bytes.buffer), 0, bytes.length);
+          recorded.counter.take(Buffer.from(bytes.buffer), 0, bytes.length);
         }
-        expect(heard.all).toEqual(looked(frames));
+        expect(recorded.all).toEqual(looked(frames));
       }),
     );
   });
 
   it("doesn't take the bytes of lengths for publications", () => {
-    const heard = new RecordedEvents();
+    const recorded = new RecordedEvents();
     for (const length of [0x7e, 0x7e7e, 0x7e_7e_7e]) {
       const bytes = encoded({ opcode: 1, payload: Buffer.alloc(length, "x") });
-      heard.counter.take(bytes, 0, bytes.length);
+      recorded.counter.take(bytes, 0, bytes.length);
     }
-    expect(heard.all).toEqual({ publications: 0, frames: 3, events: [] });
+    expect(recorded.all).toEqual({ publications: 0, frames: 3, events: [] });
   });
 
   it("takes a frame like a ping for a frame where the system has no such ping", () => {
-    const heard = new RecordedEvents("");
+    const recorded = new RecordedEvents("");
     const bytes = encoded({ opcode: 1, payload: Buffer.from(ping) });
-    heard.counter.take(bytes, 0, bytes.length);
-    expect(heard.all).toEqual({ publications: 0, frames: 1, events: [] });
+    recorded.counter.take(bytes, 0, bytes.length);
+    expect(recorded.all).toEqual({ publications: 0, frames: 1, events: [] });
   });
 
   it.each([
@@ -101,9 +101,9 @@ describe("FrameCounter", () => {
     ["a frame with reserved bits", [0xc1, 1, 0x7e]],
     ["a frame without end", [0x82, 127, 255, 255, 255, 255, 255, 255, 255, 255, 0x7e]],
   ])("stops at %s and says so", (problem, bytes) => {
-    const heard = new RecordedEvents();
-    heard.counter.take(Buffer.from(bytes), 0, bytes.length);
-    expect(heard.all).toMatchObject({ publications: 0, events: [problem] });
+    const recorded = new RecordedEvents();
+    recorded.counter.take(Buffer.from(bytes), 0, bytes.length);
+    expect(recorded.all).toMatchObject({ publications: 0, events: [problem] });
   });
 });
 

@@ -94,7 +94,7 @@ async function carryOut(order: Order): Promise<Progress> {
     await clients.start();
     return clients.progress();
   }
-  if (clients === undefined) throw new Error(`nobody was started before "${order.order}"`);
+  if (clients === undefined) throw new Error(`no clients were started before "${order.order}"`);
   switch (order.order) {
     case "progress":
       break;

@@ -86,7 +86,7 @@ export class Publisher {
       if (called.outcome === "wrong") throw new Error(`presence of ${channel}: ${called.problem}`);
       if (called.outcome === "result") {
         const { presence, incomplete }: Present = called.result;
-        if (presence === undefined) throw new Error(`presence of ${channel} names nobody at all`);
+        if (presence === undefined) throw new Error(`presence of ${channel} has no presence field`);
         if (incomplete !== true) return Object.keys(presence);
       }
       why = called.outcome === "result" ? "incomplete" : called.outcome;

@@ -117,7 +117,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
     if (push !== undefined) {
       const subscription = this.#subscriptions.get(push.channel);
       if (subscription === undefined)
-        this.failed(`heard of ${push.channel}, which it doesn't want`);
+        this.failed(`received a push of ${push.channel} without a subscription`);
       else if (push.pub !== undefined) subscription.hear(push.pub, time);
       else if (push.unsubscribe !== undefined) {
         this.#onUnsubscribed(subscription, push.unsubscribe.code, time);

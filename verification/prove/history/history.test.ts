@@ -75,7 +75,7 @@ describe("a history's files", () => {
     ["{", /one, line 2, isn't JSON/],
     ["7", /line 2, isn't an object/],
     ['{"time":"1"}', /line 2, has no time/],
-    ['{"time":1,"process":"p","type":"ok","f":"dance"}', /line 2, is no happening: ok dance/],
+    ['{"time":1,"process":"p","type":"ok","f":"dance"}', /line 2, is not an event: ok dance/],
     ['{"time":1,"process":"p","type":"ok","f":"deliver"}', /line 2, has no channel/],
     ['{"time":1,"process":"p","type":"ok","f":"deliver","channel":"c"}', /line 2, has no value/],
     ['{"time":0,"process":"p","type":"info","f":"settled"}', /line 2, goes back in time/],

@@ -33,7 +33,7 @@ function parseLack(value: unknown): string | undefined {
   if (typeof process !== "string") return "has no process";
   if (typeof f !== "string" || typeof type !== "string") return "has no f or type";
   const shape = shapes.get(f);
-  if (shape === undefined || !shape.types.includes(type)) return `is no happening: ${type} ${f}`;
+  if (shape === undefined || !shape.types.includes(type)) return `is not an event: ${type} ${f}`;
   if (shape.hasChannel && typeof channel !== "string") return "has no channel";
   for (const [name, wanted] of shape.fields) {
     if (typeof value[name] !== wanted) return `has no ${name}`;

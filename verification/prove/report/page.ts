@@ -22,7 +22,7 @@ ${timelineChart(timeline)}
 ${table(["", ""], countRows(report))}
 <h2>Faults</h2>
 ${table(
-  ["fault", "times", "what it is"],
+  ["fault", "times", "description"],
   faultKinds.map(({ kind, meaning }) => [kind, whole(result.faults.get(kind) ?? 0), meaning]),
 )}
 ${violations(report)}
@@ -40,7 +40,7 @@ function countRows({ result, seconds }: RunReport): readonly (readonly string[])
     ["acknowledged", whole(counts.acknowledged)],
     ["refused", whole(counts.refused)],
     [
-      "of unknown outcome (of these heard)",
+      "of unknown outcome (of these delivered)",
       `${whole(counts.unknown)} (${whole(counts.unknownReceived)})`,
     ],
     ["subscribers, channels", `${whole(counts.subscribers)}, ${whole(counts.channels)}`],
@@ -49,9 +49,9 @@ function countRows({ result, seconds }: RunReport): readonly (readonly string[])
       "time to recover: median, 99 %, longest",
       `${recovery.median} ms, ${recovery.p99} ms, ${recovery.most} ms`,
     ],
-    ["replies that said that they can't recover", whole(counts.failedRecoveries)],
-    ["signals of a lost stream (2500, 3010)", whole(counts.signals)],
-    ["presence compared, channels", whole(counts.presenceChecks)],
+    ["replies with failed recovery", whole(counts.failedRecoveries)],
+    ["signals of insufficient state (2500, 3010)", whole(counts.signals)],
+    ["channels with compared presence", whole(counts.presenceChecks)],
   ];
 }
 
@@ -69,7 +69,7 @@ function violations({ result, timeline }: RunReport): string {
     .join(", ");
   return `<h2>Violations</h2>
 ${places === "" ? "" : `<p>Losses by place: ${places}.</p>`}
-${table(["s", "what", "channel", "who", "how"], rows)}`;
+${table(["s", "kind", "channel", "process", "description"], rows)}`;
 }
 
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -91,7 +91,7 @@ describe("the report of a run in which something was lost", () => {
   it("names what, where and at whom", () => {
     expect(resultLine(bad)).toContain("VERDICT: violated (1 lost)");
     expect(summary(bad)).toMatch(
-      /^lost \(\w+\) at \d+\.\d{3} s, s1 on keep:<a>: s1 never heard p1-2/m,
+      /^lost \(\w+\) at \d+\.\d{3} s, s1 on keep:<a>: s1 never received p1-2/m,
     );
     expect(summary(bad)).toContain("losses by place: 1 ");
   });

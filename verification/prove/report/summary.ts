@@ -13,10 +13,10 @@ export function summary(report: RunReport): string {
   const lines = [
     `${subject}, ${Math.round(seconds)} s`,
     `deliveries    ${whole(counts.deliveries)} checked, at ${counts.subscribers} subscribers of ${counts.channels} channels`,
-    `publications  ${whole(counts.published)}: ${whole(counts.acknowledged)} acknowledged, ${whole(counts.refused)} refused, ${whole(counts.unknown)} of unknown outcome (${whole(counts.unknownReceived)} heard)`,
+    `publications  ${whole(counts.published)}: ${whole(counts.acknowledged)} acknowledged, ${whole(counts.refused)} refused, ${whole(counts.unknown)} of unknown outcome (${whole(counts.unknownReceived)} delivered)`,
     `faults        ${whole(timeline.faults.length)}: ${faults.join(", ")}`,
     `recoveries    ${whole(counts.recoveries)}, median ${recovery.median} ms, 99 % within ${recovery.p99} ms, all within ${recovery.most} ms`,
-    `told of gaps  ${whole(counts.failedRecoveries)} not recovered, ${whole(counts.signals)} signals`,
+    `signals       ${whole(counts.signals)} of insufficient state, ${whole(counts.failedRecoveries)} failed recoveries`,
     `presence      ${whole(counts.presenceChecks)} channels compared`,
   ];
   return [...lines, ...violationLines(report), resultLine(report)].join("\n");
@@ -26,7 +26,7 @@ export function summary(report: RunReport): string {
 export function resultLine(report: RunReport): string {
   const { result } = report;
   if (held(report)) {
-    return `VERDICT: held. Nothing was lost, doubled or out of order without a word. Again: ${report.command}`;
+    return `VERDICT: held. Nothing was lost, doubled or reordered without a signal. Again: ${report.command}`;
   }
   const kinds = [...result.violationCounts].map(([kind, count]) => `${whole(count)} ${kind}`);
   return `VERDICT: violated (${kinds.join(", ")}). Again: ${report.command}`;
