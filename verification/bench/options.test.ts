@@ -9,7 +9,7 @@ const options = (...given: readonly string[]) => {
 };
 
 describe("the command line of the bench", () => {
-  it("runs all scenarios with all systems three times, unless something else is asked for", () => {
+  it("runs all scenarios with all systems three times by default", () => {
     expect(options()).toEqual({
       quick: false,
       rounds: 3,
@@ -29,7 +29,7 @@ describe("the command line of the bench", () => {
     });
   });
 
-  it("takes one scenario, some systems, rounds, and where to write", () => {
+  it("takes one scenario, some systems, rounds and a folder", () => {
     expect(
       options("--only", "latency", "--systems", "ws,channel", "--rounds=5", "--out", "x", "--json"),
     ).toMatchObject({
@@ -41,7 +41,7 @@ describe("the command line of the bench", () => {
     });
   });
 
-  it("takes each figure once when it has to be quick, unless it is told how often", () => {
+  it("takes each figure once with --quick, unless --rounds says otherwise", () => {
     expect(options("--quick")).toMatchObject({ quick: true, rounds: 1 });
     expect(options("--quick", "--rounds", "2").rounds).toBe(2);
   });
@@ -70,13 +70,13 @@ describe("the command line of the bench", () => {
     expect(parsed.outcome === "refused" ? parsed.problem : "").toMatch(problem);
   });
 
-  it("can be given again, without the folders of one machine", () => {
+  it("is repeated without the folders of one machine", () => {
     expect(commandOf(options("--out", "/home/me", "--json", "--docs"))).toBe("npm run bench");
     const given = ["--only", "latency", "--quick", "--rounds", "2", "--systems", "channel,ws"];
     expect(commandOf(options(...given))).toBe(`npm run bench -- ${given.join(" ")}`);
   });
 
-  it("says what it can be asked", () => {
+  it("has a help text with all options", () => {
     expect(parseOptions(["--help"], scenarios)).toEqual({ outcome: "help" });
     expect(usage(scenarios)).toContain("fan-out latency");
   });

@@ -50,8 +50,8 @@ const scenario = (name: string, run: (bench: Bench) => Promise<void>): Scenario 
   },
 });
 
-describe("what scenarios leave behind", () => {
-  it("is stopped once, whether a scenario stops it, forgets it or fails", async () => {
+describe("systems and load generators of a scenario", () => {
+  it("are stopped once, whether the scenario stops them, leaves them or fails", async () => {
     const stopped: string[] = [];
     const results = await runScenarios(
       [
@@ -72,7 +72,7 @@ describe("what scenarios leave behind", () => {
     expect(results.map(({ findings }) => findings.length)).toEqual([1, 0, 1]);
   });
 
-  it("is stopped too when it was just starting, and nothing starts any more", async () => {
+  it("are stopped while they start, and none starts afterwards", async () => {
     const stopped: string[] = [];
     const gate = Promise.withResolvers<void>();
     const workbench = workbenchWith(stopped, gate.promise);
@@ -84,7 +84,7 @@ describe("what scenarios leave behind", () => {
     await expect(workbench.start("ws", {})).rejects.toThrow("ending");
   });
 
-  it("keeps what is left from being run when it is interrupted", async () => {
+  it("are not started for later scenarios after an interruption", async () => {
     const workbench = workbenchWith([]);
     const left: string[] = [];
     const interrupted = runScenarios(

@@ -30,7 +30,7 @@ describe("a history in which a position is missing", () => {
       ["unpositioned s3"],
     ],
     [
-      "a reply to who came back and never hears the rest",
+      "a reply to a returning subscriber that never receives the rest",
       () =>
         begun()
           .detach("s1")
@@ -42,7 +42,7 @@ describe("a history in which a position is missing", () => {
       ["unpositioned s1", "lost s1 first", "lost s1 first"],
     ],
     [
-      "a reply to who came back and hears the rest later",
+      "a reply to a returning subscriber that receives the rest later",
       () =>
         begun()
           .detach("s1")
@@ -59,21 +59,22 @@ describe("a history in which a position is missing", () => {
     ],
     [
       "two acknowledgements of one publish",
-      () => publishedUnplaced().acknowledgeUnplaced("d").deliver("s1", 4, "d").deliver("s2", 4, "d"),
+      () =>
+        publishedUnplaced().acknowledgeUnplaced("d").deliver("s1", 4, "d").deliver("s2", 4, "d"),
       ["unpositioned publisher"],
     ],
     [
-      "an acknowledgement of what nobody ever heard",
+      "an acknowledgement of a publication without deliveries",
       () => publishedUnplaced(),
       ["unpositioned publisher", "lost publisher last"],
     ],
     [
-      "an acknowledgement of what another one placed and nobody heard",
+      "an acknowledgement of a publication whose position is known from elsewhere, without deliveries",
       () => publishedUnplaced().acknowledge("d", "publisher", 4),
       ["lost s1 last", "lost s2 last", "unpositioned publisher"],
     ],
     [
-      "an acknowledgement of what only somebody without a position heard",
+      "an acknowledgement of a publication that only a subscriber without a position received",
       () =>
         new HistoryBuilder()
           .subscribeUnplaced("s1")
@@ -86,11 +87,11 @@ describe("a history in which a position is missing", () => {
     expect(history().settle().violationLines()).toEqual(wrong);
   });
 
-  it("doesn't say that nobody heard something before all has settled", () => {
+  it("doesn't report a missing delivery before everything has settled", () => {
     expect(publishedUnplaced().violationLines()).toEqual(["unpositioned publisher"]);
   });
 
-  it("names where it had been, and what was published", () => {
+  it("names the earlier position and the publication", () => {
     const back = begun().detach("s1").subscribeUnplaced("s1").check();
     expect(back.violations[0]?.text).toBe(
       "s1 was subscribed without a position, and had been at e1:3",
@@ -113,7 +114,7 @@ describe("a history in which no position is missing", () => {
       () => new HistoryBuilder("none").subscribe("s1").publish("a").deliver("s1", undefined, "a"),
     ],
     [
-      "a client's publish, which isn't told where it stands",
+      "a client's publish, whose reply has no position",
       () =>
         begun()
           .invoke("d", "s1")
@@ -140,7 +141,7 @@ describe("a history in which no position is missing", () => {
       () => publishedUnplaced("s9").detach("s9", true).deliver("s1", 4, "d").deliver("s2", 4, "d"),
     ],
     [
-      "a backend's publish that is told where it stands",
+      "a backend's publish, whose answer has a position",
       () => begun().publish("d").deliver("s1", 4, "d").deliver("s2", 4, "d"),
     ],
   ])("may have %s", (_, history) => {

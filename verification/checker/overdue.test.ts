@@ -30,11 +30,11 @@ function withoutDeliveries(): HistoryBuilder {
   return new HistoryBuilder().subscribe("s1").publish("a", "b").pass(31);
 }
 
-describe("a subscriber that was deaf", () => {
+describe("a subscriber with overdue publications", () => {
   it.each<[string, () => HistoryBuilder, readonly string[]]>([
     ["until it was cut", () => begun().detach("s1"), ["lost s1 last"]],
     ["until it left", () => begun().detach("s1", true), ["lost s1 last"]],
-    ["until it was told", () => begun().signal("s1"), ["lost s1 last"]],
+    ["until its signal", () => begun().signal("s1"), ["lost s1 last"]],
     [
       "until it subscribed again",
       () => begun().recover("s1", 1).deliver("s1", 2, "b", "c"),
@@ -100,7 +100,7 @@ describe("a subscriber that was deaf", () => {
     expect(history().violationLines()).toEqual([]);
   });
 
-  it("is told of once, and everything that it missed is counted", () => {
+  it("is reported once, with all its missing publications counted", () => {
     const { violations, violationCounts, lossCounts } = begun()
       .detach("s1")
       .check(overdueMicroseconds);
@@ -111,7 +111,7 @@ describe("a subscriber that was deaf", () => {
     expect(lossCounts).toEqual(new Map([["last", 2]]));
   });
 
-  it("is told of once when all has settled", () => {
+  it("is reported once when everything has settled", () => {
     const { lossCounts } = begun().settle().check(overdueMicroseconds);
     expect(lossCounts).toEqual(new Map([["last", 2]]));
     expect(unpositioned().settle().violationLines(overdueMicroseconds)).toEqual([
@@ -121,13 +121,13 @@ describe("a subscriber that was deaf", () => {
   });
 });
 
-describe("a subscriber that wasn't deaf", () => {
+describe("a subscriber without overdue publications", () => {
   it.each<[string, () => HistoryBuilder]>([
     [
       "what came just before its end",
       () => withoutDeliveries().deliver("s1", 1, "a", "b").publish("c").detach("s1"),
     ],
-    ["what it heard late", () => begun().deliver("s1", 2, "b", "c").detach("s1")],
+    ["late deliveries", () => begun().deliver("s1", 2, "b", "c").detach("s1")],
     [
       "what came before a subscription that was short",
       () =>

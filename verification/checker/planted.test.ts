@@ -174,7 +174,7 @@ const plants: Readonly<
 };
 
 describe.each<Recovery>(["none", "cache", "stream"])("with recovery %s", (recovery) => {
-  it("nothing is wrong with a history that is as promised", () => {
+  it("a correct history has no violation", () => {
     fc.assert(
       fc.property(seeds, actions, (seed, count) => {
         const result = checkHistory(new Model(seed, recovery).history(count));

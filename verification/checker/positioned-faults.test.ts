@@ -11,7 +11,7 @@ function begun(recovery: "stream" | "cache" = "stream", recoverable = 10): Histo
     .deliver("s2", 1, "a", "b", "c");
 }
 
-describe("a history with offsets in which one thing is wrong", () => {
+describe("a history with offsets and one fault", () => {
   it.each<[string, () => HistoryBuilder, readonly string[]]>([
     [
       "a loss in the middle",
@@ -24,9 +24,9 @@ describe("a history with offsets in which one thing is wrong", () => {
       ["hole s1", "lost s1 first"],
     ],
     ["a loss at the end", () => begun().deliver("s1", 1, "a", "b"), ["lost s1 last"]],
-    ["nothing heard at all", () => begun(), ["lost s1 first", "lost s1 first", "lost s1 first"]],
+    ["no delivery at all", () => begun(), ["lost s1 first", "lost s1 first", "lost s1 first"]],
     [
-      "a loss told of when it left",
+      "a loss until the client left",
       () => begun().deliver("s1", 1, "a").settle().detach("s1", true),
       ["lost s1 last", "lost s1 last"],
     ],
@@ -41,13 +41,14 @@ describe("a history with offsets in which one thing is wrong", () => {
       ["hole s1", "lost s1 first"],
     ],
     [
-      "a recovery from nowhere",
+      "a recovery without an earlier position",
       () => begun().deliver("s1", 1, "a", "b", "c").recover("s3", 3),
       ["hole s3"],
     ],
     [
       "a recovery from before",
-      () => begun().deliver("s1", 1, "a", "b").detach("s1").recover("s1", 1).deliver("s1", 2, "b", "c"),
+      () =>
+        begun().deliver("s1", 1, "a", "b").detach("s1").recover("s1", 1).deliver("s1", 2, "b", "c"),
       ["forgotten s1"],
     ],
     [
@@ -84,7 +85,7 @@ describe("a history with offsets in which one thing is wrong", () => {
       ["swapped publisher"],
     ],
     [
-      "a stream that stands before what it heard",
+      "a stream that ends before a delivered offset",
       () =>
         begun()
           .deliver("s1", 1, "a", "b", "c")
@@ -94,7 +95,7 @@ describe("a history with offsets in which one thing is wrong", () => {
       ["forgotten s1"],
     ],
     [
-      "a stream that stands before what was known long ago",
+      "a stream that ends before an offset known long ago",
       () =>
         begun()
           .deliver("s1", 1, "a", "b", "c")
@@ -116,7 +117,10 @@ describe("a history with offsets in which one thing is wrong", () => {
     [
       "another epoch in an acknowledgement",
       () => {
-        const reported = begun().deliver("s1", 1, "a", "b", "c").detach("s1", true).detach("s2", true);
+        const reported = begun()
+          .deliver("s1", 1, "a", "b", "c")
+          .detach("s1", true)
+          .detach("s2", true);
         reported.epoch = "e2";
         return reported.invoke("d").acknowledge("d", "publisher", 1);
       },
@@ -147,7 +151,7 @@ describe("a history with offsets in which one thing is wrong", () => {
       ["forgotten s1"],
     ],
     [
-      "a refused value heard later",
+      "a refused value delivered later",
       () =>
         begun()
           .deliver("s1", 1, "a", "b", "c")
@@ -158,7 +162,7 @@ describe("a history with offsets in which one thing is wrong", () => {
       ["resurrected s1"],
     ],
     [
-      "a refused value heard before",
+      "a refused value delivered before",
       () =>
         begun()
           .deliver("s1", 1, "a", "b", "c")
@@ -185,18 +189,14 @@ describe("a history with offsets in which one thing is wrong", () => {
       () => begun().deliver("s1", 1, "a", "b", "c", "b").deliver("s2", 4, "b"),
       ["republished s1"],
     ],
-    [
-      "a value that nobody published",
-      () => begun().deliver("s1", 1, "a", "b", "c", "x"),
-      ["invented s1"],
-    ],
+    ["an unpublished value", () => begun().deliver("s1", 1, "a", "b", "c", "x"), ["invented s1"]],
     [
       "an acknowledgement of nothing",
       () => begun().deliver("s1", 1, "a", "b", "c").acknowledge("x"),
       ["invented publisher"],
     ],
     [
-      "a publisher told too soon",
+      "a publisher that is answered too early",
       () =>
         begun()
           .deliver("s1", 1, "a", "b", "c")
@@ -209,7 +209,8 @@ describe("a history with offsets in which one thing is wrong", () => {
     ],
     [
       "a recovery denied",
-      () => begun().pass(20).deliver("s1", 1, "a").detach("s1").subscribe("s1", { recovering: true }),
+      () =>
+        begun().pass(20).deliver("s1", 1, "a").detach("s1").subscribe("s1", { recovering: true }),
       ["needless s1"],
     ],
     [
@@ -270,8 +271,9 @@ describe("a history with offsets in which one thing is wrong", () => {
       ["hole s1", "lost s1 middle"],
     ],
     [
-      "a delivery to nobody",
-      () => begun().deliver("s1", 1, "a", "b", "c").detach("s1").deliver("s1", 3, "c").recover("s1", 3),
+      "a delivery without a subscription",
+      () =>
+        begun().deliver("s1", 1, "a", "b", "c").detach("s1").deliver("s1", 3, "c").recover("s1", 3),
       ["stray s1"],
     ],
     [
@@ -291,17 +293,17 @@ describe("a history with offsets in which one thing is wrong", () => {
       ["hole s1"],
     ],
     [
-      "somebody who didn't come back",
+      "a subscriber that didn't return",
       () => begun().deliver("s1", 1, "a", "b", "c").detach("s1"),
       ["absent s1"],
     ],
     [
-      "somebody who isn't present",
+      "a subscriber that isn't present",
       () => begun().deliver("s1", 1, "a", "b", "c").settle().presence("id-s2"),
       ["presence s1"],
     ],
     [
-      "somebody present who isn't there",
+      "a present client without a subscription",
       () => begun().deliver("s1", 1, "a", "b", "c").settle().presence("id-s1", "id-s2", "ghost"),
       ["presence prove"],
     ],
@@ -318,7 +320,7 @@ describe("a history with offsets in which one thing is wrong", () => {
     expect(violations.map(({ time }) => time)).toEqual([14_000, 15_000]);
   });
 
-  it("counts all that is missing and tells of the first few", () => {
+  it("counts all losses and lists the first few", () => {
     const reported = new HistoryBuilder().subscribe("s1", { offset: 0 }).invoke("x");
     const { violations, violationCounts, lossCounts } = reported.deliver("s1", 1001, "x").check();
     expect(violations).toHaveLength(4);
@@ -326,7 +328,7 @@ describe("a history with offsets in which one thing is wrong", () => {
     expect(lossCounts).toEqual(new Map([["first", 1000]]));
   });
 
-  it("tells of a thousand and counts the others", () => {
+  it("lists a thousand violations and counts the others", () => {
     const reported = new HistoryBuilder();
     for (let count = 0; count < 1100; count++) reported.deliver("s1", 1, "x");
     const { violations, violationCounts } = reported.check();

@@ -11,8 +11,8 @@ function begun(recovery: "stream" | "cache" = "stream", recoverable = 10): Histo
     .deliver("s2", 1, "a", "b", "c");
 }
 
-describe("a history with offsets that is as promised", () => {
-  it("has nothing wrong, and is counted", () => {
+describe("a correct history with offsets", () => {
+  it("has no violation, and is counted", () => {
     const { counts, faults, recoveryTimes, violations } = begun()
       .deliver("s1", 1, "a", "b")
       .fault("cut")
@@ -87,20 +87,27 @@ describe("a history with offsets that is as promised", () => {
           .deliver("s1", 1, "d")
           .deliver("s2", 1, "d"),
     ],
-    ["somebody who left for good", () => begun().deliver("s1", 1, "a").detach("s1", true)],
+    ["a subscriber that left for good", () => begun().deliver("s1", 1, "a").detach("s1", true)],
     [
       "a gateway that is behind",
       () =>
-        begun().deliver("s1", 1, "a", "b", "c").subscribe("s3", { offset: 1 }).deliver("s3", 2, "b", "c"),
+        begun()
+          .deliver("s1", 1, "a", "b", "c")
+          .subscribe("s3", { offset: 1 })
+          .deliver("s3", 2, "b", "c"),
     ],
     [
-      "a retried publish that stands where it stood",
+      "a retried publish with the same position",
       () => begun().deliver("s1", 1, "a", "b", "c").acknowledge("b", "publisher", 2),
     ],
     [
       "a recovery just after a removal",
       () =>
-        begun().detach("s1").forget("publications").recover("s1", 0).deliver("s1", 1, "a", "b", "c"),
+        begun()
+          .detach("s1")
+          .forget("publications")
+          .recover("s1", 0)
+          .deliver("s1", 1, "a", "b", "c"),
     ],
     [
       "the newest alone, with cache recovery",
@@ -121,7 +128,7 @@ describe("a history with offsets that is as promised", () => {
           .deliver("s2", 1, "d"),
     ],
     [
-      "the newest for who asked for nothing",
+      "the newest publication for a client that doesn't ask to recover",
       () =>
         begun("cache")
           .deliver("s1", 1, "a", "b", "c")
@@ -129,7 +136,7 @@ describe("a history with offsets that is as promised", () => {
           .deliver("s3", 3, "c"),
     ],
     [
-      "a publisher who hears itself first",
+      "a publisher that receives its own publication first",
       () =>
         begun()
           .deliver("s1", 1, "a", "b", "c")
@@ -139,7 +146,7 @@ describe("a history with offsets that is as promised", () => {
           .acknowledge("d", "s1"),
     ],
     [
-      "a publisher who was cut meanwhile",
+      "a publisher that was cut meanwhile",
       () =>
         begun()
           .deliver("s1", 1, "a", "b", "c")
@@ -154,7 +161,7 @@ describe("a history with offsets that is as promised", () => {
     expect(history().settle().violationLines()).toEqual([]);
   });
 
-  it("isn't judged for its end before all has settled", () => {
+  it("isn't checked for missing publications at its end before everything has settled", () => {
     expect(begun().detach("s2").violationLines()).toEqual([]);
   });
 });

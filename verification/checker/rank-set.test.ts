@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { RankSet } from "./rank-set.ts";
 
-it("what was heard is known exactly, in whatever order it came", () => {
+it("a rank set holds exactly the delivered ranks, in whatever order they came", () => {
   const added = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 60 });
   fc.assert(
     fc.property(added, (all) => {

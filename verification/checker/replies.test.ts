@@ -11,7 +11,7 @@ function begun(recovery: "stream" | "cache" = "stream", recoverable = 10): Histo
     .deliver("s1", 1, "a");
 }
 
-describe("a reply that doesn't say that it was asked to recover", () => {
+describe("a reply without the mark of a requested recovery", () => {
   it.each<[string, () => HistoryBuilder, readonly string[]]>([
     ["what it missed is there", () => begun().detach("s1").subscribe("s1"), ["needless s1"]],
     [
@@ -25,7 +25,7 @@ describe("a reply that doesn't say that it was asked to recover", () => {
       ["needless s1"],
     ],
     [
-      "it stands before what the subscriber heard",
+      "its offset is before a delivered one",
       () =>
         begun()
           .deliver("s1", 2, "b", "c")
@@ -44,11 +44,11 @@ describe("a reply that doesn't say that it was asked to recover", () => {
   });
 
   it.each<[string, () => HistoryBuilder]>([
-    ["who forgot where it was", () => begun().detach("s1", true).subscribe("s1")],
-    ["who missed too much", () => begun("stream", 1).detach("s1").subscribe("s1")],
-    ["who was never there", () => begun().detach("s1", true).subscribe("s3")],
+    ["a client that forgot its position", () => begun().detach("s1", true).subscribe("s1")],
+    ["a client that missed too much", () => begun("stream", 1).detach("s1").subscribe("s1")],
+    ["a client that was never subscribed", () => begun().detach("s1", true).subscribe("s3")],
     [
-      "who recovers all the same",
+      "a client that recovers all the same",
       () => begun().detach("s1").recover("s1", 1, { recovering: false }).deliver("s1", 2, "b", "c"),
     ],
     [
@@ -80,8 +80,8 @@ function claimed(): HistoryBuilder {
     .invoke("e");
 }
 
-describe("a reply that stands further than anybody knows", () => {
-  it("is told of once for each publication that was begun later and stands there", () => {
+describe("a reply beyond all known offsets", () => {
+  it("is reported once for each publication that began later and has such an offset", () => {
     const history = claimed()
       .acknowledge("early", "publisher", 4)
       .acknowledge("d", "publisher", 7)
@@ -94,14 +94,14 @@ describe("a reply that stands further than anybody knows", () => {
     ]);
   });
 
-  it("is told of when who listens says first where something stands", () => {
+  it("is reported when a subscriber is the first to state an offset", () => {
     expect(claimed().deliver("s1", 4, "early", "d", "e").violationLines()).toEqual([
       "forgotten s3",
       "forgotten s3",
     ]);
   });
 
-  it("may be right about what was begun before, and what stands further is nobody's concern", () => {
+  it("may include publications that began before; larger offsets don't matter", () => {
     const history = claimed()
       .acknowledge("early", "publisher", 7)
       .acknowledge("d", "publisher", 8)
@@ -109,7 +109,7 @@ describe("a reply that stands further than anybody knows", () => {
     expect(history.violationLines()).toEqual([]);
   });
 
-  it("is nothing to another epoch", () => {
+  it("doesn't matter to another epoch", () => {
     const history = claimed().forget("stream", "e2").subscribe("s5");
     expect(history.acknowledge("d", "publisher", 1).violationLines()).toEqual([]);
   });

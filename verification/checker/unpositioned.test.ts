@@ -19,7 +19,7 @@ function atOnce(): HistoryBuilder {
   return builder.deliver("s2", undefined, "a", "b", "c").deliver("s3", undefined, "a", "b", "c");
 }
 
-describe("a history without offsets that is as promised", () => {
+describe("a correct history without offsets", () => {
   it.each<[string, () => HistoryBuilder]>([
     [
       "what another gateway, a little behind, tells again",
@@ -30,7 +30,7 @@ describe("a history without offsets that is as promised", () => {
           .subscribe("s1")
           .deliver("s1", undefined, "b", "c"),
     ],
-    ["everything heard", () => begun().deliver("s1", undefined, "a", "b", "c")],
+    ["everything delivered", () => begun().deliver("s1", undefined, "a", "b", "c")],
     [
       "what was missed while away",
       () =>
@@ -44,7 +44,7 @@ describe("a history without offsets that is as promised", () => {
           .deliver("s3", undefined, "d"),
     ],
     [
-      "different parts heard, the later ones first",
+      "different parts delivered, the later ones first",
       () =>
         new HistoryBuilder("none")
           .subscribe("s1")
@@ -59,14 +59,20 @@ describe("a history without offsets that is as promised", () => {
           .deliver("s2", undefined, "a", "b", "c"),
     ],
     ["a loss just after a signal", () => begun().signal("s1").subscribe("s1")],
-    ["a loss by a crash before it was told", () => begun().crash().deliver("s1", undefined, "b", "c")],
-    ["a loss by a crash at the end", () => begun().deliver("s1", undefined, "a", "b").pass(9).crash()],
     [
-      "an unknown outcome that nobody heard",
+      "a loss by a crash before the delivery",
+      () => begun().crash().deliver("s1", undefined, "b", "c"),
+    ],
+    [
+      "a loss by a crash at the end",
+      () => begun().deliver("s1", undefined, "a", "b").pass(9).crash(),
+    ],
+    [
+      "an unknown outcome without a delivery",
       () => begun().deliver("s1", undefined, "a", "b", "c").invoke("d").leaveOpen("d"),
     ],
     [
-      "an unknown outcome that one heard",
+      "an unknown outcome with one delivery",
       () =>
         begun()
           .deliver("s1", undefined, "a", "b", "c")
@@ -88,11 +94,11 @@ describe("a history without offsets that is as promised", () => {
       },
     ],
     [
-      "something heard that was published before",
+      "a delivery of an earlier publication",
       () => new HistoryBuilder("none").publish("a").subscribe("s1").deliver("s1", undefined, "a"),
     ],
     [
-      "a publisher who a crash kept from hearing itself",
+      "a publisher whose own publication a crash lost",
       () =>
         begun()
           .deliver("s1", undefined, "a", "b", "c")
@@ -105,13 +111,17 @@ describe("a history without offsets that is as promised", () => {
   });
 });
 
-describe("a history without offsets in which one thing is wrong", () => {
+describe("a history without offsets and with one fault", () => {
   it.each<[string, () => HistoryBuilder, readonly string[]]>([
     ["a loss in the middle", () => begun().deliver("s1", undefined, "a", "c"), ["lost s1 middle"]],
-    ["a loss at the beginning", () => begun().deliver("s1", undefined, "b", "c"), ["lost s1 first"]],
+    [
+      "a loss at the beginning",
+      () => begun().deliver("s1", undefined, "b", "c"),
+      ["lost s1 first"],
+    ],
     ["a loss at the end", () => begun().deliver("s1", undefined, "a", "b"), ["lost s1 last"]],
     [
-      "a loss told of when it is cut later",
+      "a loss before a later cut",
       () => begun().deliver("s1", undefined, "a", "c").detach("s1").subscribe("s1"),
       ["lost s1 middle"],
     ],
@@ -152,7 +162,7 @@ describe("a history without offsets in which one thing is wrong", () => {
       ["swapped s1"],
     ],
     [
-      "two swapped by who hears them first",
+      "two publications swapped by the first subscriber",
       () =>
         new HistoryBuilder("none")
           .subscribe("s1")
@@ -181,7 +191,7 @@ describe("a history without offsets in which one thing is wrong", () => {
       ["swapped s3"],
     ],
     [
-      "a refused value heard later",
+      "a refused value delivered later",
       () =>
         begun()
           .deliver("s1", undefined, "a", "b", "c")
@@ -191,7 +201,7 @@ describe("a history without offsets in which one thing is wrong", () => {
       ["resurrected s1"],
     ],
     [
-      "a refused value heard before",
+      "a refused value delivered before",
       () =>
         begun()
           .deliver("s1", undefined, "a", "b", "c")
@@ -201,12 +211,12 @@ describe("a history without offsets in which one thing is wrong", () => {
       ["resurrected s1"],
     ],
     [
-      "a value that nobody published",
+      "an unpublished value",
       () => begun().deliver("s1", undefined, "a", "b", "c", "x"),
       ["invented s1"],
     ],
     [
-      "a publisher told too soon",
+      "a publisher that is answered too early",
       () =>
         begun()
           .deliver("s1", undefined, "a", "b", "c")
@@ -218,7 +228,7 @@ describe("a history without offsets in which one thing is wrong", () => {
       ["late s1"],
     ],
     [
-      "a delivery to nobody",
+      "a delivery without a subscription",
       () =>
         begun()
           .deliver("s1", undefined, "a", "b", "c")
@@ -228,12 +238,12 @@ describe("a history without offsets in which one thing is wrong", () => {
       ["stray s1"],
     ],
     [
-      "somebody who didn't come back",
+      "a subscriber that didn't return",
       () => begun().deliver("s1", undefined, "a", "b", "c").signal("s1"),
       ["absent s1"],
     ],
     [
-      "somebody who isn't present",
+      "a subscriber that isn't present",
       () => begun().deliver("s1", undefined, "a", "b", "c").settle().presence("id-s2", "id-s3"),
       ["presence s1"],
     ],
@@ -241,7 +251,7 @@ describe("a history without offsets in which one thing is wrong", () => {
     expect(history().settle().violationLines()).toEqual(wrong);
   });
 
-  it("is told of a loss in the middle though it never settles", () => {
+  it("reports a loss in the middle although the run never settles", () => {
     const reported = begun().deliver("s1", undefined, "a", "c").detach("s1");
     expect(reported.violationLines()).toEqual(["lost s1 middle"]);
   });
@@ -253,7 +263,7 @@ describe("a history without offsets in which one thing is wrong", () => {
     );
   });
 
-  it("allows a value on each of two channels and not one that was published on another", () => {
+  it("allows a value on each of two channels, and not one of another channel", () => {
     const reported = new HistoryBuilder("none").subscribe("s1");
     reported.add({
       process: "publisher",

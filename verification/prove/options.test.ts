@@ -8,7 +8,7 @@ const options = (...given: readonly string[]) => {
 };
 
 describe("the command line of the proof", () => {
-  it("makes all faults for a minute, with a seed of its own", () => {
+  it("injects all faults for a minute, with a random seed", () => {
     const { seed, seconds, deliveries, faults, remote } = options();
     expect({ seed, seconds, deliveries, remote }).toEqual({
       seed: 17,
@@ -28,7 +28,7 @@ describe("the command line of the proof", () => {
     expect(options("--faults", "none").faults.size).toBe(0);
   });
 
-  it("takes numbers, a folder and what is to be left out", () => {
+  it("takes numbers, a folder and a protection", () => {
     expect(
       options("--seed=5", "--seconds", "90", "--deliveries", "1000000", "--folder", "x", "--edn"),
     ).toMatchObject({ seed: 5, seconds: 90, deliveries: 1_000_000, folder: "x", edn: true });
@@ -52,7 +52,7 @@ describe("the command line of the proof", () => {
     expect(parsed.outcome === "refused" ? parsed.problem : "").toMatch(problem);
   });
 
-  it("makes the faults that show a missing protection, unless others are asked for", () => {
+  it("injects the faults that reveal a missing protection by default", () => {
     const rates = options("--without", "crash-alarm").faults;
     expect([...rates.keys()]).toEqual(["crash-channel"]);
     expect([...options("--without", "crash-alarm", "--faults", "kill").faults.keys()]).toEqual([
@@ -60,7 +60,7 @@ describe("the command line of the proof", () => {
     ]);
   });
 
-  it("makes only faults of the network with a deployed server", () => {
+  it("injects only network faults with a deployed server", () => {
     const secrets = { API_KEY: "key", TOKEN_HMAC_SECRET_KEY: "secret" };
     const parsed = parseOptions(["--url", "https://example.com"], secrets, 1);
     if (parsed.outcome !== "options") throw new Error("refused");
@@ -72,7 +72,7 @@ describe("the command line of the proof", () => {
     });
   });
 
-  it("says what it can be asked", () => {
+  it("has a help text with all options", () => {
     expect(parseOptions(["--help"], {}, 1)).toEqual({ outcome: "help" });
   });
 });

@@ -3,7 +3,7 @@ import { complaintsOf } from "./complaints.ts";
 import { followedWorld } from "./followed-world.ts";
 
 describe("a channel whose clock was set back", () => {
-  it("[L3] loses nothing, though its lives can't be told apart by when they began", () => {
+  it("[L3] loses nothing, although its instances can't be ordered by their start times", () => {
     const { world, subscription, publish } = followedWorld("keep:a");
     const received = [publish(1_000)];
     const channel = world.channel("keep:a");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { kindOf } from "./complaint-kind.ts";
 
 describe("the kind of a complaint", () => {
-  it("is the same whoever, wherever and whenever it was", () => {
+  it("doesn't depend on the client, the channel or the offsets", () => {
     const one = kindOf("c1 on keep:a is at epoch1:7 and not at epoch2:13");
     expect(kindOf("c12 on tell:e is at epoch3:0 and not at epoch1:1")).toBe(one);
     expect(kindOf("few:b is followed by g1,g2, needed by g3")).toBe(
@@ -10,7 +10,7 @@ describe("the kind of a complaint", () => {
     );
   });
 
-  it("differs with what is wrong", () => {
+  it("depends on the fault", () => {
     expect(kindOf("c1 was closed with 3000")).not.toBe(kindOf("c1 was unsubscribed with 3000"));
   });
 

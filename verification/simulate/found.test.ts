@@ -73,7 +73,7 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
     },
   },
   {
-    name: "[R2] a client recovers though another life of the channel's object is heard of while its read is under way",
+    name: "[R2] a client recovers although another instance of the channel object appears during its read",
     plan: {
       seed: 67643581,
       faultShare: 0,
@@ -104,7 +104,7 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
     },
   },
   {
-    name: "[R2] and though more is published in that life before the read is answered",
+    name: "[R2] and although that instance publishes before the read is answered",
     plan: {
       seed: 77364689,
       faultShare: 0,
@@ -126,7 +126,7 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
   },
 ];
 
-describe("what the simulator found once", () => {
+describe("a fault that the simulator found", () => {
   it.each(found)("$name", ({ plan }) => {
     expect(run(plan).complaints).toEqual([]);
   });

@@ -53,31 +53,28 @@ class FurtherClients {
   }
 }
 
-describe.each(["keep:a", "last:a"])(
-  "a client of %s that has been further than its gateway",
-  (name) => {
-    it("[O3] isn't answered by what was asked before it was so far", () => {
-      const test = new FurtherClients(name);
-      const { world } = test;
-      test.subscriber("a", "g1");
-      const [first, second] = [test.subscriber("b", "g2"), test.subscriber("c", "g2")];
-      world.pass(500);
-      test.publish(1);
-      test.told = { requestMs: 6_000, answerMs: 5 };
-      test.publish(2);
-      test.asked = { requestMs: 5, answerMs: 3_000 };
-      test.move(first);
-      world.pass(300);
-      test.publish(2);
-      test.move(second);
-      world.pass(20_000);
-      expect(complaintsOf(world)).toEqual([]);
-    });
-  },
-);
+describe.each(["keep:a", "last:a"])("a client of %s that is ahead of its gateway", (name) => {
+  it("[O3] isn't answered with a reply that was requested before the client's position was reached", () => {
+    const test = new FurtherClients(name);
+    const { world } = test;
+    test.subscriber("a", "g1");
+    const [first, second] = [test.subscriber("b", "g2"), test.subscriber("c", "g2")];
+    world.pass(500);
+    test.publish(1);
+    test.told = { requestMs: 6_000, answerMs: 5 };
+    test.publish(2);
+    test.asked = { requestMs: 5, answerMs: 3_000 };
+    test.move(first);
+    world.pass(300);
+    test.publish(2);
+    test.move(second);
+    world.pass(20_000);
+    expect(complaintsOf(world)).toEqual([]);
+  });
+});
 
-describe("who recovers the newest publication", () => {
-  it("[R2] gets it though another life of the channel is heard of while it is read", () => {
+describe("a client that recovers the newest publication", () => {
+  it("[R2] gets it although another instance of the channel appears during the read", () => {
     const test = new FurtherClients("last:a");
     const { world } = test;
     test.subscriber("a", "g1");
@@ -101,8 +98,8 @@ describe("who recovers the newest publication", () => {
   });
 });
 
-describe("a gateway that can't be told anything", () => {
-  it("[L3] begins anew for a client that has been further, when what it misses is gone", () => {
+describe("a gateway that no delivery reaches", () => {
+  it("[L3] begins anew for a client that is ahead, when the missed publications are gone", () => {
     const test = new FurtherClients("few:b");
     const { world } = test;
     const behind = test.subscriber("a", "g1");

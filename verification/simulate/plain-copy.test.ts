@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { plainCopy } from "./plain-copy.ts";
 import { Timeline } from "./timeline.ts";
 
-describe("a copy of what one object sends another", () => {
-  it("is what structured cloning gives, and shares nothing with the original", () => {
+describe("a copy of data that one object sends to another", () => {
+  it("equals a structured clone, and shares nothing with the original", () => {
     const original = {
       text: "a",
       list: [1, null, undefined, { version: 2n }],
@@ -17,7 +17,7 @@ describe("a copy of what one object sends another", () => {
   });
 
   it.each([{ of: () => 1 }, { of: Symbol("a") }, { of: new Timeline(0) }, { of: [new Date()] }])(
-    "isn't made of what couldn't be sent",
+    "throws for data that can't be sent",
     (original) => {
       expect(() => plainCopy(original)).toThrow(TypeError);
     },

@@ -16,7 +16,7 @@ describe.each(["keep:a", "none:a"])("a call of the relay, on %s", (name) => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L1] is heard once when its answer was lost and it was repeated", () => {
+  it("[L1] takes effect once when its answer was lost and it was repeated", () => {
     const { world, outcomes, subscription, publish } = followedWorld(name);
     outcomes.plan("deliver", { requestMs: 5 });
     const first = publish();
@@ -26,7 +26,7 @@ describe.each(["keep:a", "none:a"])("a call of the relay, on %s", (name) => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L1] is heard once when it was so late that it was repeated", () => {
+  it("[L1] takes effect once when it was so late that it was repeated", () => {
     const { world, outcomes, subscription, publish } = followedWorld(name);
     outcomes.plan("deliver", { requestMs: 15_000, answerMs: 5 });
     const first = publish(11_000);
@@ -37,7 +37,7 @@ describe.each(["keep:a", "none:a"])("a call of the relay, on %s", (name) => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L1] is heard once when the network repeats it, also after the gateway has slept", () => {
+  it("[L1] takes effect once when the network repeats it, also after the gateway's hibernation", () => {
     const { world, outcomes, subscription, publish } = followedWorld(name);
     outcomes.plan("deliver", { requestMs: 5, answerMs: 5, againMs: 20_000 });
     const received = [publish(5_000), publish(5_000)];
@@ -48,7 +48,7 @@ describe.each(["keep:a", "none:a"])("a call of the relay, on %s", (name) => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L1] is heard once when later ones overtook it", () => {
+  it("[L1] takes effect once when later calls overtook it", () => {
     const { world, outcomes, subscription, publish } = followedWorld(name);
     outcomes.plan("deliver", { requestMs: 13_000, answerMs: 5 });
     // The second publish shares the call that follows once the first call is given up.
@@ -60,7 +60,7 @@ describe.each(["keep:a", "none:a"])("a call of the relay, on %s", (name) => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L2] is made one at a time, and what happens meanwhile shares the next one", () => {
+  it("[L2] is the only one in flight, and the entries that come meanwhile share the next one", () => {
     const { world, outcomes, subscription, publish } = followedWorld(name);
     outcomes.plan("deliver", { requestMs: 5, answerMs: 2_000 });
     const received = [publish(), publish(), publish()];
@@ -71,8 +71,8 @@ describe.each(["keep:a", "none:a"])("a call of the relay, on %s", (name) => {
   });
 });
 
-describe.each(["keep:a", "none:a"])("objects that come and go, on %s", (name) => {
-  it("[L7] a gateway that sleeps between publications misses none and repeats none", () => {
+describe.each(["keep:a", "none:a"])("objects that hibernate and crash, on %s", (name) => {
+  it("[L7] a gateway that hibernates between publications misses none and repeats none", () => {
     const { world, subscription, publish } = followedWorld(name);
     const received: string[] = [];
     for (let times = 0; times < 3; times++) {
@@ -84,7 +84,7 @@ describe.each(["keep:a", "none:a"])("objects that come and go, on %s", (name) =>
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L5] a gateway whose sockets close is forgotten, and its clients go on elsewhere", () => {
+  it("[L5] a gateway whose sockets close is forgotten, and its clients continue on another one", () => {
     const { world, subscription, publish } = followedWorld(name);
     const before = publish();
     world.gateway("g1").close();
@@ -117,7 +117,7 @@ describe.each(["keep:a", "none:a"])("objects that come and go, on %s", (name) =>
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L5] a channel whose memory is cold knows who follows it", () => {
+  it("[L5] a channel object without memory knows its gateways", () => {
     const { world, subscription, publish } = followedWorld(name);
     const first = publish();
     world.channel(name).evict();
@@ -129,7 +129,7 @@ describe.each(["keep:a", "none:a"])("objects that come and go, on %s", (name) =>
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L1] a late call of a crashed life of the channel's object is no news", () => {
+  it("[L1] a late call of a crashed instance of the channel object has no effect", () => {
     const { world, outcomes, subscription, publish } = followedWorld(name);
     const received = [publish()];
     outcomes.plan("deliver", { requestMs: 5, answerMs: 5, againMs: 9_000 });
@@ -144,7 +144,7 @@ describe.each(["keep:a", "none:a"])("objects that come and go, on %s", (name) =>
 });
 
 describe("a channel with history", () => {
-  it("[L4] that crashes between commit and delivery tells its gateways within 8 s", () => {
+  it("[L4] that crashes between commit and delivery informs its gateways within 8 s", () => {
     const { world, subscription, publish } = followedWorld("keep:a");
     const received = [publish(60_000)];
     world.channel("keep:a").crashesAtCommit = true;
@@ -155,7 +155,7 @@ describe("a channel with history", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L4] tells them also when it crashes with a call under way that was lost", () => {
+  it("[L4] informs them also when it crashes while a lost call is in flight", () => {
     const { world, outcomes, subscription, publish } = followedWorld("keep:a");
     outcomes.plan("deliver", {});
     const received = [publish()];
@@ -165,7 +165,7 @@ describe("a channel with history", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L3] that has lost what a gateway missed makes it tell its subscribers, who go on from there", () => {
+  it("[L3] that can't give a gateway the missed publications causes signals to its subscribers, which then continue", () => {
     const { world, outcomes, subscription, publish } = followedWorld("few:a");
     const received = [publish()];
     world.channel("few:a").crashesAtCommit = true;
@@ -181,7 +181,7 @@ describe("a channel with history", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L4] isn't kept from telling a gateway by an old question of that gateway that comes late", () => {
+  it("[L4] informs a gateway although an old request of that gateway arrives late", () => {
     const { world, outcomes, subscription, client, publish } = followedWorld("keep:a");
     client.unsubscribe("keep:a", false);
     world.pass(1_000);
@@ -195,7 +195,7 @@ describe("a channel with history", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L3] tells a gateway that something is missing when an old question of it seems to pass it over", () => {
+  it("[L3] informs a gateway of missing entries although an old request of it seems to skip them", () => {
     const { world, outcomes, subscription, client, publish } = followedWorld("keep:a");
     client.unsubscribe("keep:a", false);
     world.pass(1_000);
@@ -210,8 +210,8 @@ describe("a channel with history", () => {
   });
 });
 
-describe("a gateway that misses something", () => {
-  it("[L3] passes on what comes while it reads that, after it", () => {
+describe("a gateway that misses entries", () => {
+  it("[L3] passes on publications that come during its read after the missed ones", () => {
     const { world, outcomes, subscription, publish } = followedWorld("keep:a");
     world.channel("keep:a").crashesAtCommit = true;
     const received = [publish()];
@@ -225,7 +225,7 @@ describe("a gateway that misses something", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L3] says so on a channel without history", () => {
+  it("[L3] signals it on a channel without history", () => {
     const { world, outcomes, subscription, client, publish } = followedWorld("none:a");
     client.unsubscribe("none:a", false);
     world.pass(1_000);
@@ -239,7 +239,7 @@ describe("a gateway that misses something", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L3] is told of what came between a call under way and an old question of it that came late", () => {
+  it("[L3] gets the entries between a call in flight and its old request that arrived late", () => {
     const { world, outcomes, subscription, client, publish } = followedWorld("keep:a");
     client.unsubscribe("keep:a", false);
     world.pass(1_000);
@@ -255,8 +255,8 @@ describe("a gateway that misses something", () => {
   });
 });
 
-describe("who publishes to what it is subscribed to", () => {
-  it("[O6] and leaves and comes back at once, is answered in that order", () => {
+describe("a subscriber that publishes", () => {
+  it("[O6] and unsubscribes and subscribes at once is answered in that order", () => {
     const { world, outcomes, client, subscription, publish } = followedWorld("keep:a");
     // For another subscriber the gateway follows the channel anyway, and needs no request.
     const other = world.client();
@@ -274,7 +274,7 @@ describe("who publishes to what it is subscribed to", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[O4] hears its publication before the reply, however late the relay is", () => {
+  it("[O4] receives its publication before the reply, however late the relay is", () => {
     const { world, outcomes, client, subscription } = followedWorld("keep:a");
     outcomes.plan("deliver", { requestMs: 3_000, answerMs: 5 });
     client.publish("keep:a");
@@ -286,7 +286,7 @@ describe("who publishes to what it is subscribed to", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[O4] hears it before the reply also when another life of the channel's object tells of it", () => {
+  it("[O4] receives it before the reply also from another instance of the channel object", () => {
     const { world, outcomes, client, subscription } = followedWorld("keep:a");
     outcomes.plan("deliver", {});
     client.publish("keep:a");
@@ -298,7 +298,7 @@ describe("who publishes to what it is subscribed to", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[O4] hears that the stream is lost before the reply, if its publication is lost with it", () => {
+  it("[O4] gets the signal of insufficient state before the reply if its publication is lost", () => {
     const { world, outcomes, client, subscription } = followedWorld("few:a");
     outcomes.plan("deliver", ...Array.from({ length: 6 }, () => ({ errorMs: 1 })));
     client.publish("few:a");
@@ -314,8 +314,8 @@ describe("who publishes to what it is subscribed to", () => {
   });
 });
 
-describe("a gateway that asks a channel", () => {
-  it("[O6] asks again, once, what may not have been heard", () => {
+describe("a gateway that sends requests to a channel object", () => {
+  it("[O6] repeats a request of unknown outcome once", () => {
     const { world, outcomes, client, subscription, publish } = followedWorld("keep:a");
     client.unsubscribe("keep:a", false);
     const missed = publish();
@@ -326,7 +326,7 @@ describe("a gateway that asks a channel", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[O3] joins what it reads for who subscribes with what it is told meanwhile", () => {
+  it("[O3] merges a subscriber's read with the entries that arrive meanwhile", () => {
     const { world, outcomes, client, subscription, publish } = followedWorld("keep:a");
     client.unsubscribe("keep:a", false);
     world.pass(1_000);
@@ -343,7 +343,7 @@ describe("a gateway that asks a channel", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L6] joins what it reads for one who comes back with what the others hear meanwhile", () => {
+  it("[L6] merges a returning client's read with the publications that the others receive meanwhile", () => {
     const { world, outcomes, subscription, publish } = followedWorld("keep:a");
     const back = world.client();
     back.connect();
@@ -362,7 +362,7 @@ describe("a gateway that asks a channel", () => {
     expect(complaintsOf(world)).toEqual([]);
   });
 
-  it("[L7] tells its subscribers that they lost the stream when nothing could be noted of it before it slept", () => {
+  it("[L7] signals insufficient state to its subscribers if no cursor could be saved before its hibernation", () => {
     const outcomes = new PlannedOutcomes();
     const noted = Array.from({ length: 120 }, (_, index) => `none:${index}`);
     const world = new World({

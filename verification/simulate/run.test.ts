@@ -5,14 +5,14 @@ import { run } from "./run.ts";
 const historyOf = (seed: number) => run(planOf(seed)).world.eventLog.events;
 
 describe("a plan", () => {
-  it("comes to the same each time, whatever ran before it", () => {
+  it("has the same outcome each time, whatever ran before", () => {
     const first = historyOf(7);
     for (const seed of [8, 9, 10]) historyOf(seed);
     expect(historyOf(7)).toEqual(first);
     expect(first.length).toBeGreaterThan(10);
   });
 
-  it("comes to the same on databases of its own as on those that others have used", () => {
+  it("has the same outcome on new databases as on reused ones", () => {
     for (let seed = 1; seed <= 20; seed++) {
       const plan = { ...planOf(seed), freshDatabases: false };
       const fresh = run({ ...plan, freshDatabases: true });

@@ -21,7 +21,7 @@ const tried =
   (plan: Plan): Tried => ({ fails: fails(plan), outcomes: twelve });
 
 describe("shrinking", () => {
-  it("leaves of a plan only the steps that it needs to fail", () => {
+  it("keeps only the steps that the plan needs to fail", () => {
     const plan = Array.from({ length: 300 }, (_, seed) => planOf(seed)).find(hasCrashAfterRemoval);
     if (plan === undefined) throw new Error("no such plan");
     const smallest = shrink(plan, tried(hasCrashAfterRemoval));
@@ -30,7 +30,7 @@ describe("shrinking", () => {
     expect(smallest).toMatchObject({ faultShare: 0, gateways: 1, seed: plan.seed });
   });
 
-  it("lets all calls go as they should but those that it needs to fail", () => {
+  it("keeps only the call faults that the plan needs to fail", () => {
     const smallest = shrink({ ...planOf(1), faultShare: 0.2 }, tried(hasTwoFaultyCalls));
     expect(smallest.outcomes).toEqual({
       "ask g1 few:b 3": { requestMs: 2 },

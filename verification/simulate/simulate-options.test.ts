@@ -15,7 +15,7 @@ describe("the options of npm run simulate", () => {
     });
   });
 
-  it("say how many seeds, from which on, for how long and whether failures are made small", () => {
+  it("set the number of seeds, the first one, the time, and whether to shrink", () => {
     const args = ["--seconds", "60", "--first", "5", "--shrink"];
     expect(parseOptions(args)).toMatchObject({
       options: { first: 5, seeds: Number.POSITIVE_INFINITY, seconds: 60, shrink: true },
@@ -31,7 +31,7 @@ describe("the options of npm run simulate", () => {
     { args: ["--seconds", "1.5"], named: "--seconds" },
     { args: ["--seed", "x"], named: "--seed" },
     { args: ["12"], named: "12" },
-  ])("are refused by name when they are wrong: $args", ({ args, named }) => {
+  ])("are refused by name: $args", ({ args, named }) => {
     const parsed = parseOptions(args);
     expect(parsed.outcome).toBe("bad");
     expect(parsed).toHaveProperty("problem", expect.stringContaining(named));

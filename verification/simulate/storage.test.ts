@@ -23,7 +23,7 @@ describe.each([
   const create = "CREATE TABLE item (value INTEGER)";
   const insert = "INSERT INTO item VALUES (?)";
 
-  it("[O2] lets nothing leave before what was written is durable, and everything in order then", () => {
+  it("[O2] holds output until the writes are durable, and then sends it in order", () => {
     const { timeline, seen: observed, storage } = make();
     storage.gate(() => observed.push("nothing to wait for"));
     storage.run(create);
@@ -37,7 +37,7 @@ describe.each([
     expect(observed.slice(1)).toEqual(["committed", "first", "second", "third"]);
   });
 
-  it("forgets with a crash what wasn't durable, and keeps what was", () => {
+  it("loses with a crash the writes that weren't durable, and no others", () => {
     const { timeline, seen: observed, storage, values } = make();
     storage.run(create);
     storage.run(insert, 1);
@@ -54,7 +54,7 @@ describe.each([
     expect(storage.clean).toBe(true);
   });
 
-  it("forgets a table that a crash took back", () => {
+  it("drops a table whose creation a crash undid", () => {
     const { storage, values } = make();
     storage.run(create);
     storage.crash();
@@ -63,7 +63,7 @@ describe.each([
     expect(values()).toEqual([]);
   });
 
-  it("lets nothing leave after a write that failed, and undoes with the crash what came before and after it", () => {
+  it("sends no output after a failed write, and the crash undoes the writes around it", () => {
     const { timeline, seen: observed, storage, values } = make();
     storage.run(create);
     timeline.pass(10);
@@ -78,7 +78,7 @@ describe.each([
     expect(observed).toEqual(["committed", "failed", "restored"]);
   });
 
-  it("leaves nothing to the next who uses the database", () => {
+  it("leaves nothing in the database for its next user", () => {
     const { timeline, storage } = make();
     storage.run(create);
     storage.run(insert, 1);

@@ -10,7 +10,7 @@ import { run } from "./run.ts";
 describe.each(Array.from({ length: 20 }, (_, block) => ({ first: block * 100 + 1 })))(
   "worlds with faults, from seed $first on",
   ({ first }) => {
-    it("[L1] lose nothing, repeat nothing, forget nobody and keep nobody who left", () => {
+    it("[L1] lose nothing, repeat nothing, forget no subscriber and keep no client that left", () => {
       const found = Array.from({ length: 100 }, (_, index) => first + index).flatMap((seed) =>
         run(planOf(seed)).complaints.map((complaint) => `seed ${seed}: ${complaint}`),
       );

@@ -43,7 +43,7 @@ function written({ status, body, encoding, keptAlive, interim }: Said): string {
 }
 
 describe("AnswerReader", () => {
-  it("finds where each answer ends, whatever the chunks", () => {
+  it("finds the end of each answer, whatever the chunks", () => {
     const cut = answers.chain((said) =>
       fc
         .tuple(...said.map((one) => chunked(Buffer.from(written(one)))))
@@ -79,7 +79,7 @@ describe("AnswerReader", () => {
     expect(() => new AnswerReader().take(Buffer.from(text))).toThrow(problem);
   });
 
-  it("doesn't take the length of one answer for that of the next", () => {
+  it("doesn't apply the length of one answer to the next", () => {
     const reader = new AnswerReader();
     reader.take(Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"));
     expect(() => reader.take(Buffer.from("HTTP/1.1 200 OK\r\n\r\n"))).toThrow("says no length");

@@ -10,7 +10,7 @@ describe("the steps of a connect", () => {
     { send: "last", answer: '"id":2' },
   ];
 
-  it("sends each step when the one before was answered, however the answers come", () => {
+  it("sends each step when the one before is answered, however the answers are split", () => {
     const text = 'hello {"id":1} {"id":1,"push":{}} {"id":2}';
     fc.assert(
       fc.property(fc.nat({ max: text.length }), fc.nat({ max: text.length }), (one, other) => {
@@ -24,7 +24,7 @@ describe("the steps of a connect", () => {
     );
   });
 
-  it("doesn't take what answered one step for the answer to the next", () => {
+  it("doesn't use the answer of one step for the next", () => {
     const progress = new ConnectSteps({
       path: "/",
       steps: [steps[0], steps[0]].flatMap((step) => step ?? []),
@@ -36,7 +36,7 @@ describe("the steps of a connect", () => {
     expect(progress.done).toBe(true);
   });
 
-  it("is done at once where there are no steps", () => {
+  it("is done at once if there are no steps", () => {
     const progress = new ConnectSteps({ path: "/", steps: [] });
     expect(progress.take("")).toEqual([]);
     expect(progress.done).toBe(true);
@@ -44,13 +44,13 @@ describe("the steps of a connect", () => {
 });
 
 describe("streamPosition", () => {
-  it("is that of the reply, and not of the publications in it", () => {
+  it("is the reply's, not a publication's", () => {
     const reply =
       '{"id":1,"connect":{}}\n{"id":2,"subscribe":{"epoch":"abcd","publications":[{"data":{"text":"x"},"offset":7}],"offset":9}}';
     expect(streamPosition(reply)).toEqual({ epoch: "abcd", offset: 9 });
   });
 
-  it("begins at 0 where no offset is said, and is undefined without an epoch", () => {
+  it("is at 0 without an offset, and undefined without an epoch", () => {
     expect(streamPosition('{"id":2,"subscribe":{"epoch":"abcd"}}')).toEqual({
       epoch: "abcd",
       offset: 0,

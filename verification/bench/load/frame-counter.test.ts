@@ -52,7 +52,7 @@ const received = serverFrames.chain((frames) =>
 const shared = Buffer.alloc(300_001, "~");
 
 describe("FrameCounter", () => {
-  it("counts the same whatever the chunks, in a buffer that holds older bytes too", () => {
+  it("counts the same whatever the chunks, in a buffer that also holds older bytes", () => {
     fc.assert(
       fc.property(received, fc.nat({ max: 3 }), ({ frames, cut }, start) => {
         const recorded = new RecordedEvents();
@@ -80,7 +80,7 @@ describe("FrameCounter", () => {
     );
   });
 
-  it("doesn't take the bytes of lengths for publications", () => {
+  it("doesn't count the bytes of lengths as publications", () => {
     const recorded = new RecordedEvents();
     for (const length of [0x7e, 0x7e7e, 0x7e_7e_7e]) {
       const bytes = encoded({ opcode: 1, payload: Buffer.alloc(length, "x") });
@@ -89,7 +89,7 @@ describe("FrameCounter", () => {
     expect(recorded.all).toEqual({ publications: 0, frames: 3, events: [] });
   });
 
-  it("takes a frame like a ping for a frame where the system has no such ping", () => {
+  it("counts a frame like a ping if the system has no such ping", () => {
     const recorded = new RecordedEvents("");
     const bytes = encoded({ opcode: 1, payload: Buffer.from(ping) });
     recorded.counter.take(bytes, 0, bytes.length);
@@ -100,7 +100,7 @@ describe("FrameCounter", () => {
     ["a masked frame", [0x81, 0x81, 0, 0, 0, 0, 0x7e]],
     ["a frame with reserved bits", [0xc1, 1, 0x7e]],
     ["a frame without end", [0x82, 127, 255, 255, 255, 255, 255, 255, 255, 255, 0x7e]],
-  ])("stops at %s and says so", (problem, bytes) => {
+  ])("reports %s and stops", (problem, bytes) => {
     const recorded = new RecordedEvents();
     recorded.counter.take(Buffer.from(bytes), 0, bytes.length);
     expect(recorded.all).toMatchObject({ publications: 0, events: [problem] });
@@ -108,7 +108,7 @@ describe("FrameCounter", () => {
 });
 
 describe("FramePayloads", () => {
-  it("gives the payloads of all but control frames, whatever the chunks", () => {
+  it("gives the payloads of all frames but control frames, whatever the chunks", () => {
     fc.assert(
       fc.property(received, ({ frames, cut }) => {
         const payloads = new FramePayloads();
@@ -124,7 +124,7 @@ describe("FramePayloads", () => {
     );
   });
 
-  it("keeps what it gave when the buffer is used again", () => {
+  it("keeps its payloads when the buffer is reused", () => {
     const bytes = encoded({ opcode: 1, payload: Buffer.from("~1000000") });
     const given = new FramePayloads().take(bytes);
     bytes.fill(0);

@@ -7,7 +7,7 @@ const anyIndex = fc.nat({ max: 8_999_999 });
 const anySize = fc.integer({ min: smallestDataBytes, max: 2000 });
 
 describe("publicationData", () => {
-  it("is JSON of exactly so many bytes with the marker once, whatever its number", () => {
+  it("is JSON of the given size with one marker, whatever its number", () => {
     fc.assert(
       fc.property(anyIndex, anySize, (index, bytes) => {
         const data = publicationData(index, bytes);
@@ -18,7 +18,7 @@ describe("publicationData", () => {
     );
   });
 
-  it("carries its number through JSON that is wrapped and escaped, with others in one frame", () => {
+  it("is found in wrapped and escaped JSON, among others in one frame", () => {
     fc.assert(
       fc.property(fc.array(anyIndex), anySize, (indexes, bytes) => {
         const wrapped = indexes.map((index) => JSON.stringify(publicationData(index, bytes)));
@@ -27,18 +27,18 @@ describe("publicationData", () => {
     );
   });
 
-  it("says that a marker without a number isn't ours", () => {
+  it("gives NaN for a marker without a number", () => {
     expect(publicationIndexes(Buffer.from('"~12x4567" ~123'))).toEqual([Number.NaN, Number.NaN]);
   });
 
-  it("refuses sizes and numbers that it has no room for", () => {
+  it("refuses sizes and numbers that don't fit", () => {
     expect(() => publicationData(0, smallestDataBytes - 1)).toThrow(RangeError);
     expect(() => publicationData(9_000_000, 100)).toThrow(RangeError);
   });
 });
 
 describe("NumberedRequest", () => {
-  it("is the POST of the publication with that number, though earlier ones aren't sent yet", () => {
+  it("is the POST of the publication with that number, even before earlier ones are sent", () => {
     fc.assert(
       fc.property(fc.array(anyIndex), anySize, (indexes, bytes) => {
         const post = (index: number) => ({

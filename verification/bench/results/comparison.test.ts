@@ -6,7 +6,7 @@ const point = (findings: Parameters<typeof comparisonsOf>[0]) =>
   comparisonsOf(findings)[0]?.points[0]?.systems ?? [];
 
 describe("findings side by side", () => {
-  it("holds Dormouse's medians against the limit program's and the best of the others'", () => {
+  it("compares Dormouse's medians with the limit's and the best other server's", () => {
     const systems = point([
       finding("partyserver", [50]),
       finding("ws", [100, 90, 5_000]),
@@ -24,7 +24,7 @@ describe("findings side by side", () => {
     });
   });
 
-  it("takes the lowest of the others where lower is better", () => {
+  it("compares with the lowest other server where lower is better", () => {
     const latency = { measure: "p99", unit: "ms", better: "lower" } as const;
     const systems = point([
       finding("gateway", [12], latency),
@@ -34,14 +34,14 @@ describe("findings side by side", () => {
     expect(systems[0]?.toOthers).toBe(3);
   });
 
-  it("holds nothing against anything but Dormouse, or against what wasn't measured", () => {
+  it("compares only Dormouse, and only with measured systems", () => {
     const systems = point([finding("channel", [1]), finding("ws", [2]), finding("null", [3])]);
     expect(systems.map(({ toLimit }) => toLimit)).toEqual([undefined, undefined, undefined]);
     expect(systems.map(({ toOthers }) => toOthers)).toEqual([0.5, undefined, undefined]);
     expect(point([finding("channel", [1]), finding("limit", [0])])[0]?.toLimit).toBeUndefined();
   });
 
-  it("compares only what was measured at the same point, by the same measure", () => {
+  it("compares only findings of the same measure at the same point", () => {
     const comparisons = comparisonsOf([
       finding("channel", [1]),
       finding("limit", [2], { point: "64 publishers" }),
@@ -58,7 +58,7 @@ describe("findings side by side", () => {
     expect(comparisons[0]?.points[0]?.systems[0]?.toLimit).toBeUndefined();
   });
 
-  it("compares at the same value even where one system's point has a remark", () => {
+  it("compares at the same value even if one system's point has a remark", () => {
     const at = { axis: "%", value: 50 };
     const systems = point([
       finding("channel", [1], { at, point: "50 %" }),
@@ -68,12 +68,12 @@ describe("findings side by side", () => {
     expect(systems.map((each) => each.point)).toEqual(["50 %", "50 %, fell behind"]);
   });
 
-  it("keeps that the load generator was the bottleneck", () => {
+  it("keeps the mark of a load-bound figure", () => {
     const systems = point([finding("ws", [1], { limitedByLoad: true }), finding("limit", [1])]);
     expect(systems.map(({ limitedByLoad }) => limitedByLoad)).toEqual([false, true]);
   });
 
-  it("knows no best of none", () => {
+  it("has no best of no systems", () => {
     expect(bestOf([finding("channel", [1])], ["ws"])).toBeUndefined();
   });
 });

@@ -43,14 +43,14 @@ const publishing: Publishing = {
 };
 
 describe("what deliveries cost", () => {
-  it("is a publication's price for as many as it reaches", () => {
+  it("is a publication's price divided by its subscribers", () => {
     // $0.30 + $0.15 + $1.00 a million publications, of which a million deliveries to 1,000 each take a thousand.
     expect(billOf(deliveryUsage(publishing, million)).total).toBeCloseTo(0.001_45, 9);
     const toOne = { ...publishing, deliveriesPerPublication: 1 };
     expect(billOf(deliveryUsage(toOne, million)).total).toBeCloseTo(1.45, 9);
   });
 
-  it("adds the calls to gateways, and the alarms", () => {
+  it("includes the calls to gateways and the alarms", () => {
     const counts = {
       ...publishing.counts,
       callsBetweenObjects: 3,
@@ -65,7 +65,7 @@ describe("what deliveries cost", () => {
     );
   });
 
-  it("asks the Worker once for all publications of a batch", () => {
+  it("counts one request to the Worker for a batch", () => {
     const usage = deliveryUsage({ ...publishing, publicationsPerRequest: 100 }, million);
     expect(usage).toMatchObject({ workerRequests: 10, objectRequests: 1_000, rowsWritten: 1_000 });
   });
@@ -89,18 +89,18 @@ const idling: Idling = {
 };
 
 describe("what idle connections cost", () => {
-  it("is nothing where clients ping and the runtime answers", () => {
+  it("is nothing if clients ping and the runtime answers", () => {
     expect(billOf(idleUsage(idling)).total).toBe(0);
   });
 
-  it("is a twentieth of a request a ping if those pings are billed after all", () => {
+  it("is a twentieth of a request for each ping if those pings are billed after all", () => {
     // 103.7 G pings a month, 5.18 G requests.
     const bill = billOf(idleUsage({ ...idling, answeredPingsAreBilled: true }));
     expect(bill.total).toBeCloseTo(777.6, 6);
     expect(bill.objectRequests).toBe(bill.total);
   });
 
-  it("is pongs, alarms and time awake where the server pings", () => {
+  it("is pongs, alarms and time awake if the server pings", () => {
     // 200 objects × 103,680 ticks = 20.736 M alarms; 103.68 G pings × 40 µs = 4,147,200 s awake.
     const usage = idleUsage({ ...idling, keepAlive: "server" });
     expect(usage.incomingMessages).toBe(103_680 * million);
@@ -113,7 +113,7 @@ describe("what idle connections cost", () => {
     expect(total).toBeCloseTo(777.6 + 3.1104 + 20.736 + 6.48, 6);
   });
 
-  it("is never more time awake than passes", () => {
+  it("never includes more time awake than passes", () => {
     const usage = idleUsage({ ...idling, keepAlive: "server", secondsPerPing: 1 });
     expect(usage.awakeSeconds).toBe(200 * 2_592_000);
   });

@@ -40,7 +40,7 @@ describe("the curves of a scenario", () => {
     ]);
   });
 
-  it("draws each measure and each axis by itself", () => {
+  it("draws each measure and each axis in a chart of its own", () => {
     const others = findings.map((each) => ({ ...each, measure: "answer to a post, p99" }));
     const sizes = [across("ws", [1], 10, "history"), across("ws", [2], 100, "history")];
     expect(curves([...findings, ...others, ...sizes]).map(({ name }) => name)).toEqual([
@@ -50,20 +50,20 @@ describe("the curves of a scenario", () => {
     ]);
   });
 
-  it("draws nothing of figures that weren't varied", () => {
+  it("draws no chart of figures without a varied quantity", () => {
     expect(curves([finding("ws", [1]), across("ws", [1], 4), across("limit", [1], 4)])).toEqual([]);
   });
 });
 
-describe("the picture of a curve", () => {
+describe("the chart of a curve", () => {
   const svg = chart(findings);
 
-  it("is well formed: each element that is opened is closed, in order", () => {
+  it("is well-formed", () => {
     expect(wellFormed(svg)).toBe(true);
     expect(wellFormed(svg.replace("</g>", ""))).toBe(false);
   });
 
-  it("has a line and an entry of the legend for each system, in its own colour", () => {
+  it("has a line and a legend entry for each system, in its own colour", () => {
     const lines = [...svg.matchAll(/<g data-system="([^"]+)" stroke="([^"]+)"/g)];
     expect(lines.map(([, system]) => system)).toEqual(["channel", "ws"]);
     expect(new Set(lines.map(([, , colour]) => colour)).size).toBe(2);
@@ -71,12 +71,12 @@ describe("the picture of a curve", () => {
     expect(svg).toContain(">ws</text>");
   });
 
-  it("shows the range where rounds differ, and only there", () => {
+  it("shows the range only where rounds differ", () => {
     expect(svg.match(/stroke-width="1.5"/g)).toHaveLength(1);
     expect(svg.match(/<circle/g)).toHaveLength(4);
   });
 
-  it("places more above less, and later ones to the right", () => {
+  it("places larger values higher, and later ones to the right", () => {
     const [, points = ""] = /data-system="channel".*?points="([^"]+)"/.exec(svg) ?? [];
     const [[x1 = 0, y1 = 0] = [], [x2 = 0, y2 = 0] = []] = points
       .split(" ")
@@ -87,12 +87,12 @@ describe("the picture of a curve", () => {
     expect((326 - y2) / (326 - y1)).toBeCloseTo(2, 1);
   });
 
-  it("can be read on a dark page, at its width", () => {
+  it("has a white background and its own width", () => {
     expect(svg).toContain('<rect width="760" height="380" fill="#ffffff"/>');
     expect(svg).toContain('viewBox="0 0 760 380"');
   });
 
-  it("has logarithmic axes where values span more than two decades, and says so", () => {
+  it("has labelled logarithmic axes if values span more than two decades", () => {
     expect(svg).not.toContain("(log)");
     const wide = chart([across("ws", [1], 10), across("ws", [500], 8_000)]);
     expect(wide).toContain("publishers (log)");
@@ -100,13 +100,13 @@ describe("the picture of a curve", () => {
     expect(wellFormed(wide)).toBe(true);
   });
 
-  it("draws zeros, and nothing but zeros", () => {
+  it("draws zeros, also without other values", () => {
     const zeros = chart([across("ws", [0], 1), across("ws", [0], 4)]);
     expect(zeros).not.toMatch(/NaN|Infinity/);
     expect(chart([across("ws", [0], 1), across("ws", [1e6], 4)])).not.toMatch(/NaN|Infinity/);
   });
 
-  it("shows text as text", () => {
+  it("escapes text", () => {
     const evil = [1, 4].map((at) =>
       finding("ws", [at], { measure: `<script>"&`, at: { axis: "publishers", value: at } }),
     );

@@ -12,13 +12,13 @@ Prose $& of people.
 `;
 
 describe("a document with generated sections", () => {
-  it("changes only what stands between the marks of the name", () => {
+  it("changes only the text between the marks", () => {
     expect(withSection(document, "the run", "new $& figures\n")).toBe(
       document.replace("old | figures", () => "\nnew $& figures\n"),
     );
   });
 
-  it("gives the same again when the same is written again", () => {
+  it("is the same when the same text is written again", () => {
     const once = withSection(document, "the bill", "$1");
     expect(withSection(once, "the bill", "$1")).toBe(once);
   });

@@ -21,14 +21,14 @@ function judged(findings: readonly Finding[], given: Goal = goal) {
 
 const limit = finding("limit", [100]);
 
-describe("whether a target was reached", () => {
-  it("is reached when each figure keeps within the bound", () => {
+describe("the outcome of a target", () => {
+  it("is reached when each figure is within the bound", () => {
     const target = judged([finding("channel", [85]), limit]);
     expect(target.outcome).toBe("reached");
     expect(target.figures).toEqual([{ name: "4 publishers", value: 0.85 }]);
   });
 
-  it("is missed when one of them doesn't, and says which", () => {
+  it("is missed when one figure isn't, and names that figure", () => {
     const at64 = { point: "64 publishers" };
     const target = judged([
       finding("channel", [90]),
@@ -40,7 +40,7 @@ describe("whether a target was reached", () => {
     expect(figuresLine(target)).toBe("4 publishers 0.90, 64 publishers 0.80 (!)");
   });
 
-  it("is neither where nothing was measured of it", () => {
+  it("is neither without a measurement", () => {
     expect(judged([finding("channel", [90])]).outcome).toBe("not measured");
     expect(judge([goal], [])[0]?.outcome).toBe("not measured");
   });
@@ -49,7 +49,7 @@ describe("whether a target was reached", () => {
     { is: "at most", value: 1, reached: [1, 0.5], missed: [1.01] },
     { is: "above", value: 1, reached: [1.01], missed: [1, 0.9] },
     { is: "at least", value: 1, reached: [1], missed: [0.99] },
-  ] as const)("takes $is $value as it says", ({ is, value, reached, missed }) => {
+  ] as const)("applies the bound $is $value", ({ is, value, reached, missed }) => {
     const outcomeOf = (figure: number) =>
       judged([], { ...goal, bound: { is, value }, figures: () => [{ name: "x", value: figure }] })
         .outcome;
@@ -57,7 +57,7 @@ describe("whether a target was reached", () => {
     expect(missed.map(outcomeOf)).toEqual(missed.map(() => "missed"));
   });
 
-  it("looks only at the scenario and the measure that it asks for", () => {
+  it("uses only the figures of its scenario and measure", () => {
     const findings = [finding("channel", [90]), limit];
     const elsewhere: ScenarioResult = { name: "channels", question: "How many?", findings };
     expect(judge([goal], [elsewhere])[0]?.outcome).toBe("not measured");
@@ -66,7 +66,7 @@ describe("whether a target was reached", () => {
     expect(judged(others).outcome).toBe("not measured");
   });
 
-  it("names the system too where several are meant", () => {
+  it("names the system if there are several", () => {
     const target = judged([finding("channel", [90]), finding("gateway", [95]), limit], {
       ...goal,
       figures: (found) =>

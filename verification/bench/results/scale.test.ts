@@ -16,7 +16,7 @@ describe("the scale of an axis", () => {
     expect(place(100)).toBeCloseTo(1 / 3, 9);
   });
 
-  it("keeps away from logarithms of zero", () => {
+  it("is linear if a value is zero", () => {
     expect(scaleFor([0, 8_000]).isLogarithmic).toBe(false);
     expect(scaleFor([0, 0]).place(0)).toBe(0);
   });

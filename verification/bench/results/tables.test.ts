@@ -16,7 +16,7 @@ const tables = scenarioTables({
 const table = tables[0]?.table ?? { heads: [], rows: [], right: [] };
 
 describe("the table of a measure", () => {
-  it("has each system's median, range and ratios, and marks what the load generator limited", () => {
+  it("has each system's median, range and ratios, and marks load-bound figures", () => {
     expect(tables[0]?.title).toBe("deliveries a second (higher is better)");
     expect(table.heads).toEqual(["at", "system", "median", "range", "× limit", "× best other", ""]);
     expect(table.rows).toEqual([
@@ -26,7 +26,7 @@ describe("the table of a measure", () => {
     ]);
   });
 
-  it("leaves out columns in which nothing would stand", () => {
+  it("leaves out empty columns", () => {
     const [one] = scenarioTables({ name: "x", question: "?", findings: [finding("ws", [1])] });
     expect(one?.table.heads).toEqual(["at", "system", "median"]);
   });
@@ -37,7 +37,7 @@ describe("the table of a measure", () => {
     expect(lines.map((line) => line.slice(0, end).trimEnd().length)).toEqual([end, end, end]);
   });
 
-  it("keeps its cells apart in Markdown whatever stands in them", () => {
+  it("escapes bars in Markdown cells", () => {
     expect(markdownTable({ heads: ["a|b", "n"], rows: [["x", "1"]], right: [1] })).toBe(
       "| a\\|b | n |\n| --- | ---: |\n| x | 1 |",
     );
@@ -52,11 +52,11 @@ describe("a figure", () => {
     [12.345, "12.3"],
     [0.012_345, "0.0123"],
     [-0.5, "-0.5"],
-  ])("is shown of %d as %s", (value, text) => {
+  ])("shows %d as %s", (value, text) => {
     expect(figure(value)).toBe(text);
   });
 
-  it("is in dollars with cents, or with what matters of less than one", () => {
+  it("is in dollars with cents, or with three significant digits below one", () => {
     expect([dollars(1_234.5), dollars(0.001_45), dollars(0)]).toEqual([
       "$1,234.50",
       "$0.00145",

@@ -29,13 +29,13 @@ const rates = (channel: number, gateway: number) => [
 
 const count = (measure: string, value: number) => finding("channel", [value], { measure });
 
-describe("what the bench must reach", () => {
-  it("is reached by none when nothing was measured", () => {
+describe("the targets of the bench", () => {
+  it("are not measured without findings", () => {
     expect(judged("fan-out", [])).toEqual([]);
     expect(new Set(goals.map(({ part }) => part))).toEqual(new Set("abcdefgh"));
   });
 
-  it("holds fan-out against the limit program, the others and itself without history", () => {
+  it("compare fan-out with the limit, the other servers, and Dormouse without history", () => {
     expect(judged("fan-out", rates(860, 860)).map(({ outcome }) => outcome)).toEqual(
       Array(7).fill("reached"),
     );
@@ -43,12 +43,12 @@ describe("what the bench must reach", () => {
     expect(missed).toHaveLength(5);
   });
 
-  it("asks nothing of the others below 4 publishers", () => {
+  it("compare with the other servers from 4 publishers on", () => {
     const few = [at("channel", 1, 1), at("ws", 100, 1)];
     expect(judged("fan-out", few)).toEqual([]);
   });
 
-  it("holds latency against the best of the others at half load only", () => {
+  it("compare latency with the best other server at half load only", () => {
     const p99 = { measure: "latency under load, p99", unit: "ms", better: "lower" } as const;
     const findings = [at("channel", 5, 50, p99), at("ws", 6, 50, p99), at("socket.io", 9, 50, p99)];
     const worse = [at("channel", 50, 75, p99), at("ws", 6, 75, p99)];
@@ -60,7 +60,7 @@ describe("what the bench must reach", () => {
   it.each([
     { times: [1, 1.2], outcome: "reached" },
     { times: [1, 1.3], outcome: "missed" },
-  ])("takes $times ms with histories of 10 and 10,000 as $outcome", ({ times, outcome }) => {
+  ])("rate $times ms with histories of 10 and 10,000 as $outcome", ({ times, outcome }) => {
     const measure = { measure: "time per publication, by history" };
     const findings = times.map((time, index) =>
       at("channel", time, [10, 10_000][index] ?? 0, measure),
@@ -71,7 +71,7 @@ describe("what the bench must reach", () => {
   it.each([
     { most: 240, outcome: "reached" },
     { most: 500, outcome: "missed" },
-  ])("takes $most ms for 8,000 subscribers as $outcome, if 1,000 take 30", ({ most, outcome }) => {
+  ])("rate $most ms for 8,000 subscribers as $outcome, if 1,000 take 30", ({ most, outcome }) => {
     const measure = { measure: "time per publication, by subscribers" };
     const findings = [
       at("gateway", 20, 10, measure),
@@ -83,7 +83,7 @@ describe("what the bench must reach", () => {
     expect(target?.figures[0]?.name).toBe("gateway from 1,000 to 8,000");
   });
 
-  it("allows one row and nothing else on a channel socket", () => {
+  it("allow one row and nothing else on a channel socket", () => {
     const rows = count("rows written per publication", 1);
     const good = judged("counts", [rows, count("alarms set per publication", 0)]);
     expect(good.map(({ outcome }) => outcome)).toEqual(["reached", "reached"]);

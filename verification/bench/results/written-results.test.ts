@@ -49,8 +49,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe("what a run writes", () => {
-  it("can be read again, with a picture of each curve and none of an earlier run's", () => {
+describe("the files of a run", () => {
+  it("can be read again, with a chart of each curve and none of an earlier run", () => {
     writeFileSync(join(folder, "old.svg"), "");
     writeResults(results, folder);
     expect(readdirSync(folder)).toEqual([
@@ -60,13 +60,13 @@ describe("what a run writes", () => {
     expect(readResults(join(folder, "results.json"))).toEqual(results);
   });
 
-  it("isn't read when it was written in another form", () => {
+  it("are refused if written in another format", () => {
     const file = join(folder, "results.json");
     writeFileSync(file, JSON.stringify({ ...results, format: 0 }));
     expect(() => readResults(file)).toThrow("run it again");
   });
 
-  it("goes into the real document between its marks, and leaves its prose alone", () => {
+  it("change the real document between its marks only", () => {
     const before = readFileSync("docs/performance.md", "utf8");
     mkdirSync(join(folder, "docs"));
     const file = join(folder, "docs/performance.md");
@@ -85,8 +85,8 @@ describe("what a run writes", () => {
   });
 });
 
-describe("what a run prints", () => {
-  it("lists what was reached, what wasn't measured and which scenario failed", () => {
+describe("the printed report", () => {
+  it("lists reached targets, unmeasured ones and failed scenarios", () => {
     const text = report(results);
     expect(text).toMatch(/^reached {8}\(a\) A channel socket's fan-out/m);
     expect(text).toContain("at least 0.85: 1 publishers 1.00, 64 publishers 1.00");

@@ -20,7 +20,7 @@ it.each(every)("$name publishes the data with its marker once", ({ wire }) => {
   expect(markersIn(path + JSON.stringify(headers))).toBe(0);
 });
 
-it.each(every)("$name has no marker in anything else that is sent", ({ wire }) => {
+it.each(every)("$name has no marker in other requests", ({ wire }) => {
   const { path, steps } = wire.connectScript(caller);
   const sent = [path, ...steps.flatMap(({ send, answer }) => [send, answer])];
   expect(markersIn(sent.join("\n"))).toBe(0);
@@ -28,7 +28,7 @@ it.each(every)("$name has no marker in anything else that is sent", ({ wire }) =
   expect(markersIn(tokenSecret)).toBe(0);
 });
 
-it.each(every)("$name has paths that can stand in a request", ({ wire }) => {
+it.each(every)("$name has paths that are valid in a request", ({ wire }) => {
   const { path } = wire.connectScript(caller);
   expect([path, wire.publish(caller.channel, data).path]).toEqual([
     expect.stringMatching(/^\/[!-~]*$/),
@@ -44,7 +44,7 @@ it.each(batching)("$name names all channels of a batch in JSON", ({ wire }) => {
   expect(body).toContain(JSON.stringify(JSON.parse(data)));
 });
 
-it.each(dormouse)("$name connects with the token, and recovers from where it stood", ({ wire }) => {
+it.each(dormouse)("$name connects with the token and recovers from the position", ({ wire }) => {
   const [connect, subscribe] = wire.connectScript(caller).steps.map(({ send }) => JSON.parse(send));
   expect(connect).toEqual({ id: 1, connect: { token: caller.token } });
   expect(subscribe).toEqual({
@@ -53,7 +53,7 @@ it.each(dormouse)("$name connects with the token, and recovers from where it sto
   });
 });
 
-it.each(dormouse)("$name sends neither token nor position when there are none", ({ wire }) => {
+it.each(dormouse)("$name sends neither token nor position if there are none", ({ wire }) => {
   const steps = wire.connectScript({ channel: "chat", token: "" }).steps;
   expect(steps.map(({ send }) => JSON.parse(send))).toEqual([
     { id: 1, connect: {} },

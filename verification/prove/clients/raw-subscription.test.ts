@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 describe("a raw subscription", () => {
-  it("asks from the last publication that it recorded, after a lost connection", () => {
+  it("recovers from the last recorded publication after a lost connection", () => {
     const { subscription } = subscribe("stream");
     subscription.attach({ recoverable: true, epoch: "e", offset: 3 }, false, "c1", 1);
     subscription.hear({ data: "x", offset: 4 }, 2);
@@ -31,7 +31,7 @@ describe("a raw subscription", () => {
     });
   });
 
-  it("records a reply with the position recovered from, and then what it recovered", async () => {
+  it("records a reply with the position recovered from, and then the recovered publications", async () => {
     const { subscription, history } = subscribe("stream");
     subscription.attach(
       {
@@ -66,7 +66,7 @@ describe("a raw subscription", () => {
     expect(subscription.request).toMatchObject({ offset: 5 });
   });
 
-  it("ignores what comes after it left, until that is answered, and recovers it", async () => {
+  it("ignores publications between its unsubscribe and the reply, and recovers them", async () => {
     const { subscription, history } = subscribe("stream");
     subscription.attach({ recoverable: true, epoch: "e" }, false, "c1", 1);
     subscription.leave(2, false);
@@ -76,7 +76,7 @@ describe("a raw subscription", () => {
     expect((await history()).map(({ f }) => f)).toEqual(["subscribe", "detach"]);
   });
 
-  it("records what comes unasked for, and doesn't take it for a position", async () => {
+  it("records unexpected publications without moving its position", async () => {
     const { subscription, history } = subscribe("stream");
     subscription.attach({ recoverable: true, epoch: "e" }, false, "c1", 1);
     subscription.lose(2500, 2);
@@ -86,7 +86,7 @@ describe("a raw subscription", () => {
     expect((await history()).map(({ f }) => f)).toEqual(["subscribe", "signal", "deliver"]);
   });
 
-  it("asks anew when it forgot, and always where nothing recovers", () => {
+  it("doesn't ask to recover after it forgot its position, or on a channel without recovery", () => {
     const { subscription: forgetful } = subscribe("stream");
     forgetful.attach({ recoverable: true, epoch: "e", offset: 3 }, false, "c1", 1);
     forgetful.leave(2, true);

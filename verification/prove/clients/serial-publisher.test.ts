@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe("a publish", () => {
-  it("whose answer is lost is repeated with its key until it is answered", async () => {
+  it("with a lost answer is repeated with its key until it is answered", async () => {
     const { told: outcomes, commands } = await publish([
       cut,
       answer(503, { error: { code: 100 } }),
@@ -35,7 +35,7 @@ describe("a publish", () => {
     expect(commands).toHaveLength(3);
   });
 
-  it("that is refused again and again failed for certain", async () => {
+  it("that is always refused has certainly failed", async () => {
     const { told: outcomes } = await publish([answer(503, { error: { code: 111 } })], {
       giveUpAfterMs: 0,
     });
@@ -43,27 +43,27 @@ describe("a publish", () => {
     expect(outcomes).toEqual(["invoke", "fail"]);
   });
 
-  it("that was lost once and then refused is unknown", async () => {
+  it("that was lost once and then refused has an unknown outcome", async () => {
     const refuse = answer(200, { error: { code: 111 } });
     const { told: outcomes } = await publish([cut, refuse, refuse, refuse], { giveUpAfterMs: 60 });
 
     expect(outcomes).toEqual(["invoke", "info"]);
   });
 
-  it("without a key isn't repeated, and unknown when its answer is lost", async () => {
+  it("without a key isn't repeated, and has an unknown outcome if its answer is lost", async () => {
     const { told: outcomes, commands } = await publish([cut], { unkeyedShare: 1 });
 
     expect(outcomes).toEqual(["invoke", "info"]);
     expect(commands).toEqual(['{"channel":"keep:a","data":"p1-1...."}']);
   });
 
-  it("to nobody who listens failed for certain", async () => {
+  it("without a listening backend has certainly failed", async () => {
     const { told: outcomes } = await publish([], { giveUpAfterMs: 0 });
 
     expect(outcomes).toEqual(["invoke", "fail"]);
   });
 
-  it("that can't succeed is an error, which names why", async () => {
+  it("that can't succeed is an error with a reason", async () => {
     await expect(publish([answer(200, { error: { code: 102 } })])).rejects.toThrow("error 102");
   });
 });

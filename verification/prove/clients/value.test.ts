@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { payloadOf, valueIn } from "./value.ts";
 
 describe("a payload", () => {
-  it("is as long as asked for, and holds its value alone", () => {
+  it("has the given length and holds its value alone", () => {
     expect(payloadOf("p1-17", 32)).toHaveLength(32);
     expect(valueIn(payloadOf("p1-17", 32))).toBe("p1-17");
   });
@@ -12,7 +12,7 @@ describe("a payload", () => {
     expect(valueIn("p1-17")).toBe("p1-17");
   });
 
-  it("that nobody published is told as it is", () => {
+  it("that isn't ours is given as it is", () => {
     expect(valueIn({ a: 1 })).toBe('{"a":1}');
   });
 });

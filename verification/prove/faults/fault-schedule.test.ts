@@ -14,7 +14,7 @@ function take(schedule: FaultSchedule, count: number) {
 }
 
 describe("the schedule of faults", () => {
-  it("is the same for the same chance, and in order", () => {
+  it("is the same for the same generator, and in order", () => {
     const rates = new Map<FaultKind, number>([
       ["kill", 8],
       ["cut", 20],
@@ -26,7 +26,7 @@ describe("the schedule of faults", () => {
     expect(times).toEqual([...times].sort((left, right) => left - right));
   });
 
-  it("makes each kind about as often as asked", () => {
+  it("has each kind about as often as its rate says", () => {
     const rates = new Map<FaultKind, number>([
       ["kill", 10],
       ["evict", 30],
@@ -53,7 +53,7 @@ describe("the schedule of faults", () => {
     expect(take(alone, kills.length)).toEqual(kills);
   });
 
-  it("makes outages in storms, with calm between them", () => {
+  it("has outages in storms, with calm between them", () => {
     const outages = take(new FaultSchedule(new Map([["kill", 20]]), randomOf), 500);
     const lastMs = outages.at(-1)?.atMs ?? 0;
     expect(outages.filter(({ atMs }) => atMs % 45_000 >= 20_000)).toEqual([]);
@@ -61,7 +61,7 @@ describe("the schedule of faults", () => {
     expect(outages.length / (lastMs / 60_000)).toBeLessThan(24);
   });
 
-  it("has nothing to make without rates", () => {
+  it("is empty without rates", () => {
     expect(new FaultSchedule(new Map(), randomOf).next()).toBeUndefined();
   });
 });

@@ -38,7 +38,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("a history's files", () => {
-  it("give back what was recorded, with any characters, over many pieces", async () => {
+  it("give back the recorded events, with any characters, over many pieces", async () => {
     const file = join(folder, "one");
     const events: HistoryEvent[] = [];
     for (let time = 0; time < 20_000; time++) {
@@ -79,7 +79,7 @@ describe("a history's files", () => {
     ['{"time":1,"process":"p","type":"ok","f":"deliver"}', /line 2, has no channel/],
     ['{"time":1,"process":"p","type":"ok","f":"deliver","channel":"c"}', /line 2, has no value/],
     ['{"time":0,"process":"p","type":"info","f":"settled"}', /line 2, goes back in time/],
-  ])("are refused with file and line when a line is %s", (line, error) => {
+  ])("are refused with file and line if a line is %s", (line, error) => {
     const file = join(folder, "one");
     writeFileSync(file, `${JSON.stringify(delivery(1, "a"))}\n${line}\n`);
     expect(() => [...readHistory([file])]).toThrow(error);
@@ -93,7 +93,7 @@ describe("a history's files", () => {
 });
 
 describe("a history in EDN", () => {
-  it("pairs each publish with its end in one process, which does one thing at a time", () => {
+  it("pairs each publish with its end in one process, one operation at a time", () => {
     const processes = new EdnProcesses();
     const outcomes = [
       publish(1, "invoke", "a"),
@@ -121,7 +121,7 @@ describe("a history in EDN", () => {
     ]);
   });
 
-  it("tells what has no invocation as info of a named process", () => {
+  it("has an event without an invocation as info of a named process", () => {
     const processes = new EdnProcesses();
     expect(ednLine({ ...delivery(3, odd, 4), process: "raw 1/é" }, 9, processes)).toBe(
       '{:index 9, :time 3000, :process :raw-1--, :type :info, :f :deliver, :value {:who "raw 1/é", :channel "c", ' +

@@ -26,7 +26,7 @@ describe("a faulty network", () => {
     expect(sockets.network.connections).toBe(0);
   });
 
-  it("hits the share it is asked for, the same ones for a seed, and no others", async () => {
+  it("hits the given share, the same connections for the same seed, and no others", async () => {
     const hits: number[][] = [];
     for (const seed of [7, 7, 8]) {
       sockets = await ConnectedSockets.start(seed, 12);
@@ -49,7 +49,7 @@ describe("a faulty network", () => {
     expect(hits[2]).not.toEqual(hits[0]);
   });
 
-  it("keeps the server's end of a vanished connection silent after its client went, until it is buried", async () => {
+  it("keeps the server's end of a vanished connection silent after the client has closed, until bury", async () => {
     sockets = await ConnectedSockets.start(1, 2);
     const { client, server } = only();
     sockets.network.vanish(1);
@@ -68,7 +68,7 @@ describe("a faulty network", () => {
   });
 
   it.each(["silenceDown", "silenceUp"] as const)(
-    "can %s a connection in one direction only",
+    "applies %s to one direction only",
     async (fault) => {
       sockets = await ConnectedSockets.start(1, 1);
       const { client, server } = only();
@@ -94,7 +94,7 @@ describe("a faulty network", () => {
     expect(performance.now() - begun).toBeGreaterThan(195);
   });
 
-  it("delivers late, in order and whole, what is sent during a delay and after it", async () => {
+  it("delivers bytes sent during and after a delay late, complete and in order", async () => {
     sockets = await ConnectedSockets.start(1, 1);
     const { client, server } = only();
     const begun = performance.now();
@@ -117,7 +117,7 @@ describe("a faulty network", () => {
     expect(performance.now() - begun).toBeGreaterThan(58);
   });
 
-  it("drops all, refuses new ones, and after that carries again", async () => {
+  it("drops all connections, refuses new ones, and carries again afterwards", async () => {
     sockets = await ConnectedSockets.start(1, 3);
     const begun = performance.now();
     expect(sockets.network.drop(150)).toBe(3);
@@ -136,7 +136,7 @@ describe("a faulty network", () => {
     expect(sockets.network.connections).toBe(0);
   });
 
-  it("loses an answer after the server has got the request, and not one to an older request", async () => {
+  it("loses an answer after the server got the request, and no answer to an older request", async () => {
     sockets = await ConnectedSockets.start(1, 1);
     const { client, server } = only();
     client.socket.write("old");
@@ -153,7 +153,7 @@ describe("a faulty network", () => {
     expect(sockets.network.repliesLost).toBe(1);
   });
 
-  it("loses the answer of an HTTP server once, and the next request is answered", async () => {
+  it("loses an answer of an HTTP server once; the next request is answered", async () => {
     sockets = await ConnectedSockets.start(1, 0);
     const asked: string[] = [];
     const http = createServer((incoming, answer) => {
@@ -183,7 +183,7 @@ describe("a faulty network", () => {
     http.close();
   });
 
-  it("resets a client when nobody listens at the target", async () => {
+  it("resets a client if the target doesn't listen", async () => {
     sockets = await ConnectedSockets.start(1, 0);
     const target = new URL(`http://127.0.0.1:${await freePort()}`);
     const network = await FaultyNetwork.to(target, new Random(1));
@@ -193,7 +193,7 @@ describe("a faulty network", () => {
     await network.close();
   });
 
-  it("carries how a peer ends: a half-close as such, and a reset as one", async () => {
+  it("carries a half-close as a half-close, and a reset as a reset", async () => {
     sockets = await ConnectedSockets.start(1, 2);
     const { client, server } = only();
     client.socket.end("bye");

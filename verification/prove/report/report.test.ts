@@ -62,22 +62,22 @@ function reportOn(events: readonly HistoryEvent[]): RunReport {
 
 const bad = reportOn(good.filter(({ f, time }) => f !== "deliver" || time < 1_000_000));
 
-describe("the report of a run in which all held", () => {
+describe("the report of a run without violations", () => {
   const report = reportOn(good);
 
-  it("says so, with the command that does it again", () => {
+  it("says so, with the command that repeats the run", () => {
     expect(resultLine(report)).toMatch(/^VERDICT: held\..*npm run prove -- --seed 7$/);
     expect(page(report)).toContain("<h1>Held</h1>");
   });
 
-  it("counts what was heard, broken and recovered", () => {
+  it("counts deliveries, faults and recoveries", () => {
     const text = summary(report);
     expect(text).toContain("2 checked, at 1 subscribers of 1 channels");
     expect(text).toContain("faults        1: cut 1");
     expect(text).toContain("recoveries    1, median 2500 ms, 99 % within 2500 ms");
   });
 
-  it("draws how much was heard each second, and when something was broken", () => {
+  it("draws the deliveries of each second, and the faults", () => {
     const { deliveries, faults } = report.timeline;
     expect(deliveries).toEqual([1, 0, 0, 1]);
     expect(faults).toEqual([{ kind: "cut", target: "1", from: 1_000_000, to: 2_000_000 }]);
@@ -87,8 +87,8 @@ describe("the report of a run in which all held", () => {
   });
 });
 
-describe("the report of a run in which something was lost", () => {
-  it("names what, where and at whom", () => {
+describe("the report of a run with a loss", () => {
+  it("names the publication, the channel and the subscriber", () => {
     expect(resultLine(bad)).toContain("VERDICT: violated (1 lost)");
     expect(summary(bad)).toMatch(
       /^lost \(\w+\) at \d+\.\d{3} s, s1 on keep:<a>: s1 never received p1-2/m,
@@ -96,7 +96,7 @@ describe("the report of a run in which something was lost", () => {
     expect(summary(bad)).toContain("losses by place: 1 ");
   });
 
-  it("shows text of the run as text", () => {
+  it("escapes text of the run", () => {
     const html = page(bad);
     expect(html).toContain("<h1>Violated</h1>");
     expect(html).toContain("keep:&lt;a>");

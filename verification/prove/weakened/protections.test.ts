@@ -8,7 +8,7 @@ import { weakened } from "./weakened-bundle.ts";
 const source = (file: string): string => readFileSync(join(root, file), "utf8");
 
 describe.each(protections)("the protection $name", (protection) => {
-  it(`[${protection.rule}] stands once in the source and can be taken out of it`, () => {
+  it(`[${protection.rule}] occurs once in the source and can be removed`, () => {
     const before = source(protection.file);
     const after = weakened(before, protection);
     expect(before).toContain(protection.code);
@@ -16,14 +16,14 @@ describe.each(protections)("the protection $name", (protection) => {
     expect(after).toContain(protection.weakened);
   });
 
-  it("keeps a rule that there is, and is in docs/guarantees.md", () => {
+  it("keeps an existing rule, and is in docs/guarantees.md", () => {
     expect(source("src/SPEC.md")).toContain(`- **${protection.rule}** `);
     expect(source("docs/guarantees.md")).toContain(`\`${protection.name}\``);
   });
 });
 
 describe("a protection", () => {
-  it("that isn't in its file any more is named", () => {
+  it("that isn't in its file any more is reported by name", () => {
     const [protection] = protections;
     if (protection === undefined) throw new Error("there are none");
     expect(() => weakened("something else", protection)).toThrow(
@@ -31,7 +31,7 @@ describe("a protection", () => {
     );
   });
 
-  it("that nobody knows is answered with those there are", () => {
+  it("with an unknown name is answered with all names", () => {
     expect(() => protectionNamed("luck")).toThrow(/"luck"; there are output-order, gap-repair/);
   });
 });
