@@ -22,8 +22,8 @@ import { streamLifeContract } from "./stream-life-contract.ts";
 import { versionContract } from "./version-contract.ts";
 
 /**
- * What a channel keeps, on any implementation of the `Sql` port: rules H1 to H10, I1 to I4 and L5. Channels are opened on
- * the same storage again and again, as an object that sleeps does.
+ * The storage of a channel on any implementation of the `Sql` port: rules H1 to H10, I1 to I4 and L5. Channels are
+ * opened on the same storage repeatedly, as after hibernation.
  */
 export function historyContract(onFreshStorage: OnFreshStorage): void {
   describe("the storage port", () => {
@@ -159,7 +159,7 @@ function readingContract(onFreshStorage: OnFreshStorage): void {
   it("[B2] refuses a read that is too large to answer, and gives what fits", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: { ...withHistory, historySize: 10 } });
-      // With quotes, and with the 64 bytes that each row is counted for besides its text.
+      // With quotes, and with the 64 bytes that each row counts besides its text.
       const data = JSON.stringify("x".repeat(limits.publicationBytesMax - 66));
       const fitting = limits.answerBytesMax / limits.publicationBytesMax;
       for (let count = 0; count < fitting; count++) {
@@ -328,7 +328,7 @@ function readsAround(top: number): Read[] {
   );
 }
 
-/** What a channel whose publications are their own offsets answers to every read. */
+/** The answers of a channel, whose publications are their own offsets, to every read. */
 function everyRead(channel: Channel, top: number): string[] {
   return readsAround(top).map((read) => {
     const { sinceOffset, limit, reverse } = read;

@@ -240,7 +240,7 @@ function survivalContract(onFreshStorage: OnFreshStorage): void {
 
 const six = ["a", "b", "c", "d", "e", "f"];
 
-/** Publishes six keys, and gives what repeating them should be answered. */
+/** Publishes six keys, and gives the expected answers to their repetition. */
 function publishSix(channel: Channel): PublishOutcome[] {
   return six.map((key) => ({ outcome: "suppressed", position: positionIn(keyed(channel, key)) }));
 }
@@ -268,10 +268,10 @@ function limitContract(onFreshStorage: OnFreshStorage): void {
       }
       channel.hub.flush();
       expect(reader.frames).toEqual([]);
-      // Known keys are still known, and what needs no row still goes.
+      // Known keys are still known, and publishes that need no row still succeed.
       expect(keyed(channel, "filler 7", 1)).toEqual({ outcome: "suppressed" });
       expect(keyed(channel, "in the ring", 1).outcome).toBe("published");
-      // When the oldest expires its row is free, for one.
+      // When the oldest key expires, its row is free for one other key.
       const late = (key: string) =>
         channel.publish(
           publishing(1, { skipHistory: true, idempotencyKey: key }),
@@ -324,7 +324,7 @@ function limitContract(onFreshStorage: OnFreshStorage): void {
   });
 }
 
-/** As many keys with rows of their own as there may be: one at time 0, the others at 1. */
+/** Fills the limit of keys with rows of their own: one at time 0, the others at 1. */
 function fillWithKeys(channel: Channel, sql: Sql): void {
   sql.transaction(() => {
     for (let index = 0; index < limits.idempotencyKeysMax; index++) {
@@ -341,7 +341,7 @@ function keyed(channel: Channel, key: string, nowMs = 0): PublishOutcome {
   return channel.publish(request, undefined, nowMs);
 }
 
-/** Where a publication went; fails when it went nowhere. */
+/** The position of a publication; throws if it was not published. */
 function positionIn(outcome: PublishOutcome): StreamPosition {
   const position = outcome.outcome === "published" ? outcome.position : undefined;
   if (position === undefined) throw new Error(`not published with history: ${outcome.outcome}`);

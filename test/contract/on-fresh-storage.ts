@@ -1,4 +1,4 @@
 import type { Sql } from "../../src/sql.ts";
 
-/** Runs a test's work on an empty storage of its own. */
+/** Runs a test on an empty storage of its own. */
 export type OnFreshStorage = (work: (sql: Sql) => void) => Promise<void>;

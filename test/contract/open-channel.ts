@@ -7,20 +7,20 @@ import type { StreamPosition } from "../../src/protocol/publication.ts";
 import { configured } from "../support/configured.ts";
 import { textOf } from "../support/text-of.ts";
 
-/** What of a channel a test cares about; the rest is as if the operator had said nothing. */
+/** The options of a channel that a test sets; the others have their defaults. */
 export interface Opening {
   readonly options?: Partial<ChannelOptions>;
   readonly client?: Partial<ClientConfig>;
   readonly newEpoch?: () => string;
-  /** When the instance began; the millisecond after anything stored, unless said otherwise. */
+  /** The start of the instance; by default the millisecond after anything stored. */
   readonly instance?: number;
   readonly nowMs?: number;
 }
 
-/** History with room for five, an hour long. */
+/** A history of five publications for an hour. */
 export const withHistory: Partial<ChannelOptions> = { historySize: 5, historyTtlMs: 3_600_000 };
 
-/** A channel on a storage, which may hold what an earlier one left. Epochs are new each time, unless said otherwise. */
+/** Opens a channel on a storage that may hold the state of an earlier channel. Epochs are new each time by default. */
 export function openChannel(sql: Sql, opening: Opening = {}): Channel {
   const { client, channel } = configured();
   return new Channel({
@@ -68,7 +68,7 @@ export function readable(channel: Channel, nowMs = 0): string[] {
   return outcome.publications.map(({ data }) => textOf(data));
 }
 
-/** Where the stream stands. */
+/** The top of the stream. */
 export function positionOf(channel: Channel, nowMs = 0): StreamPosition {
   const outcome = channel.history({ limit: 0, reverse: false }, nowMs);
   if (outcome.outcome !== "history") throw new Error(`history is ${outcome.outcome}`);

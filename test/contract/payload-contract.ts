@@ -3,13 +3,13 @@ import type { Payload } from "../../src/protocol/payload.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import { openChannel, publishing, withHistory } from "./open-channel.ts";
 
-/** What the history gives back of payloads that aren't JSON: rules H2 and W4. */
+/** Payloads in the history that aren't JSON: rules H2 and W4. */
 export function payloadContract(onFreshStorage: OnFreshStorage): void {
   it("[H2][W7] gives back bytes as they were published, whatever they are", async () => {
     const written = Array.from({ length: 30 }, (_, size) =>
       Uint8Array.from({ length: size * 10 }, (__, index) => index * 37 + size * 11),
     );
-    // A view of a part of something larger, as a frame's decoder makes it.
+    // A view of a part of a larger buffer, as a frame's decoder gives it.
     const everyByte = Uint8Array.from({ length: 258 }, (_, index) => index - 1).subarray(1, 257);
     const payloads = [...written, everyByte, new Uint8Array(), new Uint8Array(70_000).fill(0xff)];
     await onFreshStorage((sql) => {
@@ -19,7 +19,7 @@ export function payloadContract(onFreshStorage: OnFreshStorage): void {
       for (const opened of [channel, openChannel(sql, { options: history })]) {
         const read = opened.history({ limit: -1, reverse: false }, 0);
         if (read.outcome !== "history") throw new Error(read.outcome);
-        // Storages have realms of their own: what counts is the bytes.
+        // Storages have JavaScript realms of their own, so the bytes are compared.
         const kept = read.publications.map(({ data }) => bytesOf(data));
         expect(kept).toEqual(payloads.map(bytesOf));
       }

@@ -154,7 +154,7 @@ function heldStreamContract(onFreshStorage: OnFreshStorage): void {
   });
 }
 
-/** Answers all calls that are to be made, and tells how many they were. */
+/** Answers all due calls, and gives their number. */
 function answerAll(channel: Channel, outcome: "taken" | "left", nowMs: number): number {
   const deliveries = channel.relay.deliveries(channel.top, nowMs);
   for (const delivery of deliveries) channel.relay.answered(delivery, { outcome }, nowMs);

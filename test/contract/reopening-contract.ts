@@ -7,7 +7,10 @@ import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import { openChannel, publishing } from "./open-channel.ts";
 import { StreamModel } from "./stream-model.ts";
 
-/** Random lives of a channel, compared step by step with a model: rules H1 to H10 and I1 to I3 together. */
+/**
+ * Random sequences of instances of a channel, compared step by step with a model: rules H1 to H10 and I1 to I3
+ * together.
+ */
 export function reopeningContract(onFreshStorage: OnFreshStorage): void {
   it("[I3] answers as if it had never slept, whenever it is opened again", async () => {
     const property = fc.asyncProperty(instances, (instance) =>
@@ -43,7 +46,7 @@ type Step =
 interface Instance {
   readonly size: number;
   readonly ttlMs: number;
-  /** How much longer than the publications the position lives. */
+  /** How much longer than the publications the position is kept. */
   readonly lingerMs: number;
   readonly steps: readonly Step[];
 }
@@ -93,7 +96,7 @@ function waitMs(): fc.Arbitrary<number> {
   return fc.constantFrom(1, ttlMs / 2, ttlMs - 1, ttlMs, memoryMs / 2, memoryMs - 1, memoryMs);
 }
 
-/** A channel that can be opened again, or the model of one. */
+/** A channel that can be reopened, or its model. */
 type Player = Pick<Channel, "publish" | "history" | "removeHistory"> & {
   readonly reopen: (size: number, nowMs: number) => void;
 };
@@ -119,7 +122,7 @@ function modelled({ size, ttlMs: historyTtlMs, lingerMs }: Instance): Player {
   return new StreamModel(size, historyTtlMs, historyTtlMs + lingerMs);
 }
 
-/** What somebody answers to the steps of a life. */
+/** The answers of a channel or a model to the steps of an instance. */
 function answers(player: Player, instance: Instance): (object | string)[] {
   const given: (object | string)[] = [];
   let nowMs = 0;

@@ -1,7 +1,7 @@
 import type { Sql } from "../../src/sql.ts";
 import { tables } from "../../src/channel/history-table.ts";
 
-/** A stream as a long-lived channel leaves it, without the time it takes to publish it. */
+/** A stream as a long-lived channel stores it, without the time for publishing it. */
 export interface StoredRing {
   readonly size: number;
   /** Of the oldest publication in the ring, and of the newest. */
@@ -14,7 +14,10 @@ export interface StoredRing {
   readonly newestMs?: number;
 }
 
-/** Stores it, each publication's data being its offset. The cast is for Node's SQLite, where every number comes in as a real. */
+/**
+ * Stores a ring in which each publication's data is its offset. The cast is for Node's SQLite, which stores every
+ * number as a real.
+ */
 export function storeRing(sql: Sql, ring: StoredRing): void {
   const { size, first, top, keyed = 0, young = 0, newestMs = 0 } = ring;
   for (const statement of tables.create) sql.run(statement);

@@ -1,6 +1,6 @@
 import { type Sql, columnText } from "../../src/sql.ts";
 
-/** The names of our own tables; the platform keeps some that begin with an underscore. */
+/** The names of our own tables; the platform's begin with an underscore. */
 export function tableNames(sql: Sql): string[] {
   const query = String.raw`SELECT name FROM sqlite_master WHERE name NOT LIKE '\_%' ESCAPE '\' ORDER BY name`;
   return [...sql.rows(query)].map((row) => columnText(row, "name"));

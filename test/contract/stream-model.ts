@@ -3,7 +3,7 @@ import type { HistoryOutcome, PublishOutcome } from "../../src/channel/channel.t
 import { limits } from "../../src/limits.ts";
 import type { Publication, StreamPosition } from "../../src/protocol/publication.ts";
 
-/** What a stream is when nothing is ever thrown away: every publication there was, and from which offset on they count. */
+/** A stream that deletes nothing: all publications, and the offset from which they are visible. */
 interface ModelStream {
   readonly epoch: string;
   readonly publications: Publication[];
@@ -18,11 +18,11 @@ interface ModelStream {
 
 interface ModelKey {
   readonly timeMs: number;
-  /** Absent for a publication without history, or one whose stream was deleted with everything in it. */
+  /** Absent for a publication without history, or one whose whole stream was deleted. */
   readonly position?: StreamPosition;
 }
 
-/** What a channel should answer, computed the slow and obvious way: the reference that the real one is compared with. */
+/** The expected answers of a channel, computed in the slow and obvious way. */
 export class StreamModel {
   readonly #ttlMs: number;
   readonly #metaTtlMs: number;
@@ -101,13 +101,13 @@ export class StreamModel {
     this.#advance(nowMs);
     if (this.#stream !== undefined) {
       keepLast(this.#stream, 0);
-      // A removal counts as a sign of life.
+      // A removal extends the life of the position.
       this.#stream.timeMs = nowMs;
     }
     return "removed";
   }
 
-  /** Lets end what ends by itself. */
+  /** Expires state. */
   #advance(nowMs: number): void {
     const stream = this.#stream;
     if (stream === undefined) return;

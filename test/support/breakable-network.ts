@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { listen } from "./listen.ts";
 
-/** A way to a server that can break: all connections are cut without a goodbye, and no new one gets through. */
+/** A network to a server that can break: all connections are cut without a close frame, and no new one is accepted. */
 export class BreakableNetwork {
   /** Where clients connect, such as `http://127.0.0.1:8787`. */
   readonly address: string;
@@ -49,7 +49,7 @@ export class BreakableNetwork {
     ] as const) {
       this.#sockets.add(socket);
       socket.pipe(other);
-      // A connection that was cut is what this is for; its end is all that is to be told.
+      // The class cuts connections on purpose; only their end is reported.
       socket.on("error", () => other.destroy());
       socket.once("close", () => {
         this.#sockets.delete(socket);

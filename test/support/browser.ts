@@ -5,18 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "vitest";
 
-/** The Chromium of this machine; undefined when it has none. */
+/** The path of Chromium on this machine; undefined if there is none. */
 export function findChromium(): string | undefined {
   return ["chromium", "chromium-browser", "google-chrome"].find(
     (name) => spawnSync(name, ["--version"]).status === 0,
   );
 }
 
-/** Opens a page in a headless browser of its own, which doesn't outlive the test. */
+/** Opens a page in a headless browser, which ends with the test. */
 export function openPage(test: TestContext, chromium: string, address: string): void {
   const profile = mkdtempSync(join(tmpdir(), "dormouse-browser-"));
   const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"];
-  // In a process group of its own: it has many processes.
+  // In a process group of its own, because a browser has many processes.
   const browser = spawn(chromium, [...flags, `--user-data-dir=${profile}`, address], {
     stdio: "ignore",
     detached: true,

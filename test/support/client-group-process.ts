@@ -1,10 +1,8 @@
-/**
- * The process behind {@link ClientGroup}: it carries out one order after the other, and answers each with how everybody is.
- */
+/** The process behind {@link ClientGroup}: it carries out one order after the other, and answers each with a report. */
 import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
 
-/** What the crowd is to do. */
+/** An order to the group. */
 export type Order =
   | {
       readonly order: "open";
@@ -17,7 +15,7 @@ export type Order =
   | { readonly order: "cut" }
   | { readonly order: "comeBack"; readonly address: string; readonly channel: string };
 
-/** How everybody is. */
+/** The state of the group. */
 export interface GroupReport {
   /** How many are there. */
   readonly members: number;
@@ -25,7 +23,7 @@ export interface GroupReport {
   readonly refusals: number;
   /** How many of those that are there, or were cut, recovered when they came last. */
   readonly recovered: number;
-  /** What they got, as offsets with data, and how many of them got just that. */
+  /** The received publications as offsets with data, and how many members received exactly these. */
   readonly histories: readonly { readonly history: string; readonly members: number }[];
 }
 
@@ -53,7 +51,7 @@ class Member {
   #epoch = "";
   #offset = 0;
 
-  /** @returns whether it is subscribed; false when the socket was refused */
+  /** @returns whether the member is subscribed; false when the socket was refused */
   async subscribe(address: string, channel: string): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     const socket = new WebSocket(address, { perMessageDeflate: false });
@@ -94,7 +92,7 @@ class Member {
     socket?.terminate();
   }
 
-  /** @returns whether this was the answer to its subscribe */
+  /** @returns whether the line was the answer to the subscribe */
   #take({ error, subscribe, push }: Line): boolean {
     if (error !== undefined) fail(`a command was answered ${error.code}`);
     if (push?.pub !== undefined) this.#hear(push.pub);
@@ -115,10 +113,10 @@ class Member {
 
 const members: Member[] = [];
 let refusals = 0;
-/** Called whenever somebody got something. */
+/** Called whenever a member received a publication. */
 let progressed = (): void => undefined;
 
-/** Lets them all subscribe, a few at a time; whoever is refused tries again. */
+/** Subscribes all members, a few at a time; a refused member tries again. */
 async function subscribeAll(
   all: readonly Member[],
   address: string,
@@ -135,8 +133,8 @@ async function subscribeAll(
 
 const atATime = 64;
 /**
- * Thousands that end in one instant all wait for the lock of the runtime's only thread, which wakes every one of them
- * whenever it is free: that takes it up to a minute. It keeps pace when they end within a few seconds.
+ * Thousands of sockets that end in one instant all wait for the lock of the runtime's only thread, which wakes every
+ * one of them whenever it is free: that takes it up to a minute. It keeps pace when they end within a few seconds.
  */
 const cutPauseMs = 50;
 
@@ -198,5 +196,5 @@ function fail(problem: string): never {
 process.on("message", (order: Order) => {
   void carryOut(order).then(() => process.send?.(report()));
 });
-// Nobody is left to give orders.
+// The parent process is gone.
 process.on("disconnect", () => process.exit());

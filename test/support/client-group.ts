@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import type { GroupReport, Order } from "./client-group-process.ts";
 
 /**
- * Thousands of subscribers of one channel, in a process of their own: so their file descriptors count apart from the
- * runtime's and from the test's, and the test isn't held up by reading what they get. Nobody has a token.
+ * Thousands of subscribers of one channel, in a process of their own: their file descriptors count separately from the
+ * runtime's and the test's, and reading their frames doesn't delay the test. No member has a token.
  */
 export class ClientGroup {
   readonly #process: ChildProcess;
@@ -19,12 +19,12 @@ export class ClientGroup {
     return this.#carryOut({ order: "open", address, channel, count });
   }
 
-  /** Resolves when everybody who is there has got at least so many publications. */
+  /** Resolves when every member has received at least so many publications. */
   received(count: number): Promise<GroupReport> {
     return this.#carryOut({ order: "reach", count });
   }
 
-  /** Closes the sockets of the first so many. Resolves when the server has said goodbye to all of them. */
+  /** Closes the sockets of the first so many members. Resolves when the server has closed all of them. */
   leave(count: number): Promise<GroupReport> {
     return this.#carryOut({ order: "leave", count });
   }
@@ -34,7 +34,7 @@ export class ClientGroup {
     return this.#carryOut({ order: "cut" });
   }
 
-  /** Lets everybody who was cut come back and recover. Resolves when all of them are subscribed again. */
+  /** Reconnects all members that were cut, with recovery. Resolves when all of them are subscribed again. */
   reconnect(address: string, channel: string): Promise<GroupReport> {
     return this.#carryOut({ order: "comeBack", address, channel });
   }
@@ -45,7 +45,7 @@ export class ClientGroup {
     await once(this.#process, "exit");
   }
 
-  /** Rejects when the process ends instead of answering: it has printed why. */
+  /** Rejects when the process ends instead of answering; it has printed the reason. */
   #carryOut(order: Order): Promise<GroupReport> {
     const { promise, resolve, reject } = Promise.withResolvers<GroupReport>();
     const exited = (): void => reject(new Error(`the crowd ended during ${order.order}`));
@@ -60,7 +60,7 @@ export class ClientGroup {
 }
 
 /**
- * Checks that a process may have so many file descriptors, and says what to do if it may not. The runtime takes two for
+ * Checks that a process may have so many file descriptors, and throws with advice if not. The runtime takes two for
  * each socket.
  */
 export function needDescriptors(count: number): void {

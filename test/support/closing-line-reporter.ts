@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Ends a run with one plain line that any script can read: "N passed, N failed". */
+/** Ends the output of a run with one plain line for scripts: "N passed, N failed". */
 export class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     let passed = 0;
@@ -10,8 +10,7 @@ export class ClosingLineReporter implements Reporter {
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         if (state === "passed") passed++;
-        // A skipped test is one that nobody ran: it counts as a failure, so that none can creep in. But for those that whoever
-        // runs the tests didn't ask for.
+        // A skipped test counts as failed, so that none goes unnoticed, except if the run was filtered by name.
         else if (state !== "skipped" || !isFiltered) failed++;
       }
       // A file that could not be loaded has no tests to count.

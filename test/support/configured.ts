@@ -1,7 +1,7 @@
 import type { ChannelOptions, Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 
-/** A configuration as an operator writes it, parsed; throws what is wrong with it. */
+/** Parses a configuration as an operator writes it; throws its problems. */
 export function configured(input: object = {}): Config {
   const parsed = parseConfig(input);
   if (parsed.outcome === "bad") throw new Error(parsed.problems.join("\n"));

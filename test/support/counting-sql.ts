@@ -1,6 +1,6 @@
 import type { Sql, SqlRow, SqlValue } from "../../src/sql.ts";
 
-/** A storage that counts the rows its queries give. They are those that were read, where a query passes none over. */
+/** A storage that counts the rows that its queries return. These are the rows read, as long as no query skips any. */
 export class CountingSql implements Sql {
   readonly #sql: Sql;
   rowsRead = 0;

@@ -9,13 +9,13 @@ export function hasCurl(): boolean {
 
 /** A request that curl makes, which doesn't outlive the test. */
 export class Curl {
-  /** All that came so far, each time when there is more of it. */
+  /** The output so far, each time when there is more of it. */
   readonly #received = new Inbox<string>();
   /** Settled when curl has ended, with all that came. */
   readonly ended: Promise<string>;
   readonly #kill: () => void;
 
-  /** @param words of its command line, besides those that have it print what comes as it comes */
+  /** @param words of its command line, besides the options for unbuffered output */
   constructor(test: TestContext, words: readonly string[]) {
     const curl = spawn("curl", ["--silent", "--no-buffer", "--noproxy", "*", ...words], {
       stdio: ["ignore", "pipe", "ignore"],

@@ -4,7 +4,7 @@ import type { TestServer } from "./test-server.ts";
 export interface Endpoint {
   /** Of the kind of object that holds the socket there. */
   readonly name: "channel" | "gateway";
-  /** Where it connects, through another address of the server if one is given. */
+  /** The address for a client, through another address of the server if one is given. */
   readonly address: (server: TestServer, channel: string, at?: string) => string;
 }
 

@@ -1,10 +1,10 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 
-/** A client that listens to an HTTP stream over a connection of its own, and can stop reading or hang up. */
+/** A client of an HTTP stream on a connection of its own, which can stop reading or disconnect. */
 export class HttpStream {
   readonly #request: ClientRequest;
   readonly response: IncomingMessage;
-  /** What came. */
+  /** The received text. */
   text = "";
   /** Settled when the stream is over: with its proper end, or cut. */
   readonly ended: Promise<"end" | "cut">;
@@ -32,17 +32,17 @@ export class HttpStream {
       this.#heard = Promise.withResolvers();
     });
     response.on("end", () => ended.resolve("end"));
-    // A connection that is cut is an error of the response; which one doesn't matter.
+    // A cut connection is an error of the response; the kind of error doesn't matter.
     response.on("error", () => ended.resolve("cut"));
   }
 
-  /** The text, once it contains what is looked for. */
+  /** The text, once it satisfies the condition. */
   async until(found: (text: string) => boolean): Promise<string> {
     while (!found(this.text)) await this.#heard.promise;
     return this.text;
   }
 
-  /** Lets what comes lie in the system's buffers, and then on the server. */
+  /** Lets data pile up in the system's buffers, and then on the server. */
   stopReading(): void {
     this.response.pause();
   }

@@ -12,7 +12,7 @@ export class Inbox<Item> {
     for (const watcher of watchers) watcher();
   }
 
-  /** The oldest one that wasn't taken yet, as soon as there is one. */
+  /** The oldest item that wasn't taken yet, as soon as there is one. */
   async next(): Promise<Item> {
     for (;;) {
       const item = this.all[this.#read];
@@ -30,7 +30,7 @@ export class Inbox<Item> {
     return [...this.all];
   }
 
-  /** The first one that ever came and is like that, as soon as there is one. */
+  /** The first item ever that satisfies the condition, as soon as there is one. */
   async first(isIt: (item: Item) => boolean): Promise<Item> {
     for (let index = 0; ; index++) {
       await this.count(index + 1);

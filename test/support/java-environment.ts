@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import type { TestContext } from "vitest";
 import { Script } from "./script.ts";
 
-/** Whether this machine can build what is in test/clients/java: it has a JDK of version 17 or later, and Maven. */
+/** Whether this machine can build the sources in test/clients/java: with a JDK of version 17 or later, and Maven. */
 export function hasJava(): boolean {
   const compiler = spawnSync("javac", ["-version"], { encoding: "utf8" });
   const version = /^javac (\d+)/.exec(compiler.stdout ?? "")?.[1];
@@ -18,7 +18,7 @@ export function hasJava(): boolean {
 export class JavaEnvironment {
   readonly #classPath: string;
 
-  /** Made when it is first asked for, which takes a download, and found again from then on. */
+  /** Created on first use, which takes a download, and reused from then on. */
   static async open(): Promise<JavaEnvironment> {
     const hash = createHash("sha256");
     for (const file of [projectFile, scenarioFile]) hash.update(readFileSync(file));
@@ -32,16 +32,16 @@ export class JavaEnvironment {
   }
 
   /**
-   * Starts the scenario, which doesn't outlive the test.
+   * Starts the scenario, which ends with the test.
    *
-   * @param words its arguments, which its own text explains
+   * @param words its arguments, which the scenario's comment explains
    */
   listen(test: TestContext, words: readonly string[]): Script {
     return new Script(test, "Listen", "java", ["-cp", this.#classPath, "Listen", ...words]);
   }
 }
 
-/** Makes a folder that is there whole or not at all, however many make it at the same time. */
+/** Creates a folder atomically, also if several processes create it at the same time. */
 async function make(folder: string): Promise<void> {
   mkdirSync(environments, { recursive: true });
   const unfinished = mkdtempSync(join(environments, "unfinished-"));
@@ -58,7 +58,7 @@ async function make(folder: string): Promise<void> {
   }
 }
 
-/** Rejects with what the program printed on its standard error. */
+/** Rejects with the program's standard error. */
 const run = promisify(execFile);
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");

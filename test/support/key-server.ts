@@ -6,7 +6,7 @@ import { listen } from "./listen.ts";
 /** Answers one request for the JWKS. */
 type Answer = (response: ServerResponse, path: string) => void;
 
-/** A provider of identities: it serves a JWKS at `url`, answers as the test says, and counts who asks. */
+/** An identity provider: serves a JWKS at `url`, answers as the test says, and counts requests. */
 export class KeyServer {
   answer: Answer;
   /** The paths that were asked for. */
@@ -29,7 +29,7 @@ export class KeyServer {
     });
   }
 
-  /** Resolves when the server has taken the next request and answered it as far as it will. */
+  /** Resolves when the server has handled the next request. */
   async nextRequest(): Promise<void> {
     await once(this.#server, "request");
   }

@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import { upgradeRequest } from "./upgrade-request.ts";
 
 /**
- * A client's end of a WebSocket that keeps its connection whatever the server says: it never answers a close frame, and
- * no library does that for it.
+ * A WebSocket client that keeps its connection whatever the server sends: it never answers a close frame, and no
+ * library does so for it.
  */
 export class LingeringClient {
   readonly #socket: Socket;
@@ -32,18 +32,18 @@ export class LingeringClient {
     socket.on("data", (chunk: Buffer) => {
       this.#received = Buffer.concat([this.#received, chunk]);
     });
-    // A server that ends first may reset the connection; that is its right and no failure here.
+    // A server that ends first may reset the connection, which is no failure here.
     socket.on("error", () => socket.destroy());
   }
 
   /** Sends a text of at most 125 bytes. */
   send(text: string): void {
     const payload = Buffer.from(text);
-    // The last fragment of a text; a mask of zeros, which clients must set and which changes nothing.
+    // The last fragment of a text, with a mask of zeros: clients must set a mask, and this one changes nothing.
     this.#socket.write(Buffer.from([0x81, 0x80 | payload.length, 0, 0, 0, 0, ...payload]));
   }
 
-  /** The code of the close frame, once the server sent one as the first thing it said. */
+  /** The code of the close frame, which must be the first frame that the server sends. */
   async closeCode(): Promise<number> {
     while (this.#received.length < 4) await once(this.#socket, "data");
     if (this.#received[0] !== 0x88) throw new Error("the server said something else first");

@@ -10,7 +10,7 @@ export async function listen(server: Server): Promise<number> {
   return address.port;
 }
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listen(server);

@@ -1,7 +1,9 @@
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import type { Sql, SqlRow, SqlValue } from "../../src/sql.ts";
 
-/** The core's storage port over Node's own SQLite: in memory, or in a file that a second one can open afterwards. */
+/**
+ * The core's storage port over Node's own SQLite: in memory, or in a file that a second instance can open afterwards.
+ */
 export class NodeSql implements Sql {
   readonly #database: DatabaseSync;
 

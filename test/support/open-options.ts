@@ -1,4 +1,4 @@
-/** Options of channels on which a subscriber may do everything, and recovers what it missed. */
+/** Options of channels on which a subscriber may do everything and recovers missed publications. */
 export const openOptions = {
   allow_subscribe_for_client: true,
   allow_publish_for_subscriber: true,

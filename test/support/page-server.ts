@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Inbox } from "./inbox.ts";
 import { listen } from "./listen.ts";
 
-/** What the page reports. */
+/** A report of the page. */
 export interface PageEvent {
   readonly event: string;
   readonly transport?: string;
@@ -14,7 +14,7 @@ export interface PageEvent {
   readonly push?: { readonly connect?: object; readonly pub?: object };
 }
 
-/** Serves the page of test/clients/browser, and takes what it reports. */
+/** Serves the page of test/clients/browser, and collects its reports. */
 export class PageServer {
   readonly port: number;
   readonly reports = new Inbox<PageEvent>();

@@ -1,4 +1,4 @@
-/** For `describe.each`: the codecs that the Python client speaks, and the option by which a scenario has it speak them. */
+/** For `describe.each`: the codecs of the Python client, and the option that selects each. */
 export const pythonCodecs = [
   { codec: "JSON", rule: "T1", protobuf: false },
   { codec: "Protobuf", rule: "W5", protobuf: true },

@@ -12,9 +12,9 @@ export class PythonEnvironment {
   readonly #interpreter: string;
 
   /**
-   * Made when it is first asked for, which takes a download, and found again from then on.
+   * Created on first use, which takes a download, and reused from then on.
    *
-   * @throws when there is no Python here to make it with
+   * @throws if this machine has no Python
    */
   static async open(): Promise<PythonEnvironment> {
     const version = await pythonVersion();
@@ -29,17 +29,17 @@ export class PythonEnvironment {
   }
 
   /**
-   * Starts a scenario, which doesn't outlive the test.
+   * Starts a scenario, which ends with the test.
    *
    * @param name of its file, without `.py`
-   * @param options what the scenario's own text says that it takes
+   * @param options as the scenario's comment explains
    */
   run(test: TestContext, name: string, options: object): PythonScript {
     return new PythonScript(test, this.#interpreter, join(scenarios, `${name}.py`), options);
   }
 }
 
-/** What the Python of this machine calls itself; with another one the environments are others. */
+/** The version of this machine's Python; each version has its own environments. */
 async function pythonVersion(): Promise<string> {
   const check =
     "import sys, venv, ensurepip; assert sys.version_info >= (3, 10), sys.version; print(sys.version)";
@@ -54,7 +54,7 @@ async function pythonVersion(): Promise<string> {
   }
 }
 
-/** Makes an environment that is there whole or not at all, however many make it at the same time. */
+/** Creates an environment atomically, also if several processes create it at the same time. */
 async function make(folder: string): Promise<void> {
   mkdirSync(environments, { recursive: true });
   const unfinished = mkdtempSync(join(environments, "unfinished-"));
@@ -62,7 +62,7 @@ async function make(folder: string): Promise<void> {
     await run("python3", ["-m", "venv", unfinished]);
     const pip = ["-m", "pip", "--disable-pip-version-check"];
     const python = interpreterOf(unfinished);
-    // Without dependencies, so that nothing comes in a version that isn't written down; the check finds what is missing.
+    // Without dependencies, so that every version is pinned; the check finds missing ones.
     await run(python, [...pip, "install", "--quiet", "--no-deps", "-r", requirements]);
     await run(python, [...pip, "check"]);
     renameSync(unfinished, folder);
@@ -76,7 +76,7 @@ function interpreterOf(folder: string): string {
   return join(folder, "bin", "python");
 }
 
-/** Rejects with what the program printed on its standard error. */
+/** Rejects with the program's standard error. */
 const run = promisify(execFile);
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");

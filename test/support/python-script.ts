@@ -4,10 +4,10 @@ import { Script, type ScriptEvent } from "./script.ts";
 
 export type PythonEvent = ScriptEvent;
 
-/** One of our Python scenarios in a process of its own. */
+/** A Python scenario in a process of its own. */
 export class PythonScript extends Script {
   /**
-   * @param test its end ends the process; if it failed, what the process printed is shown
+   * @param test its end ends the process; if it failed, the process's output is shown
    * @param interpreter of the environment that the scenario needs
    * @param file the scenario's path
    * @param options its only argument

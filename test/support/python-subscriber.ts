@@ -4,7 +4,9 @@ import type { PythonScript } from "./python-script.ts";
 import type { TestServer } from "./test-server.ts";
 import { signToken } from "./test-tokens.ts";
 
-/** The official Python client of a user, subscribed to all of the channels on one socket, and hence on a gateway. */
+/**
+ * Starts the official Python client of a user, subscribed to all the channels on one socket, and hence on a gateway.
+ */
 export async function pythonSubscriber(
   test: TestContext,
   python: PythonEnvironment,

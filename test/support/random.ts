@@ -4,7 +4,7 @@ export class Random {
 
   /** @param seed a whole number */
   constructor(seed: number) {
-    // Neighbouring seeds begin alike otherwise.
+    // Without this, neighbouring seeds begin alike.
     this.#state = Math.imul(seed + 1, 0x9e_37_79_b1);
   }
 
@@ -21,7 +21,7 @@ export class Random {
     return from + Math.floor(this.next() * (to - from + 1));
   }
 
-  /** Whether something happens that happens so often, 0 for never and 1 for always. */
+  /** True with this probability, 0 for never and 1 for always. */
   chance(share: number): boolean {
     return this.next() < share;
   }

@@ -8,7 +8,7 @@ export interface Closing {
   readonly reason: string;
 }
 
-/** A message from the server, as far as tests look into one. */
+/** A message from the server, with the fields that tests read. */
 export interface Received {
   readonly id?: number;
   readonly error?: { readonly code: number; readonly message: string };
@@ -17,17 +17,17 @@ export interface Received {
   readonly push?: { readonly pub?: { readonly offset: number } };
 }
 
-/** A command that is answered: its id, and its request under its method's name. */
+/** A command with a reply: its id, and its request under the method's name. */
 export interface Asked {
   readonly id: number;
   readonly [method: string]: object | number;
 }
 
-/** A client's end of a socket without any SDK around it, which does and leaves undone what no SDK would. */
+/** A socket without an SDK, for actions that no SDK would take. */
 export class RawSocket {
-  /** Messages that came: a frame's lines, one by one. */
+  /** Received messages: the lines of all frames, one by one. */
   readonly lines = new Inbox<string>();
-  /** Settled when the socket has ended, whoever ended it. */
+  /** Settled when the socket has closed, whichever end closed it. */
   readonly closed: Promise<Closing>;
   readonly #socket: WebSocket;
   /** Of all frames that came, in UTF-16 units. */
@@ -74,14 +74,14 @@ export class RawSocket {
     this.#socket.send(text);
   }
 
-  /** Sends a command and gives its answer. */
+  /** Sends a command and gives its reply. */
   async ask(command: Asked): Promise<Received> {
     this.send(command);
     const answer = await this.lines.first((line) => parse(line).id === command.id);
     return parse(answer);
   }
 
-  /** Stops reading from the network: what the server sends piles up on the way. */
+  /** Stops reading from the network, so that the server's data piles up. */
   stopReading(): void {
     this.#socket.pause();
   }
@@ -100,11 +100,11 @@ export class RawSocket {
   }
 }
 
-/** What the server says to a handshake. */
+/** The server's response to a handshake. */
 export interface Handshake {
   readonly status: number;
   readonly text: string;
-  /** When to come again, in seconds; absent where that isn't said. */
+  /** The Retry-After header, in seconds, if there is one. */
   readonly retryAfter?: number;
 }
 

@@ -1,9 +1,9 @@
 import type { Inbox } from "./inbox.ts";
 
 /**
- * Makes a WebSocket class out of another one that notes each ping the SDK on top of it is given.
+ * Derives a WebSocket class that records each ping that the SDK receives.
  *
- * @param pings takes when it came, in ms since 1970
+ * @param pings takes the time of each ping, in ms since 1970
  */
 export function recordPings(pings: Inbox<number>, Base: typeof WebSocket): typeof WebSocket {
   return class extends Base {

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { TestContext } from "vitest";
 import { Inbox } from "./inbox.ts";
 
-/** What a scenario reports: a line of JSON. */
+/** A report of a scenario: a line of JSON. */
 export interface ScriptEvent {
   readonly event: string;
   readonly channel?: string;
@@ -19,7 +19,7 @@ type Detail =
   | readonly Detail[]
   | { readonly [name: string]: Detail };
 
-/** One of our scenarios in another language, in a process of its own. */
+/** A scenario in another language, in a process of its own. */
 export class Script {
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #events = new Inbox<ScriptEvent>();
@@ -27,9 +27,9 @@ export class Script {
   #errors = "";
 
   /**
-   * @param test its end ends the process; if it failed, what the process printed is shown
-   * @param name what it is called when it fails
-   * @param command what runs it, with {@link words}
+   * @param test its end ends the process; if it failed, the process's output is shown
+   * @param name the scenario's name in a failure
+   * @param command the program, with {@link words}
    */
   constructor(test: TestContext, name: string, command: string, words: readonly string[]) {
     this.#process = spawn(command, words, {
@@ -42,7 +42,7 @@ export class Script {
     this.#process.stderr.on("data", (chunk: Buffer) => {
       this.#errors += chunk.toString();
     });
-    // A scenario that ended meanwhile hears nothing: what waits for its events is told so.
+    // A scenario that has ended reads nothing; waiting for its events rejects.
     this.#process.stdin.on("error", () => undefined);
     this.#ended = new Promise((resolve, reject) => {
       this.#process.once("error", reject);
@@ -74,7 +74,7 @@ export class Script {
     return this.first((one) => this.allOf(event)[nth - 1] === one);
   }
 
-  /** The first report that is like that, as soon as it is there. Rejects when the scenario ends before. */
+  /** The first report that satisfies the condition, as soon as it is there. Rejects when the scenario ends before. */
   first(isIt: (event: ScriptEvent) => boolean): Promise<ScriptEvent> {
     const early = this.#ended.then(() => {
       throw new Error("the scenario ended before it reported what the test waits for");
@@ -82,7 +82,7 @@ export class Script {
     return Promise.race([this.#events.first(isIt), early]);
   }
 
-  /** Gives the scenario a line that it asked for. */
+  /** Writes a line to the scenario's standard input. */
   sendLine(line: string): void {
     this.#process.stdin.write(`${line}\n`);
   }
@@ -93,7 +93,7 @@ export class Script {
     return this.ended();
   }
 
-  /** Waits until the scenario is over, and gives all that it reported. Rejects when it failed. */
+  /** Waits until the scenario has ended, and gives all its reports. Rejects when it failed. */
   async ended(): Promise<readonly ScriptEvent[]> {
     await this.#ended;
     return this.all;

@@ -19,7 +19,7 @@ import {
 import { Inbox } from "./inbox.ts";
 import { ServerSubscriptionEvents } from "./server-subscription-events.ts";
 
-/** The official client, and everything it reports. */
+/** The official client, and all its events. */
 export class SdkClient {
   readonly client: Centrifuge;
   readonly connecting = new Inbox<ConnectingContext>();
@@ -32,7 +32,7 @@ export class SdkClient {
   /**
    * Connects at once.
    *
-   * @param Build which of the SDK's builds it is; they are the same but for their codec
+   * @param Build one of the SDK's builds, which differ only in their codec
    */
   constructor(
     address: string | TransportEndpoint[],
@@ -75,7 +75,7 @@ export class SdkClient {
   }
 }
 
-/** A subscription of the official client, and everything it reports. */
+/** A subscription of the official client, and all its events. */
 export class SdkSubscription {
   readonly subscription: Subscription;
   readonly subscribing = new Inbox<SubscribingContext>();

@@ -5,19 +5,19 @@ import { fileURLToPath } from "node:url";
 import { TestBackend } from "./test-backend.ts";
 import { testSecrets } from "./test-tokens.ts";
 
-/** Secrets as the environment has them; one that is "" is missing. */
+/** Secrets as environment variables; an empty one counts as missing. */
 type Secrets = Readonly<Record<string, string>>;
 
-/** How a process ended, and what it and those it had started had printed. */
+/** The end of a process, and the output of the process and its children. */
 export interface Ended {
-  /** Its status; -1 for the end by a signal. */
+  /** Its exit status; -1 after a signal. */
   readonly code: number;
   readonly printed: string;
 }
 
-/** The script of `npm run serve` as a process of its own, with everything it starts in one process group. */
+/** The script of `npm run serve` as a process of its own, with all its children in one process group. */
 export class ServedServer {
-  /** As it prints it: with the host that it was told. */
+  /** The address that it prints, with the configured host. */
   readonly address: string;
   readonly #run: Run;
 
@@ -36,32 +36,34 @@ export class ServedServer {
     return Number(new URL(this.address).port);
   }
 
-  /** Speaks to it over the loopback, wherever else it listens. */
+  /** A backend that calls the server over the loopback address, whatever its host. */
   get backend(): TestBackend {
     return new TestBackend(`http://127.0.0.1:${this.port}`, testSecrets.API_KEY);
   }
 
-  /** Ends all its processes at once, without giving any of them a chance to finish anything. */
+  /** Ends all its processes at once. */
   async kill(): Promise<void> {
     sendTo(-this.#run.processId, "SIGKILL");
     await this.#run.ended;
   }
 
-  /** Ends the script alone, at once; what it has started stays behind. */
+  /** Ends the script alone, at once; its children stay. */
   async killScript(): Promise<void> {
     const exited = once(this.#run.process, "exit");
     sendTo(this.#run.processId, "SIGKILL");
     await exited;
   }
 
-  /** Asks the script to end, as systemd does, and waits until nothing of it is left. */
+  /** Ends the script as systemd does, and waits until all its processes have ended. */
   stop(): Promise<Ended> {
     sendTo(this.#run.processId, "SIGTERM");
     return this.#run.ended;
   }
 }
 
-/** Starts what must not start, and gives what it printed and exited with; -1 for a server that came up all the same. */
+/**
+ * Starts a server that must not start, and gives its output and exit status; -1 for a server that started all the same.
+ */
 export async function refusedServe(
   options: readonly string[],
   secrets: Secrets = testSecrets,
@@ -74,9 +76,9 @@ export async function refusedServe(
 class Run {
   readonly process: ChildProcess;
   readonly processId: number;
-  /** Resolves with the address that it prints; never, when it prints none, but fails when it has ended without. */
+  /** Resolves with the printed address; rejects if the script ends without printing one. */
   readonly address: Promise<string>;
-  /** Resolves when whoever prints through the script has ended: the runtime that it starts does so too. */
+  /** Resolves when all processes that print through the script have ended, the runtime included. */
   readonly ended: Promise<Ended>;
 
   constructor(options: readonly string[], secrets: Secrets) {
@@ -105,12 +107,12 @@ class Run {
       });
     });
     this.address = addressed.promise;
-    // Nobody waits for the address of one that is refused.
+    // A refused server has no address to wait for.
     this.address.catch(() => undefined);
   }
 }
 
-/** @param target a process, or a process group as a negative number; nothing happens when it isn't there any more */
+/** @param target a process, or a process group as a negative number; ignored if it has ended */
 function sendTo(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);

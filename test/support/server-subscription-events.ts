@@ -10,7 +10,7 @@ import type {
 import { Inbox } from "./inbox.ts";
 import type { TestData } from "./test-backend.ts";
 
-/** What the official client reports of the subscriptions that the server made for it. */
+/** The official client's events about server-side subscriptions. */
 export class ServerSubscriptionEvents {
   readonly subscribing = new Inbox<ServerSubscribingContext>();
   readonly subscribed = new Inbox<ServerSubscribedContext>();
@@ -18,10 +18,10 @@ export class ServerSubscriptionEvents {
   readonly publications = new Inbox<ServerPublicationContext>();
   readonly joins = new Inbox<ServerJoinContext>();
   readonly leaves = new Inbox<ServerLeaveContext>();
-  /** The kind of each event with its channel, in the order in which they came. */
+  /** The kind of each event with its channel, in order. */
   readonly eventLog: string[] = [];
 
-  /** @param client one that isn't connected yet */
+  /** @param client must not be connected yet */
   constructor(client: Centrifuge) {
     client.on("subscribing", (context) => this.#note("subscribing", this.subscribing, context));
     client.on("subscribed", (context) => this.#note("subscribed", this.subscribed, context));

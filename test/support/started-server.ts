@@ -4,11 +4,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { TestBackend } from "./test-backend.ts";
 
-/** What `npm start` tells a newcomer, taken from what it printed. */
+/** The data that `npm start` prints for a new user. */
 export interface Welcome {
   readonly address: string;
   readonly socketAddress: string;
-  /** "" where it says that only another issuer's token is good. */
+  /** "" if it says that only another issuer's token is valid. */
   readonly token: string;
   readonly apiKey: string;
   /** The address and the body of the example request. */
@@ -16,14 +16,14 @@ export interface Welcome {
   readonly publishBody: string;
 }
 
-/** The script of `npm start` as a process of its own, with everything it starts in one process group. */
+/** The script of `npm start` as a process of its own, with all its children in one process group. */
 export class StartedServer {
   readonly welcome: Welcome;
   readonly backend: TestBackend;
   readonly #process: ChildProcess;
 
   /**
-   * @param folder where the objects are kept, so that the next one finds them
+   * @param folder the objects' state, which the next server finds again
    * @param options more of the command line
    */
   static async start(
@@ -52,12 +52,12 @@ export class StartedServer {
     this.#process = started;
   }
 
-  /** Ends all its processes at once, without giving any of them a chance to finish anything. */
+  /** Ends all its processes at once. */
   kill(): Promise<void> {
     return this.#end("SIGKILL");
   }
 
-  /** Ends the script as Ctrl-C in a terminal does, and waits until nothing of it is left. */
+  /** Ends the script as Ctrl-C in a terminal does, and waits until all its processes have ended. */
   stop(): Promise<void> {
     return this.#end("SIGINT");
   }
@@ -70,7 +70,9 @@ export class StartedServer {
   }
 }
 
-/** Starts what must not start, and gives what it printed and exited with; -1 for a server that came up all the same. */
+/**
+ * Starts a server that must not start, and gives its output and exit status; -1 for a server that started all the same.
+ */
 export async function refusedStart(
   options: readonly string[],
 ): Promise<{ readonly code: number; readonly printed: string }> {
@@ -99,13 +101,13 @@ function runStart(options: readonly string[]): ChildProcess {
   });
 }
 
-/** @returns whether there was anybody to send it to */
+/** @returns whether the group had a process */
 function sendToGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-group, signal);
     return true;
   } catch {
-    return false; // Its only error is that nothing of the group is left.
+    return false; // The only error is that the group has no process left.
   }
 }
 

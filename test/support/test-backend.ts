@@ -1,10 +1,10 @@
-/** Where a publication stands in its channel. */
+/** The position of a publication in its channel. */
 export interface Position {
   readonly offset: number;
   readonly epoch: string;
 }
 
-/** Who is present. */
+/** A present client. */
 export interface Present {
   readonly user: string;
   readonly client: string;
@@ -20,7 +20,7 @@ export interface Kept {
   readonly data: TestData;
 }
 
-/** What a publish request may say besides its channel. */
+/** The fields of a publish request besides its channel. */
 export interface PublishFields {
   readonly data?: TestData;
   /** Bytes in base64, instead of `data`. */
@@ -28,10 +28,10 @@ export interface PublishFields {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
-/** What tests publish. */
+/** The data that tests publish. */
 export type TestData = number | string | { readonly [name: string]: number | string };
 
-/** An application's backend: the HTTP API over `fetch`, which keeps its connections. */
+/** An application's backend: the HTTP API over `fetch`, with persistent connections. */
 export class TestBackend {
   readonly #address: string;
   readonly #apiKey: string;
@@ -47,12 +47,12 @@ export class TestBackend {
     return this.#call<Position>("publish", { channel, data, ...key });
   }
 
-  /** Publishes with fields that the API has besides `data`, or instead of it. */
+  /** Publishes with other fields of the API than `data`. */
   publishFields(channel: string, fields: PublishFields): Promise<Position> {
     return this.#call<Position>("publish", { channel, ...fields });
   }
 
-  /** Publishes several in one request, each with its key, and gives where each of them stands. */
+  /** Publishes several times in one request, each with its key, and gives the positions. */
   async publishBatch(
     channel: string,
     all: readonly { readonly data: TestData; readonly idempotencyKey: string }[],
@@ -69,7 +69,7 @@ export class TestBackend {
     });
   }
 
-  /** Publishes one after the other and gives where the last one stands. */
+  /** Publishes one after the other and gives the last position. */
   async publishAll(channel: string, all: readonly TestData[]): Promise<Position> {
     let position: Position = { offset: 0, epoch: "" };
     for (const data of all) position = await this.publish(channel, data);
@@ -99,7 +99,7 @@ export class TestBackend {
     return answer.result;
   }
 
-  /** Throws when the status says that it failed. */
+  /** Throws if the status is an error. */
   async #send<Answer>(method: string, request: object): Promise<Answer> {
     const response = await fetch(`${this.#address}/api/${method}`, {
       method: "POST",

@@ -9,7 +9,7 @@ import { TestBackend } from "./test-backend.ts";
 import { testSecrets } from "./test-tokens.ts";
 import { streamProbeMs } from "../../tools/local-server.ts";
 
-/** How a server differs from what wrangler.toml makes of it. */
+/** The differences from the configuration in wrangler.toml. */
 export interface TestServerOptions {
   /** Replaces `[vars.config]`, whole. */
   readonly config?: object;
@@ -17,8 +17,8 @@ export interface TestServerOptions {
 }
 
 /**
- * The server that is deployed, on a real port, with its runtime in a process of its own that ends with {@link close}.
- * Its objects can be thrown away from outside, with their sockets kept, as the platform does it to idle ones.
+ * The deployed server on a real port, with its runtime in a process of its own that ends with {@link close}. Its
+ * objects can be evicted from outside with their sockets kept, as the platform does with idle ones.
  */
 export class TestServer {
   /** Such as `http://127.0.0.1:8787`. */
@@ -29,7 +29,7 @@ export class TestServer {
 
   static async start({ config, secrets = testSecrets }: TestServerOptions): Promise<TestServer> {
     const folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-    // The harness keeps objects in the folder for temporary files: with one of its own, tests find them on disk.
+    // The harness keeps objects in the folder for temporary files; with a folder of its own, tests find them on disk.
     const before = process.env["TMPDIR"];
     process.env["TMPDIR"] = folder;
     process.env["CLOUDFLARE_CF_FETCH_ENABLED"] = "false";
@@ -40,7 +40,7 @@ export class TestServer {
           configPath: "wrangler.toml",
           secrets: { ...secrets },
           vars: {
-            // The runtime has no proxy before it that would tell it when a client hangs up.
+            // The runtime has no proxy before it that would report a client's disconnect.
             STREAM_PROBE_MS: String(streamProbeMs),
             ...(config === undefined ? {} : { config: JSON.stringify(config) }),
           },
@@ -63,7 +63,7 @@ export class TestServer {
     this.#folder = folder;
   }
 
-  /** Where a client of one channel connects. */
+  /** The address for a client of one channel. */
   socketAddress(channel: string, address = this.address): string {
     return `${address.replace("http", "ws")}/channel/${encodeURIComponent(channel)}/websocket`;
   }
@@ -74,12 +74,12 @@ export class TestServer {
   }
 
   /**
-   * Where the runtime itself listens. The harness's proxy takes four file descriptors for each socket, and the runtime
-   * behind it two more: for thousands of sockets there are enough of them only without the proxy.
+   * The runtime's own address. The harness's proxy takes four file descriptors for each socket, and the runtime behind
+   * it two more: for thousands of sockets there are enough only without the proxy.
    */
   async runtimeAddress(): Promise<string> {
     const origins = new Set<string>();
-    // The harness asks the runtime directly, but doesn't say where it is; its HTTP client does.
+    // The harness calls the runtime directly but doesn't reveal its address; the harness's HTTP client does.
     const note: ChannelListener = (message) => void origins.add(parseOrigin(message));
     subscribe(requestMade, note);
     await this.#worker.fetch("/health");
@@ -90,8 +90,8 @@ export class TestServer {
   }
 
   /**
-   * Throws the channel's object away and keeps its sockets. Rejects unless an instance was running, and returns when none
-   * is: whatever happens next happens to another one.
+   * Evicts the channel's object and keeps its sockets. Rejects unless an instance was running, and resolves when none
+   * is running.
    */
   evict(channel: string): Promise<void> {
     return this.#evictUntilAsleep("CHANNELS", channel);
@@ -102,7 +102,7 @@ export class TestServer {
     return this.#evictUntilAsleep("GATEWAYS", gateway);
   }
 
-  /** Whether no instance of the channel's object is running. If one was, it isn't any more. */
+  /** Whether no instance of the channel's object is running. A running instance is evicted. */
   asleep(channel: string): Promise<boolean> {
     return this.#asleep("CHANNELS", channel);
   }
@@ -113,8 +113,8 @@ export class TestServer {
   }
 
   /**
-   * Rows that the running instance has changed through its connection to SQLite. It only grows while an instance lives,
-   * and begins anew with the next one, which asking makes if there is none.
+   * Rows that the running instance has changed through its connection to SQLite. The number only grows while an
+   * instance lives, and begins anew with the next one, which this call creates if there is none.
    */
   async rowsChanged(channel: string): Promise<number> {
     const storage = await this.#worker.getDurableObjectStorage("CHANNELS", { name: channel });
@@ -122,7 +122,9 @@ export class TestServer {
     return Number(row?.["changed"]);
   }
 
-  /** When the channel's alarm goes off, in ns since 1970; undefined when none is set. Read from disk: nothing wakes. */
+  /**
+   * The time of the channel's alarm, in ns since 1970; undefined when none is set. Read from disk, so no object wakes.
+   */
   alarm(channel: string): bigint | undefined {
     return this.#alarm("dormouse-ChannelObject", channel);
   }
@@ -132,7 +134,7 @@ export class TestServer {
     return this.#alarm("dormouse-GatewayObject", gateway);
   }
 
-  /** Ends the server. Rejects when the Worker or an object has logged an error: no test means to cause one. */
+  /** Ends the server. Rejects if the Worker or an object has logged an error, because no test causes one on purpose. */
   async close(): Promise<void> {
     const errors = this.#harness
       .getLogs()
@@ -181,13 +183,15 @@ export class TestServer {
   }
 }
 
-/** What the Worker calls the two kinds of objects. */
+/** The Worker's bindings of the two kinds of objects. */
 type Binding = "CHANNELS" | "GATEWAYS";
 
-/** Of sockets that are cut right at the runtime, without the proxy: it can't tell the harness any more how they went on. */
+/**
+ * Logged for sockets that are cut at the runtime itself, without the proxy: their traces can't be delivered any more.
+ */
 const tailWasCut = "exception = workerd/io/trace-stream.c++";
 
-/** What undici, which is the harness's HTTP client, documents to tell of each request. */
+/** The event for each request that undici, the harness's HTTP client, documents. */
 const requestMade = "undici:request:create";
 
 function parseOrigin(message: unknown): string {

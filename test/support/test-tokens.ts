@@ -12,13 +12,13 @@ export function signToken(claims: object, secret: string = testSecrets.TOKEN_HMA
   return `${signed}.${hmac(signed, secret)}`;
 }
 
-/** A way to make a token that nobody signed, out of claims that open everything. */
+/** A way to forge a token from claims that open everything. */
 export interface Forgery {
   readonly name: string;
   readonly forge: (claims: object) => string;
 }
 
-/** For `it.each`: every attack on a signature that JWT libraries have fallen for. */
+/** For `it.each`: every attack on a signature that JWT libraries have been vulnerable to. */
 export const forgeries: readonly Forgery[] = [
   { name: "algorithm none", forge: (claims) => `${part({ alg: "none" })}.${part(claims)}.` },
   {
@@ -53,7 +53,7 @@ export const forgeries: readonly Forgery[] = [
   },
 ];
 
-/** Seconds since 1970, so many from now: what the claims of a token count in. */
+/** Seconds since 1970, so many from now, as in a token's claims. */
 export function secondsFromNow(seconds: number): number {
   return Math.floor(Date.now() / 1000) + seconds;
 }

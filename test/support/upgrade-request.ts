@@ -1,6 +1,6 @@
 import { type ClientRequest, request } from "node:http";
 
-/** Asks a server for a WebSocket, without anything that would speak WebSocket afterwards. {@link ClientRequest.end} sends it. */
+/** A handshake without a WebSocket client behind it. {@link ClientRequest.end} sends it. */
 export function upgradeRequest(
   address: string,
   headers: Record<string, string> = {},

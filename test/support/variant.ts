@@ -2,8 +2,8 @@ import { channelEndpoint, type Endpoint, gatewayEndpoint } from "./endpoint.ts";
 import type { TestServer } from "./test-server.ts";
 
 /**
- * Where the clients of a test connect, and what happens to the objects between two of its steps (rule S2): nothing must be
- * seen of either from outside.
+ * The address of a test's clients, and what happens to the objects between two of its steps (rule S2): clients must not
+ * notice either.
  */
 export interface Variant {
   /** Short enough to be a part of a channel's name: tests that share a server don't share channels. */
@@ -13,7 +13,7 @@ export interface Variant {
   readonly betweenSteps: (server: TestServer, channel: string) => Promise<void>;
 }
 
-/** The gateway that takes everybody on this machine, as long as it has room. */
+/** The gateway that all clients on this machine reach, as long as it isn't full. */
 export const firstGateway = "na/0";
 
 /** For `describe.each`: the same test with objects that stay in memory, and with objects that are thrown away all the time. */
@@ -29,7 +29,7 @@ export const variants: readonly Variant[] = [
     name: "gateway-evicted",
     endpoint: gatewayEndpoint,
     betweenSteps: async (server, channel) => {
-      // After some steps only one of the two has anything to do: a connect is the gateway's, a publish the channel's.
+      // After some steps only one of the two is running: a connect concerns the gateway, a publish the channel.
       let evictions = 0;
       while (!(await server.gatewayAsleep(firstGateway))) evictions++;
       while (!(await server.asleep(channel))) evictions++;
@@ -38,5 +38,5 @@ export const variants: readonly Variant[] = [
   },
 ];
 
-/** The same, for what only gateways can do. */
+/** The variants with many channels for each connection. */
 export const gatewayVariants = variants.filter(({ endpoint }) => endpoint.name === "gateway");

@@ -10,7 +10,7 @@ import type { TestData } from "./test-backend.ts";
 export interface Wire {
   /** Short enough to be a part of a channel's name: tests that share a server don't share channels. */
   readonly name: string;
-  /** What its codec promises, as a rule of src/SPEC.md. */
+  /** The rule of src/SPEC.md that its codec keeps. */
   readonly rule: "W1" | "W5" | "W6";
   readonly transport: TransportName;
   readonly endpoint: "channel" | "gateway";
@@ -24,19 +24,19 @@ export interface Wire {
   encode(data: TestData): TestData | Uint8Array;
   /** Data as this build gives them, parsed where they are bytes. */
   decode(data: TestData | Uint8Array): TestData;
-  /** What came on a subscription, parsed. */
+  /** The received data of a subscription, parsed. */
   received(subscription: SdkSubscription): readonly TestData[];
-  /** What this build gives for a payload that isn't JSON. */
+  /** The form in which this build gives a payload that isn't JSON. */
   opaque(bytes: Uint8Array): string | Uint8Array;
 }
 
-/** A codec as one of the SDK's builds speaks it. */
+/** A codec, as one of the SDK's builds implements it. */
 interface Build extends Pick<Wire, "rule" | "encode" | "decode" | "opaque"> {
   readonly name: "json" | "protobuf" | "msgpack";
   readonly Client: typeof Centrifuge;
 }
 
-/** Bytes, whatever they say, are bytes for those who speak a binary codec. */
+/** A binary codec passes bytes through, whatever they hold. */
 const binary: Pick<Wire, "encode" | "decode" | "opaque"> = {
   encode: (data) => new TextEncoder().encode(JSON.stringify(data)),
   decode: (data) => {
@@ -71,7 +71,7 @@ const messagePack: Build = {
   ...binary,
 };
 
-/** What each build can be used over (docs/protocol.md 1.1, 4.1 and 4.2). */
+/** The transports of each build (docs/protocol.md 1.1, 4.1 and 4.2). */
 const carried: readonly (readonly [Build, TransportName])[] = [
   [json, "websocket"],
   [protobuf, "websocket"],
@@ -81,7 +81,7 @@ const carried: readonly (readonly [Build, TransportName])[] = [
   [json, "sse"],
 ];
 
-/** For `describe.each`: every transport with every codec that it can carry, at both endpoints. */
+/** For `describe.each`: every transport with each of its codecs, at both endpoints. */
 export const wires: readonly Wire[] = carried.flatMap(([build, transport]) =>
   (["channel", "gateway"] as const).map((endpoint) => wireOf(build, transport, endpoint)),
 );
@@ -112,7 +112,7 @@ function wireOf(build: Build, transport: TransportName, endpoint: Wire["endpoint
   };
 }
 
-/** The SDK declares the class once for each of its builds, and private fields keep the types apart. */
+/** The SDK declares the class once for each build, and private fields make the types incompatible. */
 function classOf(other: typeof protobufBuild.Centrifuge): typeof Centrifuge {
   const Client: typeof Centrifuge = Object(other);
   return Client;

@@ -71,10 +71,10 @@ export class WiredServer {
     return { network, subscription: await client.subscribed(channel, options) };
   }
 
-  /** Waits until nobody is present, and gives how many milliseconds that took. */
+  /** Waits until no client is present, and gives the time in milliseconds. */
   async freed(channel: string): Promise<number> {
     const startedAtMs = Date.now();
-    // Not so often that the many tests at a time keep the server from what they wait for.
+    // Slowly enough that the many concurrent tests don't keep the server busy.
     while ((await this.backend.presence(channel)).length > 0) await pause(20);
     return Date.now() - startedAtMs;
   }

@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A folder with a wrangler.toml of its own, for the same Worker, and with its own secrets for development. */
+/** A folder with a wrangler.toml for the same Worker, and with its own development secrets. */
 export class WorkerFolder {
   readonly path: string;
-  /** What wrangler's `--config` takes. */
+  /** The value for wrangler's `--config`. */
   readonly configFile: string;
 
   /**
-   * @param more TOML that is added to what the repository's own wrangler.toml says
-   * @param secrets what `.dev.vars` says
+   * @param more TOML that is added to the repository's own wrangler.toml
+   * @param secrets the content of `.dev.vars`
    */
   constructor(more: string, secrets: Readonly<Record<string, string>>) {
     this.path = mkdtempSync(join(tmpdir(), "dormouse-test-"));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { call, publish } from "./api-request.ts";
 import { hibernate } from "./attachments.ts";
-import { seededRandom } from "./seeded-random.ts";
+import { Random } from "../support/random.ts";
 import { newChannel } from "./new-channel.ts";
 import { channelPlace, gatewayPlace, spillPlace } from "./place.ts";
 import { watchedRelay } from "./watched-relay.ts";
@@ -43,7 +43,8 @@ async function present(channel: string): Promise<readonly string[]> {
 
 describe.each([1, 2, 3, 4])("clients that come, go and vanish all the time (seed %i)", (seed) => {
   it("[G5][P1] leave no subscription behind, and miss none that they have", async () => {
-    const next = seededRandom(seed);
+    const random = new Random(seed);
+    const next = (below: number): number => random.between(0, below - 1);
     const channel = newChannel("room");
     const clients: RandomClient[] = [];
     for (const variant of variants) {

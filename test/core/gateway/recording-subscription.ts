@@ -1,12 +1,12 @@
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import { memberText } from "../../../src/protocol/json/text.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
 import type { SubscribeReply } from "../../../src/session/ports.ts";
 import type { Cursor, SubscriptionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
+import { parsePush } from "../hub/recording-subscriber.ts";
 
 /** What is special about a listener. */
 export interface RecordingTraits {
@@ -108,16 +108,6 @@ export class RecordingSubscription {
     this.received.push(what);
     this.onReceived(what);
   }
-}
-
-function parsePush(line: string): string {
-  const data = memberText(line, "push", "pub", "data");
-  if (data !== undefined) return data;
-  for (const type of ["join", "leave"]) {
-    const user = memberText(line, "push", type, "info", "user");
-    if (user !== undefined) return `${type} ${user.slice(1, -1)}`;
-  }
-  throw new Error(`not a push that a hub sends: ${line}`);
 }
 
 function doNothing(): void {

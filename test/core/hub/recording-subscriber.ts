@@ -96,7 +96,8 @@ export function recordingSubscribers(
   );
 }
 
-function parsePush(line: string): string {
+/** The content of a push: a publication's data, or `join` or `leave` with the user. */
+export function parsePush(line: string): string {
   const data = memberText(line, "push", "pub", "data");
   if (data !== undefined) return data;
   for (const type of ["join", "leave"]) {

@@ -22,11 +22,6 @@ export function connected(subs?: string): string {
   return `{"id":1,"connect":{"client":"c1","version":"test",${field}"ping":25,"pong":true}}`;
 }
 
-/** A publication without history, as it is pushed. */
-export function pushed(channel: string, data: string): string {
-  return `{"push":{"channel":"${channel}","pub":{"data":${data}}}}`;
-}
-
 /** A connection whose server's subscriptions, to these, have all begun; what was heard and asked is dropped. */
 export function opened(
   fixture: ManyChannelsFixture,

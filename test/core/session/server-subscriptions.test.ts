@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { disconnectCodes, errorCodes } from "../../../src/protocol/codes.ts";
 import { json } from "../api/channel-config.ts";
-import { connect, connected, naming, opened, pushed } from "./named-subscriptions.ts";
+import { pushed } from "./frames.ts";
+import { connect, connected, naming, opened } from "./named-subscriptions.ts";
 import type { TestConnection } from "./test-connection.ts";
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
 import { connectionToken } from "./verified-tokens.ts";

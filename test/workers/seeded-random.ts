@@ -1,8 +1,0 @@
-/** A small generator of whole numbers below a bound, so that a failure can be seen again: tests name their seed. */
-export function seededRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
