@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The places where a token may stand at the upgrade. */
+/** The places of a token at the upgrade. */
 const places = [
   {
     place: "header",

@@ -45,7 +45,7 @@ function inBrowser(browser: string): void {
     await server.close();
   });
 
-  /** Has the page do something. It reports to a server of its own, and that's the page's origin too. */
+  /** Runs a script in the page, which reports to a server of its own. That server is the page's origin too. */
   function open(test: TestContext, nth: number, what: string, path: string, host = "127.0.0.1") {
     const page = pages[nth];
     if (page === undefined) throw new Error("there is no such page server");

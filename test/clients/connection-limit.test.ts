@@ -19,7 +19,7 @@ const config = {
 
 let server: TestServer;
 
-// What the edge learns about a pool in one test must not matter in the next.
+// The edge's memory of a pool in one test must not matter in the next.
 beforeEach(async () => {
   server = await TestServer.start({ config });
 });
@@ -75,7 +75,7 @@ describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
   it("[B5] the place of such a peer is free once its connection is gone", async () => {
     const clients = await fillWithClosed(endpoint, () => Promise.resolve());
     for (const client of clients) client.cut();
-    // Nobody says when the server has noticed, and an object that refused isn't asked again for a while.
+    // The time at which the server notices isn't observable, and an object that refused isn't asked again for a while.
     let taken = false;
     while (!taken) {
       await closeAll([await RawSocket.open(endpoint.address(server, channel))]);

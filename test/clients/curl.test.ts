@@ -44,7 +44,7 @@ function oneWay(): void {
     return JSON.stringify({ token, subs: { [channel]: {} } });
   }
 
-  /** What a stream says of a channel at offset 0 when it has begun, without its wrapper. */
+  /** The first event of a stream on a channel at offset 0, without its wrapper. */
   async function connected(channel: string): Promise<RegExp> {
     const { epoch } = await server.backend.history(channel);
     const subs = `{"${channel}":{"recoverable":true,"epoch":"${epoch}","positioned":true}}`;
@@ -67,7 +67,7 @@ function oneWay(): void {
       const opening = await connected(channel);
       const received = await curl.upTo("pub");
       const push = `{"channel":"${channel}","pub":{"data":{"text":"ä 🌍\\n<b>"},"offset":1,`;
-      // Comments, by which the server finds out that a client is gone, may stand between the events.
+      // Comments, by which the server detects a client's disconnect, may come between the events.
       expect(received.replaceAll(":\n\n", "")).toMatch(
         new RegExp(
           `^\\r\\ndata: ${opening.source}\\n\\ndata: ${literal(push)}"epoch":"\\w+"\\}\\}\\n\\n$`,
@@ -124,7 +124,7 @@ function oneWay(): void {
       `{"publications":[],"offset":2,"epoch":"${epoch}","recovered":false}`,
     );
     const waiting = poll(`&offset=2&epoch=${epoch}&timeout=30`);
-    // Whether or not it waits already: nobody can see that from outside, for who polls isn't present.
+    // Whether the poll waits already isn't observable, because a polling client isn't present.
     await server.backend.publish(channel, "c");
     expect(await waiting.ended).toBe(
       `{"publications":[{"data":"c","offset":3}],"offset":3,"epoch":"${epoch}"}`,

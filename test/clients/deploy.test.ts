@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => worker.remove());
 
-/** Runs the script of `npm run deploy`, which deploys nothing, and gives what it exited with and printed. */
+/** Runs the script of `npm run deploy` without a deployment, and gives its exit status and output. */
 async function deploy(options: readonly string[]) {
   const script = join(root, "tools", "deploy.ts");
   const started = spawn(process.execPath, [script, "--dry-run", ...options], {

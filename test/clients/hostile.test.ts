@@ -7,7 +7,7 @@ import { signToken } from "../support/test-tokens.ts";
 
 const publications = 100;
 const publicationLength = 8_000;
-/** Less than what may wait for a client, so that one alone is answered. */
+/** Less than a client's queue holds, so that a single request is answered. */
 const answerLength = publications * publicationLength;
 const requests = 40;
 
@@ -18,7 +18,8 @@ const config = {
       allow_publish_for_subscriber: true,
       allow_history_for_client: true,
       presence: true,
-      // No join_leave: announcements have a bound of their own, and would cut instead of what is tested.
+      // Without join_leave: announcements have a limit of their own, which would close the connection before the tested
+      // one.
       history_size: publications,
       history_ttl: "5m",
       force_recovery: true,
@@ -53,7 +54,7 @@ describe.each(endpoints)("a client that doesn't read, at the endpoint of a $name
       const target = await targetWith(endpoint, attack.demand);
       target.hostile.send(...attack.commands(target.channel));
       await harmless(target);
-      // Two that fill what may wait for it, one that the system itself took, and not a fourth one.
+      // Two answers fill the client's queue, the system's buffers hold one more, and a fourth one doesn't fit.
       expect(await endOf(target, 4)).toEqual(slow);
     },
   );
@@ -62,7 +63,7 @@ describe.each(endpoints)("a client that doesn't read, at the endpoint of a $name
     const target = await targetWith(endpoint, "frame by frame");
     for (const command of historyReads(target.channel)) target.hostile.send(command);
     await harmless(target);
-    // Of what goes frame by frame the system itself takes some megabytes.
+    // The system's buffers hold some megabytes of single frames.
     expect(await endOf(target, requests / 2)).toEqual(slow);
   });
 
@@ -132,9 +133,9 @@ async function harmless({ channel, client, healthy }: Target): Promise<void> {
 }
 
 /**
- * Reads what the hostile one was sent, and what it is told in the end.
+ * Reads the hostile client's messages and its close.
  *
- * @param answersMax so many of the large answers it may have been sent
+ * @param answersMax how many of the large answers it may have received
  */
 async function endOf({ client, hostile }: Target, answersMax: number): Promise<Closing> {
   hostile.readAgain();

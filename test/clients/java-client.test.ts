@@ -114,7 +114,7 @@ function javaClient(): void {
       const channel = `java-ping-${endpoint.name}`;
       const client = startSubscriber(test, endpoint, channel);
       await client.next("subscribed");
-      // It gives up 3 s after a ping is due, whether or not it was told that there would be any.
+      // The client gives up 3 s after a ping is due, whether or not pings were announced.
       await pause(6_000);
       await server.backend.publish(channel, "still here");
       await client.next("publication");

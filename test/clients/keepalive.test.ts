@@ -10,9 +10,9 @@ import { firstGateway } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
-/** Longer than the 10 s after which an object that hears nothing falls asleep: it can sleep between two pings. */
+/** Longer than the 10 s after which an idle object hibernates, so that it can hibernate between two pings. */
 const pingIntervalMs = 13_000;
-/** From a ping until the object is sure to sleep, and sure not to have been woken by the next one. */
+/** From a ping to a time at which the object has certainly hibernated and the next ping hasn't woken it. */
 const untilAsleepMs = 11_500;
 /** Two intervals and 10 s. */
 const silenceMsMax = 2 * pingIntervalMs + 10_000;
@@ -69,7 +69,7 @@ function placeAt(endpoint: Endpoint, channel: string, number: number): Place {
   };
 }
 
-/** Does something with a channel's own sockets and with a gateway's, side by side. */
+/** Does the same with a channel's own sockets and with a gateway's, in parallel. */
 async function atBoth(
   channel: string,
   number: number,
@@ -165,7 +165,7 @@ async function wakeForPings(place: Place): Promise<void> {
     const nextPingMs = millisecondsOf(place.alarm()) - Date.now();
     expect(nextPingMs).toBeGreaterThan(0);
     expect(nextPingMs).toBeLessThanOrEqual(pingIntervalMs - untilAsleepMs);
-    // Nothing but the alarm wakes it: that is what sends the ping, and whoever answered the one before is sent it.
+    // Only the alarm wakes the object: the alarm sends the ping, and only to clients that answered the one before.
     await pings.count(period);
     await place.server.backend.publish(place.channel, period);
     await publications.first(({ data }) => data === period);

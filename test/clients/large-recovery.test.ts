@@ -102,7 +102,7 @@ describe.each(endpoints)(
   },
 );
 
-/** Large data that says where it belongs. */
+/** Large data that contains its position. */
 function dataAt(offset = 0) {
   return { offset, filler: "x".repeat(publicationLength) };
 }

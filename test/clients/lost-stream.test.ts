@@ -4,7 +4,7 @@ import { firstGateway } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
-/** With these claims an attachment has room for fewer positions than that. */
+/** With these claims an attachment has space for fewer cursors than that. */
 const claims = { sub: "alice", info: { filler: "x".repeat(7_700) } };
 const fillers = Array.from({ length: 124 }, (_, index) => `long:filler-${index}`);
 
@@ -27,7 +27,7 @@ const config = {
 let server: TestServer;
 let client: SdkClient;
 
-// A gateway that slept finds nowhere how far it is with any further channel of this client.
+// After hibernation the gateway has no cursor for any further channel of this client.
 beforeAll(async () => {
   server = await TestServer.start({ config });
   client = new SdkClient(server.gatewayAddress(), { token: signToken(claims) });
@@ -38,7 +38,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Throws both objects away: the one that comes next doesn't know what the gateway was told by the one before. */
+/** Evicts both objects: the next channel object doesn't know what the former one delivered to the gateway. */
 async function evict(channel: string): Promise<void> {
   await server.evictGateway(firstGateway);
   // It may have fallen asleep by itself.
@@ -89,7 +89,7 @@ describe("a gateway that can't know how far it is with a channel", () => {
     const served = new SdkClient(server.gatewayAddress(), { token });
     const { connected, connecting, serverSide } = served;
     await connected.count(1);
-    // For some of its channels there is no room, most likely for those it was subscribed to last.
+    // Some of its cursors don't fit, most likely those of its last subscriptions.
     const published: string[] = [];
     for (const channel of fillers.toReversed()) {
       await evict(channel);

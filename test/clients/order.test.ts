@@ -56,7 +56,8 @@ it(
       }
       expect(client.reconnects).toBe(0);
     }
-    // A gateway that was thrown away in the middle of something tells its subscribers so (rule L7), and they come back.
+    // A gateway that crashes in the middle of its work signals insufficient state to its subscribers (rule L7), which
+    // then return.
     const ownReaders = clients.filter(({ endpoint }) => endpoint.name === "channel");
     for (const { subscription } of ownReaders) {
       expect(subscription.subscribing.all).toHaveLength(1);
@@ -81,9 +82,9 @@ async function subscribe(endpoint: Endpoint): Promise<Reader> {
 }
 
 /**
- * Publishes every number once, with its own idempotency key, and notes the offset it was acknowledged with.
+ * Publishes every number once, with its own idempotency key, and records the acknowledged offset.
  *
- * @returns for what was asked for twice, what it was answered
+ * @returns the answers to repeated publishes
  */
 async function publishAll(acknowledged: Map<number, number>): Promise<readonly Repeated[]> {
   const random = seededRandom(1);
@@ -95,7 +96,7 @@ async function publishAll(acknowledged: Map<number, number>): Promise<readonly R
       for (const [index, offset] of offsets.entries()) {
         acknowledged.set(numbers[index] ?? Number.NaN, offset);
       }
-      // A backend that lost the answer asks again, and must be told the same.
+      // A backend that lost the answer repeats its publish, and must get the same answer.
       if (random() < 0.05) repeated.push({ first: offsets, again: await publish(numbers) });
     }
   };
@@ -132,10 +133,10 @@ async function publish(numbers: readonly number[]): Promise<readonly number[]> {
 }
 
 /**
- * Throws an object away again and again, each time after some more publications, and says how often that was.
+ * Evicts an object repeatedly, each time after some more publications, and gives the number of evictions.
  *
  * @param reader one of its subscribers
- * @param asleep says that it wasn't running, or sees to it that it isn't any more
+ * @param asleep whether the object isn't running; evicts it if it is
  */
 async function evictAtRandom(
   reader: Reader | undefined,

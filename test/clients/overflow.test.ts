@@ -48,7 +48,7 @@ it("[G3] [L5] 250 clients fill gateways of 100 from below and hear the same, and
     else await leave([newcomer]);
   }
 
-  // Once the last of the highest one have left, a delivery finds nobody there, and no other is made.
+  // Once all clients of the last gateway have left, one delivery finds no subscriber there, and no other one is made.
   await leave(sockets.splice(connectionLimit));
   await server.backend.publish(channel, 4);
   for (const socket of sockets) await socket.lines.first((line) => line.includes('"offset":4'));

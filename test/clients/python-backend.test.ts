@@ -38,7 +38,7 @@ function subscribed(test: TestContext, user: string, channels: readonly string[]
   return pythonSubscriber(test, python, server, { user, channels });
 }
 
-/** What a listener hears, but for the channel. */
+/** A subscriber's publication, without the channel. */
 function publication(offset: number, data: unknown, tags: object = {}) {
   return { event: "publication", offset, data, info: null, tags, delta: false };
 }

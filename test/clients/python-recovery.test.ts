@@ -38,7 +38,7 @@ async function breakableNetwork(test: TestContext): Promise<BreakableNetwork> {
   return network;
 }
 
-/** Waits until the server has noticed that nobody is in the channel. */
+/** Waits until the server has noticed that the channel has no subscriber. */
 async function noticedLoss(channel: string): Promise<void> {
   while ((await server.backend.presence(channel)).length > 0);
 }
@@ -58,7 +58,7 @@ async function missedWhileAway(
   network.mend();
 }
 
-/** What came on a channel, in the order in which it came. */
+/** The publications of a channel, in the order of their arrival. */
 function received(events: readonly PythonEvent[], channel: string) {
   return events
     .filter((one) => one.event.endsWith("publication") && one.channel === channel)

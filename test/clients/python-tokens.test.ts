@@ -150,7 +150,7 @@ describe.concurrent.each(pythonCodecs)("[$rule] in $codec", ({ codec, protobuf }
   });
 });
 
-/** Publishes, and waits until the listener has heard it. */
+/** Publishes, and waits until the subscriber has received the publication. */
 async function receivedAfterwards(subscriber: PythonScript, channel: string): Promise<void> {
   await server.backend.publish(channel, 1);
   await subscriber.next("publication");

@@ -182,7 +182,7 @@ describe.each(variants)(
       const { epoch } = await server.backend.history(channel);
       await loseConnection(channel);
       await pause(server, channel);
-      // With nobody subscribed the stream goes a meta TTL after its newest publication (rule H6).
+      // Without a subscriber the stream is deleted a meta TTL after its newest publication (rule H6).
       while ((await server.backend.history(channel)).epoch === epoch);
       const position = await server.backend.publishAll(channel, [3, 4]);
       await pause(server, channel);

@@ -186,7 +186,7 @@ async function refusedFresh(
   return ended;
 }
 
-/** By which others would reach this machine; where nobody can, another of its loopback's. */
+/** An address at which other machines could reach this one; if there is none, another loopback address. */
 function outerAddress(): string {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const outer = all.find(({ internal, family }) => !internal && family === "IPv4");

@@ -131,7 +131,7 @@ describe.each(gatewayVariants)("[S2] in the situation $name", ({ name, betweenSt
       { user: "alice", chan_info: { role: "reader" } },
     ]);
     expect(await server.backend.presence(second)).toEqual([]);
-    // Its own coming is told to it, because its token says so.
+    // The client receives its own join, because its token says so.
     await serverSide.joins.count(1);
     expect(serverSide.joins.all).toMatchObject([{ channel: first, info: { user: "alice" } }]);
   });

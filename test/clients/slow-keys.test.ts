@@ -4,7 +4,7 @@ import { KeyServer, serving, SigningKey } from "../support/key-server.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { TestServer } from "../support/test-server.ts";
 
-/** Verifying a token can take as long as its key takes to come: what the client sends meanwhile comes after it. */
+/** Verifying a token can take as long as fetching its key: the client's later commands wait for it. */
 describe.each(endpoints)(
   "while the keys of tokens are fetched, at the endpoint of a $name",
   (endpoint) => {

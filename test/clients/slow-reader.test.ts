@@ -6,7 +6,7 @@ import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
 const publicationLength = 200_000;
-/** In all 64 MB: several times what the system itself keeps for a connection whose reader stops. */
+/** 64 MB in all: several times what the system buffers for a connection whose reader stops. */
 const publications = 320;
 
 const config = {
@@ -59,7 +59,7 @@ describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
 
     slow.readAgain();
     expect(await slow.closed).toEqual({ code: 3008, reason: "slow" });
-    // What was kept for it is what it gets now: nothing that was published after the cut.
+    // The client now gets the buffered publications, and none that was published after the cut.
     expect(slow.receivedLength).toBeLessThan(receivedAtCut * (publicationLength + 1_000));
     expect(slow.receivedLength).toBeLessThan((publications / 2) * publicationLength);
     client.close();

@@ -48,7 +48,7 @@ it(
     const first = await group.received(5);
     expect(first.histories).toEqual([{ history: historyOf(1, 5), members: subscribers }]);
 
-    // What comes next finds no instance of any of them (rule S2).
+    // The next step finds no instance of any of them (rule S2).
     const others = subscribers / connectionLimit - 1;
     expect((await runningGateways()).length).toBeGreaterThanOrEqual(others);
     await server.evict(channel);
@@ -83,7 +83,7 @@ async function runningGateways(): Promise<readonly string[]> {
   return gateways.filter((_, index) => asleep[index] === false);
 }
 
-/** What somebody has got who got the publications with these offsets, each of which says its own. */
+/** The received history of a member with the publications at these offsets, whose data is their offset. */
 function historyOf(from: number, to: number): string {
   const offsets = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   return offsets.map((offset) => `${offset}:${offset}`).join(" ");

@@ -33,7 +33,7 @@ async function openStream(path: string, channel: string, user: string): Promise<
   return stream;
 }
 
-/** From the last thing that happened until an object is sure to sleep. */
+/** From the last event to a time at which the object has certainly hibernated. */
 const untilAsleepMs = 11_500;
 
 describe.each([
@@ -60,7 +60,7 @@ describe.each([
     }
     expect(await server.backend.presence(channel)).toHaveLength(0);
     stream.readAgain();
-    // It comes right after what was under way: nothing of what waited, and nothing cut in the middle.
+    // The end follows the bytes in transit directly: nothing of the dropped bytes, and no message in part.
     expect(await stream.ended).toBe("end");
     expect(stream.text).toMatch(/"disconnect":\{"code":3008,"reason":"slow"\}\}\}\n+$/);
     expect(stream.text.length).toBeLessThan(20_000_000);

@@ -12,7 +12,7 @@ interface Watched {
   readonly storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm">;
   readonly writes: readonly number[];
   readonly reads: () => number;
-  /** What the platform has. */
+  /** The platform's alarm. */
   readonly alarm: () => Promise<number | null>;
 }
 

@@ -7,7 +7,7 @@ import { type WatchedCall, watchedChannels } from "./watched-channels.ts";
 const unknownChannel = '{"error":{"code":102,"message":"unknown channel"}}';
 const badRequest = '{"error":{"code":107,"message":"bad request"}}';
 
-/** Makes a request and tells which calls to objects it came to. */
+/** Makes a request and gives the calls to objects that it caused. */
 async function callsOf(
   path: string,
   body: string,

@@ -22,7 +22,7 @@ const speakLate = async () => {
 };
 const channelsOf = (count: number) => Array.from({ length: count }, () => newChannel("plain"));
 
-/** What became of a request, by a clock that goes as fast as it can. */
+/** The outcome of a request, with a clock that runs as fast as it can. */
 interface Answered {
   readonly response: Response;
   readonly afterMs: number;
@@ -31,7 +31,7 @@ interface Answered {
   readonly mostAtATime: number;
 }
 
-/** Posts a request whose channels answer as the test says. None is really asked: that would take real time. */
+/** Posts a request whose channels answer as the test says. No object is called, because that would take real time. */
 async function postTo(
   answer: (channel: string) => Promise<ChannelAnswers>,
   path: string,
@@ -51,7 +51,7 @@ async function postTo(
   const pending = postWith({ CHANNELS }, path, JSON.stringify(request)).finally(() => {
     end.ms = Date.now();
   });
-  // Until then the clock stands: checking the key takes real time.
+  // Until then the clock stands still: checking the key takes real time.
   await begun.promise;
   while (end.ms === undefined) await vi.advanceTimersByTimeAsync(100);
   const response = await pending;

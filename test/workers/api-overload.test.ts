@@ -190,7 +190,7 @@ describe("an object whose sockets are 64 MiB behind", () => {
   });
 });
 
-/** Accepts a socket and waits for what it was sent first. */
+/** Accepts a socket and waits for its first frame. */
 async function takeOne(reader: WebSocket): Promise<void> {
   const taken = new Promise<void>((resolve) => {
     reader.addEventListener("message", () => resolve(), { once: true });

@@ -3,7 +3,7 @@ import { createApp } from "../../workers/http/app.ts";
 import type { Env } from "../../workers/platform/env.ts";
 import { testSecrets } from "./test-config.ts";
 
-/** What the HTTP API answered: the status and the body, byte for byte. */
+/** An answer of the HTTP API: the status and the body, byte for byte. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -16,7 +16,7 @@ export function post(path: string, body: BodyInit, headers: object = {}): Promis
   return exports.default.fetch(address(path), apiRequest(body, headers));
 }
 
-/** Posts a body to an app of the test's own, whose environment differs from the Worker's in what is given. */
+/** Posts a body to an app of the test's own, whose environment differs from the Worker's in the given fields. */
 export async function postWith(
   differences: Partial<Env>,
   path: string,

@@ -74,7 +74,7 @@ describe.each(awakeVariants)("an attachment of $place.name", (variant) => {
   it("[S1][B2] that would be too large isn't written: a token at the upgrade is answered 413", async () => {
     const channel = newChannel("closed");
     const large = await token({ sub: "ada", info: "x".repeat(limits.sessionClaimsBytesMax) });
-    // Read to its end: an object isn't put to sleep while it answers.
+    // Read to its end: an object isn't evicted while it answers.
     const refused = await answerOf(await variant.place.upgrade(channel, `?token=${large}`));
     expect(refused.status).toBe(413);
     const small = await token({ sub: "ada", info: "x".repeat(limits.sessionClaimsBytesMax - 100) });
@@ -113,7 +113,7 @@ describe.each(awakeVariants)("an attachment of $place.name", (variant) => {
       }),
     );
     socket.send({ id: 2, presence_stats: { channel } });
-    // Without claims it is nobody's, and nobody may ask.
+    // A connection without claims has no user and no permissions.
     expect(await socket.line()).toContain('"code":103');
   });
 

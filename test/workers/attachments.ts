@@ -7,14 +7,14 @@ export function hibernate(holder: Holder): Promise<void> {
   return evictDurableObject(holder, { webSockets: "hibernate" });
 }
 
-/** What an object's sockets carry of their sessions now. */
+/** The present attachments of an object's sockets. */
 export function attachmentsOf(holder: Holder): Promise<readonly Attachment[]> {
   return runInDurableObject<DurableObject, readonly Attachment[]>(holder, (_, state) =>
     state.getWebSockets().map((socket) => socket.deserializeAttachment()),
   );
 }
 
-/** Rewrites what they carry, and has the object wake with it. */
+/** Rewrites the attachments, and evicts the object, which then wakes with them. */
 export async function rewriteAttachments(
   holder: Holder,
   rewrite: (attachment: Attachment) => object | string | null,

@@ -4,7 +4,7 @@ import type { Env as WorkerEnv } from "../../workers/platform/env.ts";
 /** The Worker knows its objects by their calls alone; tests look into them. */
 type CallsOnly = "CHANNELS" | "GATEWAYS";
 
-/** Tells the types of `cloudflare:workers` what the Worker under test binds and exports. */
+/** The bindings and exports of the Worker under test, for the types of `cloudflare:workers`. */
 declare global {
   namespace Cloudflare {
     interface Env extends Omit<WorkerEnv, CallsOnly> {

@@ -17,17 +17,17 @@ function upgradeRequest(to: string, headers: object = {}, cf: CfProperties = {})
   return new Request(address(to), { headers: { Upgrade: "websocket", ...headers }, cf });
 }
 
-/** What an object answers that has no room. */
+/** The answer of a full object. */
 function full(): Response {
   return new Response("no room", { status: 503, headers: { [fullHeader]: "1" } });
 }
 
-/** What an object answers that takes the socket. */
+/** The answer of an object that accepts the socket. */
 function taken(): Response {
   return new Response(null, { status: 101, webSocket: new WebSocketPair()[0] });
 }
 
-/** One isolate of the edge, which remembers what it learned, with the test in the place of all objects. */
+/** One isolate of the edge with its memory; the test answers for all objects. */
 function edge(answer: (asked: AskedObject) => Response | Promise<Response>) {
   const app = createApp();
   const asked: string[] = [];
@@ -188,7 +188,7 @@ describe("a connection for many channels", () => {
     vi.advanceTimersByTime(limits.poolFullMs);
     await upgrade(path);
     const asked = askedNow();
-    // The lowest one and one between come first: there may be room again.
+    // The first gateway and one between come first: they may have space again.
     expect(asked.length).toBeLessThanOrEqual(3);
     expect(found).toBe(asked.at(-1));
   });

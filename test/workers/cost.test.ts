@@ -38,7 +38,7 @@ function alarmOf(channel: string): Promise<number | null> {
   return runInDurableObject(stubOf(channel), (_, { storage }) => storage.getAlarm());
 }
 
-/** Notes each time an object sets its alarm, from now on and until it sleeps. */
+/** Records each time at which an object sets its alarm, until the object is evicted. */
 async function watchAlarms(channel: string): Promise<readonly number[]> {
   const times: number[] = [];
   await runInDurableObject(stubOf(channel), (_, { storage }) => {
@@ -151,7 +151,7 @@ describe("what is written", () => {
     expect(await costOf(channel, keyed("e"))).toBe(2); // and b's
     expect(await costOf(channel, keyed("a"))).toBe(0);
     vi.setSystemTime(Date.now() + fiveMinutesMs);
-    // What is overwritten now is old, and its keys with rows of their own have expired, table and all.
+    // The publications that are overwritten now are old, and their keys' rows have expired with the table.
     for (const key of ["f", "g", "h"]) expect(await costOf(channel, keyed(key))).toBe(1);
     await keyed("i")(); // overwrites f's row and creates the table again
     expect(await costOf(channel, keyed("j"))).toBe(2);
@@ -280,7 +280,7 @@ describe("the end of a stream", () => {
     // Such a client pings: this socket's silence is shorter than its patience.
     await runAlarmWhenDue(channel);
     expect(await tablesOf(channel)).toStrictEqual([alarmTable, "publication", "stream"]);
-    // Waiting for somebody to leave takes no alarm (rule K5).
+    // Waiting for a client to leave takes no alarm (rule K5).
     expect(await alarmOf(channel)).toBeNull();
     expect(await publish(channel, 2)).toStrictEqual({ offset: 2, epoch });
     expect(await socket.unread()).toStrictEqual([expect.stringContaining('"offset":2')]);
@@ -319,7 +319,7 @@ describe("the end of a stream", () => {
 /** `channel.history_meta_ttl` as it is by default: 720h. */
 const metaTtlOtherwiseMs = 2_592_000_000;
 
-/** Leaves in an object what a release with other options stored there; its alarm is due after the given time. */
+/** Stores in an object what a release with other options left there; its alarm is due after the given time. */
 function leaveStream(channel: string, dueInMs: number): Promise<number> {
   const nowMs = Date.now();
   return runInDurableObject(stubOf(channel), async (_, { storage }) => {

@@ -1,12 +1,12 @@
 import { runInDurableObject } from "cloudflare:test";
 import type { Holder } from "./place.ts";
 
-/** What a crash is called: the runtime's log names it. */
+/** The reason of a crash, which the runtime's log names. */
 const crashReason = "crashed by a test";
 
 /**
- * Crashes an object: nothing of its memory is left, and no code of it runs any more. Its storage is what was committed. A
- * stub from before is of no use afterwards.
+ * Crashes an object: its memory is lost and its code stops. Its storage holds what was committed. A stub from before is
+ * useless afterwards.
  */
 export async function crashObject(object: Holder): Promise<void> {
   try {
@@ -16,7 +16,7 @@ export async function crashObject(object: Holder): Promise<void> {
   }
 }
 
-/** What the platform throws for a call that it lost. */
+/** The platform's error for a lost call. */
 export function lostCall(): Promise<never> {
   return Promise.reject(new Error("Network connection lost."));
 }

@@ -73,7 +73,7 @@ async function nextEvent(stream: TestStream): Promise<string> {
   }
 }
 
-/** What an object has cost since it was thrown away, when it wakes by itself, and which instance it is. */
+/** The cost of an object since its eviction, the time of its alarm, and its instance. */
 function look(holder: Holder) {
   return runInDurableObject(
     holder,
@@ -88,7 +88,7 @@ function look(holder: Holder) {
   );
 }
 
-/** Rings what is due for those who have just come: they might not have connected. */
+/** Runs the alarm that is due for new connections, which might not have sent connect. */
 async function runFirstAlarm(holder: Holder): Promise<void> {
   const { cost } = await look(holder);
   if (cost.alarmMs === null) return;

@@ -4,7 +4,7 @@ import type { ChannelObject } from "../../workers/objects/channel-object.ts";
 import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { columnText } from "../../src/sql.ts";
 
-/** The gateways that a channel's storage says follow it. */
+/** The gateways that follow a channel, by its storage. */
 export function gatewayRows(channel: string): Promise<readonly string[]> {
   return runInDurableObject(env.CHANNELS.getByName(channel), (_, { storage }) => {
     const sql = new ObjectSql(storage);

@@ -28,7 +28,7 @@ interface Reads {
   readonly published: number;
 }
 
-/** What the platform bills for waking a channel with a full ring that wraps in its middle, and for publications then. */
+/** The billed rows for waking a channel with a full ring that wraps in its middle, and for publications then. */
 async function rowsRead(size: number): Promise<Reads> {
   return runInDurableObject(env.CHANNELS.getByName(newChannel("")), (_, { storage }) => {
     const top = 7 * size + Math.floor(size / 2);

@@ -8,7 +8,7 @@ import { openChannel, publishing, withHistory } from "../contract/open-channel.t
 
 let objects = 0;
 
-/** Runs a test's work on the storage of an object that nobody else uses. */
+/** Runs a test on the storage of an object of its own. */
 async function onFreshObject(work: (sql: ObjectSql) => void): Promise<void> {
   objects++;
   const stub = env.CHANNELS.getByName(`history-${objects}`);

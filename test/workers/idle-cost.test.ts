@@ -37,7 +37,7 @@ const variant = new Variant(gatewayPlace(), awake);
 
 type Costly = GatewayObject | ChannelObject;
 
-/** What an object has cost since it was thrown away, and when it wakes by itself; null for never. */
+/** The cost of an object since its eviction, and the time of its alarm; null for none. */
 interface Cost {
   readonly rows: number;
   readonly calls: number;

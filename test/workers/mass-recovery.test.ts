@@ -46,7 +46,7 @@ describe("many clients that come back together", () => {
     }
     const methods = watchedRelay.requests.map(({ method }) => method);
     expect(methods.filter((method) => method === "follow")).toHaveLength(1);
-    // Who was further back is answered from what another one had read.
+    // A client that was further behind is answered from another client's read.
     expect(methods.filter((method) => method === "recover").length).toBeLessThanOrEqual(positions);
     await publish(channel, 11);
     for (const socket of sockets) expect(await socket.line()).toContain('"data":11,"offset":11');

@@ -2,10 +2,10 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, vi } from "vitest";
 import type { Holder } from "./place.ts";
 
-/** What happens to objects between two steps of a test (rule S2): nothing must be seen of it from outside. */
+/** The state of the objects between two steps of a test (rule S2): clients must not notice any difference. */
 export interface ObjectState {
   readonly name: "awake" | "evicted";
-  /** Between two steps. Fails when what should have become of the instances at the last call did not. */
+  /** Called between two steps. Fails if the instances since the last call aren't as expected. */
   readonly betweenSteps: (objects: readonly Holder[]) => Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export const evicted: ObjectState = {
   betweenSteps: async (objects) => {
     for (const object of objects) await checkInstance(object, "another");
     for (const object of objects) await evictDurableObject(object, { webSockets: "hibernate" });
-    // No two instances of an object begin in the same millisecond, unless a test's clock stands still.
+    // No two instances of an object begin in the same millisecond, except with a test's clock that stands still.
     if (vi.isFakeTimers()) vi.setSystemTime(Date.now() + 1);
   },
 };

@@ -24,7 +24,7 @@ function publications(lines: readonly string[]): readonly string[] {
 async function evictOne(channel: string, next: (below: number) => number): Promise<void> {
   const place: Place = everywhere[next(everywhere.length)] ?? channelPlace;
   const holder = place.holder(channel);
-  // Only what runs can be thrown away.
+  // Only a running object can be evicted.
   await runInDurableObject<DurableObject, void>(holder, () => undefined);
   await hibernate(holder);
 }

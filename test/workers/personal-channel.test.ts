@@ -90,7 +90,7 @@ describe.each([awake, evicted])("a user's personal channel, objects $name", (obj
     await pause(home, personal);
     const signed = await token({ sub: ada });
     for (const socket of sockets) socket.send({ id: 1, connect: { token: signed } });
-    // The last wish that the channel heard of stays.
+    // The last request that the channel object received stays.
     const left = new Set(sockets);
     for (let count = 1; count < sockets.length; count++) {
       const gone = await Promise.race([...left].map((socket) => socket.closed.then(() => socket)));

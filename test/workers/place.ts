@@ -10,7 +10,7 @@ import { watchedUpgrades } from "./watched-upgrades.ts";
 /** The stub of an object that can hold sockets. */
 export type Holder = DurableObjectStub<ChannelObject> | DurableObjectStub<GatewayObject>;
 
-/** Where a client's socket is. What a client does on a channel comes to the same in every place. */
+/** The object that holds a client's socket. A client's actions on a channel have the same effect in every place. */
 export interface Place {
   readonly name: string;
   /** Whether the socket knows no channel but the one it was opened on (rule C6). */

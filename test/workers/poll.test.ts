@@ -35,7 +35,7 @@ configure(config);
 const lasting = "public, max-age=60";
 const fleeting = "private, no-store";
 
-/** Polls, and gives what was answered; `cache` is the header. */
+/** Polls, and gives the answer; `cache` is the header. */
 async function poll(channel: string, query = "", headers: HeadersInit = {}) {
   const path = `/channel/${encodeURIComponent(channel)}/poll${query}`;
   const response = await fetchWith({}, new Request(address(path), { headers }));

@@ -14,7 +14,7 @@ interface Member {
   readonly variant: Variant;
 }
 
-/** Two users subscribe in each place, one of them twice; gives everybody. */
+/** Subscribes two users in each place, one of them twice; gives all members. */
 async function gather(channel: string, variants: readonly Variant[]): Promise<readonly Member[]> {
   const members: Member[] = [];
   for (const variant of variants) {

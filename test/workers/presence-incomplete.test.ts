@@ -69,7 +69,7 @@ describe("presence with a gateway that", () => {
     ]);
     const tookMs = Date.now() - startedMs;
     expect(tookMs).toBeGreaterThanOrEqual(limits.presenceGatherMs - 10);
-    // What an SDK waits for an answer.
+    // How long an SDK waits for a reply.
     expect(tookMs).toBeLessThan(5_000);
     await goOn();
     expect((await call("presence_stats", { channel })).body).toBe(

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Variant } from "./variant.ts";
 import type { TestSocket } from "./test-socket.ts";
 
-/** Subscribes a user to a channel of the namespace `room`, past its own join. */
+/** Subscribes a user to a channel of the namespace `room`, and reads its own join. */
 export async function subscribePastJoin(
   variant: Variant,
   channel: string,
@@ -13,7 +13,7 @@ export async function subscribePastJoin(
   return socket;
 }
 
-/** What a join or a leave says of a client. */
+/** The content of a client's join or leave. */
 export function infoJson(user: string, { client }: TestSocket): string {
   return `{"info":{"user":"${user}","client":"${client}"}}`;
 }

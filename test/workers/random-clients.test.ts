@@ -15,7 +15,7 @@ const variants = [channelPlace, gatewayPlace(0), gatewayPlace(1), spillPlace].ma
 
 interface RandomClient {
   readonly socket: TestSocket;
-  /** What it is after all that it sent. */
+  /** The client's state after everything that it sent. */
   state: "subscribed" | "away" | "closed";
 }
 
@@ -34,7 +34,7 @@ function takeRandomStep(client: RandomClient, channel: string, id: number, chose
   }
 }
 
-/** Who is present, by the connections' IDs. */
+/** The present clients, by their connections' IDs. */
 async function present(channel: string): Promise<readonly string[]> {
   const { body } = await call("presence", { channel });
   const { result }: { result: { presence: object } } = JSON.parse(body);
@@ -64,7 +64,7 @@ describe.each([1, 2, 3, 4])("clients that come, go and vanish all the time (seed
     const ids = subscribed.map(({ socket }) => socket.client).toSorted();
     expect(await present(channel)).toStrictEqual(ids);
     for (const variant of variants) {
-      // Where nobody is left, nothing may be running.
+      // An object without subscribers must not be running anything.
       await variant.connect(channel, "observer");
       await hibernate(variant.place.holder(channel));
     }

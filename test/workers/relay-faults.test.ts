@@ -27,7 +27,7 @@ function faulty(gateway: string, count: number, fault: DeliveryFault): DeliveryF
     delivery.gateway === gateway && left-- > 0 ? fault(delivery) : delivery.proceed();
 }
 
-/** The pushes of publications 1 to `count`, without the epoch that the first one tells. */
+/** The pushes of publications 1 to `count`, without the epoch of the first one. */
 function pushes(channel: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) =>
     pushLine(channel, "pub", `{"data":${index + 1},"offset":${index + 1}}`),

@@ -24,7 +24,7 @@ function withoutKept(attachment: Attachment): Attachment {
   return rest;
 }
 
-/** The clients whose attachments say how far the gateway is with its channels. */
+/** The clients whose attachments hold a cursor of the gateway. */
 async function cursorHolders({ place }: Variant, channel: string): Promise<readonly string[]> {
   const attachments = await attachmentsOf(place.holder(channel));
   return attachments.filter(({ kept }) => kept !== undefined).map(({ client }) => client);

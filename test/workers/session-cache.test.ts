@@ -57,7 +57,7 @@ describe.each(variants)("cache recovery on $name", (variant) => {
     const socket = await variant.connect(channel, "ada");
     await variant.betweenSteps(channel);
     socket.send({ id: 2, subscribe: { channel } });
-    // With automatic recovery nobody has to ask.
+    // With automatic recovery no client has to ask.
     expect(await socket.line()).toBe(
       `{"id":2,"subscribe":{"recoverable":true,"epoch":"${epoch}",` +
         `"publications":[{"data":2,"offset":2}],"recovered":true,"positioned":true}}`,

@@ -108,7 +108,7 @@ describe.each(variants)("a connection on $name", (variant) => {
   it("[C5] closes 3005 a while after the credentials' end, unless they were refreshed", async () => {
     const channel = newChannel("room");
     const exp = secondsFromNow(30);
-    // Without pings, so that the end is what the alarm is set for.
+    // Without pings, so that the alarm is set for the expiry.
     const [lasting, refreshed] = [
       await variant.connect(channel, "ada", { exp }, "?keepalive=client"),
       await variant.connect(channel, "bob", { exp }, "?keepalive=client"),

@@ -149,7 +149,7 @@ describe.each(variants)("a frame on $name", (variant) => {
       const answered = '{"id":3,"unsubscribe":{"channel":"nothing-here"}}';
       socket.sendFrame([answered, publish(4, "before"), fault, publish(5, "after")].join("\n"));
       expect(await socket.closed).toStrictEqual(badRequest);
-      // What takes time to answer, as a publish on a gateway does, is carried out and not answered any more.
+      // A command that takes time, such as a publish on a gateway, is carried out, but not answered any more.
       expect((await socket.rest())[0]).toBe('{"id":3,"unsubscribe":{}}');
       await watchedRelay.settled();
       expect(await keptData(channel)).toStrictEqual([expect.stringContaining('"before"')]);

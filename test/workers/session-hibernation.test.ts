@@ -123,7 +123,7 @@ describe.each(awakeVariants)("a session that we closed on $place.name", (variant
   });
 });
 
-/** Read to its end: an object isn't put to sleep while it answers. */
+/** Read to its end: an object isn't evicted while it answers. */
 async function statusOf(answer: Promise<Response>): Promise<number> {
   return (await answerOf(await answer)).status;
 }

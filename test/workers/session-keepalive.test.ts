@@ -46,7 +46,7 @@ describe.each(variants)("a server-driven connection on $name", (variant) => {
     await variant.runAlarmWhenDue(channel);
     expect(await early.frame()).toBe("{}");
     expect(await late.frame()).toBe("{}");
-    // The last one has been heard within half an interval.
+    // The last client has sent something within half an interval.
     expect(await latest.unread()).toStrictEqual([]);
     await variant.betweenSteps(channel);
   });

@@ -73,7 +73,7 @@ describe.each(gatewayVariants)(
         error: { code: 105 },
       });
       expect((await call("presence_stats", { channel: last })).body).toContain('"num_clients":1');
-      // Whoever leaves one may have another.
+      // A client that leaves a channel may subscribe to another one.
       await socket.ask({ id: 4, unsubscribe: { channel: last } });
       await one.betweenSteps(home);
       expect(await subscribeAll(socket, [newChannel("plain")])).toStrictEqual([undefined]);

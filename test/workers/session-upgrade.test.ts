@@ -118,7 +118,7 @@ describe.each(places)("an object full of $name", (place) => {
     const [first] = sockets;
     first?.send({});
     await first?.closed;
-    // Held on to: a socket that nobody holds is closed when the garbage is collected.
+    // Kept in a variable: the garbage collection closes a socket without a reference.
     sockets.push(TestSocket.on(await requestUpgrade(holder)));
     expect((await requestUpgrade(holder)).status).toBe(503);
     expect(sockets).toHaveLength(testConfig.client.connection_limit + 1);
@@ -179,7 +179,7 @@ describe.each(variants)("a token at the upgrade to $name", (variant) => {
   });
 });
 
-/** A token that says of itself that it needs no signature. */
+/** A token with the algorithm "none". */
 function unsigned(claims: object): string {
   return `${base64({ alg: "none", typ: "JWT" })}.${base64(claims)}.`;
 }

@@ -8,7 +8,7 @@ export function token(claims: object, secret = testSecrets.TOKEN_HMAC_SECRET_KEY
     .sign(new TextEncoder().encode(secret));
 }
 
-/** Seconds since 1970, so many from now: what the claims of a token count in. */
+/** Seconds since 1970, so many from now, as in a token's claims. */
 export function secondsFromNow(seconds: number): number {
   return Math.floor(Date.now() / 1000) + seconds;
 }

@@ -47,7 +47,7 @@ describe("a stream on which nothing happens", () => {
     const alarm = await runInDurableObject(env.CHANNELS.getByName(channel), (_, { storage }) =>
       storage.getAlarm(),
     );
-    // What is left of the time for a connect.
+    // The rest of the time for a connect.
     expect(alarm ?? 0).toBeLessThan(Date.now() + 1_000);
     await stream.cancel();
   });
@@ -67,7 +67,7 @@ describe("a client that doesn't read its stream", () => {
       .toContain(`"num_clients":0`);
     const lines = (await stream.rest()).trimEnd().split("\n");
     expect(lines.at(-1)).toBe(`{"disconnect":{"code":3008,"reason":"slow"}}`);
-    // What the runtime had in its hands already; the rest was thrown away.
+    // The bytes that the runtime had already taken; the others were dropped.
     expect(lines.length).toBeLessThan(4);
   });
 });

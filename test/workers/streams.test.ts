@@ -41,7 +41,7 @@ async function frameOf(channel: string, user = "ada"): Promise<string> {
   return [connect, { id: 2, subscribe: { channel } }].map((one) => JSON.stringify(one)).join("\n");
 }
 
-/** Nobody is present any more. */
+/** No client is present any more. */
 async function freed(channel: string): Promise<void> {
   await expect
     .poll(async () => (await call("presence_stats", { channel })).body)

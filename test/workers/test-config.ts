@@ -1,6 +1,6 @@
 /**
- * What the Worker under test is configured with, as an operator would write it. Each namespace is there for one kind of
- * test; what isn't named is off.
+ * The configuration of the Worker under test, as an operator would write it. Each namespace is for one kind of test;
+ * options that aren't named are off.
  */
 export const testConfig = {
   client: {
@@ -21,7 +21,7 @@ export const testConfig = {
     },
     namespaces: [
       {
-        // Everything a client can be allowed, with history.
+        // All permissions for clients, with history.
         name: "room",
         allow_subscribe_for_client: true,
         allow_publish_for_subscriber: true,
@@ -53,7 +53,7 @@ export const testConfig = {
         history_meta_ttl: "1m",
         force_recovery: true,
       },
-      // Only the newest publication matters: to those who ask for it, and to everybody.
+      // Cache recovery: for clients that ask for it, and for all.
       {
         name: "cache",
         allow_subscribe_for_client: true,
@@ -73,7 +73,7 @@ export const testConfig = {
       },
       { name: "objects", publication_data_format: "json_object" },
       { name: "digits", channel_regex: "^[0-9]+$" },
-      // Open to nobody without a subscription token.
+      // Only for clients with a subscription token.
       { name: "closed", presence: true },
     ],
   },

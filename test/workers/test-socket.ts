@@ -124,8 +124,8 @@ export class TestSocket {
   }
 
   /**
-   * Everything that came and wasn't read, when the server has carried out all that was sent to it, and what its objects
-   * tell each other: so it is all that came of what was done before.
+   * All unread messages, after the server has carried out everything that was sent and the calls between its objects
+   * have ended: so they are all effects of the steps before.
    */
   async unread(): Promise<readonly string[]> {
     const lines = await this.#beforeFence();
@@ -133,7 +133,7 @@ export class TestSocket {
     return [...lines, ...(await this.#beforeFence())];
   }
 
-  /** What came before the socket closed and wasn't read. */
+  /** The unread messages up to the close of the socket. */
   async rest(): Promise<readonly string[]> {
     await this.closed;
     return [...this.#lines, ...this.#frames.flatMap((frame) => frame.split("\n"))];
@@ -143,7 +143,7 @@ export class TestSocket {
     this.#socket.close(code);
   }
 
-  /** What comes before the answer to one more command. */
+  /** The messages before the reply to one more command. */
   async #beforeFence(): Promise<readonly string[]> {
     const fence = 4_000_000_000;
     this.send({ id: fence, unsubscribe: { channel: "nothing-here" } });

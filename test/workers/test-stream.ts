@@ -1,7 +1,7 @@
 import { exports } from "cloudflare:workers";
 import { address } from "./api-request.ts";
 
-/** A client's end of an HTTP stream, byte for byte. What comes waits until it is asked for. */
+/** A client of an HTTP stream, byte for byte. Data waits until it is read. */
 export class TestStream {
   readonly response: Response;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -12,7 +12,7 @@ export class TestStream {
     return new TestStream(await exports.default.fetch(address(path), init));
   }
 
-  /** Posts what is no request for a stream. */
+  /** Posts a request that isn't for a stream. */
   static post(path: string, body: BodyInit, type: string): Promise<Response> {
     const init = { method: "POST", headers: { "Content-Type": type }, body };
     return exports.default.fetch(address(path), init);
@@ -27,7 +27,7 @@ export class TestStream {
     this.#reader = response.body.getReader();
   }
 
-  /** What comes up to and with an end, as text; rejects when the stream is over before. */
+  /** The text up to and with an end mark; rejects if the stream ends before. */
   async upTo(end: string): Promise<string> {
     for (;;) {
       const text = new TextDecoder().decode(this.#bytes);
@@ -85,7 +85,7 @@ export class TestStream {
   }
 }
 
-/** What a client posts to say something (docs/protocol.md 4.3). */
+/** A client's posted command (docs/protocol.md 4.3). */
 export function emulate(session: string, node: string, data: string): Promise<Response> {
   return exports.default.fetch(address("/emulation"), {
     method: "POST",

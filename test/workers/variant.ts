@@ -6,7 +6,7 @@ import { TestSocket } from "./test-socket.ts";
 import { token } from "./sign-token.ts";
 import { awake, evicted, type ObjectState } from "./object-state.ts";
 
-/** Where a scenario takes place: the socket's place, and what becomes of the objects between two steps. */
+/** A variant of a scenario: the place of the socket, and the state of the objects between two steps. */
 export class Variant {
   readonly name: string;
   readonly place: Place;
@@ -81,7 +81,7 @@ export const variants: readonly Variant[] = places.flatMap((place) =>
 /** The same, but only awake: for tests that see to the objects themselves. */
 export const awakeVariants: readonly Variant[] = places.map((place) => new Variant(place, awake));
 
-/** The same for what only sockets with many channels can do. */
+/** The variants with many channels for each socket. */
 export const gatewayVariants: readonly Variant[] = variants.filter(
   ({ place }) => !place.oneChannel,
 );

@@ -39,7 +39,7 @@ function watchedStub(
   });
 }
 
-/** What the platform throws for an object that has too much to do. */
+/** The platform's error for an overloaded object. */
 export function overloadedError(): Error {
   return Object.assign(new Error("Durable Object is overloaded"), { overloaded: true });
 }

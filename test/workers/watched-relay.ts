@@ -25,8 +25,8 @@ export type DeliveryFault = (delivery: WatchedDelivery) => Promise<RelayBatchRep
 type RequestFault = (requests: WatchedRequests) => Promise<RelayReplies>;
 
 /**
- * The calls between channels' objects and gateways in this file's Worker. The objects are the real ones; the test stands at
- * their stubs, so that it knows when nothing is under way any more, and can make calls fail.
+ * The calls between channel objects and gateways in this file's Worker. The objects are the real ones; this class
+ * replaces the methods of their stubs, so that a test knows when no call is in flight, and can make calls fail.
  */
 class WatchedRelay {
   #underWay = 0;
@@ -67,7 +67,7 @@ class WatchedRelay {
 
   /** Resolves when no call is under way, and none follows from those that were. */
   async settled(): Promise<void> {
-    // The calls belong to the objects, and whoever waits for what belongs to another object can do nothing afterwards.
+    // The calls belong to the objects, and waiting for another object's promise would block the test.
     for (let quietMs = 0; quietMs < 2; quietMs = this.#underWay === 0 ? quietMs + 1 : 0) {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }

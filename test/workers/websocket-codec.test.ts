@@ -5,7 +5,7 @@ import { address, answerOf, fetchWith } from "./api-request.ts";
 import { openConfig } from "./open-transports.ts";
 import { untouchable, watchedUpgrades } from "./watched-upgrades.ts";
 
-/** What the edge tells an object of a handshake. */
+/** The facts about a handshake that the edge passes to an object. */
 async function handedOver(path: string, headers: object = {}) {
   const told: object[] = [];
   const answer = async ({ request }: { request: Request }) => {

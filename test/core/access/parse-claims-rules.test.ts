@@ -8,7 +8,7 @@ import {
 const noRules: ClaimRules = { userIdClaim: "sub" };
 const nowMs = 1_700_000_000_000;
 
-/** The two kinds of token, each with a payload that has something in it. */
+/** The two kinds of token, each with a payload. */
 const kinds = [
   [
     "connection",

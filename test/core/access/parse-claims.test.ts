@@ -8,7 +8,7 @@ import {
 
 const nowMs = 1_700_000_000_500;
 const nowSeconds = nowMs / 1000;
-/** Those of an operator who asks for nothing. */
+/** The rules of a configuration without token options. */
 const noRules: ClaimRules = { userIdClaim: "sub" };
 
 function base64(text: string): string {
@@ -19,13 +19,13 @@ function connection(payload: string) {
   return parseConnectionClaims(payload, noRules, nowMs);
 }
 
-/** A subscription token for channel `room`, with more in its payload. */
+/** A subscription token for channel `room`, with more claims. */
 function subscription(more: string) {
   const payload = `{"channel":"room"${more === "" ? "" : `,${more}`}}`;
   return parseSubscriptionClaims(payload, noRules, nowMs);
 }
 
-/** The two kinds of token, each with a payload that has something more in it. */
+/** The two kinds of token, each with a payload with more claims. */
 const kinds = [
   ["connection", (more: string) => connection(`{${more}}`)],
   ["subscription", subscription],

@@ -3,7 +3,7 @@ import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
 import { configured } from "../../support/configured.ts";
 
-/** Namespaces are told apart by their history size; 1 is without a namespace. */
+/** The namespaces differ in their history size; 1 is the one of channels without a namespace. */
 const channel = configured({
   channel: {
     without_namespace: { history_size: 1, history_ttl: "1s" },

@@ -236,7 +236,10 @@ interface Subscribed {
   readonly from: number;
 }
 
-/** Plays anySteps; gives what subscribers heard, stay by stay, and the same cut out of the list of all publications. */
+/**
+ * Applies the steps; gives the received publications of each subscription, and the expected ones from the list of all
+ * publications.
+ */
 function applySteps(keeps: boolean, subscribers: number, steps: readonly Step[]) {
   const channel = openChannel(new NodeSql(), { options: keeps ? withHistory : {} });
   const published: string[] = [];
@@ -288,7 +291,7 @@ function applySteps(keeps: boolean, subscribers: number, steps: readonly Step[])
   return { received, expected };
 }
 
-/** What gateways are told next. */
+/** The next entries for gateways. */
 function gatewayEntries(channel: Channel): readonly RelayEntry[] {
   return channel.relay.deliveries(channel.top, 0).flatMap(({ batch }) => batch.entries);
 }

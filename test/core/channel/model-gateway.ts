@@ -8,13 +8,13 @@ export interface Taken {
   readonly entry: RelayEntry;
 }
 
-/** A gateway as the relay's contract has it takes what is new to it, and notes what it can't have any more. */
+/** A gateway by the relay's contract: it takes new entries, and counts those that it can't get any more. */
 export class ModelGateway {
   wanting = false;
   readonly taken: Taken[] = [];
   /** How many entries it was never given. */
   skipped = 0;
-  /** What a batch claimed and wasn't so. */
+  /** Claims of batches that weren't true. */
   readonly falseClaims: string[] = [];
   instance = 0;
   sequence = 0;

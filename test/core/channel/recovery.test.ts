@@ -25,7 +25,7 @@ function publications(...offsets: number[]): Publication[] {
 }
 
 describe("the recovery decision", () => {
-  // The limit is 4; what was read is what lies after the offset asked for, at most 4.
+  // The limit is 4; at most 4 publications after the requested offset were read.
   it.each([
     // id, asked epoch, asked offset, top, offsets read, recovered
     ["R2", "one missed", "e", 4, 5, [5], true],
@@ -60,7 +60,7 @@ describe("the recovery decision", () => {
 
 describe("the recovery decision where only the newest publication matters", () => {
   it.each([
-    // what, asked epoch, asked offset, top, offset of the newest that can be read, offsets recovered
+    // name, requested epoch, requested offset, top, offset of the newest readable publication, recovered offsets
     ["something missed", "e", 2, 5, 5, [5]],
     ["nothing missed", "e", 5, 5, 5, []],
     ["nowhere before", "", 0, 5, 5, [5]],

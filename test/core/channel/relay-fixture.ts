@@ -10,7 +10,7 @@ import { NodeSql } from "../../support/node-sql.ts";
 /** A day: how long a gateway is believed to follow in these tests. */
 export const checkIntervalMs = 86_400_000;
 
-/** A relay over what a former one may have stored. */
+/** A relay over the storage of an earlier one. */
 export function openRelay(
   sql: Sql = new NodeSql(),
   { instance = 1, hasHistory = true }: { instance?: number; hasHistory?: boolean } = {},
@@ -29,7 +29,7 @@ export function publication(offset: number, characters = 3): RelayEntry & { type
 /** Checking a megabyte of JSON for each publication would take longer than all the rest. */
 const texts = new Map<number, JsonText>();
 
-/** Adds publications with these offsets; the stream stands at the last. */
+/** Adds publications with these offsets; the last one is the top. */
 export function addPublications(relay: Relay, first: number, last: number): void {
   for (let offset = first; offset <= last; offset++) relay.add(publication(offset), at(offset));
 }

@@ -41,7 +41,7 @@ type Step =
   | { readonly type: "call" }
   /** A call reaches its gateway; the answer is on its way. */
   | { readonly type: "arrive"; readonly which: number; readonly busy: boolean }
-  /** The channel hears the answer, or gives up: the call may have arrived, or arrive later, or never. */
+  /** The channel gets the answer, or gives up: the call may have arrived, or arrive later, or never. */
   | { readonly type: "answer"; readonly which: number; readonly lost: boolean }
   | { readonly type: "arrive-late"; readonly which: number }
   | { readonly type: "follow"; readonly who: number }
@@ -81,7 +81,7 @@ function anySteps(sizes: readonly number[]): fc.Arbitrary<readonly Step[]> {
 
 interface Flight {
   readonly delivery: Delivery;
-  /** Its gateway followed anew since the call began, so what the call claims to know of it is out of date. */
+  /** The gateway followed anew since the call began, so the call's claims about the gateway are outdated. */
   outdated?: true;
   answer?: RelayBatchReply;
 }
@@ -153,7 +153,7 @@ class RandomRun {
     }
   }
 
-  /** From here on the network does what it should, and time passes. */
+  /** From here on the network has no faults, and time passes. */
   settle(): void {
     this.#relay.checkAfterWaking();
     for (let round = 0; round < 20; round++) {

@@ -200,7 +200,7 @@ function following(): Relay {
   return relay;
 }
 
-/** Lets so many calls fail, one after the other, and tells how long each wait was. */
+/** Lets so many calls fail, one after the other, and gives the wait after each. */
 function waits(relay: Relay, calls: number): number[] {
   const waited: number[] = [];
   let nowMs = 0;

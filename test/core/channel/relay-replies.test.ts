@@ -111,7 +111,7 @@ describe("recovering", () => {
     const channel = opened({ options: { ...withHistory, historySize } });
     publishNumbers(channel, 1, 9_000);
     const { length } = page(channel, 0);
-    // A push may be twice as large as what is stored of these.
+    // A push may be twice as large as the stored publication.
     expect(length * 130).toBeLessThan(524_288);
     expect(length).toBeGreaterThan(3_000);
   });
@@ -287,7 +287,7 @@ describe("announcing", () => {
 });
 
 it("[V1] answers 100 to a question of a newer release, and goes on", () => {
-  // What another release sends isn't in our types.
+  // A request of another release isn't in our types.
   const newer: RelayRequest[] = JSON.parse('[{"method":"newer"},{"method":"follow"}]');
   expect(answer(opened(), newer)).toMatchObject([
     error(errorCodes.internal),
@@ -334,7 +334,7 @@ function whole(offset: number): RelayRequest {
   return { method: "recover", since: at(offset), whole: true };
 }
 
-/** The offsets of what a gateway is given that missed everything from there on. */
+/** The offsets that a gateway gets if it missed everything from there on. */
 function page(channel: Channel, offset: number): readonly number[] {
   const [recovered] = ask(channel, whole(offset));
   if (recovered?.outcome !== "recovered") throw new Error("not recovered");

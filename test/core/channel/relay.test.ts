@@ -75,7 +75,7 @@ describe("what gateways are told", () => {
   it("[V1] counts as failed when the answer is one of a newer release", () => {
     const relay = following();
     addPublications(relay, 1, 1);
-    // What another release sends isn't in our types.
+    // An answer of another release isn't in our types.
     const newer: { outcome: "taken" } = JSON.parse('{"outcome":"newer"}');
     relay.answered(onlyDelivery(relay), newer, 0);
     expect(onlyDelivery(relay, 100).batch).toMatchObject({ first: 1, certain: false });

@@ -10,7 +10,10 @@ import { storeRing } from "../../contract/stored-ring.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
-/** What finding the newest row may read: the lowest row, the highest, and what bisecting the slots between them takes. */
+/**
+ * The reads allowed for finding the newest row: the lowest row, the highest, and the bisection of the slots between
+ * them.
+ */
 const rowsReadMax = (size: number): number => 2 + Math.ceil(Math.log2(size));
 
 it("[H11] finds the newest row of any small ring, however full and wherever it wraps", () => {

@@ -38,7 +38,7 @@ const everyOption: Required<ChannelOptions> = {
 
 const history = { history_size: 1, history_ttl: "1s" };
 
-/** What some options need beside them. */
+/** Options that some options require. */
 const companions: Record<string, object> = {
   forcePushJoinLeave: { join_leave: true },
   historySize: history,
@@ -164,7 +164,7 @@ describe("[H6] history_meta_ttl", () => {
   });
 });
 
-/** What a namespace with these options has, where the channel section says 48h. */
+/** The value for a namespace with these options, where the channel section says 48h. */
 function metaTtlMs(options: object): number | undefined {
   const channel = { history_meta_ttl: "48h", namespaces: [{ ...options, name: "chat" }] };
   return configOf({ channel }).channel.namespaces.get("chat")?.historyMetaTtlMs;

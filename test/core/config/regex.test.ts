@@ -59,7 +59,7 @@ describe("a pattern that strangers' names are checked against", () => {
     String.raw`^(\p{L}+)+$`,
     String.raw`^(\++)+$`,
     String.raw`^([\]]+)+$`,
-    // No lists: a separator that is missing, repeated, or matched by something else, and two parts that vary.
+    // Not lists: a separator that is missing, repeated, or matched by another part, and two parts that vary.
     String.raw`^((,)?\d+)*$`,
     "^(,+,)*$",
     "^(-[a-z]+-)*$",

@@ -22,7 +22,7 @@ import { filterNode } from "../hub/any-filter.ts";
 import { anySnapshot } from "../session/random-session.ts";
 import { startMs } from "../session/channel-fixture.ts";
 
-/** What the platform takes, as it says. */
+/** The platform's documented limit. */
 const platformBytesMax = 16_384;
 
 const identity = {
@@ -65,7 +65,7 @@ function bytesOf(attachment: Attachment): number {
   return serialize(attachment).byteLength;
 }
 
-/** Positions are let go where claims leave them no room, and for subscriptions that ended. */
+/** Cursors are dropped if the claims leave no space for them, and for subscriptions that ended. */
 function withoutCursors(snapshot: SessionSnapshot): SessionSnapshot {
   const { cursors: _, ...rest } = snapshot;
   return rest;
@@ -252,14 +252,14 @@ it("[S1] isn't measured anew each time it is written down", () => {
 });
 
 describe("the largest session that is taken", () => {
-  // What a character takes in an attachment: one byte if all of its text is Latin-1, else two.
+  // The bytes of a character in an attachment: one if all of its text is Latin-1, else two.
   const anyCharacter = [["x"], ["é"], ["ж"], ["😀"], ["\\n"]];
 
   it.each(anyCharacter)("[B1] has claims of at most 8 KiB, made of %j", (character) => {
     const text = longest(character, (each) => fitsAttachment(claimsWith(each)));
     const bytes = serialize(claimsWith(text)).byteLength;
     expect(bytes).toBeLessThanOrEqual(limits.sessionClaimsBytesMax + 64);
-    // And the bound is no stricter than it must be by a factor that anybody would notice.
+    // And the bound isn't much stricter than necessary.
     expect(bytes).toBeGreaterThan(limits.sessionClaimsBytesMax / 3);
   });
 

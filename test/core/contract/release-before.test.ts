@@ -36,7 +36,7 @@ describe("a session that the release before this one", () => {
     ["with a filter", sessionWith({ filter })],
   ])("[V1] doesn't know isn't taken up there, so that its client comes back: %s", (_, snapshot) => {
     const { attachment } = writeSession(snapshot);
-    // It takes up what says 1, and closes the socket of any other with 3010.
+    // That release restores version 1, and closes sockets of any other version with 3010.
     expect(attachment.v).toBe(2);
     expect(parseAttachment(structuredClone(attachment))).toStrictEqual(snapshot);
   });

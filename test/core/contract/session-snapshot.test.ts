@@ -12,7 +12,7 @@ describe("a snapshot of another release", () => {
     allow_presence_for_client: true,
     allow_presence_for_anonymous: true,
   };
-  /** What release 1 writes of a connected and subscribed session, with every optional field left out. */
+  /** The attachment that release 1 writes for a connected and subscribed session, without any optional field. */
   const bare = {
     v: 1,
     phase: "connected",

@@ -199,7 +199,7 @@ class ClientFixture {
     this.emptied++;
   });
 
-  /** Refuses every call, and says how long it was waited after each. */
+  /** Refuses every call, and gives the wait after each. */
   refuseAll(): readonly (number | undefined)[] {
     const waits = [];
     if (this.port.open === 0) waits.push(this.#wait());

@@ -25,7 +25,7 @@ describe("where a gateway stands, across its sleep", () => {
     channel.takeStream(1, [6]);
     channel.follower.unsubscribe(third.subscription);
     channel.takeStream(2, [7]);
-    // It is asked again, for it may have room by now.
+    // The subscription is asked again, because it may have space by now.
     expect([cramped.cursorSaves, third.cursorSaves]).toEqual([3, 2]);
     expect(third.savedCursor).toEqual({ instance: 1, sequence: 1, position: at(6) });
     const fourth = new RecordingSubscription("9");

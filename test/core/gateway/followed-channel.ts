@@ -15,7 +15,7 @@ import { ScriptedPort } from "./scripted-port.ts";
 export class FollowedChannel {
   readonly port = new ScriptedPort();
   nowMs = 1_000_000;
-  /** What {@link Follower.settle} said the last time. */
+  /** The last result of {@link Follower.settle}. */
   settleInMs: number | undefined;
   changes = 0;
   readonly held = new SubscriptionMemory();
@@ -28,7 +28,7 @@ export class FollowedChannel {
     this.follower = this.#newFollower();
   }
 
-  /** One subscribes who wants nothing but what comes from now on, and is answered that the channel stands there. */
+  /** Subscribes without recovery, and answers the follow request with this position. */
   subscribed(subscriber: RecordingSubscription, position?: StreamPosition, sequence = 0): void {
     this.subscribe(subscriber);
     if (this.port.open > 0) this.port.answer(following(position, sequence));
@@ -43,7 +43,7 @@ export class FollowedChannel {
     this.settle();
   }
 
-  /** @param sent of instance 1, in certainty, unless it says otherwise */
+  /** @param sent fields that differ from a certain batch of instance 1 */
   take(
     first: number,
     entries: readonly RelayEntry[],
@@ -63,7 +63,7 @@ export class FollowedChannel {
     return answer;
   }
 
-  /** A batch of publications with history, up to the top, which is the last of them unless it says otherwise. */
+  /** A batch of publications with history, up to the top, which is the last of them by default. */
   takeStream(
     first: number,
     offsets: readonly number[],
@@ -88,7 +88,7 @@ export class FollowedChannel {
     }
   }
 
-  /** Everything is gone but what the listeners noted. */
+  /** Loses everything but the cursors that the subscriptions saved. */
   hibernate(...subscribers: readonly RecordingSubscription[]): void {
     this.follower = this.#newFollower();
     for (const subscriber of subscribers) {
@@ -109,7 +109,7 @@ export class FollowedChannel {
   }
 }
 
-/** A follower with one subscriber, who hears joins and leaves. */
+/** A follower with one subscriber, which receives joins and leaves. */
 export function subscribed(
   position?: StreamPosition,
   client: object = {},
@@ -127,13 +127,13 @@ export function at(offset: number, epoch = "e"): StreamPosition {
   return { offset, epoch };
 }
 
-/** What the channel's object answers to `follow`. */
+/** The channel object's reply to `follow`. */
 export function following(position?: StreamPosition, sequence = 0, instance = 1): RelayReply {
   const stands = { outcome: "following", instance, sequence } as const;
   return position === undefined ? stands : { ...stands, position };
 }
 
-/** What it answers when publications are read: these, up to the top. */
+/** The channel object's reply to a read: these publications, up to the top. */
 export function read(offsets: readonly number[], top: StreamPosition): RelayReply {
   return { outcome: "recovered", publications: offsets.map(publication), position: top };
 }
@@ -143,7 +143,7 @@ export function publication(offset: number): Publication {
   return { data: json(String(offset)), offset };
 }
 
-/** It as the relay tells it. */
+/** The publication as an entry. */
 export function entry(offset: number): RelayEntry {
   return { type: "publication", publication: publication(offset) };
 }

@@ -10,9 +10,10 @@ import { ModelChannel } from "./model-channel.ts";
 import { RecordingSubscription } from "./recording-subscription.ts";
 
 /**
- * Everything at once, in any order: publications, removals, crashes of the channel's object, streams that are lost, calls
- * that are lost, late or repeated, clients that come, recover and go, and sleep. Each live subscriber hears each offset
- * after its position once and in order, or is told that it lost the stream; and in the end nobody is behind who wasn't told.
+ * Everything at once, in any order: publications, removals, crashes of the channel object, lost streams, lost, late and
+ * repeated calls, clients that subscribe, recover and leave, and hibernation. Each live subscriber receives each offset
+ * after its position once and in order, or gets a signal of insufficient state; in the end no subscriber without a
+ * signal is behind.
  */
 describe("a gateway on a bad network", () => {
   it("[L1] passes on a stream without a gap, and nothing twice, or says that it can't", () => {
@@ -102,17 +103,17 @@ const anyEvent: fc.Arbitrary<RandomEvent> = fc.oneof(
 
 const anyHistory = fc.array(anyEvent, { minLength: 20, maxLength: 150, size: "max" });
 
-/** One client, and what it knows. */
+/** One client, and its view of the channel. */
 class Client {
   readonly #run: RandomRun;
   readonly #attachmentFull: boolean;
-  /** Live: it was answered, and neither left nor was told. */
+  /** Live: the subscribe was answered, and the client neither left nor got a signal. */
   live = false;
   asking = false;
   /** Complete up to here. */
   offset = 0;
   epoch = "";
-  /** Without history: the last that it heard, or that was published when it began. */
+  /** Without history: the last received publication, or the last one published when the subscription began. */
   last = { instance: 0, number: 0 };
   /** Since it began. */
   #receivedAny = false;
@@ -125,7 +126,7 @@ class Client {
     this.subscriber = this.#newSubscriber();
   }
 
-  /** What it has heard last in the end: nothing of a newer instance in which nothing was said. */
+  /** The expected last publication in the end: none of a newer instance in which nothing was published. */
   get expectedLast(): { instance: number; number: number } {
     const { instance, said } = this.#run.channel;
     return said === 0 && this.last.instance < instance ? this.last : { instance, number: said };
@@ -215,8 +216,8 @@ class Client {
     }
     const instance = Number(first);
     const { last } = this;
-    // What a crashed instance hadn't told is gone; within one instance nothing may be missing. But the first one that it
-    // hears may be one that was published just before it began.
+    // Entries that a crashed instance hadn't delivered are lost; within one instance none may be missing. But the first
+    // received publication may be one that was published just before the subscription began.
     const follows = instance === last.instance ? number === last.number + 1 : number === 1;
     const isOld = instance < last.instance || (instance === last.instance && number <= last.number);
     if (this.#receivedAny ? isOld || !follows : !isOld && !follows) {
@@ -302,7 +303,7 @@ class RandomRun {
 
   readonly #take = (batch: RelayBatch): RelayBatchReply => this.gateway.take(batch, this.nowMs);
 
-  /** Only an object of which nobody wants anything sleeps. */
+  /** Only an idle gateway hibernates. */
   #hibernate(): void {
     if (!this.channel.quiet) return;
     this.gateway = this.#newGateway();

@@ -139,7 +139,7 @@ describe("a channel with history", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(4, [9]);
     channel.port.answer(answer);
-    // What looks like a page of it is asked to go on.
+    // A reply that looks like a page is continued.
     if (channel.port.open > 0) channel.port.answer(answer);
     channel.settle();
     expect(subscriber.received.at(-1)).toBe("lost");
@@ -224,7 +224,7 @@ describe("a channel with history", () => {
     while (channel.port.open > 0) {
       calls++;
       const { requests } = channel.port;
-      // It is published on while the gateway catches up, and the gateway hears of that.
+      // More is published while the gateway catches up, and the gateway is told.
       for (let count = 0; count < 5; count++) {
         asked.publish(publishing(text), undefined, 0);
         const publication = { data: json(text), offset: positionOf(asked).offset };
@@ -304,7 +304,7 @@ describe("a channel with history", () => {
   it("[B1] holds only so much while it waits, and reads the rest from the history", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(2, [7]);
-    // Half of what a reader may be behind: the other half is for what is read.
+    // Half of the limit of a reader's backlog; the other half is for reads.
     const data = json(`"${"x".repeat(1_048_576 / 4)}"`);
     const large = (offset: number): RelayEntry => ({
       type: "publication",
@@ -331,7 +331,7 @@ describe("a channel with history", () => {
     channel.take(1, [said("1")], { instance: 2 });
     channel.port.answer(following());
     channel.settle();
-    // It is nobody's subscriber yet when this is noticed: so it begins after the hole.
+    // The subscriber isn't live yet when the hole is noticed, so its subscription begins after the hole.
     channel.port.answer(following(undefined, 1, 2));
     channel.take(2, [said("2")], { instance: 2 });
     expect(subscriber.answers).toHaveLength(1);

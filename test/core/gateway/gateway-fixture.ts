@@ -8,7 +8,7 @@ import { type at, following } from "./followed-channel.ts";
 import { RecordingSubscription } from "./recording-subscription.ts";
 import { ScriptedPort } from "./scripted-port.ts";
 
-/** A gateway with its clients, and channels' objects that answer when and what a test says. */
+/** A gateway with its clients, and channel objects that answer when and as a test says. */
 export class GatewayFixture {
   readonly port = new ScriptedPort();
   nowMs = 1_000_000;
@@ -100,7 +100,7 @@ export class GatewayFixture {
   }
 }
 
-/** What a channel's object tells, in certainty. */
+/** A certain batch of a channel object. */
 export function batch(
   channel: string,
   entries: readonly RelayEntry[],

@@ -55,7 +55,7 @@ describe("what a gateway holds", () => {
     fixture.gateway.unsubscribe(one.subscription);
     fixture.gateway.unsubscribe(one.subscription);
     expect(fixture.gateway.nearlyFull).toBe(false);
-    // Those who are refused, or told that they lost the stream, aren't held any more either.
+    // Subscriptions that were refused or lost their state aren't held any more either.
     fixture.subscribe("more", { info: { chanInfo } });
     expect(fixture.gateway.nearlyFull).toBe(true);
     fixture.port.answer({ outcome: "error", error: errorCodes.internal });
@@ -132,7 +132,7 @@ describe("what a gateway holds", () => {
     fixture.settle();
     fixture.nowMs += limits.replayBufferMs;
     fixture.settle();
-    // The clock is set back: what was let go of doesn't come again.
+    // The clock is set back: released memory doesn't come back.
     fixture.nowMs -= limits.replayBufferMs;
     fixture.subscribe("news", {}, at(4));
     expect(fixture.port.requests).toEqual([{ method: "recover", since: at(4) }]);

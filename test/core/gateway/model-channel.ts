@@ -10,7 +10,7 @@ import { json } from "../api/channel-config.ts";
 
 /** How many publications the history keeps. */
 const historySize = 6;
-/** How many publications a gateway is given at once of what it missed. */
+/** How many missed publications a gateway gets at once. */
 const pageSize = 2;
 /** How many entries the channel keeps for a gateway that falls behind. */
 const logSize = 8;
@@ -23,7 +23,7 @@ export class ModelChannel implements ChannelClientPort {
   instance = 1;
   epoch = "e1";
   top = 0;
-  /** Without history: how many publications there were in this instance. */
+  /** Without history: how many publications this instance had. */
   said = 0;
   readonly #hasHistory: boolean;
   #epochs = 1;
@@ -56,8 +56,8 @@ export class ModelChannel implements ChannelClientPort {
   }
 
   /**
-   * Whether a gateway may be asleep: nothing is under way to it or from it. And what happened it was told, or a call to it
-   * has failed: a channel's object calls at once, and a gateway takes longer to fall asleep.
+   * Whether a gateway may hibernate: no call to it or from it is in flight, and it has been called for every entry or a
+   * call to it has failed. A channel object calls at once, and a gateway takes longer to hibernate.
    */
   get quiet(): boolean {
     const delivers = this.owes && this.#certain;
@@ -111,7 +111,7 @@ export class ModelChannel implements ChannelClientPort {
     this.#floor = 1;
   }
 
-  /** Calls the gateway: it may hear it, and the channel may hear its answer. */
+  /** Calls the gateway: the call may arrive, and so may its answer. */
   deliver(
     take: (batch: RelayBatch) => RelayBatchReply,
     received: boolean,
@@ -123,7 +123,7 @@ export class ModelChannel implements ChannelClientPort {
     this.#ended(replyArrives ? answer : undefined);
   }
 
-  /** Calls the gateway, and gives up waiting; it hears the call later. */
+  /** Calls the gateway, and gives up waiting; the call arrives later. */
   delay(): void {
     const batch = this.#begin();
     if (batch === undefined) return;
@@ -131,13 +131,13 @@ export class ModelChannel implements ChannelClientPort {
     this.#ended(undefined);
   }
 
-  /** The gateway hears a delayed call. */
+  /** A delayed call arrives at the gateway. */
   deliverLate(take: (batch: RelayBatch) => RelayBatchReply, which: number): void {
     const [batch] = this.#late.splice(which % Math.max(1, this.#late.length), 1);
     if (batch !== undefined) take(batch);
   }
 
-  /** Tells the gateway where the stream stands. */
+  /** Owes the gateway the top of the stream. */
   owe(): void {
     this.#owed = true;
   }
@@ -146,7 +146,7 @@ export class ModelChannel implements ChannelClientPort {
     return this.#registered && (this.#owed || this.#next <= this.#entries.length);
   }
 
-  /** Carries out what the gateway asks, without answering yet. */
+  /** Carries out the gateway's requests, without answering yet. */
   carryOut(): void {
     if (this.#call === undefined || this.#carriedOut !== undefined) return;
     this.#carriedOut = this.#call.requests.map((request) => this.#answer(request));
@@ -219,7 +219,7 @@ export class ModelChannel implements ChannelClientPort {
           return { outcome: "unrecoverable", position };
         }
         const publications = this.#read(offset);
-        // A gateway that reads what it missed gets a page of it.
+        // A gateway that reads missed publications gets one page.
         const page = request.whole === true ? publications.slice(0, pageSize) : publications;
         return { outcome: "recovered", publications: page, position };
       }
@@ -243,7 +243,7 @@ export class ModelChannel implements ChannelClientPort {
     return publications;
   }
 
-  /** What the history holds at an offset. */
+  /** The publication at an offset of the history. */
   publicationAt(offset: number): { data: ReturnType<typeof json>; offset: number } {
     return { data: json(`"${this.epoch}:${offset}"`), offset };
   }

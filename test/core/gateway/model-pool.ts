@@ -1,14 +1,14 @@
 import type { Pools } from "../../../src/gateway/pool.ts";
 import { limits } from "../../../src/limits.ts";
 
-/** What became of a client: where it is, and how many objects were asked for it. */
+/** The outcome for a client: its gateway, and how many objects were asked. */
 export interface Connected {
-  /** Undefined when none of them had room. */
+  /** Undefined when all of them were full. */
   readonly index: number | undefined;
   readonly asked: number;
 }
 
-/** A pool's objects, each with room for so many connections; they alone know how many they have. */
+/** A pool's objects, each for so many connections; only the objects know how many they have. */
 export class ModelPool {
   readonly #name: string;
   readonly #connectionsMax: number;
@@ -42,7 +42,7 @@ export class ModelPool {
     this.#set(index, this.connectionsOf(index) - connections);
   }
 
-  /** Does what the edge does for one client, and tells the isolate's memory what came of it. */
+  /** Places one client as the edge does, and tells the isolate's memory the outcome. */
   connect(pools: Pools, nowMs: number): Connected {
     let asked = 0;
     for (const index of pools.candidates(this.#name, nowMs)) {

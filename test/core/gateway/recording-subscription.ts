@@ -8,33 +8,33 @@ import { Subscription } from "../../../src/session/subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 import { parsePush } from "../hub/recording-subscriber.ts";
 
-/** What is special about a listener. */
+/** The properties in which a subscription differs from the default. */
 export interface RecordingTraits {
   readonly announced?: boolean;
   readonly hearsJoinLeave?: boolean;
   readonly present?: boolean;
   readonly sole?: boolean;
-  /** It has no room to note where the gateway stands. */
+  /** Whether the attachment has no space for the gateway's cursor. */
   readonly attachmentFull?: boolean;
-  /** What others may know of it. */
+  /** The info that others may see. */
   readonly info?: Partial<ClientInfo>;
 }
 
-/** A subscriber of a gateway, with a session that writes down what happens to it. */
+/** A subscription of a gateway, with a session that records its events. */
 export class RecordingSubscription {
   readonly user: string;
   readonly channel: string;
   subscription: Subscription;
-  /** A publication's data, `join` or `leave` and who, `lost`, in order. */
+  /** A publication's data, `join` or `leave` with the user, or `lost`, in order. */
   readonly received: string[] = [];
   readonly answers: SubscribeReply[] = [];
   readonly disconnects: DisconnectCode[] = [];
   flushes = 0;
-  /** How often it was to note where the gateway stands. */
+  /** How often the subscription was to save the gateway's cursor. */
   cursorSaves = 0;
   savedCursor: Cursor | undefined;
   behindBytes = 0;
-  /** What a session does besides. */
+  /** Called in addition by the session. */
   onReceived: (what: string) => void = doNothing;
   onInsufficientState: () => void = doNothing;
   onDisconnect: () => void = doNothing;
@@ -52,7 +52,7 @@ export class RecordingSubscription {
     this.answers.push(answer);
   };
 
-  /** Its object slept: what it noted is all that is left. */
+  /** The gateway hibernated: only the saved cursor is left. */
   wake(): void {
     this.subscription = this.#newSubscription(this.savedCursor);
   }

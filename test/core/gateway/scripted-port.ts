@@ -11,7 +11,7 @@ interface Call {
   readonly answered: (answers: RelayReplies | undefined) => void;
 }
 
-/** A channel's object that answers when, and what, a test says. */
+/** A channel object that answers when and as a test says. */
 export class ScriptedPort implements ChannelClientPort {
   /** Every call so far: the methods asked for. */
   readonly calls: string[] = [];
@@ -31,7 +31,7 @@ export class ScriptedPort implements ChannelClientPort {
     return this.#open.length;
   }
 
-  /** What the oldest open call asks. */
+  /** The requests of the oldest open call. */
   get requests(): readonly RelayRequest[] {
     return this.#open[0]?.requests ?? [];
   }
@@ -46,7 +46,7 @@ export class ScriptedPort implements ChannelClientPort {
     this.#take().answered({ outcome: "overloaded", retryAfterSeconds: 1 });
   }
 
-  /** The oldest open call fails; nobody knows what it did. */
+  /** The oldest open call fails with an unknown outcome. */
   fail(): void {
     this.#take().answered(undefined);
   }

@@ -8,7 +8,7 @@ export function subscribedAtFive(client: object = {}): FollowedChannel {
   return channel;
 }
 
-/** A first one who joins, and isn't answered yet. */
+/** The first subscriber, whose subscribe isn't answered yet. */
 export function subscribing(options: Parameters<FollowedChannel["subscribe"]>[1] = {}): {
   channel: FollowedChannel;
   subscriber: RecordingSubscription;
@@ -19,7 +19,7 @@ export function subscribing(options: Parameters<FollowedChannel["subscribe"]>[1]
   return { channel, subscriber };
 }
 
-/** What somebody is answered at once. */
+/** The immediate reply to a subscribe. */
 export function replyTo(
   channel: FollowedChannel,
   options: Parameters<FollowedChannel["subscribe"]>[1],
@@ -34,7 +34,7 @@ export function freshAt(offset: number): object {
   return { outcome: "subscribed", position: at(offset), recovered: false, publications: [] };
 }
 
-/** It begins there, with what it missed. */
+/** The reply with recovered publications. */
 export function recoveredAt(offset: number, ...offsets: readonly number[]): object {
   const publications = offsets.map(publication);
   return { outcome: "subscribed", position: at(offset), recovered: true, publications };

@@ -68,7 +68,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ type: fc.constant("flush" as const) }) },
 );
 
-/** Carries out the steps, with so many of each listener, and notes what each must hear. */
+/** Applies the steps, with so many of each kind of subscriber, and records the expected publications of each. */
 function played(steps: readonly Step[], copies: number) {
   const { join, hub, counts } = mixedHub();
   const everybody: (ReturnType<typeof join> & { wanted: string[] })[] = [];

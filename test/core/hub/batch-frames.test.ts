@@ -86,7 +86,7 @@ describe("frames for those who filter", () => {
     const { join, hub, counts } = mixedHub();
     const large = JSON.stringify("x".repeat(60_000));
     const tags = Array.from({ length: 20 }, (_, index) => `${index}`);
-    // One that everybody wants, so that each has its own choice of two.
+    // A publication for all of them, so that each frame has a choice of two.
     const frameBytesMin = 60_000;
     const count = Math.ceil(limits.selectedBytesMax / frameBytesMin) + 2;
     const choices = Array.from({ length: count }, (_, index) =>

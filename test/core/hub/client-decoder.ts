@@ -4,7 +4,7 @@ import type { Payload } from "../../../src/protocol/payload.ts";
 import { SdkDecoder } from "../delta/sdk-decoder.ts";
 import { proto, readFrame } from "../protocol/protobuf/peers.ts";
 
-/** A publication as it stands on the wire. */
+/** A publication as it is on the wire. */
 export interface WirePublication {
   readonly data: unknown;
   readonly delta: boolean;
@@ -18,7 +18,7 @@ export class ClientDecoder {
   readonly #codec: Codec;
   readonly #delta: SdkDecoder | undefined;
 
-  /** @param had what it recovered last, if it gets deltas */
+  /** @param had the last recovered payload, if the subscription gets deltas */
   constructor(codec: Codec, delta: boolean, had?: Payload) {
     this.#codec = codec;
     this.#delta = delta ? new SdkDecoder(codec.deltaForm) : undefined;
@@ -48,13 +48,13 @@ export class ClientDecoder {
   }
 }
 
-/** A payload as a client of this codec hears it: its bytes in hexadecimal digits, or as JSON. */
+/** A payload as a client of this codec decodes it: its bytes in hexadecimal digits, or as JSON. */
 export function asReceived(payload: Payload, { deltaForm }: Codec): string {
   if (deltaForm === "bytes") return Buffer.from(bytesOf(payload)).toString("hex");
   return JSON.stringify(JSON.parse(jsonOf(payload)));
 }
 
-/** The publications in a frame, in order, as they stand there. */
+/** The publications in a frame, in order. */
 export function wirePublications(codec: Codec, frame: Message): WirePublication[] {
   return messagesOf(codec, frame).map((message) => {
     const push = codec.name === "one_way" ? message : member(message, "push");

@@ -20,7 +20,7 @@ export const codecs: readonly Codec[] = [
   unidirectionalCodec,
 ];
 
-/** A hub, and what its listeners' codecs had to do. */
+/** A hub, and counts of its codecs' work. */
 export function mixedHub() {
   const hub = new Hub("room", queueMaxBytes);
   const counts = {
@@ -64,16 +64,16 @@ export function mixedHub() {
   return { hub, counts, join };
 }
 
-/** What is special about a listener; otherwise it wants all publications in full. */
+/** The properties in which a subscriber differs from one that gets all publications in full. */
 export interface SubscriberOptions {
   readonly hearsJoinLeave?: boolean;
   readonly filter?: TagsFilter;
   readonly delta?: boolean;
-  /** What it recovered last. */
+  /** The last recovered payload. */
   readonly had?: Payload | undefined;
 }
 
-/** Each of them is a little different from any other, and its parts stand elsewhere: a patch of one fits no other. */
+/** Payloads that all differ a little, with their parts at different places: a delta fits only its own base. */
 export function document(number: number): Payload {
   const shift = "z".repeat(number % 40);
   return json(
@@ -81,7 +81,7 @@ export function document(number: number): Payload {
   );
 }
 
-/** Lets through what is tagged with one of these. */
+/** A filter for publications with one of these tags. */
 export function tagged(...tags: readonly string[]): TagsFilter {
   const leaf = { op: "", key: "t", cmp: "in", val: "", vals: tags, nodes: [] };
   const filter = tagsFilter(leaf);

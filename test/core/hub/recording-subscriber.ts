@@ -8,7 +8,10 @@ import type { Payload } from "../../../src/protocol/payload.ts";
 import type { ClientInfo, Publication } from "../../../src/protocol/publication.ts";
 import { textOf } from "../../support/text-of.ts";
 
-/** What is special about a subscriber; otherwise it is present, speaks JSON, and wants all publications in full. */
+/**
+ * The properties in which a subscriber differs from one that is present, speaks JSON, and gets all publications in
+ * full.
+ */
 export interface SubscriberTraits {
   readonly present?: boolean;
   readonly announced?: boolean;
@@ -18,7 +21,7 @@ export interface SubscriberTraits {
   readonly delta?: boolean;
 }
 
-/** A subscriber that writes down what happens to it, in order. */
+/** A subscriber that records its events, in order. */
 export class RecordingSubscriber implements Subscriber {
   readonly info: ClientInfo;
   readonly present: boolean;
@@ -33,9 +36,9 @@ export class RecordingSubscriber implements Subscriber {
   /** The connections it may have to give way to. */
   readonly replacements: string[] = [];
   flushes = 0;
-  /** How far behind it says it is. */
+  /** Its backlog in bytes. */
   behindBytes = 0;
-  /** What a session would do besides, in the middle of the hub's loop. */
+  /** A session's further actions, in the middle of the hub's loop. */
   onSend: (frame: Message) => void = doNothing;
   onDisconnect: () => void = doNothing;
   onFlushed: () => void = doNothing;
@@ -79,7 +82,10 @@ export class RecordingSubscriber implements Subscriber {
     this.onReplaced();
   }
 
-  /** What it heard, in order, if it speaks JSON: a publication's data, or `join` or `leave` and who. */
+  /**
+   * The received pushes, in order, if the subscriber speaks JSON: a publication's data, or `join` or `leave` with the
+   * user.
+   */
   get received(): string[] {
     return this.frames.flatMap((frame) => textOf(frame).split("\n")).map(parsePush);
   }

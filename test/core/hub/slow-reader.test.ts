@@ -194,7 +194,7 @@ function nextSubscriber(
   return subscriber;
 }
 
-/** What a session does when it is cut: it leaves the channel, and that is announced. */
+/** A session that is closed leaves the channel, and the leave is announced. */
 function leavesWhenCut(hub: Hub, subscriber: RecordingSubscriber): void {
   subscriber.onDisconnect = () => {
     hub.remove(subscriber);

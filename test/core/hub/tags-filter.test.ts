@@ -215,7 +215,7 @@ function reordered({ op, key, cmp, val, vals, nodes }: FilterNode): FilterNode {
   return { nodes: nodes.map(reordered), vals, val, cmp, key, op };
 }
 
-/** As docs/protocol.md 3.2 says it, with nothing worked out beforehand. */
+/** The definition of docs/protocol.md 3.2, without precomputation. */
 function naive(node: FilterNode, tags: Tags | undefined): boolean {
   const { op, key, cmp, val, vals, nodes } = node;
   if (op === "and") return nodes.every((each) => naive(each, tags));

@@ -139,7 +139,7 @@ describe("a JWKS", () => {
   });
 });
 
-/** Lets so many rounds of events pass, in which what is ready would happen. */
+/** Runs so many rounds of the event loop, in which anything that is ready would happen. */
 async function turns(count: number): Promise<"later"> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
   return "later";

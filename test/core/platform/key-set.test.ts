@@ -27,7 +27,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** What the set says of a key so long after the start. */
+/** The result of a key lookup so long after the start. */
 async function find(kid: string, afterMs = 0, algorithm: TokenAlgorithm = "EdDSA") {
   const found = await keySet.find(algorithm, kid, startMs + afterMs);
   return found.outcome === "found" ? "found" : found;

@@ -53,7 +53,7 @@ describe("the rows of large sessions", () => {
   });
 });
 
-/** A storage that says how it was used. */
+/** A storage that records its use. */
 class WatchedSql implements Sql {
   readonly #sql = new NodeSql();
   writes = 0;

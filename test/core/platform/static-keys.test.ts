@@ -81,7 +81,7 @@ interface Given {
   readonly subscriptionSecret?: string;
 }
 
-/** Whoever believes tokens as an operator said it. */
+/** A verifier with an operator's token options. */
 function verifierOf(given: Given): TokenVerifier {
   const { client } = configured({
     client: {

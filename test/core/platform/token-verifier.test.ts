@@ -34,7 +34,7 @@ function flippedAt(text: string, index: number): string {
   return text.slice(0, index) + other + text.slice(index + 1);
 }
 
-/** Whoever believes tokens of one secret, of both kinds. */
+/** A verifier with one secret for both kinds of token. */
 function verifierOf(current: string): TokenVerifier {
   const none = { current: "", previous: "" };
   const secrets = { token: { current, previous: "" }, subscriptionToken: none };

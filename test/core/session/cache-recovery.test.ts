@@ -14,7 +14,7 @@ function subscribe(fields: string): string {
   return `{"id":2,"subscribe":{"channel":"room"${fields}}}`;
 }
 
-/** A room in which 1, 2 and so on were published, each as its own number. */
+/** A channel in which 1, 2 and so on were published, each as its own number. */
 function published(count: number, options: object = cache): ChannelFixture {
   const fixture = new ChannelFixture({ options });
   for (let number = 1; number <= count; number++) fixture.publish(`${number}`);
@@ -27,7 +27,7 @@ function reply(top: number, more: string): string {
   return `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1"${offset},"positioned":true${more}}}`;
 }
 
-/** The reply with the newest publication, to somebody who was at an offset. */
+/** The reply with the newest publication, to a client at an offset. */
 function newest(number: number, asked: number, more: string): string {
   const offset = asked === 0 ? "" : `,"offset":${asked}`;
   const publications = `[{"data":${number},"offset":${number}}]`;

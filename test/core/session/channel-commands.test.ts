@@ -22,12 +22,12 @@ function history(fields: string): string {
   return `{"id":3,"history":{"channel":"room"${fields}}}`;
 }
 
-/** Publications that each say their own offset. */
+/** Publications whose data is their offset. */
 function publications(offsets: readonly number[]): string {
   return `[${offsets.map((offset) => `{"data":${offset},"offset":${offset}}`).join(",")}]`;
 }
 
-/** A room in which a client may ask everything. */
+/** A channel on which a client has all permissions. */
 function openFixture(): ChannelFixture {
   return new ChannelFixture({
     options: {

@@ -11,7 +11,7 @@ import { json } from "../api/channel-config.ts";
 import { TestConnection } from "./test-connection.ts";
 import { connectionToken } from "./verified-tokens.ts";
 
-/** What is special about a room; everything else is as by default, and its channel is called `room`. */
+/** The options in which a fixture differs from the defaults. Its channel is called `room`. */
 export interface ChannelFixtureSetup {
   readonly name?: string;
   /** Options of channels without a namespace, as an operator writes them. */
@@ -55,7 +55,7 @@ export class ChannelFixture {
     return connection;
   }
 
-  /** A connected session of this user; what it heard so far is dropped. */
+  /** A connected session of this user; its frames so far are dropped. */
   connected(user = "42", more: Partial<SessionSnapshot> = {}): TestConnection {
     const connection = this.open(more);
     this.send(connection, `{"id":1,"connect":{}}`, connectionToken(user));
@@ -63,7 +63,7 @@ export class ChannelFixture {
     return connection;
   }
 
-  /** A subscribed session of this user; what anybody heard so far is dropped. */
+  /** A subscribed session of this user; all frames so far are dropped. */
   subscribed(
     user = "42",
     request = `{"channel":"room"}`,
@@ -77,17 +77,17 @@ export class ChannelFixture {
     return connection;
   }
 
-  /** Drops what anybody heard so far. */
+  /** Drops all frames so far. */
   dropSent(): void {
     for (const connection of this.connections) connection.takeSent();
   }
 
-  /** Hands over a frame, and sends what it published if nothing is to be collected. */
+  /** Passes a frame to the session, and sends its publications if nothing is collected. */
   send(connection: TestConnection, frame: string, tokens: VerifiedTokens = {}): void {
     connection.receive(frame, tokens, this.nowMs, () => this.channel.hub.settle(this.nowMs));
   }
 
-  /** {@link send}, and what the same peer heard since it last was asked. */
+  /** {@link send}, and the connection's frames since the last call. */
   ask(connection: TestConnection, frame: string, tokens: VerifiedTokens = {}): readonly string[] {
     this.send(connection, frame, tokens);
     return connection.takeSent();
@@ -99,7 +99,7 @@ export class ChannelFixture {
     this.channel.hub.settle(this.nowMs);
   }
 
-  /** Lets time pass, and then does what an alarm does. */
+  /** Lets time pass, and then runs the alarm's work. */
   pass(ms: number): void {
     this.nowMs += ms;
     const { nowMs } = this;
@@ -160,7 +160,7 @@ function nobodyFollows(): never {
   throw new Error("no gateway follows the channel, so none is to be asked");
 }
 
-/** When every room opens: ms since 1970, a whole second. */
+/** The time at which every fixture begins: ms since 1970, a whole second. */
 export const startMs = 1_700_000_000_000;
 
 const plain = {

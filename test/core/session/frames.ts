@@ -1,4 +1,4 @@
-/** Commands and answers of one line, as most tests with many channels say and hear them. */
+/** Commands and replies of one line, for most tests with many channels. */
 
 export function subscribe(id: number, channel: string): string {
   return `{"id":${id},"subscribe":{"channel":"${channel}"}}`;

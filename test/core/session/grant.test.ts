@@ -267,7 +267,7 @@ describe("a channel that isn't for everybody", () => {
     ["", denied],
     ["7,42", denied],
   ])("[A5] opens to the users it names: %j", (user, answer) => {
-    // Open to clients and to nobody in particular: that opens no user-limited channel.
+    // Open to clients but to no user in particular, which opens no user-limited channel.
     const options = {
       ...open,
       allow_subscribe_for_anonymous: true,

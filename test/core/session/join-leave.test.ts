@@ -113,7 +113,7 @@ describe("who is told of joins and leaves", () => {
   });
 });
 
-/** Every way out of a channel, and what the one who goes hears of it. */
+/** Every way to leave a channel, and the frames for the leaving client. */
 const waysOut: readonly (readonly [
   string,
   (fixture: ChannelFixture, connection: TestConnection) => void,

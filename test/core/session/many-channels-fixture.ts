@@ -8,7 +8,7 @@ import { startMs } from "./channel-fixture.ts";
 import { ScriptedChannels } from "./scripted-channels.ts";
 import { connectionToken } from "./verified-tokens.ts";
 
-/** What is special about a switchboard; everything else is as by default. */
+/** The options in which a fixture differs from the defaults. */
 export interface ManyChannelsSetup {
   /** Options of channels without a namespace, as an operator writes them. */
   readonly options?: object;
@@ -22,7 +22,9 @@ export interface ManyChannelsSetup {
   readonly serverSubscriptions?: boolean;
 }
 
-/** Sessions that have many channels each, which answer when a test says so. Time stands still unless a test moves it. */
+/**
+ * Sessions with many channels each, whose answers come when a test says so. Time stands still unless a test moves it.
+ */
 export class ManyChannelsFixture {
   readonly config: Config;
   readonly channels: ScriptedChannels;
@@ -51,7 +53,7 @@ export class ManyChannelsFixture {
     return new TestConnection({ ...fresh, subscriptions: [], ...more }, this.#context());
   }
 
-  /** A connected session of this user; what it heard and asked so far is dropped. */
+  /** A connected session of this user; its frames and calls so far are dropped. */
   connected(user = "42"): TestConnection {
     const connection = this.open();
     this.send(connection, `{"id":1,"connect":{}}`, connectionToken(user));
@@ -59,7 +61,7 @@ export class ManyChannelsFixture {
     return connection;
   }
 
-  /** A session that is subscribed to these; what it heard and asked so far is dropped. */
+  /** A session that is subscribed to these channels; its frames and calls so far are dropped. */
   subscribed(...channels: readonly string[]): TestConnection {
     const connection = this.connected();
     for (const channel of channels) {
@@ -76,13 +78,13 @@ export class ManyChannelsFixture {
     connection.receive(frame, tokens, this.nowMs, () => undefined);
   }
 
-  /** {@link send}, and what the same peer heard since it last was asked. */
+  /** {@link send}, and the connection's frames since the last call. */
   ask(connection: TestConnection, frame: string, tokens: VerifiedTokens = {}): readonly string[] {
     this.send(connection, frame, tokens);
     return connection.takeSent();
   }
 
-  /** Makes the session again from what was saved of it, as a gateway does that wakes. */
+  /** Restores the session from its saved state, as a gateway does when it wakes. */
   wake(connection: TestConnection): void {
     this.channels.forget();
     connection.wake(this.#context());

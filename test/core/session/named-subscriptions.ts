@@ -22,7 +22,7 @@ export function connected(subs?: string): string {
   return `{"id":1,"connect":{"client":"c1","version":"test",${field}"ping":25,"pong":true}}`;
 }
 
-/** A connection whose server's subscriptions, to these, have all begun; what was heard and asked is dropped. */
+/** A connection whose server-side subscriptions to these channels have begun; its frames and calls are dropped. */
 export function opened(
   fixture: ManyChannelsFixture,
   ...channels: readonly string[]

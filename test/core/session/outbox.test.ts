@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Outbox } from "../../../src/session/outbox.ts";
 
-/** An outbox to a client that writes down what it is sent, and says how far behind it is. */
+/** An outbox to a client that records its frames and has a given backlog. */
 function outbox(behindMaxBytes = 100): {
   box: Outbox;
   sent: string[];

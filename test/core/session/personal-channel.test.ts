@@ -63,7 +63,7 @@ function open(fixture: ManyChannelsFixture): TestConnection {
   return connection;
 }
 
-/** What the channel tells when this one announced itself. */
+/** The channel announces this connection as the exclusive one. */
 function announceExclusive(
   fixture: ManyChannelsFixture,
   client: string,

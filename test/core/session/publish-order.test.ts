@@ -23,7 +23,7 @@ function reply(id: number): string {
   return `{"id":${id},"publish":{}}`;
 }
 
-/** A publisher who subscribes as well, and enough others; a publication has just gone out, so the next one waits. */
+/** A publisher that is subscribed too, and enough others; a frame was just sent, so the next publication waits. */
 function subscribeMany(more: object = {}): {
   fixture: ChannelFixture;
   writer: TestConnection;
@@ -37,7 +37,7 @@ function subscribeMany(more: object = {}): {
   return { fixture, writer, reader };
 }
 
-/** What the object's timer does. */
+/** The work of the object's timer. */
 function flushLater(fixture: ChannelFixture): void {
   fixture.nowMs += 25;
   fixture.channel.hub.settle(fixture.nowMs);

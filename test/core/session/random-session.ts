@@ -65,7 +65,7 @@ const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
   },
 );
 
-/** As a channel's object tells it: an epoch of ours, an instance's first millisecond, and counts. */
+/** A cursor as a channel object gives it: an epoch of ours, an instance's first millisecond, and counts. */
 const anyCursor: fc.Arbitrary<Cursor> = fc.record(
   {
     instance: fc.integer({ min: 0, max: 2 ** 45 }),

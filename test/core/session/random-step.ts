@@ -10,7 +10,7 @@ import {
   subscriptionToken,
 } from "./verified-tokens.ts";
 
-/** Something that happens to a room. It does the same to every room in which the same happened before. */
+/** An event of a fixture. It has the same effect on every fixture with the same events before. */
 interface SessionEvent {
   /** For the report of a failure. */
   readonly label: string;
@@ -19,7 +19,7 @@ interface SessionEvent {
 
 export interface Step {
   readonly event: SessionEvent;
-  /** Whether the object sleeps just before. */
+  /** Whether the object hibernates just before the event. */
   readonly hibernatesBefore: boolean;
 }
 
@@ -135,7 +135,7 @@ const anyEvent: fc.Arbitrary<SessionEvent> = fc.oneof(
   },
 );
 
-/** A sequence of what can happen to a room, weighed so that most sequences get far. */
+/** A sequence of events, weighted so that most sequences get far. */
 export const anySteps: fc.Arbitrary<Step[]> = fc.array(
   fc.record({ event: anyEvent, hibernatesBefore: fc.boolean() }),
   { maxLength: 80, size: "max" },

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { TokenBucket } from "../../../src/session/rate-limit.ts";
 import { startMs } from "./channel-fixture.ts";
 
-/** What comes of so many takes at one time. */
+/** The outcomes of so many takes at one time. */
 function takes(
   allowance: TokenBucket,
   count: number,

@@ -219,7 +219,7 @@ describe("recovered publications, for somebody who filters", () => {
   });
 });
 
-/** A subscriber that decodes what it is told with JSON.parse and the SDK. */
+/** A subscriber that decodes its frames with JSON.parse and the SDK. */
 class Client {
   readonly connection: TestConnection;
   readonly recovered: boolean;
@@ -244,7 +244,7 @@ class Client {
     for (const publication of publications) this.#receive(publication);
   }
 
-  /** Takes what it was sent since. */
+  /** Decodes the frames since the last call. */
   listen(): void {
     for (const frame of this.connection.takeSent().flatMap((one) => one.split("\n"))) {
       const { push }: { push: { pub: Publication } } = JSON.parse(frame);
@@ -273,7 +273,7 @@ interface Answer {
   };
 }
 
-/** A room in which so many were published. */
+/** A channel with so many publications. */
 function published(count: number, setup: ChannelFixtureSetup = { options }): ChannelFixture {
   const fixture = new ChannelFixture(setup);
   for (let number = 1; number <= count; number++) send(fixture, number);
@@ -288,7 +288,7 @@ function send(fixture: ChannelFixture, number: number): void {
   fixture.channel.hub.settle(fixture.nowMs);
 }
 
-/** Each is a little different from any other, and its parts stand elsewhere: a patch of one fits no other. */
+/** Payloads that all differ a little, with their parts at different places: a delta fits only its own base. */
 function document(number: number): unknown {
   const shift = "z".repeat(number);
   return { shift, title: "The quick brown fox jumps over the lazy dog", n: number };

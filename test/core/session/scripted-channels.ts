@@ -41,11 +41,11 @@ interface PendingHistory extends PendingCall<HistoryReply> {
 }
 
 /**
- * Many channels, as a gateway has them: nothing is answered before the test says so, in the order it likes. Whoever uses
- * them against their contract is told by an exception.
+ * Many channels as a gateway has them. Calls are answered when the test says so, in any order. A use against the
+ * contract throws.
  */
 export class ScriptedChannels implements Channels {
-  /** All that was asked and told since the last {@link takeCalls}, such as `join news`. */
+  /** All calls since the last {@link takeCalls}, such as `join news`. */
   #calls: string[] = [];
   readonly #config: ChannelConfig;
   readonly #pendingSubscribes: PendingSubscribe[] = [];
@@ -60,7 +60,7 @@ export class ScriptedChannels implements Channels {
     this.#config = config;
   }
 
-  /** The object is made anew: what was under way is lost, and nobody is subscribed before it is restored. */
+  /** The object is created anew: calls in progress are lost, and no subscription exists before it is restored. */
   forget(): void {
     this.#pendingSubscribes.length = 0;
     this.#subscribers.clear();
@@ -69,14 +69,14 @@ export class ScriptedChannels implements Channels {
     this.takeCalls();
   }
 
-  /** What sessions asked and told since this was last called, in order. */
+  /** The sessions' calls since the last time, in order. */
   takeCalls(): readonly string[] {
     const calls = this.#calls;
     this.#calls = [];
     return calls;
   }
 
-  /** Everybody who is subscribed, or about to be: connection and channel. */
+  /** All subscriptions, pending ones included: connection and channel. */
   get known(): readonly string[] {
     const joining = this.#pendingSubscribes.map(({ subscription }) => subscription);
     return [...this.#subscribers, ...joining].map(
@@ -95,7 +95,7 @@ export class ScriptedChannels implements Channels {
     throw new Error(`nobody is subscribed to ${channel}`);
   }
 
-  /** What the oldest join to a channel that isn't answered asks for. */
+  /** The options of the oldest pending subscribe to a channel. */
   optionsOf(channel: string): SubscribeOptions {
     const pending = this.#pendingSubscribes.find(
       ({ subscription }) => subscription.channel === channel,
@@ -128,7 +128,7 @@ export class ScriptedChannels implements Channels {
     take(this.#histories, channel).done({ outcome: "history", publications: [], position });
   }
 
-  /** Answers the oldest question for a channel's presence: nobody is. */
+  /** Answers the oldest presence request for a channel with no clients. */
   answerPresence(channel: string): void {
     take(this.#presences, channel).done({ outcome: "presence", result: { clients: [] } });
   }
@@ -180,7 +180,7 @@ export class ScriptedChannels implements Channels {
   announce(subscription: Subscription): void {
     this.#note("announce", subscription);
     if (!this.#subscribers.has(subscription)) throw new Error("announced without having joined");
-    // As the others hear of it, and it as one of them.
+    // As other subscribers receive it, and this one as one of them.
     const { channel, info } = subscription;
     if (subscription.announced) {
       this.#send(channel, jsonCodec.encodePush({ type: "join", channel, info }));

@@ -348,7 +348,7 @@ describe("a stream that is lost", () => {
 
 describe("a socket that was opened for one channel", () => {
   it("[C6] has no subscriptions of the server's, whatever its token names", () => {
-    // As `serverSubscriptions: false` has it: the room's sessions are such.
+    // With `serverSubscriptions: false`, as the channel fixture's sessions have it.
     const fixture = new ManyChannelsFixture({ serverSubscriptions: false });
     const connection = fixture.open();
     expect(fixture.ask(connection, connect, naming("a"))).toStrictEqual([connected()]);

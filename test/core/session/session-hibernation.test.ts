@@ -17,7 +17,7 @@ const options = {
   history_meta_ttl: "100s",
 };
 
-/** Runs the steps in a room that never sleeps and in one that does, and gives all that was heard. */
+/** Runs the steps with a fixture that never hibernates and with one that does, and gives all frames of both. */
 function live(steps: readonly Step[]): readonly string[] {
   const awake = new ChannelFixture({ options });
   const hibernating = new ChannelFixture({ options });
@@ -42,7 +42,7 @@ function observe(connection: TestConnection) {
   };
 }
 
-/** The members of a presence map stand in the order of the sockets, of which the platform promises nothing. */
+/** The members of a presence map are in the order of the sockets, which the platform doesn't guarantee. */
 function withSortedPresence(frame: string): string {
   if (!frame.startsWith(`{"id":5,"presence":`)) return frame;
   const { presence }: { presence: { presence: object } } = JSON.parse(frame);

@@ -210,7 +210,7 @@ describe("presence", () => {
     const answers = answersOf((answer) => own.presence("room", answer));
     const stats = answersOf((answer) => own.presenceStats("room", answer));
     const more = answersOf((answer) => own.presence("room", answer));
-    // One question at a time: who asks meanwhile shares the next one.
+    // One request at a time: requests that come meanwhile share the next one.
     expect([answers, stats, asked.length]).toEqual([[], [], 1]);
     const alice = recordingSubscription(channel, "alice");
     const bob = { user: "bob", client: "c2" };
@@ -249,7 +249,7 @@ const neverAsked: GatherPresence = () => {
   throw new Error("nobody is to be asked");
 };
 
-/** A session's subscription, and what its socket was sent. */
+/** A session's subscription, and the frames of its socket. */
 function newSubscription(more: Partial<SubscriptionSnapshot> = {}) {
   const frames: string[] = [];
   let flushes = 0;

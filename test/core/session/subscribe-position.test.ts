@@ -10,7 +10,7 @@ function subscribe(fields: string): string {
   return `{"id":2,"subscribe":{"channel":"room",${fields}}}`;
 }
 
-/** A room in which 1, 2 and so on were published, each as its own number. */
+/** A channel in which 1, 2 and so on were published, each as its own number. */
 function published(
   count: number,
   options: object = recovering,

@@ -12,7 +12,7 @@ import { Session } from "../../../src/session/session.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { textOf } from "../../support/text-of.ts";
 
-/** The other end of a socket: it says frames, and writes down what it is told. */
+/** The connection port of a session: passes frames to the session, and records what the session sends. */
 export class TestConnection implements Connection {
   backlog = 0;
   autoResponseMs: number | undefined;
@@ -27,7 +27,7 @@ export class TestConnection implements Connection {
     this.session = new Session(snapshot, this, context);
   }
 
-  /** What was saved of the session, as one that wakes reads it. */
+  /** The saved session, as an object that wakes reads it. */
   get saved(): SessionSnapshot {
     const { row } = this.#written;
     const snapshot = parseAttachment(structuredClone(this.attachment), () => row);
@@ -35,17 +35,17 @@ export class TestConnection implements Connection {
     return snapshot;
   }
 
-  /** What the socket carries. */
+  /** The socket's attachment. */
   get attachment(): Attachment {
     return this.#written.attachment;
   }
 
-  /** What lies in a row instead. */
+  /** The part of the session that is stored in a row. */
   get row(): string | undefined {
     return this.#written.row;
   }
 
-  /** Throws the session away and makes it again from what was saved. */
+  /** Discards the session and restores it from its saved state. */
   wake(context: SessionContext): void {
     this.session = new Session(this.saved, this, context);
   }

@@ -206,7 +206,7 @@ describe("who only listens, where channels are named", () => {
     const subs = `{"subs":{"b":{"recover":true,"epoch":"e","offset":1},"a":{"recover":true,"epoch":"e","offset":2}}}`;
     const connection = openUnidirectional(fixture, subs, naming("a"));
     expect(fixture.channels.takeCalls()).toStrictEqual(["join a", "join b"]);
-    // Of what the server gives, the server says whether it can be recovered.
+    // The server states for its own subscriptions whether they can be recovered.
     expect(fixture.channels.optionsOf("a")).not.toHaveProperty("since");
     expect(fixture.channels.optionsOf("b")).toMatchObject({ since: { epoch: "e", offset: 1 } });
     fixture.channels.acceptSubscribe("a");
@@ -301,7 +301,7 @@ describe("who only listens, where channels are named", () => {
   });
 });
 
-/** A socket of somebody who only listens, in a room; nothing was said on it yet. */
+/** A new socket of a unidirectional client. */
 function opened(
   setup: ConstructorParameters<typeof ChannelFixture>[0],
   more: Partial<SessionSnapshot> = {},
@@ -310,7 +310,7 @@ function opened(
   return { fixture, connection: fixture.open({ codec: "one_way", ...more }) };
 }
 
-/** The same, after the first frame, and what it heard of that. */
+/** The same, after the first frame, with its reply. */
 function connectUnidirectional(
   setup: ConstructorParameters<typeof ChannelFixture>[0] = {},
   frame = "",
@@ -320,7 +320,7 @@ function connectUnidirectional(
   return { fixture, connection, received: ask(connection, frame, tokens) };
 }
 
-/** Somebody who only listens to many channels, after the first frame. */
+/** A unidirectional client of many channels, after the first frame. */
 function openUnidirectional(
   fixture: ManyChannelsFixture,
   frame: string,

@@ -10,7 +10,7 @@ export function connectionToken(
   return { connection: { outcome: "verified", claims } };
 }
 
-/** A good subscription token for user 42 and channel `room`, but for what is said otherwise. */
+/** A valid subscription token for user 42 and channel `room`, except for the given claims. */
 export function subscriptionToken(more: Partial<SubscriptionClaims> = {}): VerifiedTokens {
   const claims = {
     user: "42",

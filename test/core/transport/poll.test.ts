@@ -94,7 +94,7 @@ describe("what an object tells who polls", () => {
       outcome: "forbidden",
     });
     expect(reader().take(connected("news", "{}"))).toStrictEqual({ outcome: "no-positions" });
-    // Without recovery each of its polls would be told at once that its position was lost.
+    // Without recovery, each of its polls would end at once with a signal of insufficient state.
     const positioned = connected("news", `{"epoch":"abc","offset":4,"positioned":true}`);
     expect(reader().take(positioned)).toStrictEqual({ outcome: "no-positions" });
   });
