@@ -105,7 +105,12 @@ export function loseGaps(
   const { gaps, stream } = subscription;
   if (gaps.length === 0 || stream === undefined) return;
   for (const { from, to, place: lossPlace } of gaps) {
-    reportLoss(channel, subscription.process, { stream, from, to, place: lossPlace, time }, violations);
+    reportLoss(
+      channel,
+      subscription.process,
+      { stream, from, to, place: lossPlace, time },
+      violations,
+    );
   }
   gaps.length = 0;
 }
