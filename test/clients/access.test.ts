@@ -107,7 +107,7 @@ describe.each(endpoints)("at the endpoint of a $name", ({ name, address }) => {
     expect(await refusal("closed:news", "alice")).toBe(103);
   });
 
-  it("[A1] what a subscriber may not do is refused with 103, and 108 where there is nothing to do", async () => {
+  it("[A1] a subscriber's command is refused with 103 without permission, and with 108 without the feature", async () => {
     const guarded = (await connectAs("guarded:news", "alice").subscribed("guarded:news"))
       .subscription;
     await expect(guarded.publish("x")).rejects.toMatchObject({ code: 103 });

@@ -103,14 +103,14 @@ describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
       });
     });
 
-    it("[A3] doesn't believe a client that forges what the edge decided", async () => {
+    it("[A3] ignores a client's forged handover", async () => {
       const claims = { user: "root", expireAtSeconds: 0 };
       const forged = encodeURIComponent(JSON.stringify({ v: 1, keepalive: "server", claims }));
       const socket = await RawSocket.open(address(), { [handoverHeader]: forged });
       expect(await outcome(socket, { id: 1, connect: {} })).toMatchObject({ code: 3501 });
     });
 
-    it("[A3] refuses a connect as somebody else than the token at the upgrade", async () => {
+    it("[A3] refuses a connect as another user than the token's at the upgrade", async () => {
       const socket = await RawSocket.open(`${address()}?token=${signToken({ sub: "alice" })}`);
       const command = { id: 1, connect: { token: signToken({ sub: "bob" }) } };
       expect(await outcome(socket, command)).toMatchObject({ code: 3500 });

@@ -54,7 +54,7 @@ const evictions: readonly { name: string; pause: (channel: string) => Promise<vo
 
 describe.each(["", "plain:"])("on one channel of the namespace '%s'", (namespace) => {
   describe.each(evictions)("[S2] with both objects $name between all steps", ({ name, pause }) => {
-    it("[O1] [O3] what both clients and a backend publish at once, both get in the same order", async () => {
+    it("[O1] [O3] both clients receive concurrent publications of both and of a backend in the same order", async () => {
       const channel = `${namespace}order-${name}`;
       const subscriptions = await subscribeBoth(channel);
       const rounds = 5;
@@ -83,7 +83,7 @@ describe.each(["", "plain:"])("on one channel of the namespace '%s'", (namespace
       }
     });
 
-    it("[P1] [O5] each is present once, and each hears the other come and go", async () => {
+    it("[P1] [O5] each client is present once, and receives the other's join and leave", async () => {
       const channel = `${namespace}presence-${name}`;
       const subscriptions = await subscribeBoth(channel);
       for (const { subscription, joins } of subscriptions) {

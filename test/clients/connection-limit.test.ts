@@ -44,7 +44,7 @@ describe.each(variants)("[S2] in the situation $name", ({ endpoint, betweenSteps
     await closeAll(sockets);
   });
 
-  it("[B5] peers that never answer the close take nobody's place, up to the limit", async () => {
+  it("[B5] clients that never answer the close don't count, up to the limit", async () => {
     const clients: LingeringClient[] = [];
     for (let count = 1; count <= connectionLimit; count++) {
       clients.push(await closedClient(endpoint.address(server, channel)));
@@ -72,7 +72,7 @@ describe.each(variants)("[S2] in the situation $name", ({ endpoint, betweenSteps
 });
 
 describe.each(endpoints)("at the endpoint of a $name", (endpoint) => {
-  it("[B5] the place of such a peer is free once its connection is gone", async () => {
+  it("[B5] the place of such a client is free once its connection is gone", async () => {
     const clients = await fillWithClosed(endpoint, () => Promise.resolve());
     for (const client of clients) client.cut();
     // The time at which the server notices isn't observable, and an object that refused isn't asked again for a while.

@@ -97,7 +97,7 @@ function oneWay(): void {
       expect(await freed(channel)).toBeLessThan(2_000);
     });
 
-    it("[T8] [C3] is told of a bad token by the stream itself, which ends", async (test) => {
+    it("[T8] [C3] gets the disconnect for a bad token on the stream, which ends", async (test) => {
       const forged = forgeries[0]?.forge({ sub: "alice" });
       const address = `${server.address}${baseOf(`bad-${place}`)}/uni_http_stream`;
       const body = JSON.stringify({ token: forged });

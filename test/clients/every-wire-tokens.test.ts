@@ -67,7 +67,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     expect(client.reconnects).toBe(0);
   });
 
-  it("[C5] a subscription whose token isn't renewed ends with the push 2501, and comes back with another token", async (test) => {
+  it("[C5] a subscription without a renewed token ends with the push 2501, and begins again with another token", async (test) => {
     const channel = `$expiry-${wire.name}`;
     const client = server.open(test, wire, channel);
     const subscription: SdkSubscription = client.subscribe(channel, {
@@ -84,7 +84,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     expect(client.reconnects).toBe(0);
   });
 
-  it("[C3] a client is told for good that its token is bad, or that it has none", async (test) => {
+  it("[C3] a client with a bad token, or none, is disconnected for good", async (test) => {
     const channel = `refused-${wire.name}`;
     const forged = forgeries[0]?.forge({ sub: "alice" }) ?? "";
     for (const [token, code] of [
@@ -108,7 +108,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     expect(subscription.subscribed.all).toEqual([]);
   });
 
-  it("[A1] a client is told what there isn't, and what it may not, and stays", async (test) => {
+  it("[A1] a client gets errors for missing features and missing permissions, and stays connected", async (test) => {
     const channel = `$closed-${wire.name}`;
     const client = server.open(test, wire, channel);
     const nowhere = client.subscribe("nowhere:x");

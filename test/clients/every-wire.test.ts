@@ -108,7 +108,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     expect(await server.freed(channel)).toBeLessThan(freedMsMax);
   });
 
-  it("[T6] [R2] a client whose connection is cut isn't present within 2 s, and recovers what it missed", async (test) => {
+  it("[T6] [R2] a client whose connection is cut isn't present after 2 s, and recovers the missed publications", async (test) => {
     const channel = `cut-${wire.name}`;
     const { network, subscription } = await server.subscribeBehind(test, wire, channel);
     await server.backend.publishAll(channel, [1, 2]);
@@ -186,7 +186,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
 });
 
 describe("[T1] with all of them on one channel", () => {
-  it("[O1] [F1] what each of them publishes, every one hears, once and in the same order", async (test) => {
+  it("[O1] [F1] all clients receive all publications of each other, once and in the same order", async (test) => {
     const channel = "everybody";
     const all = await Promise.all(
       wires.map(async (wire) => {
@@ -219,7 +219,7 @@ describe.each(wires)(
       expect(channelSlept && gatewaySlept).toBe(false);
     };
 
-    it("a client hears, publishes, reads and leaves as if they had never slept", async (test) => {
+    it("a client receives, publishes, reads and leaves as if they had never hibernated", async (test) => {
       const channel = `evicted-${wire.name}`;
       const evict = () => evictAll(channel);
       const client = server.open(test, wire, channel);

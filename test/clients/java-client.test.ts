@@ -87,7 +87,7 @@ function javaClient(): void {
       expect(client.allOf("connecting")).toHaveLength(1);
     });
 
-    it("[R2] recovers what it missed while its connection was cut", async (test) => {
+    it("[R2] recovers the publications that it missed while its connection was cut", async (test) => {
       const channel = `java-cut-${endpoint.name}`;
       const network = await BreakableNetwork.to(server.address);
       test.onTestFinished(() => network.close());
@@ -133,7 +133,7 @@ function javaClient(): void {
       expect(client.allOf("connecting")).toHaveLength(1);
     });
 
-    it("[C3] is told for good that nobody signed its token", async (test) => {
+    it("[C3] is disconnected for good with an unsigned token", async (test) => {
       const token = forgeries[0]?.forge({ sub: "alice" }) ?? "";
       const client = startSubscriber(test, endpoint, `java-forged-${endpoint.name}`, { token });
       expect(await client.next("disconnected")).toMatchObject({

@@ -184,7 +184,7 @@ describe.each(variants)(
       socket.close();
     });
 
-    it("[R2] who unsubscribes and comes back on the same connection is brought up to date", async () => {
+    it("[R2] a client that unsubscribes and subscribes again on the same connection recovers", async () => {
       const channel = `${name}-resubscribe`;
       const alice = await connect(channel, "alice").subscribed(channel);
       await server.backend.publish(channel, "heard");

@@ -102,7 +102,7 @@ describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
     expect(daysAhead).toBeGreaterThan(29);
   });
 
-  it("[K2] [S2] a pong that finds the object asleep is an answer like any other", async () => {
+  it("[K2] [S2] a pong that wakes the object counts like any other", async () => {
     const received: string[] = [];
     await atBoth("late-pongs", 3, async (place) => {
       const socket = await subscribe(place, "");

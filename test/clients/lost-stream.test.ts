@@ -63,7 +63,7 @@ describe("a gateway that can't know how far it is with a channel", () => {
     expect(client.reconnects).toBe(0);
   });
 
-  it("[L7] [L3] [R5] tells a subscriber, who is told where the stream stands if the history is too short", async () => {
+  it("[L7] [L3] [R5] signals insufficient state to a subscriber, which gets the top if the history is too short", async () => {
     const channel = "short:client";
     const subscription = await client.subscribed(channel);
     await server.backend.publish(channel, 1);

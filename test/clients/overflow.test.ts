@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-it("[G3] [L5] 250 clients fill gateways of 100 from below and hear the same, and the upper ones drain", async () => {
+it("[G3] [L5] 250 clients fill gateways of 100 in order and receive the same, and the upper gateways drain", async () => {
   const sockets: RawSocket[] = [];
   while (sockets.length < clients) sockets.push(await subscriber());
   expect(await server.backend.presenceStats(channel)).toMatchObject({ num_clients: clients });

@@ -59,7 +59,7 @@ describe("npm run serve", () => {
       expect(texts.filter((text) => text.includes(secret))).toEqual([]);
   });
 
-  it("is heard on this machine alone unless it is told otherwise", async () => {
+  it("listens on the loopback address by default", async () => {
     await expect(fetch(`http://${outerAddress()}:${port}/health`)).rejects.toThrow("fetch failed");
   });
 });
@@ -116,7 +116,7 @@ describe.concurrent("what npm run serve refuses", () => {
 });
 
 describe("npm run serve that is killed", () => {
-  it("[O1] leaves its folder to nobody while the runtime that it started lives on", async () => {
+  it("[O1] keeps its folder locked while the runtime that it started is running", async () => {
     await server.killScript();
     const options = ["--port", String(await freePort()), "--state", state];
     const { code, printed } = await refusedServe(options);
@@ -152,15 +152,15 @@ describe("npm run serve that is killed", () => {
     await network.close();
   });
 
-  it("listens on every address of the machine when it is told to", async () => {
+  it("listens on every address of the machine on request", async () => {
     expect(server.address).toBe(`http://0.0.0.0:${port}`);
     const health = await fetch(`http://${outerAddress()}:${port}/health`);
     expect(health.status).toBe(200);
   });
 });
 
-describe("npm run serve that is told to end", () => {
-  it("ends with status 0 in spite of a client that stays, and nothing listens any more", async () => {
+describe("npm run serve after SIGTERM", () => {
+  it("ends with status 0 despite a connected client, and stops listening", async () => {
     const client = new SdkClient(`ws://127.0.0.1:${port}/connection/websocket`, { token });
     await client.connected.count(1);
     const { code, printed } = await server.stop();

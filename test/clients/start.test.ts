@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe("npm start", () => {
-  it("[W1] prints an address, a token and a request that work as they stand", async () => {
+  it("[W1] prints an address, a token and a request that work unchanged", async () => {
     const { address, socketAddress, token, publishAddress, apiKey, publishBody } = server.welcome;
     expect(address).toBe(`http://localhost:${port}`);
     const client = new SdkClient(socketAddress, { token });

@@ -50,7 +50,7 @@ describe.each([
     expect(Date.now() - hungUpAtMs).toBeLessThan(2_000);
   });
 
-  it("[T3][F4] whose client stops reading is cut, and held little for", async () => {
+  it("[T3][F4] whose client stops reading is cut, and takes little memory", async () => {
     const stream = await openStream(path, channel, "slow");
     stream.stopReading();
     const filler = "x".repeat(200_000);
@@ -66,7 +66,7 @@ describe.each([
     expect(stream.text.length).toBeLessThan(20_000_000);
   });
 
-  it("[T1][S2] lets its object sleep, and is woken by a publication", async () => {
+  it("[T1][S2] lets its object hibernate, and is woken by a publication", async () => {
     const stream = await openStream(path, channel, "ada");
     // The first ping of the stream, which the runtime answers for the object, comes meanwhile.
     await pause(untilAsleepMs);

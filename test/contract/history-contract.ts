@@ -38,7 +38,7 @@ export function historyContract(onFreshStorage: OnFreshStorage): void {
   describe("payloads that are bytes", () => {
     payloadContract(onFreshStorage);
   });
-  describe("the life of a stream", () => {
+  describe("the lifetime of a stream", () => {
     streamLifeContract(onFreshStorage);
   });
   describe("versions", () => {
@@ -76,7 +76,7 @@ function portContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[O2] has a publication stored before anybody hears of it", async () => {
+  it("[O2] has a publication stored before it is delivered", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: withHistory });
       const stored: string[][] = [];
@@ -156,7 +156,7 @@ function readingContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[B2] refuses a read that is too large to answer, and gives what fits", async () => {
+  it("[B2] refuses a read that is too large to answer, and answers one that fits", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: { ...withHistory, historySize: 10 } });
       // With quotes, and with the 64 bytes that each row counts besides its text.
@@ -222,23 +222,26 @@ function sizeContract(onFreshStorage: OnFreshStorage): void {
     [3, 7],
     [1, 2],
     [4, 8],
-  ])("[H7] keeps the newest that fit when the size goes from %i to %i", async (before, after) => {
-    await onFreshStorage((sql) => {
-      const first = openChannel(sql, { options: { ...withHistory, historySize: before } });
-      publishNumbers(first, 1, 11);
-      const channel = openChannel(sql, { options: { ...withHistory, historySize: after } });
-      const oldest = 11 - Math.min(before, after) + 1;
-      expect(readable(channel)).toEqual(numbers(oldest, 11));
-      expect(everyRead(channel, 11)).toEqual(everyReadOf(lastNumbers(11 - oldest + 1, 11), 11));
-      for (let data = 12; data <= 24; data++) {
-        channel.publish(publishing(data), undefined, 0);
-        const reopened = openChannel(sql, { options: { ...withHistory, historySize: after } });
-        expect(readable(reopened)).toEqual(numbers(Math.max(oldest, data - after + 1), data));
-      }
-    });
-  });
+  ])(
+    "[H7] keeps the newest that fit when the size changes from %i to %i",
+    async (before, after) => {
+      await onFreshStorage((sql) => {
+        const first = openChannel(sql, { options: { ...withHistory, historySize: before } });
+        publishNumbers(first, 1, 11);
+        const channel = openChannel(sql, { options: { ...withHistory, historySize: after } });
+        const oldest = 11 - Math.min(before, after) + 1;
+        expect(readable(channel)).toEqual(numbers(oldest, 11));
+        expect(everyRead(channel, 11)).toEqual(everyReadOf(lastNumbers(11 - oldest + 1, 11), 11));
+        for (let data = 12; data <= 24; data++) {
+          channel.publish(publishing(data), undefined, 0);
+          const reopened = openChannel(sql, { options: { ...withHistory, historySize: after } });
+          expect(readable(reopened)).toEqual(numbers(Math.max(oldest, data - after + 1), data));
+        }
+      });
+    },
+  );
 
-  it("[H7] doesn't take up again what a smaller size let go", async () => {
+  it("[H7] doesn't restore publications that a smaller size dropped", async () => {
     await onFreshStorage((sql) => {
       const opened = (historySize: number) =>
         openChannel(sql, { options: { ...withHistory, historySize } });
@@ -296,7 +299,7 @@ function sizeContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[H8] deletes what was kept when history is switched off, and begins anew when it is on again", async () => {
+  it("[H8] deletes its publications when history is switched off, and begins anew when it is on again", async () => {
     await onFreshStorage((sql) => {
       const before = openChannel(sql, { options: withHistory });
       publishNumbers(before, 1, 7);

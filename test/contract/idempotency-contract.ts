@@ -121,7 +121,7 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[I2] spares no key that is 5 minutes old when its row goes", async () => {
+  it("[I2] retains no key that is 5 minutes old when its row is deleted", async () => {
     await onFreshStorage((sql) => {
       const options = { historySize: 2, historyTtlMs: 3_600_000 };
       const channel = openChannel(sql, { options });
@@ -308,7 +308,7 @@ function limitContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[I4] removes the history beyond the limit too, and then forgets its keys, asleep or awake", async () => {
+  it("[I4] removes the history beyond the limit too, and then drops its keys, with and without hibernation", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: withHistory });
       keyed(channel, "a", 1);

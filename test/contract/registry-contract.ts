@@ -22,7 +22,7 @@ export function registryContract(onFreshStorage: OnFreshStorage): void {
 const intervalMs = 1_000;
 
 function rowsContract(onFreshStorage: OnFreshStorage): void {
-  it("[L5] knows after sleep who follows, and when to ask them", async () => {
+  it("[L5] knows after hibernation which gateways follow, and when to ask them", async () => {
     await onFreshStorage((sql) => {
       const registry = new GatewayRegistry(sql, intervalMs);
       expect([tableNames(sql), registry.size, registry.newestMs]).toEqual([[], 0, -Infinity]);

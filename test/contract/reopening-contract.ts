@@ -12,7 +12,7 @@ import { StreamModel } from "./stream-model.ts";
  * together.
  */
 export function reopeningContract(onFreshStorage: OnFreshStorage): void {
-  it("[I3] answers as if it had never slept, whenever it is opened again", async () => {
+  it("[I3] answers as if it had never hibernated, whenever it is reopened", async () => {
     const property = fc.asyncProperty(instances, (instance) =>
       onFreshStorage((sql) => {
         expect(answers(opened(sql, instance), instance)).toEqual(

@@ -58,7 +58,7 @@ export function versionContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[H9] always publishes what has no version, and remembers the version over it", async () => {
+  it("[H9] always publishes without a version, and keeps the last version", async () => {
     await onFreshStorage((sql) => {
       const options = { ...withHistory, historySize: 2 };
       const channel = openChannel(sql, { options });

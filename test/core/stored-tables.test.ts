@@ -3,7 +3,7 @@ import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import { openChannel, publishing, withHistory } from "../contract/open-channel.ts";
 import { NodeSql } from "../support/node-sql.ts";
 
-it("[H6] finds what a former instance left, and when it was stored", () => {
+it("[H6] finds the tables of a former instance, and when they were stored", () => {
   const sql = new NodeSql();
   expect([storedTables(sql).size > 0, storedAtMs(sql)]).toEqual([false, 0]);
   const channel = openChannel(sql, { options: withHistory });

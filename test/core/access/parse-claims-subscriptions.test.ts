@@ -89,7 +89,7 @@ describe("the subs of a connection token", () => {
     }
   });
 
-  it("[W2] keep payloads as they were written, whatever stands around them", () => {
+  it("[W2] keep payloads unchanged, whatever is around them", () => {
     const info = `{ "n":1.00, "big":12345678901234567890,"é":"\\u00e9<" }`;
     const claims = `"info":0,"a":{"info":1},"subs" : { "b":{"info":2} , "a" : {"info": ${info} } }`;
     expect(made(claims)).toStrictEqual([

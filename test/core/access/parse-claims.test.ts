@@ -105,7 +105,7 @@ describe.each(kinds)("the payload of a %s token", (_, parse) => {
     });
   });
 
-  it("[A2] names nobody by null", () => {
+  it("[A2] takes null for no user", () => {
     expect(parse(`"sub":null`)).toMatchObject({ outcome: "verified", claims: { user: "" } });
   });
 
@@ -257,7 +257,7 @@ describe("the override of a subscription token", () => {
     expect(subscription(`"override":{"${name}":null}`)).toStrictEqual(subscription(""));
   });
 
-  it("[W1] sets exactly what it names, and leaves out what it doesn't know", () => {
+  it("[W1] sets exactly the known options that it names", () => {
     const override = `{"presence":{"value":true},"force_recovery":{"value":false},"other":{"value":true}}`;
     const parsed = subscription(`"override":${override}`);
     expect(parsed).toHaveProperty("claims.override", { presence: true, forceRecovery: false });

@@ -82,7 +82,7 @@ describe("the collected answers of a request", () => {
     },
   );
 
-  it("[W3] answers with an internal error what an object left out", () => {
+  it("[W3] answers a command without an object's answer with an internal error", () => {
     const { collected, callTo } = open([ask("a"), ask("a")]);
     collected.add(callTo("a"), results("1"));
     expect(collected.inOrder()).toStrictEqual([{ result: "1" }, { error: errorCodes.internal }]);
@@ -100,7 +100,7 @@ describe("the collected answers of a request", () => {
     ).toStrictEqual(["kept", "kept", 106, "kept"]);
   });
 
-  it("[B1] always tells the result of a publish", () => {
+  it("[B1] always keeps the result of a publish", () => {
     const command: ChannelCommand = {
       method: "publish",
       request: {

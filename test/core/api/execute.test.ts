@@ -122,7 +122,7 @@ describe("history_remove", () => {
 });
 
 describe("presence", () => {
-  it("[P1] answers with who is there, and how many", () => {
+  it("[P1] answers with the present clients, and their number", () => {
     const channel = openChannel(new NodeSql(), { options: { presence: true } });
     expect(ask(channel, { method: "presence" })).toEqual({ result: '{"presence":{}}' });
     listening(channel, "alice");
@@ -137,7 +137,7 @@ describe("presence", () => {
     });
   });
 
-  it("[G6] answers with who is on gateways, too", () => {
+  it("[G6] includes the clients of gateways", () => {
     const channel = openChannel(new NodeSql(), { options: { presence: true } });
     listening(channel, "alice");
     const others = { clients: [{ user: "bob", client: "c2" }], complete: true };

@@ -76,7 +76,7 @@ describe("a MessagePack request", () => {
     expect(messagePackToJson(fromHex(hex))).toBeUndefined();
   });
 
-  it("[W6] is refused when its JSON is more than twice what a request may be", () => {
+  it("[W6] is refused if its JSON is more than twice the limit of a request", () => {
     // Each of these characters is a byte of MessagePack and six of JSON, with two quotes around all.
     const most = Math.floor((limits.requestBytesMax * 2 - 2) / 6);
     expect(messagePackToJson(encode("\u0001".repeat(most)))).toHaveLength(most * 6 + 2);

@@ -68,7 +68,7 @@ describe("a publish request", () => {
     expect(publicationOf(`{"channel":"news","data":1,"colour":{"a":[]}}`).data).toBe("1");
   });
 
-  it("[W1] keeps tags whose names are those of an object's own machinery", () => {
+  it("[W1] keeps tags named like the properties of every object", () => {
     const { tags } = publicationOf(
       `{"channel":"news","data":1,"tags":{"constructor":"a","__proto__":"b"}}`,
     );
@@ -90,7 +90,7 @@ describe("the data of a publish request", () => {
     expect(publicationOf(`{"data": ${data} ,"channel":"news"}`).data).toBe(data);
   });
 
-  it("[W7] is the text that b64data stands for, byte for byte", () => {
+  it("[W7] is the text that b64data encodes, byte for byte", () => {
     const data = `{"b":1.0,"a":"é"}`;
     expect(publicationOf(`{"channel":"news","b64data":"${base64(data)}"}`).data).toBe(data);
   });

@@ -17,7 +17,7 @@ import { recordingSubscribers, RecordingSubscriber } from "../hub/recording-subs
 import { textOf } from "../../support/text-of.ts";
 
 describe("subscribing and leaving", () => {
-  it("[F5] sends what was collected before somebody joins to the others only", () => {
+  it("[F5] sends publications collected before a subscribe to the other subscribers only", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory });
     const [early, late] = [new RecordingSubscriber("early"), new RecordingSubscriber("late")];
     subscribe(channel, early);
@@ -31,7 +31,7 @@ describe("subscribing and leaving", () => {
     expect(late.received).toEqual(["3"]);
   });
 
-  it("[O3] gives a joiner what is still collected through its recovery, and not again", () => {
+  it("[O3] gives a new subscriber the collected publications by recovery, and not again", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory });
     subscribe(channel, new RecordingSubscriber("early"));
     publishNumbers(channel, 1, 3);
@@ -46,7 +46,7 @@ describe("subscribing and leaving", () => {
     expect(late.received).toEqual(["4"]);
   });
 
-  it("[F5] sends what was collected to whoever leaves, and nothing after it", () => {
+  it("[F5] sends the collected publications to a subscriber that leaves, and nothing after them", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory });
     const [leaving, staying] = [
       new RecordingSubscriber("leaving"),
@@ -62,7 +62,7 @@ describe("subscribing and leaving", () => {
     expect(staying.received).toEqual(["1", "2", "3"]);
   });
 
-  it("[O5] tells the others of a leave, after what was published before it", () => {
+  it("[O5] announces a leave to the others after the publications before it", () => {
     const channel = openChannel(new NodeSql());
     const traits = { announced: true, hearsJoinLeave: true };
     const leaving = new RecordingSubscriber("leaving", traits);
@@ -76,7 +76,7 @@ describe("subscribing and leaving", () => {
     expect(uninterested.received).toEqual(["1"]);
   });
 
-  it("[P2] tells nobody of the leave of somebody who wasn't announced", () => {
+  it("[P2] doesn't announce the leave of a client without an announced join", () => {
     const channel = openChannel(new NodeSql());
     const silent = new RecordingSubscriber("silent", { hearsJoinLeave: true });
     const staying = new RecordingSubscriber("staying", { hearsJoinLeave: true });
@@ -86,7 +86,7 @@ describe("subscribing and leaving", () => {
     expect(staying.frames).toEqual([]);
   });
 
-  it("[O3] shows every subscriber what was published between its join and its leave, in order", () => {
+  it("[O3] gives every subscriber the publications of its subscription, in order", () => {
     fc.assert(
       fc.property(fc.boolean(), fc.constantFrom(0, 250), anySteps, (keeps, subscribers, steps) => {
         const { received, expected } = applySteps(keeps, subscribers, steps);
@@ -101,7 +101,7 @@ describe("a publication", () => {
   const info = { user: "42", client: "c1", connInfo: publishing('{"name":"Ada"}').data };
   const infoJson = '{"user":"42","client":"c1","conn_info":{"name":"Ada"}}';
 
-  it("[W1] goes out with its publisher, tags and offset, the first one with the epoch", () => {
+  it("[W1] is sent with its publisher, tags and offset, the first one with the epoch", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory, newEpoch: () => "abcd" });
     const reader = new RecordingSubscriber("reader");
     subscribe(channel, reader);
@@ -115,7 +115,7 @@ describe("a publication", () => {
     ]);
   });
 
-  it("[H8] goes out without a position when it isn't kept", () => {
+  it("[H8] is sent without a position if it isn't kept", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory });
     const reader = new RecordingSubscriber("reader");
     subscribe(channel, reader);
@@ -128,7 +128,7 @@ describe("a publication", () => {
   });
 });
 
-describe("what gateways are told", () => {
+describe("the entries for gateways", () => {
   it("[F1] is the publication that subscribers here get, made once", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory, newEpoch: () => "abcd" });
     channel.relay.follow("eu/1", 0);
@@ -145,7 +145,7 @@ describe("what gateways are told", () => {
     ]);
   });
 
-  it("[O5] is every join and leave, but no leave of somebody who wasn't there", () => {
+  it("[O5] include every join and leave, but no leave without a join", () => {
     const channel = openChannel(new NodeSql());
     channel.relay.follow("eu/1", 0);
     const [coming, silent] = [
@@ -181,7 +181,7 @@ describe("what gateways are told", () => {
     expect(gatewayEntries(channel).map(({ type }) => type)).toEqual(["publication", "removed"]);
   });
 
-  it("[L4] can be told apart from what is long ago", () => {
+  it("[L4] has the time of its newest publication", () => {
     const sql = new NodeSql();
     const channel = openChannel(sql, { options: withHistory });
     expect([channel.newestMs, channel.top]).toEqual([undefined, undefined]);

@@ -11,7 +11,7 @@ const memoryMs = limits.idempotencyMs;
 /** How many rows are read in one go. */
 const page = 512;
 
-describe("after a sleep with the largest history", () => {
+describe("after hibernation with the largest history", () => {
   const size = limits.historySizeMax;
   const top = 3 * size + 41_000;
   const full = { size, first: top - size + 1, top, keyed: size, young: 1_500, newestMs: memoryMs };
@@ -64,7 +64,7 @@ describe("after a sleep with the largest history", () => {
   });
 });
 
-describe("after a sleep of less than 5 minutes", () => {
+describe("after hibernation for less than 5 minutes", () => {
   const size = 2 * page + 276;
   const ring = { size, first: 701, top: 700 + size, keyed: size };
   const everyKey = Array.from({ length: size }, (_, index) => 701 + index);

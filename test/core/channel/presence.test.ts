@@ -5,7 +5,7 @@ import { NodeSql } from "../../support/node-sql.ts";
 import { RecordingSubscriber } from "../hub/recording-subscriber.ts";
 
 describe("presence", () => {
-  it("[P1] is who listens at this moment, without a row written", () => {
+  it("[P1] is the present subscribers, without a row written", () => {
     const sql = new NodeSql();
     const channel = openChannel(sql, { options: { presence: true } });
     const [alice, bob] = [new RecordingSubscriber("alice"), new RecordingSubscriber("bob")];
@@ -18,14 +18,14 @@ describe("presence", () => {
     expect([...sql.rows("SELECT name FROM sqlite_master")]).toEqual([]);
   });
 
-  it("[P1] leaves out who isn't to be seen", () => {
+  it("[P1] leaves out subscribers without presence", () => {
     const hidden = new RecordingSubscriber("hidden", { present: false });
     const seen = new RecordingSubscriber("seen");
     expect(presence([hidden, seen])).toEqual({ clients: [seen.info] });
     expect(presenceStats([hidden, seen])).toEqual({ clientCount: 1, userCount: 1 });
   });
 
-  it("[P1] has everybody once, here or on a gateway", () => {
+  it("[P1] has every client once, here or on a gateway", () => {
     const [alice, bob] = [new RecordingSubscriber("alice"), new RecordingSubscriber("bob")];
     const moved = { ...alice.info, user: "as it was before" };
     const carol = { user: "carol", client: "c3" };

@@ -30,7 +30,7 @@ describe("the data format of a namespace", () => {
     expect(payloads.map((payload) => acceptsData(options, payload))).toEqual(expected);
   });
 
-  it("[A1] takes an object as json_object, with whatever stands around it", () => {
+  it("[A1] takes an object as json_object, with any whitespace around it", () => {
     const options = channelOptions({ publication_data_format: "json_object" });
     for (const text of ['{"a":1}', ' {"a":\n1} ']) {
       expect(acceptsData(options, payloadOf(Buffer.from(text)))).toBe(true);

@@ -81,7 +81,7 @@ describe("the recovery decision where only the newest publication matters", () =
   });
 });
 
-describe("joining with a position", () => {
+describe("subscribing with a position", () => {
   it("[R2] recovers exactly when an array of all publications shows nothing missing", () => {
     fc.assert(
       fc.property(
@@ -141,7 +141,7 @@ describe("joining with a position", () => {
     expect(channel.hub.size).toBe(1);
   });
 
-  it("[R4] recovers what fits one answer, and nothing when it doesn't", () => {
+  it("[R4] recovers if the publications fit one reply, and not otherwise", () => {
     const channel = opened({ ...withHistory, historySize: 20 }, 300);
     const rowBytes = 100_000;
     const data = JSON.stringify("x".repeat(rowBytes - 66));
@@ -176,7 +176,7 @@ describe("joining with a position", () => {
 });
 
 describe("joining where only the newest publication matters", () => {
-  it("[R2] gives the newest publication to whoever hasn't it, and echoes where the stream stands", () => {
+  it("[R2] gives the newest publication to a client without it, and echoes the offset", () => {
     const channel = opened(withHistory, 300);
     publishNumbers(channel, 1, 3);
     const position = positionOf(channel);

@@ -45,7 +45,7 @@ describe("a gateway that doesn't answer", () => {
     expect(onlyDelivery(relay, 500).batch.first).toBe(1);
   });
 
-  it("[L4] is asked again by a later instance, though the channel slept meanwhile", () => {
+  it("[L4] is asked again by a later instance, although the channel hibernated meanwhile", () => {
     const sql = new NodeSql();
     const relay = openRelay(sql);
     relay.follow("a", 0);
@@ -95,7 +95,7 @@ describe("after a crash", () => {
     expect(relay.dueAtMs(0)).toBeUndefined();
   });
 
-  it("[L4] gateways that were not heard since are told where the stream stands", () => {
+  it("[L4] gateways without an answer since then get the top", () => {
     const sql = new NodeSql();
     const former = openRelay(sql);
     for (const gateway of ["a", "b", "c"]) former.follow(gateway, 0);
@@ -126,7 +126,7 @@ describe("after a crash", () => {
     ]);
   });
 
-  it("[L4] they are told until they have heard it", () => {
+  it("[L4] they are called until they have answered", () => {
     const sql = new NodeSql();
     openRelay(sql).follow("a", 0);
     const relay = openRelay(sql, { instance: 2 });
@@ -137,7 +137,7 @@ describe("after a crash", () => {
     expect(relay.dueAtMs(100)).toBe(100 + limits.crashAlarmMs);
   });
 
-  it("[L4] a publication tells them as well, and isn't certain", () => {
+  it("[L4] a publication informs them too, and isn't certain", () => {
     const sql = new NodeSql();
     openRelay(sql).follow("a", 0);
     const relay = openRelay(sql, { instance: 2 });
@@ -147,7 +147,7 @@ describe("after a crash", () => {
 });
 
 describe("asking whether a gateway still follows", () => {
-  it("[L5] happens when it wasn't heard of for the interval, and its answer is noted", () => {
+  it("[L5] happens after an interval without an answer, and the answer is noted", () => {
     const sql = new NodeSql();
     const relay = openRelay(sql);
     relay.follow("a", 0);
@@ -174,7 +174,7 @@ describe("asking whether a gateway still follows", () => {
     expect(openRelay(sql).dueAtMs(checkIntervalMs)).toBe(2 * checkIntervalMs);
   });
 
-  it("[H6] happens once for each that wasn't heard of since then", () => {
+  it("[H6] happens once for each gateway without an answer since then", () => {
     const relay = following();
     relay.follow("late", 5_000);
     expect([relay.isFollowed(0), relay.isFollowed(5_000)]).toEqual([true, false]);

@@ -20,7 +20,7 @@ const info = { user: "42", client: "c1" };
 const bytesMax = 1_048_576;
 
 describe("following", () => {
-  it("[L1] says where the stream stands and what comes next", () => {
+  it("[L1] has the top and the next sequence", () => {
     const channel = opened();
     publishNumbers(channel, 1, 3);
     const following = { outcome: "following", position: at(3), instance: 7, sequence: 3 };
@@ -57,7 +57,7 @@ describe("following", () => {
 });
 
 describe("recovering", () => {
-  it("[R2] gives what came after a position, if all of it is there", () => {
+  it("[R2] gives the publications after a position, if all are there", () => {
     const channel = opened();
     publishNumbers(channel, 1, 9);
     const since = (offset: number, epoch = "abcd") =>
@@ -97,7 +97,7 @@ describe("recovering", () => {
     expect(since).toBe(900);
   });
 
-  it("[L3] gives a gateway at least one of what it missed, whatever its size", () => {
+  it("[L3] gives a gateway at least one missed publication, whatever its size", () => {
     const channel = opened({ options: withHistory });
     publishText(channel, 1_000_000);
     publishText(channel, 1_000_000);
@@ -116,7 +116,7 @@ describe("recovering", () => {
     expect(length).toBeGreaterThan(3_000);
   });
 
-  it("[L3] doesn't recover a gateway whose oldest missed publication is gone, or whose stream is", () => {
+  it("[L3] doesn't recover a gateway whose oldest missed publication or whose stream is gone", () => {
     const channel = opened();
     publishNumbers(channel, 1, 9);
     const others = [whole(3), whole(10), { ...whole(7), since: { offset: 7, epoch: "other" } }];
@@ -160,7 +160,7 @@ describe("recovering", () => {
 });
 
 describe("publishing", () => {
-  it("[O4] tells which entry the publication is, after what was before it", () => {
+  it("[O4] gives the publication's entry, after the entries before it", () => {
     const channel = opened();
     const reader = new RecordingSubscriber("reader");
     channel.hub.add(reader);
@@ -180,7 +180,7 @@ describe("publishing", () => {
   });
 });
 
-describe("a channel whose sockets are too far behind", () => {
+describe("a channel whose sockets have too large a backlog", () => {
   it("[B3] refuses to publish, and carries out everything else", () => {
     const channel = opened();
     const subscriber = new RecordingSubscriber("interested", { hearsJoinLeave: true });
@@ -237,7 +237,7 @@ describe("reading the history", () => {
     ]);
   });
 
-  it("[B1] stays within what one answer may be, all reads together", () => {
+  it("[B1] stays within the limit of one reply, all reads together", () => {
     const channel = opened();
     publishText(channel, 1_000_000);
     const read: RelayRequest = { method: "history", query, bytesMax };
@@ -258,7 +258,7 @@ describe("reading the history", () => {
 });
 
 describe("announcing", () => {
-  it("[O5] tells everybody here and on gateways, in order", () => {
+  it("[O5] informs local subscribers and gateways, in order", () => {
     const channel = opened();
     const interested = new RecordingSubscriber("interested", { hearsJoinLeave: true });
     const older = new RecordingSubscriber("42");
@@ -276,7 +276,7 @@ describe("announcing", () => {
     expect(delivery?.batch.entries).toEqual(entries);
   });
 
-  it("[H10] takes no gateway's word for what only the channel knows", () => {
+  it("[H10] ignores entries of a gateway that only the channel may make", () => {
     const channel = opened();
     publishNumbers(channel, 1, 1);
     const forged = { type: "publication", publication: publication(2) } as const;
@@ -286,7 +286,7 @@ describe("announcing", () => {
   });
 });
 
-it("[V1] answers 100 to a question of a newer release, and goes on", () => {
+it("[V1] answers 100 to a request of a newer release, and continues", () => {
   // A request of another release isn't in our types.
   const newer: RelayRequest[] = JSON.parse('[{"method":"newer"},{"method":"follow"}]');
   expect(answer(opened(), newer)).toMatchObject([

@@ -15,7 +15,7 @@ const taken = { outcome: "taken" } as const;
 const left = { outcome: "left" } as const;
 const busy = { outcome: "busy" } as const;
 
-describe("what gateways are told", () => {
+describe("the entries for gateways", () => {
   it("[L1] is numbered alike for all, and begins for each after it followed", () => {
     const relay = openRelay();
     addPublications(relay, 1, 2);
@@ -32,7 +32,7 @@ describe("what gateways are told", () => {
     ]);
   });
 
-  it("[L2] goes in one call at a time, and what happens meanwhile shares the next one", () => {
+  it("[L2] is sent in one call at a time, and later entries share the next one", () => {
     const relay = following();
     addPublications(relay, 1, 1);
     const first = onlyDelivery(relay);
@@ -83,7 +83,7 @@ describe("what gateways are told", () => {
 });
 
 describe("a batch", () => {
-  it("[L2] holds at most 2,048 entries, and tells where the stream stood after the last of them", () => {
+  it("[L2] holds at most 2,048 entries, and the top after the last of them", () => {
     const relay = following();
     addPublications(relay, 1, 3_000);
     const first = onlyDelivery(relay, 0, at(3_000));
@@ -146,7 +146,7 @@ describe("a gateway that falls behind", () => {
   it.each([
     ["entries", limits.relayLogEntriesMax, 3],
     ["bytes", 8, limits.relayLogBytesMax / 8 - 128],
-  ])("[L2] skips what is beyond the log's bound of %s, and is told", (_bound, count, size) => {
+  ])("[L2] skips entries beyond the log's limit of %s, and is told", (_bound, count, size) => {
     const relay = following();
     relay.follow("quick", 0);
     for (let offset = 1; offset <= count; offset++)
@@ -172,7 +172,7 @@ describe("a gateway that falls behind", () => {
     }
   });
 
-  it("[L2] goes on from where it skipped to, and is certain again", () => {
+  it("[L2] continues after the skipped entries, and is certain again", () => {
     const relay = following();
     const size = limits.relayLogBytesMax / 8 - 128;
     relay.add(publication(1, size), at(1));
@@ -196,7 +196,7 @@ describe("a gateway that falls behind", () => {
   });
 });
 
-describe("a gateway where nobody wants the channel", () => {
+describe("a gateway without subscribers of the channel", () => {
   it("[L5] is forgotten, durably, and holds nothing in the log", () => {
     const sql = new NodeSql();
     const relay = openRelay(sql);
@@ -228,7 +228,7 @@ describe("a gateway where nobody wants the channel", () => {
     expect(relay.gateways).toEqual([]);
   });
 
-  it("[L1] is certain of what comes after it followed, whatever became of the call before", () => {
+  it("[L1] is certain of the entries after it followed, whatever the outcome of the call before", () => {
     const relay = following();
     addPublications(relay, 1, 2);
     const delivery = onlyDelivery(relay);
@@ -252,7 +252,7 @@ describe("a gateway where nobody wants the channel", () => {
 });
 
 describe("the number of gateways", () => {
-  it("[B1] is bounded, but nobody who follows is refused", () => {
+  it("[B1] is bounded, but no following gateway is refused", () => {
     const relay = openRelay();
     for (let index = 0; index < limits.relayGatewaysMax; index++) {
       expect(relay.follow(`gateway ${index}`, 0).outcome).toBe("following");

@@ -105,7 +105,7 @@ describe("[A8] options that must go together", () => {
     [{ history_size: -1, history_ttl: "1h", force_recovery_mode: "cache" }, "history_size: -1"],
     [{ ...history, allowed_delta_types: 1, delta_publish: true }, "allowed_delta_types must be"],
     [{ join_leave: 1, force_push_join_leave: true }, "join_leave must be"],
-  ])("does not complain about what follows from a bad value: %j", (options, start) => {
+  ])("doesn't report consequences of a bad value: %j", (options, start) => {
     const problems = problemsOfOptions(options);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(`${path}.${start}`);

@@ -75,7 +75,7 @@ describe("[A8] the channel section", () => {
     ]);
   });
 
-  it("calls two namespaces without a name nameless and not duplicates, and asks no name of what is no object", () => {
+  it("reports two missing names as missing, not as duplicates, and no name for a value that isn't an object", () => {
     expect(channelProblems({ namespaces: [{}, {}, "chat"] })).toEqual([
       "channel.namespaces[2] must be an object, found a string",
       "channel.namespaces[0].name is missing",

@@ -159,7 +159,7 @@ describe("[H6] history_meta_ttl", () => {
     expect(metaTtlMs({ history_meta_ttl: "1h" })).toBe(3_600_000);
   });
 
-  it("is 30 days when nobody sets it", () => {
+  it("is 30 days by default", () => {
     expect(optionsOf({}).historyMetaTtlMs).toBe(30 * 24 * 3_600_000);
   });
 });

@@ -55,7 +55,7 @@ describe("[A8] the personal channel", () => {
     expect(problemsOf(personal(settings))).toEqual([problem]);
   });
 
-  it("does not complain about what follows from a bad value", () => {
+  it("doesn't report consequences of a bad value", () => {
     const settings = { enabled: "yes", single_connection: true };
     expect(problemsOf(personal(settings))).toEqual([
       `${path}.enabled must be true or false, found a string`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { patternFault } from "../../../src/config/regex.ts";
 
-describe("a pattern that strangers' names are checked against", () => {
+describe("a pattern for names from clients", () => {
   it.each([
     // Groups that are not repeated, or that match in one way.
     "^[a-z]+$",

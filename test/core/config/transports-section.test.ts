@@ -13,7 +13,7 @@ const sections = [
 ] as const;
 
 describe("[A8] the sections of the transports", () => {
-  it("[T7] have all of them off when nobody says otherwise", () => {
+  it("[T7] have all of them off by default", () => {
     expect(Object.values(off)).toStrictEqual(sections.map(() => false));
     const said = Object.fromEntries(sections.map(([name]) => [name, { enabled: false }]));
     expect(configOf(said).transports).toStrictEqual(off);
@@ -25,7 +25,7 @@ describe("[A8] the sections of the transports", () => {
     expect(transports).toStrictEqual({ ...off, [field]: true });
   });
 
-  it.each(sections)("refuse what is no switch: %s", (name) => {
+  it.each(sections)("refuse a value that isn't a boolean: %s", (name) => {
     const type = "must be true or false, found";
     expect(problemsOf({ [name]: { enabled: "true" } })).toEqual([
       `${name}.enabled ${type} a string`,
@@ -36,7 +36,7 @@ describe("[A8] the sections of the transports", () => {
     ]);
   });
 
-  it("take for Centrifugo's what isn't its own nowhere", () => {
+  it("refuse Centrifugo's options everywhere but in their place", () => {
     expect(problemsOf({ long_poll: { handler_prefix: "" } })).toEqual([
       "long_poll.handler_prefix is unknown",
     ]);

@@ -154,7 +154,7 @@ describe("[A7] a value that may be a secret", () => {
     '"hunter2"',
     "hunter2",
     ["hunter2"],
-  ])("does not appear in what is said about %j", (input) => {
+  ])("does not appear in the problems of %j", (input) => {
     const problems = problemsOf(input);
     expect(problems).not.toHaveLength(0);
     expect(problems.join("\n")).not.toContain("hunter2");

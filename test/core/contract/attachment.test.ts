@@ -71,7 +71,7 @@ function withoutCursors(snapshot: SessionSnapshot): SessionSnapshot {
   return rest;
 }
 
-describe("a session that was written down", () => {
+describe("a stored session", () => {
   it("[S1] is read as it was, whatever it is", () => {
     const places = { attachment: 0, packed: 0, row: 0 };
     fc.assert(
@@ -90,7 +90,7 @@ describe("a session that was written down", () => {
     expect(Math.min(...Object.values(places))).toBeGreaterThan(10);
   });
 
-  it("[S1] takes what an attachment can hold at most, and nothing more", () => {
+  it("[S1] takes at most what an attachment can hold", () => {
     fc.assert(
       fc.property(anySnapshot(60), (snapshot) => {
         expect(bytesOf(writeSession(snapshot).attachment)).toBeLessThan(limits.attachmentBytesMax);
@@ -139,7 +139,7 @@ describe("a session that was written down", () => {
     expect(afterHibernation(snapshot)).toStrictEqual(snapshot);
   });
 
-  it("[S1] keeps apart what a subscription is allowed and made by", () => {
+  it("[S1] keeps each permission and origin of a subscription apart", () => {
     const flags = [
       "present",
       "announced",
@@ -157,7 +157,7 @@ describe("a session that was written down", () => {
     );
   });
 
-  it("[S1] keeps apart what others are shown and which publications are wanted", () => {
+  it("[S1] keeps each announcement and filter apart", () => {
     const filter = filterNode({ key: "k", cmp: "eq", val: "v" });
     const chanInfo = json(`{"n":1}`);
     const subscriptions = [
@@ -251,7 +251,7 @@ it("[S1] isn't measured anew each time it is written down", () => {
   expect([first > 1_000, more]).toEqual([true, 0]);
 });
 
-describe("the largest session that is taken", () => {
+describe("the largest accepted session", () => {
   // The bytes of a character in an attachment: one if all of its text is Latin-1, else two.
   const anyCharacter = [["x"], ["é"], ["ж"], ["😀"], ["\\n"]];
 
@@ -344,7 +344,7 @@ describe("the attachment of the previous release", () => {
     expect(parseAttachment(before)).toStrictEqual({ ...rest, subscriptions: [subscription] });
   });
 
-  it("[V1] is what this one writes of a single subscription, so that it can be read there", () => {
+  it("[V1] is the form of a single subscription, so that the previous release can read it", () => {
     const snapshot = parseAttachment(before);
     expect(snapshot && writeSession(snapshot)).toStrictEqual({ attachment: before });
   });
@@ -363,7 +363,7 @@ describe("the attachment of the previous release", () => {
     expect(snapshot && writeSession(snapshot)).toStrictEqual({ attachment: { ...alone, packed } });
   });
 
-  it("[V1] is what this one writes of a session without a subscription", () => {
+  it("[V1] is the form of a session without a subscription", () => {
     const { subscription: _, ...alone } = before;
     const snapshot = parseAttachment({ ...alone, pingedAtMs: startMs, awaitingPong: true });
     expect(snapshot && writeSession(snapshot)).toStrictEqual({
@@ -394,7 +394,7 @@ describe("an attachment that can't be understood", () => {
     expect(parseAttachment(attachment)).toBeUndefined();
   });
 
-  it("[G2] is one whose row is gone, rather than a session without its subscriptions", () => {
+  it("[G2] includes one whose row is gone, rather than a session without its subscriptions", () => {
     const { attachment } = writeSession(sessionWith(1_000));
     expect(parseAttachment(attachment, () => undefined)).toBeUndefined();
     expect(parseAttachment(attachment)).toBeUndefined();

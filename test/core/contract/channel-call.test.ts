@@ -13,7 +13,7 @@ function publish(more: Partial<PublicationRequest>): ChannelCommand {
 
 const bare = commandBytes(publish({}));
 
-describe("what a command weighs", () => {
+describe("the size of a command", () => {
   it("[B1] counts everything of a publication that its sender chose", () => {
     const data = json(JSON.stringify("x".repeat(999)));
     expect(commandBytes(publish({ data }))).toBe(bare + data.length - 1);

@@ -32,7 +32,7 @@ describe("a gateway's name", () => {
     );
   });
 
-  it("[G4] is within the 1,024 bytes up to which the platform tells an object its name", () => {
+  it("[G4] is within the 1,024 bytes up to which the platform gives an object its name", () => {
     const longest: GatewayAddress = {
       kind: "channel",
       channel: "x".repeat(1_000),

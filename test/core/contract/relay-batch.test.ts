@@ -14,7 +14,7 @@ it.each<[string, RelayEntry, number]>([
   ["a user's only connection", { type: "sole", user: "42", client: "c1" }, 4],
   ["a removal", { type: "removed" }, 0],
 ])(
-  "[B1] counts what somebody else chose of %s, and something for the rest",
+  "[B1] counts the text of %s that clients or backends chose, and a fixed size for the rest",
   (_what, entry, bytes) => {
     expect(entryBytes(entry)).toBe(128 + bytes);
   },

@@ -56,7 +56,7 @@ describe("a snapshot of another release", () => {
     });
   });
 
-  it("[V1] without claims is nobody's and doesn't end", () => {
+  it("[V1] without claims has no user and doesn't end", () => {
     const { fixture, connection } = wake(bare);
     expect(fixture.ask(connection, `{"id":3,"presence":{"channel":"room"}}`)).toStrictEqual([
       `{"id":3,"presence":{"presence":{"c1":{"user":"","client":"c1"}}}}`,

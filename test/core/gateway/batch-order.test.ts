@@ -6,8 +6,8 @@ import { at, entry } from "./followed-channel.ts";
 
 const bytesMax = 10_000;
 
-describe("batch buffer", () => {
-  it("[L1] gives back what came, in order, once", () => {
+describe("a batch buffer", () => {
+  it("[L1] gives the entries back in order, once", () => {
     const buffer = new BatchBuffer(bytesMax);
     const batches = [batch({ first: 1, entries: [entry(1)] }), batch({ first: 2 })];
     for (const each of batches) buffer.add(each);
@@ -15,7 +15,7 @@ describe("batch buffer", () => {
     expect(buffer.takeAll()).toEqual([]);
   });
 
-  it("[B1] keeps of what doesn't fit that it came, and where the stream stands after it", () => {
+  it("[B1] keeps the number and the top of entries that don't fit", () => {
     const buffer = full();
     buffer.add(batch({ first: 2, entries: [entry(2), entry(3)], top: at(3) }));
     buffer.add(batch({ first: 4, entries: [entry(4)], top: at(4) }));
@@ -23,7 +23,7 @@ describe("batch buffer", () => {
     expect(buffer.takeAll().slice(1)).toEqual([batch({ first: 5, top: at(4) })]);
   });
 
-  it("[B1] keeps a hole when what didn't fit goes on in a newer instance", () => {
+  it("[B1] keeps a hole if the dropped entries continue in a newer instance", () => {
     const buffer = full();
     buffer.add(batch({ first: 2, entries: [entry(2)] }));
     buffer.add(batch({ instance: 2, first: 1 }));
@@ -31,7 +31,7 @@ describe("batch buffer", () => {
     expect(buffer.takeAll().slice(1)).toEqual([batch({ instance: 2, first: 2 })]);
   });
 
-  it("[B1] has room for everything again once it was emptied", () => {
+  it("[B1] has all its space again once it was emptied", () => {
     const buffer = full();
     buffer.add(batch({ first: 2, entries: [entry(2)] }));
     buffer.takeAll();

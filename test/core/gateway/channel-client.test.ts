@@ -6,7 +6,7 @@ import { json } from "../api/channel-config.ts";
 import { ScriptedPort } from "./scripted-port.ts";
 
 describe("a channel client", () => {
-  it("[O6] lets what is asked during a call share the next one, and answers in order", () => {
+  it("[O6] sends the requests that come during a call in the next one, and answers in order", () => {
     const fixture = new ClientFixture();
     fixture.ask("follow");
     fixture.ask("publish 1", "history", "publish 2");
@@ -22,7 +22,7 @@ describe("a channel client", () => {
     ]);
   });
 
-  it("[L6] asks what an answer makes somebody ask together, after what waited before", () => {
+  it("[L6] sends the requests that an answer causes together, after the waiting ones", () => {
     const fixture = new ClientFixture();
     fixture.ask("follow", "history");
     fixture.onAnswer = (label) => fixture.ask(label === "follow" ? "newest" : "announce");
@@ -32,7 +32,7 @@ describe("a channel client", () => {
     expect(fixture.port.calls).toEqual(["follow history", "publish newest announce"]);
   });
 
-  it("[B1] answers 111 at once when as many questions wait as may", () => {
+  it("[B1] answers 111 at once when the number of waiting requests is at its limit", () => {
     const fixture = new ClientFixture();
     fixture.ask("follow");
     for (let count = 0; count < limits.requestsWaitingMax; count++) fixture.ask("history");
@@ -40,7 +40,7 @@ describe("a channel client", () => {
     expect(fixture.outcomes).toEqual(["publish 1 111"]);
   });
 
-  it("[B1] answers 111 at once when the waiting questions hold as many bytes as they may", () => {
+  it("[B1] answers 111 at once when the bytes of waiting requests are at their limit", () => {
     const fixture = new ClientFixture();
     fixture.ask("follow");
     const large = `publish "${"x".repeat(limits.requestsWaitingBytesMax / 8)}"`;
@@ -66,7 +66,7 @@ describe("a channel client", () => {
     expect(fixture.port.calls.at(-1)).toBe("history");
   });
 
-  it("[L1] repeats what does no harm once when a call failed, and never a publish", () => {
+  it("[L1] repeats harmless requests once after a failed call, and never a publish", () => {
     const fixture = new ClientFixture();
     fixture.ask("follow", "recover", "publish 1", "newest", "history");
     fixture.ask("publish 2");
@@ -84,7 +84,7 @@ describe("a channel client", () => {
     ]);
   });
 
-  it("[O6] answers a publish that failed after what was asked before it", () => {
+  it("[O6] answers a failed publish after the earlier requests", () => {
     const fixture = new ClientFixture();
     fixture.ask("history", "publish 1", "history");
     fixture.port.fail();
@@ -104,7 +104,7 @@ describe("a channel client", () => {
     expect(fixture.port.open).toBe(0);
   });
 
-  it("[B4] asks an overloaded object again, later, what nobody else repeats", () => {
+  it("[B4] repeats a request to an overloaded object later, if no client would", () => {
     const fixture = new ClientFixture();
     fixture.ask("publish 1", "follow", "recover", "publish 2", "announce", "history");
     fixture.port.refuse();
@@ -135,7 +135,7 @@ describe("a channel client", () => {
     expect(fixture.client.idle).toBe(true);
   });
 
-  it("[O5] tells an overloaded object of a leave for longer, and lets nobody wait for that", () => {
+  it("[O5] repeats a leave to an overloaded object for longer, without delaying other requests", () => {
     const fixture = new ClientFixture();
     fixture.ask("announce", "publish 1");
     fixture.port.refuse();
@@ -156,7 +156,7 @@ describe("a channel client", () => {
     expect(fixture.port.open).toBe(1);
   });
 
-  it("[O5] has room for joins and leaves where it has none for questions, and not without end", () => {
+  it("[O5] has space for joins and leaves after it has none for requests, up to a limit", () => {
     const fixture = new ClientFixture();
     fixture.ask("follow");
     for (let count = 0; count < limits.requestsWaitingMax; count++) fixture.ask("history");
@@ -175,7 +175,7 @@ describe("a channel client", () => {
     expect(fixture.outcomes).toEqual(["follow following", "newest 100"]);
   });
 
-  it("says when nothing is asked any more, and not while something is", () => {
+  it("is idle exactly when no request is waiting or in flight", () => {
     const fixture = new ClientFixture();
     expect(fixture.client.idle).toBe(true);
     fixture.ask("follow");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { at, entry, following, read, said, subscribed } from "./followed-channel.ts";
 import { RecordingSubscription } from "./recording-subscription.ts";
 
-describe("where a gateway stands, across its sleep", () => {
+describe("a gateway's cursor across hibernation", () => {
   it("[L7] notes how far it is in one attachment, after each batch", () => {
     const { channel, subscriber } = subscribed(at(5), {}, 3);
     expect(subscriber.savedCursor).toEqual({ instance: 1, sequence: 3, position: at(5) });
@@ -13,7 +13,7 @@ describe("where a gateway stands, across its sleep", () => {
     expect(another.savedCursor).toBeUndefined();
   });
 
-  it("[L7] notes it in another's attachment when the one that had it leaves, or has no room", () => {
+  it("[L7] saves it in another attachment when its holder leaves, or has no space", () => {
     const { channel, subscriber } = subscribed(at(5));
     const cramped = new RecordingSubscription("7", { attachmentFull: true });
     const third = new RecordingSubscription("8");
@@ -33,7 +33,7 @@ describe("where a gateway stands, across its sleep", () => {
     expect(fourth.savedCursor).toEqual({ instance: 1, sequence: 2, position: at(7) });
   });
 
-  it("[L7] notes it again where there is room again, without asking a crowd for each batch", () => {
+  it("[L7] saves it again when there is space, without asking all subscribers for each batch", () => {
     const { channel } = subscribed(at(5), {}, 0, { attachmentFull: true });
     const traits = { attachmentFull: true };
     const subscribers = Array.from(
@@ -52,20 +52,23 @@ describe("where a gateway stands, across its sleep", () => {
     ).toHaveLength(1);
   });
 
-  it.each([0, 1])("[L7] goes on after sleep from what was noted last, order %i", (order) => {
-    const { channel, subscriber } = subscribed(at(5));
-    channel.takeStream(1, [6]);
-    const another = new RecordingSubscription("7");
-    channel.subscribe(another);
-    another.savedCursor = { instance: 1, sequence: 0, position: at(5) };
-    channel.hibernate(...(order === 0 ? [another, subscriber] : [subscriber, another]));
-    channel.takeStream(1, [6, 7], { certain: false });
-    expect(subscriber.received).toEqual(["6", "7"]);
-    expect(another.received).toEqual(["7"]);
-    expect(channel.port.calls).toEqual(["follow"]);
-  });
+  it.each([0, 1])(
+    "[L7] continues after hibernation from the last saved cursor, order %i",
+    (order) => {
+      const { channel, subscriber } = subscribed(at(5));
+      channel.takeStream(1, [6]);
+      const another = new RecordingSubscription("7");
+      channel.subscribe(another);
+      another.savedCursor = { instance: 1, sequence: 0, position: at(5) };
+      channel.hibernate(...(order === 0 ? [another, subscriber] : [subscriber, another]));
+      channel.takeStream(1, [6, 7], { certain: false });
+      expect(subscriber.received).toEqual(["6", "7"]);
+      expect(another.received).toEqual(["7"]);
+      expect(channel.port.calls).toEqual(["follow"]);
+    },
+  );
 
-  it("[L7] reads after sleep what it didn't hear of", () => {
+  it("[L7] reads the missed publications after hibernation", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.hibernate(subscriber);
     channel.takeStream(1, [8], { instance: 2, certain: false });
@@ -74,7 +77,7 @@ describe("where a gateway stands, across its sleep", () => {
     expect(subscriber.received).toEqual(["6", "7", "8"]);
   });
 
-  it("[L7] believes a batch that follows on what was taken, when nothing was noted", () => {
+  it("[L7] takes a certain batch as its cursor if none was saved", () => {
     const { channel, subscriber } = subscribed(at(5), {}, 0, { attachmentFull: true });
     channel.hibernate(subscriber);
     channel.takeStream(3, [8, 9]);
@@ -88,7 +91,7 @@ describe("where a gateway stands, across its sleep", () => {
     ["with history", at(5)],
     ["without history", undefined],
   ])(
-    "[L7] tells the subscribers %s when a batch might repeat something or leave it out",
+    "[L7] signals insufficient state to the subscribers %s if a batch may repeat or skip entries",
     (_, stood) => {
       const { channel, subscriber } = subscribed(stood, {}, 0, { attachmentFull: true });
       channel.hibernate(subscriber);
@@ -100,7 +103,7 @@ describe("where a gateway stands, across its sleep", () => {
     },
   );
 
-  it("[L7] tells those who slept, when somebody joins and nothing was noted", () => {
+  it("[L7] signals insufficient state to restored subscribers when another one subscribes and no cursor was saved", () => {
     const { channel, subscriber } = subscribed(at(5), {}, 0, { attachmentFull: true });
     channel.hibernate(subscriber);
     const another = new RecordingSubscription("7");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isBeyond, cursorBefore } from "../../../src/gateway/cursor.ts";
 import { at, entry, said } from "./followed-channel.ts";
 
-describe("where a gateway stands", () => {
+describe("a gateway's cursor", () => {
   it.each([
     { instance: 3, sequence: 0, offset: 1, beyond: true },
     { instance: 1, sequence: 9, offset: 9, beyond: false },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { at, type FollowedChannel, read, subscribed } from "./followed-channel.ts";
 import type { RecordingSubscription } from "./recording-subscription.ts";
 
-describe("a publisher who subscribes to the channel", () => {
+describe("a publisher that is subscribed to the channel", () => {
   it("[O4] answers a publisher once its publication is with the subscribers", () => {
     const { channel, subscriber } = subscribed(at(5));
     const outcomes: string[] = [];
@@ -27,7 +27,7 @@ describe("a publisher who subscribes to the channel", () => {
     expect(published).toBe(true);
   });
 
-  it("[O4] waits no longer once a newer instance was heard, or the publisher left or was told", () => {
+  it("[O4] waits no longer once a newer instance appears, or the publisher leaves or gets a signal", () => {
     const outcomes: string[] = [];
     const first = subscribed(at(5));
     wait(first.channel, first.subscriber, 2, () => outcomes.push("newer"));

@@ -31,7 +31,7 @@ describe("a gateway on a bad network", () => {
     );
   });
 
-  it("[L1] passes on what isn't kept, and nothing twice, or says that something is missing", () => {
+  it("[L1] passes on publications without history, none twice, or signals that some are missing", () => {
     fc.assert(
       fc.property(anyHistory, (events) => {
         const fixture = new RandomRun(false);

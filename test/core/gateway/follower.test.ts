@@ -18,7 +18,7 @@ import { RecordingSubscription } from "./recording-subscription.ts";
 import { textOf } from "../../support/text-of.ts";
 
 describe("a channel without history", () => {
-  it("[L1] passes on what is numbered higher than what was taken, once", () => {
+  it("[L1] passes on entries with higher numbers than the last one, once", () => {
     const { channel, subscriber } = subscribed();
     expect(channel.take(1, [said("1"), said("2")])).toEqual({ outcome: "taken" });
     channel.take(1, [said("1"), said("2"), said("3")], { certain: false });
@@ -26,13 +26,13 @@ describe("a channel without history", () => {
     expect(subscriber.received).toEqual(["1", "2", "3"]);
   });
 
-  it("[L1] tells the subscribers when a number is missing", () => {
+  it("[L1] signals insufficient state when a number is missing", () => {
     const { channel, subscriber } = subscribed();
     channel.take(2, [said("2")]);
     expect(subscriber.received).toEqual(["lost"]);
   });
 
-  it("[L1] goes on with the first entries of a newer instance, and drops those of the older one", () => {
+  it("[L1] continues with the first entries of a newer instance, and drops those of the older one", () => {
     const { channel, subscriber } = subscribed();
     channel.take(1, [said("1"), said("2")]);
     channel.take(1, [said("3")], { instance: 2, certain: false });
@@ -42,7 +42,7 @@ describe("a channel without history", () => {
     expect(subscriber.received).toEqual(["1", "2", "3", "lost"]);
   });
 
-  it("[L1] tells a subscriber nothing that was before the answer to its subscribe, and all that is after it", () => {
+  it("[L1] gives a subscriber no entry before the reply to its subscribe, and all after it", () => {
     const channel = new FollowedChannel();
     const subscriber = new RecordingSubscription("42");
     channel.subscribe(subscriber);
@@ -58,7 +58,7 @@ describe("a channel without history", () => {
     expect(subscriber.received).toEqual(["4"]);
   });
 
-  it("[P2] passes on joins and leaves to those who hear them", () => {
+  it("[P2] passes on joins and leaves to the subscribers that receive them", () => {
     const { channel, subscriber } = subscribed();
     const uninterested = new RecordingSubscription("7");
     channel.subscribe(uninterested);
@@ -80,7 +80,7 @@ describe("a channel without history", () => {
     expect(another.disconnects).toEqual([]);
   });
 
-  it("[L3] tells the subscribers when history was switched on meanwhile", () => {
+  it("[L3] signals insufficient state when history was switched on meanwhile", () => {
     const { channel, subscriber } = subscribed();
     channel.takeStream(1, [1], { instance: 2 });
     expect(subscriber.received).toEqual(["lost"]);
@@ -97,7 +97,7 @@ describe("a channel with history", () => {
     expect(subscriber.received).toEqual(["6", "7", "8", "9", "10"]);
   });
 
-  it("[L1] passes on what isn't in the stream once, too", () => {
+  it("[L1] passes on entries outside the stream once, too", () => {
     const { channel, subscriber } = subscribed(at(5));
     const join: RelayEntry = { type: "join", info: { user: "1", client: "c" } };
     channel.take(1, [join, entry(6)], { top: at(6) });
@@ -106,7 +106,7 @@ describe("a channel with history", () => {
     expect(subscriber.received).toEqual(["join 1", "6", "1", "7", "8"]);
   });
 
-  it("[L3] reads what is missing, and passes it on before what came after it", () => {
+  it("[L3] reads missing publications, and passes them on before later ones", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.take(1, [entry(6), said(`"a"`), entry(8), said(`"b"`)], { top: at(8) });
     expect(subscriber.received).toEqual(["6", `"a"`]);
@@ -117,7 +117,7 @@ describe("a channel with history", () => {
     expect(subscriber.received).toEqual(["6", `"a"`, "7", "8", "9", `"b"`, "10"]);
   });
 
-  it("[L4] reads what is missing when the channel only tells where it stands", () => {
+  it("[L4] reads missing publications when the channel sends only its top", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.take(1, [], { instance: 2, certain: false, top: at(6) });
     channel.port.answer(read([6], at(6)));
@@ -135,7 +135,7 @@ describe("a channel with history", () => {
     ["has a hole in the middle", read([6, 7, 9], at(9))],
     ["ends before the top", read([6, 7, 8], at(9))],
     ["is of another stream", { ...read([6, 7, 8, 9], at(9, "f")) }],
-  ])("[L3] tells the subscribers when what is missing %s", (_, answer) => {
+  ])("[L3] signals insufficient state when the missing part %s", (_, answer) => {
     const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(4, [9]);
     channel.port.answer(answer);
@@ -147,7 +147,7 @@ describe("a channel with history", () => {
     expect(subscriber.received).not.toContain("9");
   });
 
-  it("[L3] begins anew for who joins after what was missing was gone", () => {
+  it("[L3] begins anew for a subscriber after missing publications were gone", () => {
     const { channel, subscriber } = subscribed(at(5));
     const data = json(`"${"x".repeat(limits.followerBufferBytesMax - 2_000)}"`);
     channel.takeStream(2, [7]);
@@ -168,7 +168,7 @@ describe("a channel with history", () => {
     expect(another.received).toEqual(["7", "8"]);
   });
 
-  it("[L3] reads what is missing where it was gone before, once somebody stands there again", () => {
+  it("[L3] reads missing publications after a loss, once a subscriber has a position again", () => {
     const { channel } = subscribed(at(5));
     channel.takeStream(2, [7]);
     channel.port.answer({ outcome: "unrecoverable", position: at(7) });
@@ -180,7 +180,7 @@ describe("a channel with history", () => {
     expect(again.received).toEqual(["6", "7"]);
   });
 
-  it("[L3] reads what is missing page by page, and then passes on what came meanwhile", () => {
+  it("[L3] reads missing publications page by page, and then passes on the later ones", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(6, [11]);
     channel.port.answer(read([6, 7], at(10)));
@@ -198,7 +198,7 @@ describe("a channel with history", () => {
     expect(channel.port.open).toBe(0);
   });
 
-  it("[L3] asks for no further page when nobody is left", () => {
+  it("[L3] asks for no further page without subscribers", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(6, [11]);
     channel.follower.unsubscribe(subscriber.subscription);
@@ -206,7 +206,7 @@ describe("a channel with history", () => {
     expect(channel.port.open).toBe(0);
   });
 
-  it("[F4] cuts no reader that takes what it is sent while the next page is asked for", () => {
+  it("[F4] keeps a reader that drains its backlog while the next page is read", () => {
     const sql = new NodeSql();
     const asked = openChannel(sql, { options: { historySize: 2_000, historyTtlMs: 3_600_000 } });
     const queueBytes = 1_048_576;
@@ -240,7 +240,7 @@ describe("a channel with history", () => {
     expect(mostBytes).toBeLessThanOrEqual(queueBytes);
   });
 
-  it("[L3] tells the subscribers when what was read doesn't reach what was told", () => {
+  it("[L3] signals insufficient state if the read ends before the known top", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(4, [9]);
     channel.port.answer(read([], at(5)));
@@ -258,7 +258,7 @@ describe("a channel with history", () => {
     expect(subscriber.received).toEqual(["6", "7", "8", "9"]);
   });
 
-  it("[L3] tells the subscribers of another epoch", () => {
+  it("[L3] signals insufficient state in another epoch", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
     expect(subscriber.received).toEqual(["lost"]);
@@ -271,7 +271,7 @@ describe("a channel with history", () => {
     expect(subscriber.received).toEqual(["1", "2"]);
   });
 
-  it("[L1] drops what a former instance tells of a former stream", () => {
+  it("[L1] drops entries of a former instance in a former stream", () => {
     const channel = new FollowedChannel();
     const subscriber = new RecordingSubscription("42");
     channel.subscribe(subscriber);
@@ -322,7 +322,7 @@ describe("a channel with history", () => {
     expect(subscriber.received.slice(3)).toEqual(["9", "10"]);
   });
 
-  it("[B1] tells the subscribers of a channel without history what it had no room for", () => {
+  it("[B1] signals insufficient state without history if entries didn't fit", () => {
     const channel = new FollowedChannel();
     const subscriber = new RecordingSubscription("42");
     channel.subscribe(subscriber);
@@ -340,7 +340,7 @@ describe("a channel with history", () => {
 });
 
 describe("a follower", () => {
-  it("[L5] says that nobody wants the channel, and drops what was told", () => {
+  it("[L5] answers that it has no subscribers, and drops the entries", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.follower.unsubscribe(subscriber.subscription);
     expect(channel.takeStream(1, [6])).toEqual({ outcome: "left" });
@@ -360,7 +360,7 @@ describe("a follower", () => {
     expect(subscriber.received).toEqual(["1", "2"]);
   });
 
-  it("[L3] begins anew with the next one who joins after all were told", () => {
+  it("[L3] begins anew with the next subscriber after all got a signal", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
     expect(channel.follower.idle).toBe(true);
@@ -372,7 +372,7 @@ describe("a follower", () => {
     expect(again.savedCursor).toEqual({ instance: 2, sequence: 2, position: at(2, "f") });
   });
 
-  it("[O3] lets nobody begin in the middle of a batch", () => {
+  it("[O3] begins no subscription in the middle of a batch", () => {
     const { channel, subscriber } = subscribed(at(5));
     const another = new RecordingSubscription("7");
     subscriber.onReceived = (what) => {
@@ -386,7 +386,7 @@ describe("a follower", () => {
     expect(another.received).toEqual(["8"]);
   });
 
-  it("says that something changed after whatever happened to it", () => {
+  it("reports a change after every event", () => {
     const { channel, subscriber } = subscribed(at(5));
     const { changes } = channel;
     channel.follower.unsubscribe(subscriber.subscription);

@@ -6,7 +6,7 @@ import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { at, entry, following, publication, said } from "./followed-channel.ts";
 import { batch, GatewayFixture } from "./gateway-fixture.ts";
 
-describe("gateway", () => {
+describe("a gateway", () => {
   it("[L6] follows each channel once, and passes on to its own subscribers only", () => {
     const fixture = new GatewayFixture();
     const [news, more, sport] = [
@@ -21,7 +21,7 @@ describe("gateway", () => {
     expect([news.received, more.received, sport.received]).toEqual([["1"], ["1"], ["2"]]);
   });
 
-  it("[L5] says that nobody wants a channel, and holds nothing of it", () => {
+  it("[L5] answers that it has no subscribers, and holds nothing of the channel", () => {
     const fixture = new GatewayFixture();
     const subscriber = fixture.subscribed("news");
     fixture.gateway.unsubscribe(subscriber.subscription);
@@ -40,7 +40,7 @@ describe("gateway", () => {
     expect(subscriber.received).toEqual(["1"]);
   });
 
-  it("[G5] isn't confused by the answer for one who left and came again", () => {
+  it("[G5] ignores the reply for a subscription that ended, after the client subscribed again", () => {
     const fixture = new GatewayFixture();
     const first = fixture.subscribe("news");
     fixture.gateway.unsubscribe(first.subscription);
@@ -64,7 +64,7 @@ describe("gateway", () => {
     expect(outcomes).toEqual(["news failed", "sport published", "news again published"]);
   });
 
-  it("[O4] answers a publisher who subscribes once its publication is collected, and another one at once", () => {
+  it("[O4] answers a subscribed publisher once its publication is collected, and another one at once", () => {
     const fixture = new GatewayFixture();
     const [subscriber, another] = [fixture.subscribed("news"), fixture.subscribed("sport")];
     const outcomes: string[] = [];
@@ -82,7 +82,7 @@ describe("gateway", () => {
     expect([subscriber.received, subscriber.flushes]).toEqual([["1"], 1]);
   });
 
-  it("[O4] lets a publisher wait for what is still collected", () => {
+  it("[O4] delays the reply of a publisher until its publication is sent", () => {
     const fixture = new GatewayFixture();
     const subscribers = Array.from({ length: 100 }, () => fixture.subscribed("news"));
     const [first] = subscribers;
@@ -98,7 +98,7 @@ describe("gateway", () => {
     expect([first.received, first.flushes]).toEqual([["1", "2"], 1]);
   });
 
-  it("[B4] answers a publisher who waits too long, and says when", () => {
+  it("[B4] answers a publisher that waits too long, and gives the time", () => {
     const fixture = new GatewayFixture();
     const subscriber = fixture.subscribed("news");
     let outcome = "none";
@@ -109,7 +109,7 @@ describe("gateway", () => {
     expect([fixture.settle(), outcome]).toEqual([undefined, "published"]);
   });
 
-  it("[O5] tells of a subscriber after it came, and of its leaving once", () => {
+  it("[O5] announces a subscriber after its reply, and its leave once", () => {
     const fixture = new GatewayFixture();
     const subscriber = fixture.subscribed("news", { announced: true });
     fixture.gateway.announce(subscriber.subscription);
@@ -127,7 +127,7 @@ describe("gateway", () => {
     expect(fixture.port.open).toBe(0);
   });
 
-  it("[O5] tells nothing of those who aren't announced, or never came", () => {
+  it("[O5] announces neither unannounced subscribers nor ones that were never subscribed", () => {
     const fixture = new GatewayFixture();
     const quiet = fixture.subscribed("news");
     fixture.gateway.announce(quiet.subscription);
@@ -137,7 +137,7 @@ describe("gateway", () => {
     expect(fixture.port.calls).toEqual(["follow", "follow"]);
   });
 
-  it("[O5] tells of the leaving of those who slept, or were told that they lost the stream", () => {
+  it("[O5] announces the leave of restored subscribers, and after insufficient state", () => {
     const fixture = new GatewayFixture();
     const slept = fixture.subscribed("news", { announced: true }, at(5));
     fixture.hibernate(slept);
@@ -147,7 +147,7 @@ describe("gateway", () => {
     expect(fixture.port.requests).toMatchObject([{ entries: [{ type: "leave" }] }]);
   });
 
-  it("[C10] tells that a subscriber wants to be its user's only one", () => {
+  it("[C10] announces an exclusive subscriber", () => {
     const fixture = new GatewayFixture();
     const subscriber = fixture.subscribed("news", { sole: true, announced: true });
     fixture.gateway.announce(subscriber.subscription);
@@ -174,7 +174,7 @@ describe("gateway", () => {
     expect(new GatewayFixture().gateway.find("").outcome).toBe("bad-name");
   });
 
-  it("[H2] reads the history for a client, or says why it can't", () => {
+  it("[H2] reads the history for a client, or gives the error", () => {
     const fixture = new GatewayFixture();
     const answers: unknown[] = [];
     const query = { limit: 10, reverse: false };
@@ -196,7 +196,7 @@ describe("gateway", () => {
     expect(answers).toEqual([history, { outcome: "failed", error: errorCodes.notAvailable }]);
   });
 
-  it("[G6] says who is present, and whether somebody may be missing", () => {
+  it("[G6] gives the present clients, and whether the list may be incomplete", () => {
     const fixture = new GatewayFixture();
     const answers: unknown[] = [];
     const clients = [
@@ -219,7 +219,7 @@ describe("gateway", () => {
     ]);
   });
 
-  it("[G6] asks a channel one time after the other, and answers together who asked meanwhile", () => {
+  it("[G6] sends one presence request at a time, and answers the ones that came meanwhile together", () => {
     const fixture = new GatewayFixture();
     const asked: ((answer: GatheredPresence) => void)[] = [];
     fixture.onPresence = (_, answered) => asked.push(answered);
@@ -241,7 +241,7 @@ describe("gateway", () => {
     expect(asked).toHaveLength(4);
   });
 
-  it("[B1] answers 111 to who asks for presence while as many wait as may", () => {
+  it("[B1] answers 111 to a presence request beyond the limit of waiting ones", () => {
     const fixture = new GatewayFixture();
     fixture.onPresence = () => undefined;
     const answers: unknown[] = [];
@@ -252,7 +252,7 @@ describe("gateway", () => {
     expect(answers).toEqual([{ outcome: "failed", error: errorCodes.tooManyRequests }]);
   });
 
-  it("[O5] tells an overloaded channel of a leave later, and says when", () => {
+  it("[O5] repeats a leave to an overloaded channel later, and gives the time", () => {
     const fixture = new GatewayFixture();
     const subscriber = fixture.subscribed("news", { announced: true });
     fixture.gateway.announce(subscriber.subscription);
@@ -267,7 +267,7 @@ describe("gateway", () => {
     expect(fixture.settle()).toBe(2 * limits.overloadRetryMs);
   });
 
-  it("[P1] says who of its own clients is present", () => {
+  it("[P1] gives the present ones of its own clients", () => {
     const fixture = new GatewayFixture();
     const subscriber = fixture.subscribed("news");
     fixture.subscribed("news", { present: false });

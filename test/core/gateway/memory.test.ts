@@ -7,7 +7,7 @@ import { at, following, read, said } from "./followed-channel.ts";
 import type { RecordingSubscription } from "./recording-subscription.ts";
 import { GatewayFixture } from "./gateway-fixture.ts";
 
-describe("what a gateway holds", () => {
+describe("the memory of a gateway", () => {
   it("[G7] takes no more clients, and then no more subscriptions, when it holds too much", () => {
     const fixture = new GatewayFixture();
     const subscribers: RecordingSubscription[] = [];
@@ -33,7 +33,7 @@ describe("what a gateway holds", () => {
     ]);
   });
 
-  it("[G7] counts everybody who subscribes to one channel", () => {
+  it("[G7] counts every subscriber of a channel", () => {
     const fixture = new GatewayFixture();
     const subscribers = Array.from({ length: 60_000 }, () => fixture.subscribed("news"));
     expect(fixture.gateway.nearlyFull).toBe(true);
@@ -66,7 +66,7 @@ describe("what a gateway holds", () => {
     expect(fixture.gateway.nearlyFull).toBe(false);
   });
 
-  it("[G7] counts what a connection's subscriptions share once, and channels' names", () => {
+  it("[G7] counts the data that a connection's subscriptions share once, and channels' names", () => {
     const fixture = new GatewayFixture();
     const connInfo = json(`"${"x".repeat(8_000)}"`);
     const info = { client: "one", connInfo };
@@ -87,7 +87,7 @@ describe("what a gateway holds", () => {
     expect(long.gateway.nearlyFull).toBe(false);
   });
 
-  it("[B1] lets go of the oldest of what it holds for those who recover, and reads again", () => {
+  it("[B1] drops the oldest replay buffers, and reads again", () => {
     const fixture = new GatewayFixture();
     const data = json(`"${"x".repeat(900_000)}"`);
     const large: RelayReply = {
@@ -107,7 +107,7 @@ describe("what a gateway holds", () => {
     expect(fixture.port.calls).toHaveLength(calls + 1);
   });
 
-  it("[B1] counts what it holds for those who recover only while it does", () => {
+  it("[B1] counts replay buffers only while it holds them", () => {
     const fixture = new GatewayFixture();
     const data = json(`"${"x".repeat(900_000)}"`);
     const large: RelayReply = {
@@ -124,7 +124,7 @@ describe("what a gateway holds", () => {
     expect(fixture.port.open).toBe(0);
   });
 
-  it("[B1] lets go in time of what it holds, also for channels on which nothing happens", () => {
+  it("[B1] drops replay buffers in time, also of idle channels", () => {
     const fixture = new GatewayFixture();
     fixture.subscribe("news", {}, at(4));
     fixture.port.answer(following(at(5)), read([5], at(5)));

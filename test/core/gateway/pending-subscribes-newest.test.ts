@@ -9,7 +9,7 @@ import {
 } from "./subscribing-client.ts";
 import { RecordingSubscription } from "./recording-subscription.ts";
 
-describe("who joins for the newest publication", () => {
+describe("a subscribe with cache recovery", () => {
   it("[L6] gets it, read once for all", () => {
     const channel = subscribedAtFive();
     const subscribers = Array.from({ length: 20 }, () => new RecordingSubscription("7"));

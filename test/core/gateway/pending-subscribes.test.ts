@@ -13,7 +13,7 @@ import {
 } from "./subscribing-client.ts";
 import { RecordingSubscription } from "./recording-subscription.ts";
 
-describe("the first who joins", () => {
+describe("the first subscribe", () => {
   it("[L6] asks once to follow, however many come meanwhile", () => {
     const channel = new FollowedChannel();
     const subscribers = Array.from(
@@ -28,14 +28,14 @@ describe("the first who joins", () => {
     expect(channel.port.calls).toEqual(["follow"]);
   });
 
-  it("[L6] asks in the same call for what it missed", () => {
+  it("[L6] recovers in the same call", () => {
     const { channel, subscriber } = subscribing({ since: at(3) });
     expect(channel.port.calls).toEqual(["follow recover"]);
     channel.port.answer(following(at(5), 2), read([4, 5], at(5)));
     expect(subscriber.answers).toEqual([recoveredAt(5, 4, 5)]);
   });
 
-  it("[R2] gets what was told between the two answers, and what came before them, once", () => {
+  it("[R2] gets the entries between the two answers, and the publications before them, once", () => {
     const { channel, subscriber } = subscribing({ since: at(3) });
     channel.takeStream(1, [4, 5, 6, 7]);
     channel.port.answer(following(at(5), 2), read([4, 5, 6], at(6)));
@@ -64,7 +64,7 @@ describe("the first who joins", () => {
     expect(channel.follower.idle).toBe(true);
   });
 
-  it("[R1] doesn't make others wait for what was asked ahead for another epoch", () => {
+  it("[R1] doesn't delay others by a read for another epoch", () => {
     const { channel, subscriber } = subscribing({ since: at(3, "f") });
     const another = new RecordingSubscription("8");
     channel.subscribe(another, { since: at(3) });
@@ -106,8 +106,8 @@ describe("the first who joins", () => {
   });
 });
 
-describe("who joins a channel that is followed", () => {
-  it("[W1] gets no position when it wants none", () => {
+describe("a subscribe to a followed channel", () => {
+  it("[W1] gets no position if it asks for none", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");
     channel.subscribe(subscriber, { positioned: false });
@@ -116,14 +116,14 @@ describe("who joins a channel that is followed", () => {
     ]);
   });
 
-  it("[R3] recovers at once, with nothing, where the gateway stands", () => {
+  it("[R3] recovers at once, with nothing, at the gateway's position", () => {
     const channel = subscribedAtFive();
     expect(replyTo(channel, { since: at(5) })).toEqual(recoveredAt(5));
     expect(replyTo(channel, { since: at(5, "") })).toEqual(recoveredAt(5));
     expect(channel.port.calls).toEqual(["follow"]);
   });
 
-  it("[R1] doesn't recover in another epoch, and nobody is asked", () => {
+  it("[R1] doesn't recover in another epoch, without a request", () => {
     const channel = subscribedAtFive();
     expect(replyTo(channel, { since: at(3, "f") })).toEqual(freshAt(5));
     expect(channel.port.calls).toEqual(["follow"]);
@@ -157,7 +157,7 @@ describe("who joins a channel that is followed", () => {
     expect(channel.port.open).toBe(1);
   });
 
-  it("[R2] gets what came while it was read", () => {
+  it("[R2] gets the publications that came during the read", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");
     channel.subscribe(subscriber, { since: at(3) });
@@ -168,7 +168,7 @@ describe("who joins a channel that is followed", () => {
     expect(subscriber.received).toEqual(["8"]);
   });
 
-  it("[R2] gets what came while it was read, also when that took long", () => {
+  it("[R2] gets the publications that came during a long read", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");
     channel.subscribe(subscriber, { since: at(3) });
@@ -234,7 +234,7 @@ describe("who joins a channel that is followed", () => {
     expect(channel.port.requests).toEqual([{ method: "recover", since: at(3) }]);
   });
 
-  it("[H10] gets nothing from memory when a removal may be among what wasn't heard", () => {
+  it("[H10] gets nothing from memory if a removal may be among the missed entries", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");
     channel.subscribe(subscriber, { since: at(3) });
@@ -253,7 +253,7 @@ describe("who joins a channel that is followed", () => {
     expect(subscriber.answers).toEqual([recoveredAt(6, 4, 5, 6)]);
   });
 
-  it("[R3] makes the gateway catch up when it has been further, and is told like all others", () => {
+  it("[R3] makes the gateway catch up if the client is ahead, and gets the same signal as all others", () => {
     const channel = subscribedAtFive();
     const present = new RecordingSubscription("8");
     channel.subscribe(present);
@@ -278,7 +278,7 @@ describe("who joins a channel that is followed", () => {
     expect(channel.port.open).toBe(0);
   });
 
-  it("[L3] waits while the gateway reads what it missed itself", () => {
+  it("[L3] waits while the gateway reads its own missed publications", () => {
     const channel = subscribedAtFive();
     channel.takeStream(2, [7]);
     const subscriber = new RecordingSubscription("7");

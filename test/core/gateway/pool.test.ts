@@ -16,7 +16,7 @@ describe("a pool as one isolate fills it", () => {
     }
   });
 
-  it("[G3] asks nobody whom it knows to be full, until that time is over", () => {
+  it("[G3] skips objects that are known to be full, for a time", () => {
     const pools = new Pools();
     pools.full(pool, 0, 5_000);
     pools.full(pool, 1, 7_000);
@@ -28,14 +28,14 @@ describe("a pool as one isolate fills it", () => {
     expect(pools.candidates("na", 4_999)[0]).toBe(0);
   });
 
-  it("[G3] believes what came last: an object that took somebody has room", () => {
+  it("[G3] takes an object that accepted a connection as not full", () => {
     const pools = new Pools();
     pools.full(pool, 0, 5_000);
     pools.took(pool, 0);
     expect(pools.candidates(pool, 0)[0]).toBe(0);
   });
 
-  it("[G3] asks where it knows of room, before it goes elsewhere in the same stretch", () => {
+  it("[G3] asks objects that aren't full before others of the same stretch", () => {
     for (let nowMs = 0; nowMs < 100; nowMs++) {
       const pools = new Pools();
       for (const index of [9, 20, 22]) pools.took(pool, index);
@@ -44,7 +44,7 @@ describe("a pool as one isolate fills it", () => {
     }
   });
 
-  it("[G3] goes back to the lowest object as soon as there is room in it", () => {
+  it("[G3] returns to the lowest object as soon as it isn't full", () => {
     const model = new ModelPool(pool, connectionsMax);
     const pools = new Pools();
     model.fill(5);
@@ -88,7 +88,7 @@ describe("a pool as one isolate fills it", () => {
 });
 
 describe("an isolate without memory", () => {
-  it.each([1, 3, 4, 17, 200, 400])("[G3] finds room in a pool of %i full objects", (length) => {
+  it.each([1, 3, 4, 17, 200, 400])("[G3] finds an object in a pool of %i full ones", (length) => {
     for (let nowMs = 0; nowMs < 1_000; nowMs += 7) {
       const model = new ModelPool(pool, connectionsMax);
       model.fill(length);
@@ -107,7 +107,7 @@ describe("an isolate without memory", () => {
     }
   });
 
-  it("[G3] finds room in a pool of 900 full objects within a few requests", () => {
+  it("[G3] finds an object in a pool of 900 full ones within a few requests", () => {
     for (let nowMs = 0; nowMs < 1_000; nowMs += 7) {
       const model = new ModelPool(pool, connectionsMax);
       const pools = new Pools();
@@ -173,7 +173,7 @@ describe("the objects that are asked", () => {
   });
 });
 
-describe("what is remembered", () => {
+describe("the memory of an isolate", () => {
   it("[B1] is of so many pools; that of which nothing was learned for longest is forgotten", () => {
     const pools = new Pools();
     const first = (name: string) => pools.candidates(name, 0)[0];
@@ -185,7 +185,7 @@ describe("what is remembered", () => {
     expect(first("another")).toBe(1);
   });
 
-  it("[B1] isn't pushed out by channels whose object has room", () => {
+  it("[B1] isn't displaced by channels whose object isn't full", () => {
     const pools = new Pools();
     pools.full("hot", 0, 1_000);
     for (let index = 0; index < limits.poolsRememberedMax; index++) pools.took(`room-${index}`, 0);

@@ -24,34 +24,34 @@ describe("a replay buffer", () => {
     expect(buffer.last?.offset).toBe(7);
   });
 
-  it("[L6] reaches back as far as was read, and joins what came meanwhile", () => {
+  it("[L6] reaches back as far as the read, and includes later publications", () => {
     const buffer = openedAt(5, 6, 7);
     expect(offsets(buffer.merge(publications(3, 4, 5, 6)))).toEqual([3, 4, 5, 6, 7]);
     expect(offsets(buffer.since(2))).toEqual([3, 4, 5, 6, 7]);
     expect(buffer.since(1)).toBeUndefined();
   });
 
-  it("[L3] leaves out what was read beyond where the gateway stands", () => {
+  it("[L3] leaves out publications of the read beyond the gateway's position", () => {
     const buffer = openedAt(5);
     expect(offsets(buffer.merge(publications(5, 6, 7)))).toEqual([5]);
     buffer.append(publication(6));
     expect(offsets(buffer.since(4))).toEqual([5, 6]);
   });
 
-  it("[L3] joins nothing that leaves something out", () => {
+  it("[L3] merges no read with a gap", () => {
     const buffer = openedAt(5, 6);
     expect(buffer.merge(publications(2, 3))).toBeUndefined();
     expect(buffer.merge(publications(2, 3, 5))).toBeUndefined();
     expect(buffer.since(1)).toBeUndefined();
   });
 
-  it("[L3] closes when a publication doesn't follow on what it holds", () => {
+  it("[L3] closes when a publication doesn't follow the last one", () => {
     const buffer = openedAt(5, 6);
     buffer.append(publication(8));
     expect(buffer.since(5)).toBeUndefined();
   });
 
-  it("[B1] lets go of the oldest beyond its bytes, and keeps what is without a hole", () => {
+  it("[B1] drops the oldest publications beyond its limit, and keeps the rest without a hole", () => {
     const bytes = publicationBytes(large(1));
     const count = Math.floor(limits.replayBufferBytesMax / bytes);
     const buffer = openedAt(0);
@@ -61,7 +61,7 @@ describe("a replay buffer", () => {
     expect(buffer.since(2)).toHaveLength(count);
   });
 
-  it("[B1] gives all that was read once, and keeps what there is room for", () => {
+  it("[B1] gives the whole read once, and keeps the part that fits", () => {
     const bytes = publicationBytes(large(1));
     const count = Math.floor(limits.replayBufferBytesMax / bytes);
     const read = Array.from({ length: count + 1 }, (_, index) => large(index + 1));
@@ -91,7 +91,7 @@ describe("a replay buffer", () => {
     expect(buffer.since(5)).toBeUndefined();
   });
 
-  it("[L6] goes on from where the gateway stands once it was emptied", () => {
+  it("[L6] continues from the gateway's position once it was emptied", () => {
     const buffer = openedAt(5, 6);
     buffer.empty();
     buffer.append(publication(7));

@@ -6,8 +6,8 @@ import { json } from "../api/channel-config.ts";
 import { asReceived } from "./client-decoder.ts";
 import { codecs, document, mixedHub, tagged } from "./mixed-hub.ts";
 
-describe("whatever is published to listeners of all kinds who come and go", () => {
-  it("[F1] [F5] [D1] is heard by each of them as it wants, encoded as often as if one of each were there", () => {
+describe("random publications to changing subscribers of all kinds", () => {
+  it("[F1] [F5] [D1] reach each subscriber in its form, encoded once for each kind", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const alone = played(steps, 1);

@@ -27,7 +27,7 @@ describe("encoding for several formats", () => {
     });
   });
 
-  it("[F1] happens once for each codec of those who hear of a join", () => {
+  it("[F1] happens once for each codec of the receivers of a join", () => {
     const { join, hub, counts } = mixedHub();
     for (let each = 0; each < 3; each++) {
       join(jsonCodec, { hearsJoinLeave: true });
@@ -39,7 +39,7 @@ describe("encoding for several formats", () => {
     expect(counts.msgpack.pushes).toBe(0);
   });
 
-  it.each(codecs)("[F1] isn't done again for those who filter, where $name leads", (lead) => {
+  it.each(codecs)("[F1] isn't repeated for subscribers with filters, where $name leads", (lead) => {
     const { join, hub, counts } = mixedHub();
     join(lead);
     const tags = ["a", "b", "a", "none"];
@@ -58,7 +58,7 @@ describe("encoding for several formats", () => {
     expect(all.subscriber.received).toEqual([`"a"`, `"b"`, `"a"`]);
   });
 
-  it("[F1] gives those whose filters let the same through the same frame", () => {
+  it("[F1] gives filters with the same result the same frame", () => {
     const { join, hub, counts } = mixedHub();
     const filters = [tagged("a"), tagged("a", "b"), tagged("a", "c"), tagged("a", "d")];
     for (const filter of filters) join(jsonCodec, { filter });
@@ -81,8 +81,8 @@ describe("encoding for several formats", () => {
   });
 });
 
-describe("frames for those who filter", () => {
-  it("[B1] are not all kept where everybody wants something else", () => {
+describe("frames for subscribers with filters", () => {
+  it("[B1] are not all cached if every filter differs", () => {
     const { join, hub, counts } = mixedHub();
     const large = JSON.stringify("x".repeat(60_000));
     const tags = Array.from({ length: 20 }, (_, index) => `${index}`);
@@ -103,7 +103,7 @@ describe("frames for those who filter", () => {
 });
 
 describe("a filter", () => {
-  it("[O4] that lets nothing through keeps nobody's reply waiting", () => {
+  it("[O4] that lets nothing through delays no reply", () => {
     const { join, hub } = mixedHub();
     const { subscriber } = join(jsonCodec, { filter: tagged("a") });
     hub.publish(publication("1"));
@@ -113,7 +113,7 @@ describe("a filter", () => {
     expect(subscriber.flushes).toBe(1);
   });
 
-  it("[F4] doesn't save a slow reader, nor hide what it has yet to take", () => {
+  it("[F4] neither saves a slow reader nor hides its backlog", () => {
     const { join, hub } = mixedHub();
     const slow = join(jsonCodec, { filter: tagged("a") });
     slow.subscriber.behindBytes = queueMaxBytes + 1;
@@ -130,26 +130,29 @@ describe("a filter", () => {
   });
 });
 
-describe("patches", () => {
+describe("deltas", () => {
   const documents = [1, 2, 3, 4].map((number) => document(number));
 
-  it.each(codecs)("[F1] [D1] are made once for all who have the same, in $name", (codec) => {
-    const { join, hub, counts } = mixedHub();
-    const subscribers = Array.from({ length: 10 }, () => join(codec, { delta: true }));
-    for (const data of documents) {
-      hub.publish({ data, offset: 1, mayBePatch: true });
-      hub.flush();
-    }
-    // Once to know how large the frame gets, and once as it is sent.
-    expect(counts[codec.name].pushes).toBe(2 * documents.length);
-    for (const { subscriber, decoder } of subscribers) {
-      const deltas = subscriber.frames.flatMap((frame) => wirePublications(codec, frame));
-      expect(deltas.map(({ delta }) => delta)).toEqual([false, true, true, true]);
-      expect(decoder.decode(subscriber.frames)).toEqual(
-        documents.map((data) => asReceived(data, codec)),
-      );
-    }
-  });
+  it.each(codecs)(
+    "[F1] [D1] are made once for all subscribers with the same base, in $name",
+    (codec) => {
+      const { join, hub, counts } = mixedHub();
+      const subscribers = Array.from({ length: 10 }, () => join(codec, { delta: true }));
+      for (const data of documents) {
+        hub.publish({ data, offset: 1, mayBePatch: true });
+        hub.flush();
+      }
+      // Once to know how large the frame gets, and once as it is sent.
+      expect(counts[codec.name].pushes).toBe(2 * documents.length);
+      for (const { subscriber, decoder } of subscribers) {
+        const deltas = subscriber.frames.flatMap((frame) => wirePublications(codec, frame));
+        expect(deltas.map(({ delta }) => delta)).toEqual([false, true, true, true]);
+        expect(decoder.decode(subscriber.frames)).toEqual(
+          documents.map((data) => asReceived(data, codec)),
+        );
+      }
+    },
+  );
 
   it("[D1] begin for a newcomer after one in full, while the others' go on", () => {
     const { join, hub, counts } = mixedHub();
@@ -193,7 +196,7 @@ describe("patches", () => {
     for (const one of [staying, again]) expect(one.received()).toEqual(one.expected(documents));
   });
 
-  it("[F4] aren't counted on by somebody who was cut instead of being sent one", () => {
+  it("[F4] don't become the base of a subscriber that was cut instead", () => {
     const { join, hub } = mixedHub();
     const { subscriber } = join(jsonCodec, { delta: true });
     publishAll(hub, documents.slice(0, 1));
@@ -203,7 +206,7 @@ describe("patches", () => {
     expect(subscriber.deltaBase).toBe(documents[0]);
   });
 
-  it("[D5] are made for so many bases: whoever has another gets it in full, and the same patches from then on", () => {
+  it("[D5] are made for a limited number of bases: a subscriber with another one gets the publication in full, and the same deltas from then on", () => {
     const { join, hub, counts } = mixedHub();
     const subscribers = Array.from({ length: limits.deltaBasesMax + 4 }, (_, index) =>
       join(jsonCodec, { delta: true, had: document(100 + index) }),
@@ -225,29 +228,32 @@ describe("patches", () => {
 });
 
 describe("a frame for several formats", () => {
-  it.each(codecs)("[F3] holds 256 publications and what the first, in $name, can take", (lead) => {
-    const { join, hub } = mixedHub();
-    const subscribers = [lead, ...codecs].map((codec) => join(codec));
-    const payloads = Array.from({ length: 600 }, (_, index) => json(`"${index}"`));
-    for (const data of payloads) hub.publish({ data, offset: 0 });
-    const large = json(`"${"x".repeat(30_000)}"`);
-    for (const data of [large, large, large]) hub.publish({ data, offset: 0 });
-    hub.flush();
-    for (const { codec, subscriber } of subscribers) {
-      const sizes = subscriber.frames.map((frame) => wirePublications(codec, frame).length);
-      expect(sizes).toEqual([256, 256, expect.any(Number), expect.any(Number)]);
-    }
-    for (const frame of subscribers[0]?.subscriber.frames ?? []) {
-      // Lengths before messages, of up to three bytes, are counted as one.
-      expect(frame.length).toBeLessThanOrEqual(limits.batchBytesMax + 2 * 256);
-    }
-    for (const one of subscribers)
-      expect(one.received()).toEqual(one.expected([...payloads, large, large, large]));
-  });
+  it.each(codecs)(
+    "[F3] holds at most 256 publications within the size limit of the first subscriber, in $name",
+    (lead) => {
+      const { join, hub } = mixedHub();
+      const subscribers = [lead, ...codecs].map((codec) => join(codec));
+      const payloads = Array.from({ length: 600 }, (_, index) => json(`"${index}"`));
+      for (const data of payloads) hub.publish({ data, offset: 0 });
+      const large = json(`"${"x".repeat(30_000)}"`);
+      for (const data of [large, large, large]) hub.publish({ data, offset: 0 });
+      hub.flush();
+      for (const { codec, subscriber } of subscribers) {
+        const sizes = subscriber.frames.map((frame) => wirePublications(codec, frame).length);
+        expect(sizes).toEqual([256, 256, expect.any(Number), expect.any(Number)]);
+      }
+      for (const frame of subscribers[0]?.subscriber.frames ?? []) {
+        // Lengths before messages, of up to three bytes, are counted as one.
+        expect(frame.length).toBeLessThanOrEqual(limits.batchBytesMax + 2 * 256);
+      }
+      for (const one of subscribers)
+        expect(one.received()).toEqual(one.expected([...payloads, large, large, large]));
+    },
+  );
 });
 
 describe("coming and going among all kinds of listeners", () => {
-  it("[F5] sends what was collected before somebody came or went, whatever it speaks", () => {
+  it("[F5] sends collected publications before a subscriber is added or removed, in any codec", () => {
     const { join, hub } = mixedHub();
     const first = codecs.map((codec) => join(codec, { delta: true }));
     hub.publish({ data: document(1), offset: 1, mayBePatch: true });

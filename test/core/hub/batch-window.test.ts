@@ -10,12 +10,12 @@ function afterFrame(subscribers = 1_000): BatchWindow {
 }
 
 describe("a batch window", () => {
-  it("[F2] makes nobody wait where nothing was sent lately", () => {
+  it("[F2] delays nothing after a pause", () => {
     expect(new BatchWindow().waitMs(1, 499, 0)).toBe(0);
     expect(afterFrame(499).waitMs(1, 499, 32)).toBe(0);
   });
 
-  it("[F2] lets what else waits go before a frame to very many", () => {
+  it("[F2] lets other work go before a frame to very many subscribers", () => {
     const batchWindow = new BatchWindow();
     expect(batchWindow.waitMs(1, 500, 10)).toBe(1);
     expect(batchWindow.waitMs(2, 500, 10.5)).toBe(0.5);
@@ -24,7 +24,7 @@ describe("a batch window", () => {
     expect([later.waitMs(1, 1_000, 63), later.waitMs(1, 1_000, 64)]).toEqual([1, 0]);
   });
 
-  it.each([1, 39])("[F2] makes nobody wait for %i listeners", (subscribers) => {
+  it.each([1, 39])("[F2] delays nothing for %i subscribers", (subscribers) => {
     expect(afterFrame(subscribers).waitMs(1, subscribers, 0)).toBe(0);
   });
 
@@ -35,7 +35,7 @@ describe("a batch window", () => {
     expect(afterFrame(40).waitMs(1, 40, 0)).toBe(1);
   });
 
-  it("[F2] then goes with the first pause", () => {
+  it("[F2] then ends with the first pause", () => {
     const batchWindow = afterFrame();
     batchWindow.waitMs(1, 1_000, 10);
     expect(batchWindow.waitMs(1, 1_000, 25)).toBe(3);
@@ -45,7 +45,7 @@ describe("a batch window", () => {
     expect(batchWindow.waitMs(3, 1_000, 33)).toBe(0);
   });
 
-  it("[F2] goes when enough wait, but not before the last frame is out", () => {
+  it("[F2] ends when enough publications wait, but not before the last frame is sent", () => {
     expect(afterFrame().waitMs(64, 1_000, 24)).toBe(1);
     expect(afterFrame().waitMs(63, 1_000, 25)).toBe(3);
     expect(afterFrame().waitMs(64, 1_000, 25)).toBe(0);
@@ -55,7 +55,7 @@ describe("a batch window", () => {
     [1_000, 62.5],
     [100, 6.25],
     [8_000, 325],
-  ])("[F2] goes without a pause too: to %i listeners after %i ms", (subscribers, latestMs) => {
+  ])("[F2] ends without a pause too: for %i subscribers after %i ms", (subscribers, latestMs) => {
     const batchWindow = afterFrame(subscribers);
     let waiting = 0;
     for (let nowMs = 0; nowMs < latestMs; nowMs++) {

@@ -10,7 +10,7 @@ import { recordingSubscribers, RecordingSubscriber } from "./recording-subscribe
 import { textOf } from "../../support/text-of.ts";
 
 describe("encoding", () => {
-  it("[F1] happens once for each publication and frame, whoever listens", () => {
+  it("[F1] happens once for each publication and frame, whatever the subscribers", () => {
     const { codec, counts } = countingCodec();
     const { hub, subscribers } = opened(300, codec);
     for (let data = 1; data <= 3; data++) hub.publish(publication(data));
@@ -21,7 +21,7 @@ describe("encoding", () => {
     for (const { frames } of subscribers) expect(frames).toEqual(first?.frames);
   });
 
-  it("[F1] doesn't happen when nobody listens", () => {
+  it("[F1] doesn't happen without subscribers", () => {
     const { codec, counts } = countingCodec();
     const { hub } = opened(0);
     hub.publish(publication(1));
@@ -51,7 +51,7 @@ describe("encoding", () => {
 });
 
 describe("settling", () => {
-  it("[F2] sends at once when few listen, however fast publications come", () => {
+  it("[F2] sends at once to few subscribers, however fast publications come", () => {
     const { hub, subscribers } = opened(39);
     for (let data = 1; data <= 3; data++) {
       hub.publish(publication(data));
@@ -60,7 +60,7 @@ describe("settling", () => {
     }
   });
 
-  it("[F2] collects for many what comes while a frame is being sent, and what follows without a pause", () => {
+  it("[F2] collects for many subscribers during a frame, and as long as publications follow without a pause", () => {
     const { hub, subscribers } = opened(400);
     const framesAt = (nowMs: number, ...datas: number[]) => {
       for (const data of datas) hub.publish(publication(data));
@@ -81,7 +81,7 @@ describe("settling", () => {
     expect(subscribers[0]?.received).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
   });
 
-  it("[F2] waits for nobody who left", () => {
+  it("[F2] doesn't wait for subscribers that left", () => {
     const { hub, subscribers } = opened(400);
     hub.publish(publication(1));
     hub.settle(0);
@@ -94,7 +94,7 @@ describe("settling", () => {
     expect(subscribers[0]?.received).toEqual(["1", "2", "3"]);
   });
 
-  it("[F2] makes nobody wait longer when the clock is set back", () => {
+  it("[F2] doesn't wait longer when the clock is set back", () => {
     const { hub, subscribers } = opened(400);
     hub.publish(publication(1));
     hub.settle(1_000_000);
@@ -106,7 +106,7 @@ describe("settling", () => {
     expect(subscribers[0]?.received).toEqual(["1", "2"]);
   });
 
-  it("[O4] tells whoever waits for the next frame when it went out, once", () => {
+  it("[O4] notifies a subscriber that waits for the next frame, once", () => {
     const { hub, subscribers } = opened(2);
     const [waiting, other] = [at(subscribers, 0), at(subscribers, 1)];
     waiting.onFlushed = () => expect([waiting.received, other.received]).toEqual([["1"], ["1"]]);
@@ -202,7 +202,7 @@ describe("coming and going while publications are collected", () => {
     expect(hub.size).toBe(2);
   });
 
-  it("[F5] isn't hurried by the removal of somebody who wasn't there", () => {
+  it("[F5] isn't triggered by the removal of an unknown subscriber", () => {
     const { hub, subscribers } = opened(1);
     hub.publish(publication(1));
     hub.remove(new RecordingSubscriber("stranger"));
@@ -212,7 +212,7 @@ describe("coming and going while publications are collected", () => {
 });
 
 describe("a user's only connection", () => {
-  it("[C10] is told to all connections of the user, and they may leave meanwhile", () => {
+  it("[C10] reaches all connections of the user, which may leave meanwhile", () => {
     const { hub, subscribers } = opened(2);
     const first = new RecordingSubscriber("42");
     const second = new RecordingSubscriber("42");

@@ -37,7 +37,7 @@ describe("a slow reader", () => {
     expect(uninterested.disconnects).toEqual([]);
   });
 
-  it("[O5] has its leave told in the middle of it all, once, after the publication", () => {
+  it("[O5] has its leave announced once, after the publication", () => {
     const { hub, publish } = opened();
     const traits = { announced: true, hearsJoinLeave: true };
     const [first, slow, last] = [
@@ -74,7 +74,7 @@ describe("a slow reader", () => {
     }
   });
 
-  it("[F4] that only falls behind on another's leave is cut as well", () => {
+  it("[F4] whose backlog exceeds the limit with another's leave is cut as well", () => {
     const { hub, publish } = opened();
     const slow = nextSubscriber(hub, "slow", { announced: true });
     const other = nextSubscriber(hub, "other", { hearsJoinLeave: true });
@@ -106,7 +106,7 @@ describe("a slow reader", () => {
     expect(broken.disconnects).toHaveLength(1);
   });
 
-  it("[O3] may make room for somebody who then gets only what follows", () => {
+  it("[O3] may be replaced by another one, which gets only later publications", () => {
     const { hub, publish } = opened();
     const [slow, late] = [nextSubscriber(hub, "slow"), new RecordingSubscriber("late")];
     slow.behindBytes = queueMaxBytes + 1;
@@ -131,7 +131,7 @@ describe("the backlog of all sockets", () => {
     expect(subscribers.flatMap((subscriber) => subscriber.disconnects)).toEqual([]);
   });
 
-  it("[B3] lasts at most 5 s: then whoever is behind its share is cut", () => {
+  it("[B3] lasts at most 5 s: then every connection beyond its share is cut", () => {
     const { hub, publish } = opened();
     const subscribers = heldUp(hub, publish);
     expect(hub.overloaded(1_000)).toBe(true);
@@ -154,7 +154,7 @@ describe("the backlog of all sockets", () => {
     expect(hub.overloaded(limits.overloadMsMax)).toBe(true);
   });
 
-  it("[B3] doesn't count those who are cut", () => {
+  it("[B3] doesn't count connections that are cut", () => {
     const { hub, publish } = opened();
     const slow = nextSubscriber(hub, "slow");
     leavesWhenCut(hub, slow);

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SmallSet } from "../../../src/hub/small-set.ts";
 
-describe("a roster", () => {
-  it("[F2] is what a set is, however many are on it, and lists them in the order in which they came", () => {
+describe("a small set", () => {
+  it("[F2] behaves like a set of any size, and lists its members in the order of their addition", () => {
     const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(14)), { maxLength: 80 });
     fc.assert(
       fc.property(steps, (all) => {
@@ -26,7 +26,7 @@ describe("a roster", () => {
     );
   });
 
-  it.each([1, 20])("[F2] doesn't touch a list of %i that somebody loops over", (count) => {
+  it.each([1, 20])("[F2] doesn't change a list of %i during a loop over it", (count) => {
     const set = new SmallSet<number>();
     for (let member = 0; member < count; member++) set.add(member);
     const { list } = set;

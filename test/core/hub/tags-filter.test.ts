@@ -100,7 +100,7 @@ describe("a tags filter", () => {
     ["not", [missing], { k: "" }, true],
     ["not", [exists], { k: "" }, false],
     ["not", [exists], undefined, true],
-  ])("[D3] joins conditions: %s %j of %j", (op, nodes, tags, wanted) => {
+  ])("[D3] combines conditions: %s %j of %j", (op, nodes, tags, wanted) => {
     expect(wants(filterNode({ op, nodes }), tags)).toBe(wanted);
   });
 
@@ -112,7 +112,7 @@ describe("a tags filter", () => {
     }
   });
 
-  it("[D3] wants what a naive evaluator wants, whatever it is", () => {
+  it("[D3] agrees with a naive evaluator on any filter", () => {
     const answers = { yes: 0, no: 0 };
     fc.assert(
       fc.property(soundFilter, anyTags, (node, tags) => {

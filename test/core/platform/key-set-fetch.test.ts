@@ -108,7 +108,7 @@ describe("a JWKS", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("[A9] isn't had where nobody listens, or where there is nothing", async () => {
+  it("[A9] isn't available from a closed port or a missing path", async () => {
     for (const url of [`http://127.0.0.1:${await freePort()}/keys`, "https://localhost:99999/"]) {
       expect(await fetchKeySet(url)).toStrictEqual({
         outcome: "bad",

@@ -52,7 +52,7 @@ describe("the keys of a JWKS", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("[A9] that can't be fetched are unavailable to all who wait, after two attempts", async () => {
+  it("[A9] that can't be fetched are unavailable to all waiting requests, after two attempts", async () => {
     server.answer = down;
     const all = Array.from({ length: 100 }, () => find("first"));
     expect(await Promise.all(all)).toStrictEqual(all.map(() => unavailable));
@@ -69,7 +69,7 @@ describe("the keys of a JWKS", () => {
     expect(await find("first", limits.keySetRetryMs)).toBe("found");
   });
 
-  it("[A9] are believed for a day while they can't be fetched, and nobody else is", async () => {
+  it("[A9] stay valid for a day while they can't be fetched, and no other key is valid", async () => {
     await find("first");
     server.answer = down;
     expect(await find("first", limits.keySetFreshMs)).toBe("found");
@@ -110,7 +110,7 @@ describe("the keys of a JWKS", () => {
     );
   });
 
-  it("[A9] don't make anybody wait while they are known and can't be fetched", async () => {
+  it("[A9] delay no request while they are known and can't be fetched", async () => {
     await find("first");
     server.answer = down;
     await find("first", limits.keySetFreshMs);
@@ -119,7 +119,7 @@ describe("the keys of a JWKS", () => {
     expect(server.requests).toHaveLength(asked);
   });
 
-  it("[A9] rotate: a new one is fetched when it is first met, and an old one goes", async () => {
+  it("[A9] rotate: a new one is fetched on first use, and an old one is dropped", async () => {
     await find("first");
     server.answer = serving([second.jwk]);
     expect(await find("second", limits.keySetRefetchMs)).toBe("found");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseCallFailure } from "../../../workers/platform/object-call.ts";
 
-describe("what a call to an object threw", () => {
+describe("the error of a call to an object", () => {
   it("[B4] is an overload only when the platform's flag says so", () => {
     const flagged = Object.assign(new Error("too much"), { overloaded: true, retryable: true });
     expect(parseCallFailure(flagged)).toStrictEqual({

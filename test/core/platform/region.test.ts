@@ -15,7 +15,7 @@ describe("a client's region", () => {
   });
 
   it.each([[undefined], [""], ["eu"], ["T1"], ["XX"], ["EU/1"], [7], [["EU"]]])(
-    "[G3] is the one for everybody else when the runtime doesn't say: %j",
+    "[G3] is the default without a location: %j",
     (continent) => {
       expect(parseRegion(continent)).toStrictEqual({ name: "any" });
     },

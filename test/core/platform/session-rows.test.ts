@@ -4,7 +4,7 @@ import { SessionRows } from "../../../workers/platform/session-rows.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
 describe("the rows of large sessions", () => {
-  it("[G2] are found after the object slept, and written only when they change", () => {
+  it("[G2] are found after hibernation, and written only when they change", () => {
     const sql = new WatchedSql();
     const rows = new SessionRows(sql);
     rows.store("one", undefined);
@@ -28,7 +28,7 @@ describe("the rows of large sessions", () => {
     expect([woken.find("one"), woken.find("two")]).toEqual(["first", undefined]);
   });
 
-  it("[G2] aren't read before somebody wants them", () => {
+  it("[G2] aren't read before they are needed", () => {
     const sql = new WatchedSql();
     new SessionRows(sql).store("one", "x".repeat(100_000));
     sql.charactersRead = 0;

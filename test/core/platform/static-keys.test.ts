@@ -118,12 +118,15 @@ describe("a public key", () => {
     });
   });
 
-  it.each(signings)("[A2] doesn't verify what another key signed with $alg", async (signing) => {
-    const { alg, option, pair, hash, other } = signing;
-    const verifier = verifierOf({ token: { [option]: pemOf(pair.publicKey) } });
-    const token = signedBy({ alg }, asymmetric(other().privateKey, hash));
-    expect(await verifier.connection(token, nowMs)).toStrictEqual(badSignature);
-  });
+  it.each(signings)(
+    "[A2] doesn't verify a token that another key signed with $alg",
+    async (signing) => {
+      const { alg, option, pair, hash, other } = signing;
+      const verifier = verifierOf({ token: { [option]: pemOf(pair.publicKey) } });
+      const token = signedBy({ alg }, asymmetric(other().privateKey, hash));
+      expect(await verifier.connection(token, nowMs)).toStrictEqual(badSignature);
+    },
+  );
 
   const hashes = [
     ["HS256", "sha256"],
@@ -189,7 +192,7 @@ describe("a public key", () => {
     expect((await verifier.connection(token, nowMs)).outcome).toBe("invalid");
   });
 
-  it("[A2] stands beside a secret and other keys", async () => {
+  it("[A2] works beside a secret and other keys", async () => {
     const verifier = verifierOf({ token: everyKey, secret: "secret" });
     for (const alg of ["RS512", "ES256", "EdDSA"]) {
       const signing = signings.find((one) => one.alg === alg);

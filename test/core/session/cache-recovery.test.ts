@@ -82,7 +82,7 @@ describe("a recovery of the newest publication only", () => {
     expect(connection.saved.subscriptions).toStrictEqual([]);
   });
 
-  it("[W1] isn't given to somebody who doesn't ask for it", () => {
+  it("[W1] isn't given to a client that doesn't ask for it", () => {
     const fixture = published(5);
     expect(fixture.ask(fixture.connected(), subscribe(``))).toStrictEqual([reply(5, "")]);
   });
@@ -105,14 +105,14 @@ describe("the newest publication, given unasked", () => {
     expect(fixture.ask(fixture.connected(), subscribe(``))).toStrictEqual([newest(5, 0, "")]);
   });
 
-  it("[R3] doesn't come again to somebody who has it", () => {
+  it("[R3] doesn't come again to a client that has it", () => {
     const fixture = published(5, automatic);
     const ask = subscribe(`,"recover":true,"epoch":"epoch1","offset":5`);
     expect(fixture.ask(fixture.connected(), ask)[0]).not.toContain("publications");
   });
 
   it.each([[0], [1], [2], [3]])(
-    "[R5] is no reason to refuse somebody when there is none, with flag %i",
+    "[R5] doesn't cause an error if there is none, with flag %i",
     (flag) => {
       const fixture = published(0, automatic);
       expect(fixture.ask(fixture.connected(), subscribe(`,"flag":${flag}`))).toStrictEqual([

@@ -96,7 +96,7 @@ describe("a publish", () => {
     ]);
   });
 
-  it("[H2] is kept where history is on, with who published it", () => {
+  it("[H2] is kept with history, with its publisher", () => {
     const stream = { history_size: 5, history_ttl: "60s", allow_history_for_client: true };
     const fixture = new ChannelFixture({ options: { ...options, ...stream } });
     const writer = fixture.connected();
@@ -187,7 +187,7 @@ describe("presence", () => {
     ]);
   });
 
-  it("[P1] leaves out whoever's token says so", () => {
+  it("[P1] leaves out a client whose token says so", () => {
     const fixture = new ChannelFixture({ options });
     const hidden = subscriptionToken({ override: { presence: false } });
     const connection = fixture.subscribed("42", `{"channel":"room","token":"t"}`, hidden);

@@ -13,7 +13,7 @@ import {
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
 import { subscriptionToken } from "./verified-tokens.ts";
 
-describe("what is asked of a channel while a subscribe to it is under way", () => {
+describe("commands for a channel during a subscribe to it", () => {
   it("[O6] waits for it, and is then carried out in order", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.connected();
@@ -35,7 +35,7 @@ describe("what is asked of a channel while a subscribe to it is under way", () =
     ]);
   });
 
-  it("[O6] makes nobody wait who asks another channel, or none", () => {
+  it("[O6] don't delay commands for another channel, or for none", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.subscribed("b");
     const frame = [subscribe(3, "a"), publish(4, "b"), unsubscribe(5, "b"), `{"id":6,"rpc":{}}`];
@@ -103,7 +103,7 @@ describe("what is asked of a channel while a subscribe to it is under way", () =
     expect(connection.takeSent()).toStrictEqual([subscribed(2), `{"id":3,"sub_refresh":{}}`]);
   });
 
-  it("[O6] goes on when it fails", () => {
+  it("[O6] continue when it fails", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.connected();
     fixture.send(connection, [subscribe(2, "a"), publish(3, "a"), subscribe(4, "a")].join("\n"));

@@ -19,8 +19,8 @@ function fill(waiting: CommandQueue, key: string, count: number): number {
   return taken;
 }
 
-describe("commands that wait", () => {
-  it("[O6] wait for what is under way, and for nothing else", () => {
+describe("waiting commands", () => {
+  it("[O6] wait for the command in progress, and for nothing else", () => {
     const waiting = new CommandQueue();
     waiting.open("a");
     expect(waiting.isOpen("a")).toBe(true);
@@ -42,7 +42,7 @@ describe("commands that wait", () => {
     expect(waiting.close("b")).toStrictEqual([second]);
   });
 
-  it("[B1] are so many at most, all keys together, and who was let go makes room", () => {
+  it("[B1] are limited in number, all keys together, and each finished one makes space", () => {
     const waiting = new CommandQueue();
     waiting.open("a");
     waiting.open("b");

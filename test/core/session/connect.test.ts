@@ -16,7 +16,7 @@ describe("a connect", () => {
     expect(connection.saved).toMatchObject({ phase: "connected", claims: { user: "42" } });
   });
 
-  it("[W1] with an expiring token is told the whole seconds that are left", () => {
+  it("[W1] with an expiring token gets the whole seconds that are left", () => {
     const fixture = new ChannelFixture();
     const end = connectionToken("42", { expireAtSeconds: startSeconds + 61 });
     fixture.nowMs += 400;
@@ -25,7 +25,7 @@ describe("a connect", () => {
     ]);
   });
 
-  it("[W1] is never told a ttl of 0, which would say that the token doesn't expire", () => {
+  it("[W1] never gets a ttl of 0, which would mean that the token doesn't expire", () => {
     const fixture = new ChannelFixture();
     const end = connectionToken("42", { expireAtSeconds: startSeconds + 1 });
     fixture.nowMs += 999;
@@ -42,7 +42,7 @@ describe("a connect", () => {
     ]);
   });
 
-  it("[K3] of a client that pings by itself is told not to answer our pings", () => {
+  it("[K3] with client-driven keep-alive expects no pongs", () => {
     const fixture = new ChannelFixture();
     const connection = fixture.open({ keepalive: "client" });
     expect(fixture.ask(connection, connect, connectionToken("42"))).toStrictEqual([
@@ -135,12 +135,12 @@ describe("the credentials of a connect", () => {
     },
   );
 
-  it("[A1] may be a token of nobody", () => {
+  it("[A1] may be a token without a user", () => {
     const fixture = new ChannelFixture();
     expect(fixture.ask(fixture.open(), connect, connectionToken(""))).toStrictEqual([connected]);
   });
 
-  it("[A1] may be a token of somebody where one of nobody isn't allowed", () => {
+  it("[A1] may be a token with a user where one without isn't allowed", () => {
     const fixture = new ChannelFixture({ client: { disallow_anonymous_connection_tokens: true } });
     expect(fixture.ask(fixture.open(), connect, connectionToken("42"))).toStrictEqual([connected]);
   });
@@ -170,7 +170,7 @@ describe("the token of the upgrade", () => {
     expect(connection.saved.claims).toStrictEqual({ user: "42", expireAtSeconds: 0 });
   });
 
-  it("[A3] closes 3500 when the token in the command is somebody else's", () => {
+  it("[A3] closes 3500 if the token in the command is another user's", () => {
     const fixture = new ChannelFixture();
     const connection = fixture.open({ claims });
     expect(fixture.ask(connection, connect, connectionToken("43"))).toStrictEqual([
@@ -197,14 +197,14 @@ describe("the token of the upgrade", () => {
     ]);
   });
 
-  it("[A1] of nobody closes 3507 where that is not allowed", () => {
+  it("[A1] without a user closes 3507 where that is not allowed", () => {
     const fixture = new ChannelFixture({ client: { disallow_anonymous_connection_tokens: true } });
     const connection = fixture.open({ claims: { user: "", expireAtSeconds: 0 } });
     expect(fixture.ask(connection, connect)).toStrictEqual(["close 3507 permission denied"]);
   });
 });
 
-describe("a connect whose claims don't fit what survives sleep", () => {
+describe("a connect whose claims don't fit an attachment", () => {
   it("[B2] is answered 106 and keeps nothing of them", () => {
     const fixture = new ChannelFixture();
     const connection = fixture.open();

@@ -90,7 +90,7 @@ describe("a subscription whose token ends", () => {
     },
   );
 
-  it("[O5] leaves before it hears of the end, once", () => {
+  it("[O5] leaves once, before its disconnect", () => {
     const fixture = new ChannelFixture({ client: quiet, options });
     const observer = fixture.subscribed("7");
     const connection = subscribedUntil(fixture, startSeconds + 100);
@@ -139,7 +139,7 @@ describe("when something is due", () => {
     expect(connection.session.dueAtMs).toBe(startMs + 30_000);
   });
 
-  it("[K5] is never, for a client that pings by itself and whose credentials don't end", () => {
+  it("[K5] is never, with client-driven keep-alive and credentials that don't end", () => {
     const fixture = new ChannelFixture({ client });
     const connection = fixture.connected("42", { keepalive: "client" });
     expect(connection.session.dueAtMs).toBe(Number.POSITIVE_INFINITY);

@@ -57,7 +57,7 @@ describe("a subscribe", () => {
     expect(fixture.ask(connection, request, subscriptionToken())).toStrictEqual([badRequest]);
   });
 
-  it("[B2] with a tags filter that doesn't fit what survives sleep is answered 106", () => {
+  it("[B2] with a tags filter that doesn't fit an attachment is answered 106", () => {
     const fixture = new ChannelFixture({ options: filtering });
     const long = `{"key":"k","cmp":"in","vals":["${"v".repeat(limits.attachmentBytesMax)}"]}`;
     expect(

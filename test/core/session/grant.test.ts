@@ -123,7 +123,7 @@ describe("a subscription token", () => {
     expect(connection.takeSent()).toStrictEqual([`{"push":{"channel":"room","pub":{"data":1}}}`]);
   });
 
-  it("[A4] opens its channel to nobody when it names nobody", () => {
+  it("[A4] without a user opens its channel to clients without a user", () => {
     const fixture = new ChannelFixture();
     const connection = fixture.connected("");
     expect(fixture.ask(connection, request, subscriptionToken({ user: "" }))).toStrictEqual([
@@ -187,7 +187,7 @@ describe("a subscription token", () => {
     ]);
   });
 
-  it("[B2] whose info doesn't fit what survives sleep is answered 106, and nothing happens", () => {
+  it("[B2] whose info doesn't fit an attachment is answered 106, without an effect", () => {
     const fixture = new ChannelFixture({
       options: { join_leave: true, force_push_join_leave: true },
     });
@@ -251,7 +251,7 @@ function asks(name: string): string {
   return subscribe(`"channel":"${name}"`);
 }
 
-describe("a channel that isn't for everybody", () => {
+describe("a channel with restricted access", () => {
   it("[A5] opens to a token only when it begins with $", () => {
     const setup: ChannelFixtureSetup = { name: "$room", options: open };
     const fixture = new ChannelFixture(setup);
@@ -277,7 +277,7 @@ describe("a channel that isn't for everybody", () => {
     expect(fixture.ask(fixture.connected(user), asks("chat#7,42"))).toStrictEqual([answer]);
   });
 
-  it("[A5] opens to a token whoever it names", () => {
+  it("[A5] opens to a token of any user", () => {
     const fixture = new ChannelFixture({
       name: "chat#7",
       options: { allow_user_limited_channels: true },
@@ -286,7 +286,7 @@ describe("a channel that isn't for everybody", () => {
     expect(fixture.ask(fixture.connected(), asks("chat#7"), token)).toStrictEqual([granted]);
   });
 
-  it("[A5] doesn't open to nobody by naming nobody", () => {
+  it("[A5] with an empty user doesn't open to clients without a user", () => {
     const fixture = new ChannelFixture({
       name: "chat#",
       options: { allow_user_limited_channels: true },

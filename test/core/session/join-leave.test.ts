@@ -25,7 +25,7 @@ describe("a join", () => {
     ]);
   });
 
-  it("[O5] of another is told to those who are there, once", () => {
+  it("[O5] of another client reaches the subscribers, once", () => {
     const fixture = new ChannelFixture({ options: forced });
     const observer = fixture.subscribed("7");
     fixture.send(fixture.connected(), subscribe);
@@ -53,7 +53,7 @@ describe("a join", () => {
     ]);
   });
 
-  it("[O5] isn't told again after sleep", () => {
+  it("[O5] isn't repeated after hibernation", () => {
     const fixture = new ChannelFixture({ options: forced });
     const observer = fixture.subscribed("7");
     fixture.subscribed("42");
@@ -62,7 +62,7 @@ describe("a join", () => {
     expect(observer.takeSent()).toStrictEqual([]);
   });
 
-  it("[O5] isn't told of somebody who was refused", () => {
+  it("[O5] isn't sent for a refused client", () => {
     const fixture = new ChannelFixture({ options: forced });
     const observer = fixture.subscribed("7");
     fixture.send(fixture.connected(""), subscribe);
@@ -102,7 +102,7 @@ describe("who is told of joins and leaves", () => {
     );
   });
 
-  it("[P2] isn't told of somebody whose token says that it isn't announced", () => {
+  it("[P2] isn't sent for a client whose token forbids the announcement", () => {
     const fixture = new ChannelFixture({ options: forced });
     const observer = fixture.subscribed("7");
     const hidden = subscriptionToken({ override: { joinLeave: false } });
@@ -157,7 +157,7 @@ const waysOut: readonly (readonly [
 ];
 
 describe("a leave", () => {
-  it.each(waysOut)("[O5] is told to the others, once, when %s", (_, goes, received) => {
+  it.each(waysOut)("[O5] reaches the others, once, when %s", (_, goes, received) => {
     const fixture = new ChannelFixture({ options: forced });
     const observer = fixture.subscribed("7");
     const connection = fixture.subscribed("42");
@@ -170,7 +170,7 @@ describe("a leave", () => {
     expect(fixture.channel.hub.size).toBe(1);
   });
 
-  it.each(waysOut)("[S2] is told once across sleep too, when %s", (_, goes) => {
+  it.each(waysOut)("[S2] is sent once across hibernation too, when %s", (_, goes) => {
     const fixture = new ChannelFixture({ options: forced });
     const observer = fixture.subscribed("7");
     const connection = fixture.subscribed("42");
@@ -183,7 +183,7 @@ describe("a leave", () => {
     expect(pushes).toStrictEqual([leave("42", "c2")]);
   });
 
-  it("[O5] isn't told of somebody who never subscribed", () => {
+  it("[O5] isn't sent for a client that never subscribed", () => {
     const fixture = new ChannelFixture({ options: forced });
     const observer = fixture.subscribed("7");
     fixture.end(fixture.connected());
@@ -192,7 +192,7 @@ describe("a leave", () => {
     expect(observer.takeSent()).toStrictEqual([]);
   });
 
-  it("[O5] of several slow readers at once is told of each, once, to those who stay", () => {
+  it("[O5] of several slow readers at once is sent for each, once, to the others", () => {
     const fixture = new ChannelFixture({ options: forced });
     const observer = fixture.subscribed("7");
     const slow = [fixture.subscribed("1"), fixture.subscribed("2"), fixture.subscribed("3")];

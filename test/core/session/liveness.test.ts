@@ -12,7 +12,7 @@ const session: SessionIdentity = {
 const pinged: Partial<SessionIdentity> = { pingedAtMs: startMs, awaitingPong: true };
 const answered: Partial<SessionIdentity> = { pingedAtMs: startMs, awaitingPong: false };
 
-describe("what to do with a session that we ping", () => {
+describe("a session with server-driven keep-alive", () => {
   it.each<[string, Partial<SessionIdentity>, number, boolean, number, Heartbeat]>([
     ["before the first ping is due", {}, 25_000, false, 24_999, "nothing"],
     ["when the first ping is due", {}, 25_000, true, 25_000, "ping"],
@@ -44,7 +44,7 @@ describe("what to do with a session that we ping", () => {
   });
 });
 
-describe("what to do with a session that pings by itself", () => {
+describe("a session with client-driven keep-alive", () => {
   it.each<[string, number | undefined, number, Heartbeat]>([
     ["never heard, for two intervals and 10 s", undefined, 60_000, "nothing"],
     ["never heard, for longer", undefined, 60_001, "gone"],
@@ -141,7 +141,7 @@ describe("a session that we ping", () => {
     expect(connection.takeSent()).toStrictEqual(["close 3012 no pong"]);
   });
 
-  it("[S2] is asked and answers across sleep as without", () => {
+  it("[S2] is pinged and answers across hibernation as without", () => {
     const fixture = new ChannelFixture();
     const connection = fixture.connected();
     fixture.hibernate();

@@ -26,7 +26,7 @@ describe("several channels of one connection", () => {
     expect(connection.takeSent()).toStrictEqual([subscribed(3)]);
   });
 
-  it("[S1] are remembered as soon as they have begun, and taken up after sleep", () => {
+  it("[S1] are stored as soon as they have begun, and restored after hibernation", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.connected();
     fixture.send(connection, [subscribe(2, "a"), subscribe(3, "b"), subscribe(4, "c")].join("\n"));
@@ -58,7 +58,7 @@ describe("several channels of one connection", () => {
     expect(channelsOf(connection)).toStrictEqual([channels[0]]);
   });
 
-  it("[O5] are told of a join only after their own reply", () => {
+  it("[O5] receive a join only after their own reply", () => {
     const fixture = new ManyChannelsFixture({
       options: { join_leave: true, force_push_join_leave: true },
     });
@@ -131,7 +131,7 @@ describe("leaving while a subscribe is under way", () => {
     expect(connection.takeSent().filter((frame) => !frame.startsWith("close"))).toStrictEqual([]);
   });
 
-  it("[S4] carries out nothing of what waited when an earlier command closes", () => {
+  it("[S4] carries out no waiting command when an earlier one closes the connection", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.connected();
     const frame = [subscribe(2, "a"), `{"id":3,"publish":{"channel":"a"}}`, publish(4, "a")];
@@ -187,7 +187,7 @@ const limited = (id: number): string =>
   `{"id":${id},"error":{"code":106,"message":"limit exceeded"}}`;
 
 describe("the number of a connection's channels", () => {
-  it("[G1] is limited: one more is answered 106, and one less makes room", () => {
+  it("[G1] is limited: one more is answered 106, and one less allows another", () => {
     const fixture = new ManyChannelsFixture({ client: { channel_limit: 2 } });
     const connection = fixture.subscribed("a", "b");
     expect(fixture.ask(connection, subscribe(4, "c"))).toStrictEqual([limited(4)]);
@@ -205,7 +205,7 @@ describe("the number of a connection's channels", () => {
     expect(fixture.channels.takeCalls()).toStrictEqual(["join a", "join b"]);
   });
 
-  it("[G1] is limited after sleep, too", () => {
+  it("[G1] is limited after hibernation, too", () => {
     const fixture = new ManyChannelsFixture({ client: { channel_limit: 2 } });
     const connection = fixture.subscribed("a", "b");
     fixture.wake(connection);
@@ -216,7 +216,7 @@ describe("the number of a connection's channels", () => {
     ["in a row", true, 11_000, 96],
     ["in an attachment", false, 5_000, 4],
   ])(
-    "[B2] is limited by what can be remembered %s, those under way included",
+    "[B2] is limited by the space for sessions %s, pending ones included",
     (_, storesRows, bytes, refused) => {
       const fixture = new ManyChannelsFixture({ storesRows });
       const connection = fixture.connected();
@@ -282,7 +282,7 @@ describe("several large recoveries at once", () => {
     expect(connection.takeSent()[0]).toContain(`"recovered":true`);
   });
 
-  it("[R4] tell the client that it missed something when in its format they are more than may wait for it", () => {
+  it("[R4] aren't recovered if in the client's format they exceed its queue", () => {
     const fixture = new ManyChannelsFixture({ options, client: { queue_max_size: 100_000 } });
     const connection = fixture.connected();
     fixture.send(connection, recover(2, "a"));
@@ -293,7 +293,7 @@ describe("several large recoveries at once", () => {
     expect(channelsOf(connection)).toStrictEqual(["a"]);
   });
 
-  it("[R5] are answered 112 instead to who wants no subscription then", () => {
+  it("[R5] are answered 112 instead to a client that wants no subscription then", () => {
     const fixture = new ManyChannelsFixture({ options, client: { queue_max_size: 100_000 } });
     const connection = fixture.connected();
     fixture.send(connection, recover(2, "a").replace(`"recover":true`, `"recover":true,"flag":2`));
@@ -321,7 +321,7 @@ describe("several large recoveries at once", () => {
 });
 
 describe("a refresh while a subscribe is under way", () => {
-  it("[S2] shows the new token's info there, and what the subscription token says", () => {
+  it("[S2] shows the new token's info there, and the subscription token's", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.connected();
     const token = subscriptionToken({ channel: "a", info: json(`"seat 7"`) });
@@ -356,7 +356,7 @@ describe("a subscription of the client's that can't go on", () => {
     expect(channelsOf(connection)).toStrictEqual(["b", "a"]);
   });
 
-  it("[L3] ends with 2500 after sleep, too", () => {
+  it("[L3] ends with 2500 after hibernation, too", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.subscribed("a", "b");
     fixture.wake(connection);
@@ -377,7 +377,7 @@ describe("a subscription of the client's that can't go on", () => {
     expect([...(connection.saved.cursors?.keys() ?? [])]).toStrictEqual(["b"]);
   });
 
-  it("[L7] isn't noted where there is no room for another, and is where it was noted before", () => {
+  it("[L7] isn't saved where there is no space for another one, and is where it was saved before", () => {
     const fixture = new ManyChannelsFixture({ client: { channel_limit: 1_024 } });
     const channels = Array.from({ length: 300 }, (_, index) => `news${index}`);
     const connection = fixture.subscribed(...channels);

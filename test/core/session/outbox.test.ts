@@ -20,7 +20,7 @@ function outbox(behindMaxBytes = 100): {
 }
 
 describe("an outbox", () => {
-  it("[O4] sends at once what has nothing to wait for", () => {
+  it("[O4] sends a message at once that waits for nothing", () => {
     const { box, sent } = outbox();
     box.send("1");
     box.send("2");
@@ -28,7 +28,7 @@ describe("an outbox", () => {
     expect(box.behind).toBe(false);
   });
 
-  it("[O4] holds a reply until its channel's publications went out, and what follows with it", () => {
+  it("[O4] holds a reply until its channel's publications are sent, and later messages with it", () => {
     const { box, sent } = outbox();
     box.send("1", "a");
     box.send("2");
@@ -53,7 +53,7 @@ describe("an outbox", () => {
     expect(sent).toStrictEqual(["1", "2", "3", "4"]);
   });
 
-  it("[O4] goes on waiting for the next channel when the first one's went out", () => {
+  it("[O4] then waits for the next channel", () => {
     const { box, sent } = outbox();
     box.send("1", "a");
     box.send("2", "b");
@@ -64,7 +64,7 @@ describe("an outbox", () => {
     expect(sent).toStrictEqual(["1", "2", "3"]);
   });
 
-  it("[O3] tells when a message went out, before anything that comes after it", () => {
+  it("[O3] reports that a message was sent before any later one is", () => {
     const { box, sent } = outbox();
     box.send("1", undefined, () => void sent.push("told of 1"));
     box.send("2", "a");
@@ -75,7 +75,7 @@ describe("an outbox", () => {
     expect(sent).toStrictEqual(["1", "told of 1", "2", "3", "told of 3", "4"]);
   });
 
-  it("[F4] counts what waits and what the client has yet to take", () => {
+  it("[F4] counts the waiting messages and the client's backlog", () => {
     const { box, client } = outbox(100);
     expect(box.behind).toBe(false);
     expect([box.wouldExceed(100), box.wouldExceed(101)]).toStrictEqual([false, true]);
@@ -90,7 +90,7 @@ describe("an outbox", () => {
     expect(box.behind).toBe(false);
   });
 
-  it("[S4] sends nothing of what waited once it was cleared", () => {
+  it("[S4] sends no waiting message once it was cleared", () => {
     const { box, sent } = outbox();
     box.send("1", "a");
     box.clear();

@@ -14,7 +14,7 @@ const options = {
 const queueBytes = 1_048_576;
 const large = `"${"x".repeat(100_000)}"`;
 
-describe("what a client is sent", () => {
+describe("the messages for a client", () => {
   it("[F4] ends with 3008 when it asks for more and takes nothing", () => {
     const fixture = new ChannelFixture({ options });
     for (let number = 0; number < 9; number++) fixture.publish(large);
@@ -75,7 +75,7 @@ describe("what a client is sent", () => {
     expect(sent.join("").length).toBeLessThan(3 * queueBytes);
   });
 
-  it("[F4] goes on as long as it keeps taking", () => {
+  it("[F4] continue as long as the client reads", () => {
     const fixture = new ChannelFixture({ options });
     for (let number = 0; number < 9; number++) fixture.publish(large);
     const connection = fixture.connected();
@@ -99,7 +99,7 @@ describe("what a client is sent", () => {
     expect(page.length).toBeGreaterThan(1_000_000);
   });
 
-  it("[R4] never is a recovery beyond the queue: the client is told that it isn't recovered", () => {
+  it("[R4] never include a recovery beyond the queue: the client isn't recovered", () => {
     const fixture = new ChannelFixture({ options });
     for (let number = 0; number < 11; number++) fixture.publish(large);
     const recover = `{"id":2,"subscribe":{"channel":"room","recover":true}}`;

@@ -32,7 +32,7 @@ describe("the personal channel", () => {
     expect(connection.saved.subscriptions).toMatchObject([{ present: true }]);
   });
 
-  it("[C9] isn't for those who have no name", () => {
+  it("[C9] isn't for clients without a user", () => {
     const fixture = new ManyChannelsFixture(personal());
     expect(fixture.ask(fixture.open(), connect, connectionToken(""))).toStrictEqual([connected()]);
   });
@@ -125,7 +125,7 @@ describe("a single connection of a user", () => {
     expect([first.takeSent(), second.takeSent()]).toStrictEqual([replaced, []]);
   });
 
-  it("[C10] closes one that slept, though nobody told again that it came", () => {
+  it("[C10] closes one after hibernation, without another announcement", () => {
     const fixture = new ManyChannelsFixture(single);
     const older = open(fixture);
     fixture.channels.acceptSubscribe("#42");

@@ -59,7 +59,7 @@ describe("a publish by a subscriber", () => {
     expect(reader.takeSent()).toStrictEqual([push(3)]);
   });
 
-  it("[O6] holds back the replies to what follows it, in order", () => {
+  it("[O6] holds back the replies to later commands, in order", () => {
     const { fixture, writer } = subscribeMany();
     const frame = [
       publish(3),
@@ -103,7 +103,7 @@ describe("a publish by a subscriber", () => {
     );
   });
 
-  it("[F5] is answered, after its publication, when somebody comes while it is collected", () => {
+  it("[F5] is answered, after its publication, when a client subscribes while it is collected", () => {
     const { fixture, writer } = subscribeMany();
     fixture.send(writer, publish(3));
     const late = fixture.connected("9");
@@ -115,7 +115,7 @@ describe("a publish by a subscriber", () => {
     expect(writer.takeSent()).toStrictEqual([]);
   });
 
-  it("[F5] is answered, after its publication, when somebody goes while it is collected", () => {
+  it("[F5] is answered, after its publication, when a client leaves while it is collected", () => {
     const { fixture, writer, reader } = subscribeMany();
     fixture.send(writer, publish(3));
     expect(fixture.ask(reader, `{"id":9,"unsubscribe":{"channel":"room"}}`)).toStrictEqual([
@@ -146,7 +146,7 @@ describe("a publish by a subscriber", () => {
     expect(reader.takeSent()).toStrictEqual([push(3)]);
   });
 
-  it("[O2] tells the others of a join only after what was collected before it", () => {
+  it("[O2] sends a join only after the publications collected before it", () => {
     const { fixture, writer, reader } = subscribeMany({
       join_leave: true,
       force_push_join_leave: true,
@@ -158,7 +158,7 @@ describe("a publish by a subscriber", () => {
     expect(writer.takeSent()).toStrictEqual([push(3), reply(3), pending]);
   });
 
-  it("[F4] that is itself too far behind is cut, and hears nothing after that", () => {
+  it("[F4] with too large a backlog is cut, and gets nothing afterwards", () => {
     const { fixture, writer, reader } = subscribeMany();
     writer.backlog = 2_000_000;
     fixture.send(writer, publish(3));
@@ -167,14 +167,14 @@ describe("a publish by a subscriber", () => {
     expect(reader.takeSent()).toStrictEqual([push(3)]);
   });
 
-  it("[F4] that is cut by its own publication at once hears no reply after the close", () => {
+  it("[F4] that is cut by its own publication at once gets no reply after the close", () => {
     const fixture = new ChannelFixture({ options });
     const writer = fixture.subscribed();
     writer.backlog = 2_000_000;
     expect(fixture.ask(writer, publish(3))).toStrictEqual(["close 3008 slow"]);
   });
 
-  it("[F4] that is cut while it leaves hears no reply after the close", () => {
+  it("[F4] that is cut while it leaves gets no reply after the close", () => {
     const { fixture, writer } = subscribeMany();
     fixture.publish("1");
     writer.backlog = 2_000_000;
@@ -184,7 +184,7 @@ describe("a publish by a subscriber", () => {
   });
 });
 
-describe("a publish by somebody who isn't subscribed", () => {
+describe("a publish by a client that isn't subscribed", () => {
   it("[O4] is answered at once, even while publications are collected", () => {
     const { fixture, reader } = subscribeMany();
     const outsider = fixture.connected("9");
@@ -197,7 +197,7 @@ describe("a publish by somebody who isn't subscribed", () => {
 });
 
 describe("two publishers", () => {
-  it("[O1] are heard by everybody in the same order", () => {
+  it("[O1] reach all subscribers in the same order", () => {
     const { fixture, writer, reader } = subscribeMany();
     fixture.send(reader, `{"id":1,"publish":{"channel":"room","data":"a"}}`);
     fixture.send(writer, publish(3));

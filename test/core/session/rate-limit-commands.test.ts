@@ -6,7 +6,7 @@ import { ManyChannelsFixture } from "./many-channels-fixture.ts";
 const rpc = (id: number): string => `{"id":${id},"rpc":{}}`;
 
 describe("a connection that asks too fast", () => {
-  it("[B7] is answered 111, is forgiven as time passes, and closed 3013 if it goes on", () => {
+  it("[B7] is answered 111, recovers as time passes, and is closed 3013 if it continues", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.connected();
     // One was the connect.
@@ -25,7 +25,7 @@ describe("a connection that asks too fast", () => {
     );
   });
 
-  it("[B7] is answered 111 for subscribes alone, and closed 3013 if it goes on", () => {
+  it("[B7] is answered 111 for subscribes alone, and closed 3013 if it continues", () => {
     const fixture = new ManyChannelsFixture({ client: { channel_limit: 1 } });
     const connection = fixture.connected();
     const frames = (count: number): void => {

@@ -12,8 +12,8 @@ function takes(
   return Array.from({ length: count }, () => allowance.take(nowMs));
 }
 
-describe("an allowance", () => {
-  it("[B7] grants the burst at once, refuses as many again, and then says that it goes on", () => {
+describe("a token bucket", () => {
+  it("[B7] grants the burst at once, refuses as many again, and then reports an abuse", () => {
     const allowance = new TokenBucket({ burst: 3, perSecond: 2 });
     expect(takes(allowance, 7, startMs)).toStrictEqual([
       "granted",
@@ -26,7 +26,7 @@ describe("an allowance", () => {
     ]);
   });
 
-  it("[B7] grants again what time brings, and no more than the burst", () => {
+  it("[B7] grants again at its rate, and no more than the burst", () => {
     const allowance = new TokenBucket({ burst: 3, perSecond: 2 });
     takes(allowance, 3, startMs);
     expect(takes(allowance, 2, startMs + 500)).toStrictEqual(["granted", "over"]);
@@ -39,7 +39,7 @@ describe("an allowance", () => {
     ]);
   });
 
-  it("[B7] takes what was refused for asked: whoever asks on and on is never granted anything", () => {
+  it("[B7] counts refused takes: a client that never pauses is never granted one", () => {
     const allowance = new TokenBucket({ burst: 2, perSecond: 1 });
     takes(allowance, 2, startMs);
     const outcomes = Array.from({ length: 20 }, (_, index) =>
@@ -56,7 +56,7 @@ describe("an allowance", () => {
     expect(takes(allowance, 1, startMs - 3_600_000 + 2_000)).toStrictEqual(["granted"]);
   });
 
-  it("[B7] never grants more than the burst and what time brought since", () => {
+  it("[B7] never grants more than the burst and its rate over time", () => {
     const anySteps = fc.array(fc.nat(2_000), { maxLength: 200, size: "max" });
     fc.assert(
       fc.property(

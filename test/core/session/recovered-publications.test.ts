@@ -20,7 +20,7 @@ const recovering = `"recoverable":true,"recover":true,"epoch":"epoch1"`;
 const patches = `"delta":"fossil"`;
 const wantsA = `"tf":{"key":"t","cmp":"eq","val":"a"}`;
 
-describe("recovered publications, for somebody who gets patches", () => {
+describe("recovered publications, for a delta subscriber", () => {
   it("[D2] are one in full and then patches, and what comes live goes on from the last", () => {
     const fixture = published(4);
     const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
@@ -37,7 +37,7 @@ describe("recovered publications, for somebody who gets patches", () => {
     ["none was missed", `${recovering},"offset":4`, true],
     ["they can't be had", `"recoverable":true,"recover":true,"epoch":"other","offset":2`, false],
     ["they weren't asked for", `"recoverable":true`, false],
-  ])("[D2] are no base when %s: what comes next is in full", (_, asked, recovered) => {
+  ])("[D2] are no base if %s: the next publication is in full", (_, asked, recovered) => {
     const fixture = published(4);
     const client = new Client(fixture, `${asked},${patches}`);
     expect(client.recovered).toBe(recovered);
@@ -85,7 +85,7 @@ describe("recovered publications, for somebody who gets patches", () => {
       },
     ],
   ];
-  it.each(gone)("[D2] [S2] are no base after a sleep when %s", (_, happens) => {
+  it.each(gone)("[D2] [S2] are no base after hibernation if %s", (_, happens) => {
     const fixture = published(4);
     const client = new Client(fixture, `${recovering},"offset":3,${patches}`);
     happens(fixture);
@@ -97,7 +97,7 @@ describe("recovered publications, for somebody who gets patches", () => {
     expect(client.received.slice(-2)).toStrictEqual([5, 6].map(document));
   });
 
-  it("[D2] [S2] are no base after a sleep for whoever was sent none of them", () => {
+  it("[D2] [S2] are no base after hibernation for a subscriber that got none of them", () => {
     const fixture = published(4);
     const client = new Client(fixture, `"recoverable":true,${patches}`);
     fixture.hibernate();
@@ -107,7 +107,7 @@ describe("recovered publications, for somebody who gets patches", () => {
     expect(client.received).toStrictEqual([document(5)]);
   });
 
-  it("[D2] begin anew for whoever left and comes again", () => {
+  it("[D2] begin anew for a client that left and subscribes again", () => {
     const fixture = published(2);
     const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
     fixture.send(client.connection, `{"id":3,"unsubscribe":{"channel":"room"}}`);
@@ -156,7 +156,7 @@ describe("recovered publications that take more as strings than the channel meas
     expect(client.received).toStrictEqual([[...quotes, 3]]);
   });
 
-  it("[R5] are error 112 for whoever asked for that, and no subscription", () => {
+  it("[R5] are error 112 for a client that asked for it, without a subscription", () => {
     const fixture = full();
     const connection = fixture.connected();
     const request = `{"channel":"room",${recovering},"offset":1,${patches},"flag":2}`;
@@ -167,7 +167,7 @@ describe("recovered publications that take more as strings than the channel meas
   });
 });
 
-describe("recovered publications, for somebody who filters", () => {
+describe("recovered publications, for a subscriber with a filter", () => {
   it("[D3] are those that its filter lets through, as what comes live", () => {
     const fixture = published(6);
     const client = new Client(fixture, `${recovering},"offset":1,${wantsA}`);
@@ -186,7 +186,7 @@ describe("recovered publications, for somebody who filters", () => {
     ]);
   });
 
-  it("[D3] are never patches, for between them there may be others", () => {
+  it("[D3] are never deltas, because there may be others between them", () => {
     const fixture = published(6);
     const client = new Client(fixture, `${recovering},"offset":1,${wantsA},${patches}`);
     send(fixture, 7);
@@ -195,7 +195,7 @@ describe("recovered publications, for somebody who filters", () => {
     expect(client.received).toStrictEqual([3, 5, 7].map(document));
   });
 
-  it("[D3] [S2] leave it its filter after a renewed token and a sleep, and another its patches", () => {
+  it("[D3] [S2] keep the filter after a renewed token and hibernation, and another subscriber's deltas", () => {
     const fixture = published(2);
     const token = subscriptionToken({ expireAtSeconds: startMs / 1000 + 60 });
     const filtering = new Client(fixture, wantsA, fixture.connected(), token);

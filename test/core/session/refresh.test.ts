@@ -20,7 +20,7 @@ const options = {
 describe("a refresh", () => {
   const refresh = `{"id":3,"refresh":{"token":"t"}}`;
 
-  it("[W1] is told the whole seconds of the new token", () => {
+  it("[W1] gets the whole seconds of the new token", () => {
     const fixture = new ChannelFixture();
     const token = connectionToken("42", { expireAtSeconds: startSeconds + 90 });
     expect(fixture.ask(fixture.connected(), refresh, token)).toStrictEqual([
@@ -28,7 +28,7 @@ describe("a refresh", () => {
     ]);
   });
 
-  it("[W1] with a token without an end is told nothing", () => {
+  it("[W1] with a token without an end gets no ttl", () => {
     const fixture = new ChannelFixture();
     expect(fixture.ask(fixture.connected(), refresh, connectionToken("42"))).toStrictEqual([
       `{"id":3,"refresh":{}}`,
@@ -56,7 +56,7 @@ describe("a refresh", () => {
     expect(connection.takeSent()).toStrictEqual(["close 3005 connection expired"]);
   });
 
-  it("[S2] shows the new token's info to others at once, as it would after sleep", () => {
+  it("[S2] shows the new token's info to others at once, as after hibernation", () => {
     const fixture = new ChannelFixture({ options });
     const connection = fixture.subscribed();
     fixture.send(connection, refresh, connectionToken("42", { info: json(`"new"`) }));
@@ -91,7 +91,7 @@ describe("a refresh", () => {
     ]);
   });
 
-  it("[C7] with a good token whose end has passed closes 3005", () => {
+  it("[C7] with a valid token that has expired closes 3005", () => {
     const fixture = new ChannelFixture();
     const token = connectionToken("42", { expireAtSeconds: startSeconds });
     expect(fixture.ask(fixture.connected(), refresh, token)).toStrictEqual([
@@ -106,7 +106,7 @@ describe("a refresh", () => {
     ]);
   });
 
-  it("[B2] whose claims don't fit what survives sleep is answered 106, and the old ones stay", () => {
+  it("[B2] whose claims don't fit an attachment is answered 106, and the old ones stay", () => {
     const fixture = new ChannelFixture();
     const connection = fixture.connected();
     const before = connection.saved;
@@ -127,7 +127,7 @@ describe("a sub_refresh", () => {
   const denied = [`{"id":3,"error":{"code":103,"message":"permission denied"}}`];
   const badRequest = [`{"id":3,"error":{"code":107,"message":"bad request"}}`];
 
-  it("[W1] is told the whole seconds of the new token", () => {
+  it("[W1] gets the whole seconds of the new token", () => {
     const fixture = new ChannelFixture({ options });
     const token = subscriptionToken({ expireAtSeconds: startSeconds + 90 });
     expect(fixture.ask(fixture.subscribed(), ordinary, token)).toStrictEqual([
@@ -135,7 +135,7 @@ describe("a sub_refresh", () => {
     ]);
   });
 
-  it("[W1] with a token without an end is told nothing, and ends the ending", () => {
+  it("[W1] with a token without an end gets no ttl, and the subscription no longer expires", () => {
     const fixture = new ChannelFixture({ options, client: { ping_interval: "1h" } });
     const ending = subscriptionToken({ expireAtSeconds: startSeconds + 10 });
     const connection = fixture.subscribed("42", `{"channel":"room","token":"t"}`, ending);
@@ -195,7 +195,7 @@ describe("a sub_refresh", () => {
     ]);
   });
 
-  it("[C7] with a good token whose end has passed closes 3006", () => {
+  it("[C7] with a valid token that has expired closes 3006", () => {
     const fixture = new ChannelFixture({ options });
     const token = subscriptionToken({ expireAtSeconds: startSeconds });
     expect(fixture.ask(fixture.subscribed(), ordinary, token)).toStrictEqual([
@@ -229,7 +229,7 @@ describe("a sub_refresh", () => {
     ]);
   });
 
-  it("[S2] shows the new token's info at once, as it would after sleep", () => {
+  it("[S2] shows the new token's info at once, as after hibernation", () => {
     const fixture = new ChannelFixture({
       options: { ...options, presence: true, allow_presence_for_subscriber: true },
     });
@@ -244,7 +244,7 @@ describe("a sub_refresh", () => {
     expect(fixture.ask(connection, see)[0]).not.toContain("chan_info");
   });
 
-  it("[S1] with more info than survives sleep is answered 106 and changes nothing", () => {
+  it("[S1] with more info than fits an attachment is answered 106 and changes nothing", () => {
     const fixture = new ChannelFixture({ options });
     const connection = fixture.subscribed();
     const before = connection.saved;

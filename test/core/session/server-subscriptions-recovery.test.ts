@@ -34,7 +34,7 @@ describe("the recovery of the server's subscriptions", () => {
     ]);
   });
 
-  it("[R5] that fails is no error: the client is told that it missed something", () => {
+  it("[R5] that fails is no error: the reply says that it isn't recovered", () => {
     const fixture = new ManyChannelsFixture({ options });
     const connection = fixture.open();
     fixture.send(connection, `{"id":1,"connect":{"subs":{${since("a")}}}}`, naming("a"));
@@ -63,7 +63,7 @@ describe("the recovery of the server's subscriptions", () => {
     ]);
   });
 
-  it("[F4] counts all of what it gives: who published, and tags", () => {
+  it("[F4] counts the publisher and the tags too", () => {
     const fixture = new ManyChannelsFixture({ options });
     const connection = fixture.open();
     const subs = ["a", "b"].map(since).join(",");
@@ -78,7 +78,7 @@ describe("the recovery of the server's subscriptions", () => {
     expect(reply).toContain(missed("b"));
   });
 
-  it("[B1] whose reply alone is too large fails the connect, and everything is left again", () => {
+  it("[B1] whose reply alone is too large fails the connect, and ends all subscriptions", () => {
     const client = { queue_max_size: 65_536, channel_limit: 1_024 };
     const fixture = new ManyChannelsFixture({ options, client });
     const connection = fixture.open();

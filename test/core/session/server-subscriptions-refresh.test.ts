@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { naming, opened } from "./named-subscriptions.ts";
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
 
-describe("a refresh of a connection with subscriptions of the server's", () => {
+describe("a refresh of a connection with server-side subscriptions", () => {
   const refresh = `{"id":3,"refresh":{"token":"t"}}`;
   const refreshed = `{"id":3,"refresh":{}}`;
 
-  it("[C9] whose token names the same ones succeeds, in whatever order", () => {
+  it("[C9] whose token names the same channels succeeds, in any order", () => {
     const fixture = new ManyChannelsFixture({
       client: { subscribe_to_user_personal_channel: { enabled: true } },
     });
@@ -29,7 +29,7 @@ describe("a refresh of a connection with subscriptions of the server's", () => {
     expect(fixture.channels.known).toStrictEqual([]);
   });
 
-  it("[C9] has nothing to do with what the client subscribed to", () => {
+  it("[C9] doesn't concern client-side subscriptions", () => {
     const fixture = new ManyChannelsFixture();
     const connection = opened(fixture, "a");
     fixture.send(connection, `{"id":2,"subscribe":{"channel":"b"}}`);
@@ -41,7 +41,7 @@ describe("a refresh of a connection with subscriptions of the server's", () => {
     ]);
   });
 
-  it("[C9] is held against the same after sleep", () => {
+  it("[C9] is compared with the same channels after hibernation", () => {
     const fixture = new ManyChannelsFixture();
     const connection = opened(fixture, "a", "b");
     fixture.wake(connection);

@@ -29,7 +29,7 @@ describe("the subscriptions that a token names", () => {
     expect(fixture.channels.takeCalls()).toStrictEqual([]);
   });
 
-  it("[C9] need no permission, but know what the token says of them", () => {
+  it("[C9] need no permission, but have the token's options", () => {
     const options = {
       history_size: 100,
       history_ttl: "60s",
@@ -109,7 +109,7 @@ describe("the subscriptions that a token names", () => {
     expect(opened(fixture, "a", "b").session.closed).toBe(false);
   });
 
-  it("[G1] take their part of what a client may have", () => {
+  it("[G1] count towards the channel limit", () => {
     const fixture = new ManyChannelsFixture({ client: { channel_limit: 2 } });
     const connection = opened(fixture, "a", "b");
     expect(fixture.ask(connection, `{"id":3,"subscribe":{"channel":"c"}}`)).toStrictEqual([
@@ -147,7 +147,7 @@ describe("the subscriptions that a token names", () => {
   });
 });
 
-describe("what a channel tells before the connect reply", () => {
+describe("pushes of a channel before the connect reply", () => {
   it("[C9] waits for the reply, and comes right after it, in order", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.open();
@@ -183,7 +183,7 @@ describe("what a channel tells before the connect reply", () => {
     expect(subscription.backlogBytes()).toBe(0);
   });
 
-  it("[O5] is no join: those are announced after the reply", () => {
+  it("[O5] include no join: joins are announced after the reply", () => {
     const fixture = new ManyChannelsFixture({
       options: { join_leave: true, force_push_join_leave: true },
     });
@@ -324,7 +324,7 @@ describe("a stream that is lost", () => {
     expect(fixture.channels.takeCalls()).toStrictEqual(["leave a", "leave b"]);
   });
 
-  it("[L3] closes 3010 after sleep, too", () => {
+  it("[L3] closes 3010 after hibernation, too", () => {
     const fixture = new ManyChannelsFixture();
     const connection = opened(fixture, "a");
     fixture.wake(connection);

@@ -52,8 +52,8 @@ function withSortedPresence(frame: string): string {
   return JSON.stringify({ presence: Object.fromEntries(members) });
 }
 
-describe("an object that sleeps between any two events", () => {
-  it("[S2] sends, to the byte but for the order of presence, what one sends that never sleeps", () => {
+describe("an object that hibernates between any two events", () => {
+  it("[S2] sends the same bytes, except for the order of presence, as one that never hibernates", () => {
     let transcript = "";
     fc.assert(
       fc.property(anySteps, (steps) => {
@@ -87,8 +87,8 @@ describe("an object that sleeps between any two events", () => {
   }, 30_000);
 });
 
-describe("a publication after sleep", () => {
-  it("[S2] reaches whoever was subscribed before it, in the same stream", () => {
+describe("a publication after hibernation", () => {
+  it("[S2] reaches the earlier subscribers, in the same stream", () => {
     const fixture = new ChannelFixture({ options });
     const reader = fixture.subscribed("42", `{"channel":"room","recoverable":true}`);
     fixture.publish("1");

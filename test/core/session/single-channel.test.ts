@@ -34,8 +34,8 @@ describe("finding a channel", () => {
   });
 });
 
-describe("joining", () => {
-  it("[O3] is answered at once, and everything after the answer's position is heard", () => {
+describe("subscribing", () => {
+  it("[O3] is answered at once, and every publication after the reply's position is delivered", () => {
     const { own, channel } = opened();
     publishNumbers(channel, 1, 2);
     const { subscription, frames } = newSubscription();
@@ -61,7 +61,7 @@ describe("joining", () => {
     expect(channel.hub.size).toBe(0);
   });
 
-  it("[S2] goes on after sleep, and its leave is told", () => {
+  it("[S2] continues after hibernation, and its leave is announced", () => {
     const { own, channel } = opened();
     const { subscription } = newSubscription({ announced: true });
     const observer = recordingSubscription(channel, "observer");
@@ -72,8 +72,8 @@ describe("joining", () => {
   });
 });
 
-describe("coming and going", () => {
-  it("[O5] is told once each, to everybody here and on gateways", () => {
+describe("joins and leaves", () => {
+  it("[O5] are announced once each, to local subscribers and gateways", () => {
     const { own, channel } = opened();
     channel.relay.follow("eu/1", 0);
     const observer = recordingSubscription(channel, "observer");
@@ -88,7 +88,7 @@ describe("coming and going", () => {
     expect(delivery?.batch.entries.map(({ type }) => type)).toEqual(["join", "leave"]);
   });
 
-  it("[O5] has no leave told of somebody whose coming wasn't", () => {
+  it("[O5] include no leave without an announced join", () => {
     const { own, channel } = opened();
     const observer = recordingSubscription(channel, "observer");
     const { subscription } = newSubscription({ announced: true, sole: true });
@@ -98,7 +98,7 @@ describe("coming and going", () => {
     expect([observer.frames, channel.hub.size]).toEqual([[], 1]);
   });
 
-  it("[P2] isn't told where it isn't to be", () => {
+  it("[P2] aren't announced where that is off", () => {
     const { own, channel } = opened();
     const observer = recordingSubscription(channel, "observer");
     const { subscription } = newSubscription();
@@ -155,7 +155,7 @@ describe("publishing", () => {
     expect(channel.top?.offset).toBe(1);
   });
 
-  it("[I4] is refused with 111 when a key would have to be spared and there is no room", () => {
+  it("[I4] is refused with 111 if a key would have to be retained beyond the limit", () => {
     const { own, channel } = opened();
     for (let index = 0; index < limits.idempotencyKeysMax + 5; index++) {
       const skipHistory = index >= 5;
@@ -192,7 +192,7 @@ describe("reading the history", () => {
 });
 
 describe("presence", () => {
-  it("[P1] asks nobody while no gateway follows the channel", () => {
+  it("[P1] asks no object while no gateway follows the channel", () => {
     const { own, channel } = opened({ gather: neverAsked });
     const alice = recordingSubscription(channel, "alice");
     expect(answersOf((answer) => own.presence("room", answer))).toEqual([
@@ -203,7 +203,7 @@ describe("presence", () => {
     ]);
   });
 
-  it("[G6] is who is here and on gateways when these have answered", () => {
+  it("[G6] includes local clients and those of gateways when these have answered", () => {
     const asked: Parameters<GatherPresence>[0][] = [];
     const { own, channel } = opened({ gather: (answered) => asked.push(answered) });
     channel.relay.follow("eu/1", 0);
@@ -225,7 +225,7 @@ describe("presence", () => {
   });
 });
 
-it("[B1] answers 111 to who asks for presence while as many wait as may", () => {
+it("[B1] is answered 111 beyond the limit of waiting requests", () => {
   const { own, channel } = opened({ gather: nothing });
   channel.relay.follow("eu/1", 0);
   const ask = () => answersOf((answer) => own.presence("room", answer));

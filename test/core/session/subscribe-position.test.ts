@@ -21,7 +21,7 @@ function published(
   return fixture;
 }
 
-describe("a wish for a position", () => {
+describe("a requested position", () => {
   const plain = `{"id":2,"subscribe":{}}`;
   const positioned = `{"id":2,"subscribe":{"epoch":"epoch1","offset":2,"positioned":true}}`;
   const recoverable = `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","offset":2,"positioned":true}}`;
@@ -45,7 +45,7 @@ describe("a wish for a position", () => {
     expect(fixture.ask(fixture.connected(), subscribe(requested))).toStrictEqual([answer]);
   });
 
-  it("[W1] comes to nothing in a channel without history", () => {
+  it("[W1] has no effect in a channel without history", () => {
     const fixture = new ChannelFixture({
       options: { allow_subscribe_for_client: true, allow_history_for_client: true },
     });

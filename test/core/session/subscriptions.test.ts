@@ -100,7 +100,7 @@ describe("a session's subscriptions", () => {
     expect([many.has("news7"), many.get("news8")?.channel]).toEqual([false, "news8"]);
   });
 
-  it("[S1] are told as they are after something changed", () => {
+  it("[S1] are saved after every change", () => {
     const subscriptions = having("a", "b");
     subscriptions.get("a")?.renew(grantedTo("a", 9), identity);
     expect(subscriptions.list).toStrictEqual([grantedTo("a", 9), grantedTo("b")]);
@@ -129,7 +129,7 @@ describe("a session's subscriptions", () => {
     expect(subscriptions.expireAtSeconds).toBe(30);
   });
 
-  it("[L7] keep the positions they slept with, and lose them with the subscription", () => {
+  it("[L7] keep their cursors across hibernation, and lose them with the subscription", () => {
     const subscriptions = new OwnSubscriptions();
     subscriptions.addOne("a", { cursor });
     subscriptions.addOne("b").keep({ ...cursor, sequence: 9 });

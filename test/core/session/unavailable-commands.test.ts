@@ -4,7 +4,7 @@ import type { VerifiedTokens } from "../../../src/session/ports.ts";
 import { ChannelFixture } from "./channel-fixture.ts";
 import { subscriptionToken } from "./verified-tokens.ts";
 
-describe("what Dormouse doesn't have", () => {
+describe("unavailable features", () => {
   it("[W1] is answered 108 when it is rpc", () => {
     const fixture = new ChannelFixture();
     expect(fixture.ask(fixture.connected(), `{"id":2,"rpc":{"method":"ping"}}`)).toStrictEqual([
@@ -50,7 +50,7 @@ describe("an rpc", () => {
 const internal = (id: number): string =>
   `{"id":${id},"error":{"code":100,"message":"internal server error","temporary":true}}`;
 
-describe("a token that nobody can verify now", () => {
+describe("a token that can't be verified now", () => {
   const unavailable = {
     connection: { outcome: "unavailable" },
     subscription: { outcome: "unavailable" },
@@ -78,7 +78,7 @@ describe("a token that nobody can verify now", () => {
   it.each([
     [`{"id":3,"refresh":{"token":"t"}}`],
     [`{"id":3,"sub_refresh":{"channel":"room","token":"t"}}`],
-  ])("[A9] drops nobody who is connected, and changes nothing: %s", (command) => {
+  ])("[A9] closes no connection, and changes nothing: %s", (command) => {
     const fixture = new ChannelFixture({ options: { allow_subscribe_for_client: true } });
     const connection = fixture.subscribed();
     const before = connection.saved;
@@ -112,7 +112,7 @@ describe("a closed session", () => {
     expect(connection.takeSent()).toStrictEqual(["close 3004 internal server error"]);
   });
 
-  it("[S4] is still closed after sleep, though its socket is listed", () => {
+  it("[S4] is still closed after hibernation, although its socket is listed", () => {
     const fixture = new ChannelFixture({ options: { allow_subscribe_for_client: true } });
     const connection = fixture.subscribed();
     fixture.ask(connection, `{"send":{}}`);

@@ -19,7 +19,7 @@ const open = { allow_subscribe_for_client: true };
 const recoverable = { ...open, history_size: 10, history_ttl: "60s", allow_recovery: true };
 const user = connectionToken("42");
 
-describe("who only listens, on a channel's own address", () => {
+describe("a unidirectional client, on a channel's own address", () => {
   it("[C11] is subscribed along with its connect, and told what comes then", () => {
     const { fixture, connection, received } = connectUnidirectional({ options: open });
     expect(received).toStrictEqual([connected(`"room":{}`)]);
@@ -28,7 +28,7 @@ describe("who only listens, on a channel's own address", () => {
     expect(connection.saved.subscriptions).toMatchObject([{ channel: "room", serverSide: true }]);
   });
 
-  it("[C11] [A1] is told 3507 when it may not listen, and is nobody's subscriber", () => {
+  it("[C11] [A1] is closed with 3507 without permission to subscribe, and isn't subscribed", () => {
     const { fixture, received } = connectUnidirectional();
     expect(received).toStrictEqual(["close 3507 permission denied"]);
     expect(fixture.channel.hub.size).toBe(0);
@@ -42,7 +42,7 @@ describe("who only listens, on a channel's own address", () => {
     expect(pushes.received).toStrictEqual([connected(`"${name}":{}`)]);
   });
 
-  it("[C11] has what its token says of the channel, and of no other", () => {
+  it("[C11] has its token's options for the channel, and for no other", () => {
     const special: ServerSubscription = {
       channel: "room",
       override: { presence: true, joinLeave: true, forcePushJoinLeave: true },
@@ -71,7 +71,7 @@ describe("who only listens, on a channel's own address", () => {
     expect(connection.takeSent()).toStrictEqual([`{"channel":"room","pub":{"data":4,"offset":4}}`]);
   });
 
-  it("[C11] [R5] is told that it missed something, and recovers nothing it may not", () => {
+  it("[C11] [R5] isn't recovered without permission", () => {
     const subs = `{"subs":{"room":{"recover":true,"epoch":"other","offset":1}}}`;
     const { received } = connectUnidirectional({ options: recoverable }, subs);
     expect(received).toStrictEqual([
@@ -132,7 +132,7 @@ describe("who only listens, on a channel's own address", () => {
     }
   });
 
-  it("[C11] [S2] only listens after a sleep, too", () => {
+  it("[C11] [S2] is unidirectional after hibernation, too", () => {
     const { fixture, connection } = connectUnidirectional({ options: open });
     fixture.hibernate();
     fixture.publish("1");
@@ -142,7 +142,7 @@ describe("who only listens, on a channel's own address", () => {
     expect(connection.session.ignoresCommands).toBe(true);
   });
 
-  it("[C11] [C5] goes when its token ends, for it can't renew it", () => {
+  it("[C11] [C5] is closed when its token expires, because it can't refresh it", () => {
     const ends = connectionToken("42", { expireAtSeconds: startMs / 1000 + 60 });
     const { fixture, connection, received } = connectUnidirectional({ options: open }, "{}", ends);
     expect(received).toStrictEqual([
@@ -162,7 +162,7 @@ describe("who only listens, on a channel's own address", () => {
   });
 });
 
-describe("a connect that fails, of somebody who can't be answered", () => {
+describe("a failed connect of a unidirectional client", () => {
   it.each<[string, VerifiedTokens, string]>([
     ["an expired token", expiredToken, "close 3005 connection expired"],
     [
@@ -199,7 +199,7 @@ describe("a connect that fails, of somebody who can't be answered", () => {
   });
 });
 
-describe("who only listens, where channels are named", () => {
+describe("a unidirectional client, where channels are named", () => {
   it("[C11] is subscribed to what the server gives it, and to what its connect names", () => {
     const options = { ...recoverable, allow_subscribe_for_client: true };
     const fixture = new ManyChannelsFixture({ options });
@@ -232,7 +232,7 @@ describe("who only listens, where channels are named", () => {
     expect(openUnidirectional(closed, `{"subs":{"b":{}}}`).takeSent()).toStrictEqual([connected()]);
   });
 
-  it("[C11] [A1] without a name is subscribed only to what is open to all", () => {
+  it("[C11] [A1] without a user is subscribed only to channels open to all", () => {
     const anonymous = connectionToken("");
     const fixture = new ManyChannelsFixture();
     expect(openUnidirectional(fixture, `{"subs":{"b":{}}}`, anonymous).takeSent()).toStrictEqual([
@@ -261,7 +261,7 @@ describe("who only listens, where channels are named", () => {
     expect(fixture.channels.takeCalls()).toStrictEqual([]);
   });
 
-  it("[C11] is heard no more while its connect is carried out", () => {
+  it("[C11] is ignored while its connect is carried out", () => {
     const fixture = new ManyChannelsFixture();
     const connection = openUnidirectional(fixture, `{"subs":{"a":{}}}`);
     expect(connection.session.ignoresCommands).toBe(true);

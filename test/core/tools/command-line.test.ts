@@ -41,7 +41,7 @@ describe("an option of a command line", () => {
     expect(optionValue(["--port"], "--port")).toBeUndefined();
   });
 
-  it("is taken out with its value, wherever it stands", () => {
+  it("is removed with its value, wherever it is", () => {
     const options = ["a", "--port", "1", "b", "--port=2", "--ports", "c"];
     expect(withoutOption(options, "--port")).toStrictEqual(["a", "b", "--ports", "c"]);
   });

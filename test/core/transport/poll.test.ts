@@ -9,7 +9,7 @@ function connected(channel: string, subscription: string): string {
   return `{"connect":{"client":"c","subs":{${JSON.stringify(channel)}:${subscription}}}}`;
 }
 
-describe("what an object tells who polls", () => {
+describe("an object's answer to a poll", () => {
   it("[T9] is asked for by a position, or by one that there isn't", () => {
     expect(reader().connectRequest).toBe(
       `{"subs":{"news":{"recover":true,"offset":4,"epoch":"abc"}}}`,
@@ -32,7 +32,7 @@ describe("what an object tells who polls", () => {
     });
   });
 
-  it("[T9] is waited for, and only what is of the channel counts", () => {
+  it("[T9] is waited for, and only pushes of the channel count", () => {
     const poll = reader();
     expect(poll.timedOut()).toStrictEqual({ outcome: "waiting" });
     const frame = connected(

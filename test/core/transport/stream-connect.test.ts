@@ -35,7 +35,7 @@ describe.each<CodecName>(["json", "protobuf", "one_way"])("the first frame in %s
 });
 
 describe.each(["json", "protobuf"] as const)("the first frame in %s", (name) => {
-  it.each(ids)("[T5] says what is wrong with the connect: command %i", (id) => {
+  it.each(ids)("[T5] names the fault of the connect: command %i", (id) => {
     const reply = codecNamed(name).encodeReply({ id, error: errorCodes.expired });
     expect(isConnected(reply)).toBe(false);
   });
