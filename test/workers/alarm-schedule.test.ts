@@ -98,7 +98,7 @@ describe("the schedule of an object's one alarm", () => {
     }),
   );
 
-  it("[B1] takes a time beyond what the platform takes, and wakes the object early instead", () =>
+  it("[B1] takes a time beyond the platform's limit, and wakes the object early instead", () =>
     onStorage(async ({ storage, writes, alarm }) => {
       const alarms = new AlarmSchedule(storage);
       await alarms.atMost(Date.UTC(56_000, 0, 1));

@@ -52,7 +52,7 @@ describe("the API key", () => {
     expect(await response.text()).toBe("");
   });
 
-  it("[A7] is no key to a socket, and a stranger's request is refused without a look at its body", async () => {
+  it("[A7] opens no socket, and an attacker's request is refused without reading its body", async () => {
     const response = await exports.default.fetch(publishRequest("/api/publish", {}));
     expect(response.status).toBe(401);
     expect([...response.headers.keys()]).not.toContain("x-dormouse-error-detail");

@@ -155,7 +155,7 @@ describe("a batch", () => {
     });
   });
 
-  it("[B1] counts a broadcast's channels, and what one channel would carry", async () => {
+  it("[B1] counts a broadcast's channels, and the data for one channel", async () => {
     const channel = newChannel("ring");
     const channels = Array.from({ length: 1_000 }, () => channel);
     const broadcast = { broadcast: { channels, data: "x".repeat(9_000) } };

@@ -64,7 +64,7 @@ afterEach(() => {
 });
 
 describe("a request to many channels", () => {
-  it("[B4] that are all silent is answered after 30 s, with what is known of each", async () => {
+  it("[B4] that are all silent is answered after 30 s, with the known outcome of each", async () => {
     const channels = channelsOf(limits.callsInFlightMax * 4);
     const { response, afterMs, asked } = await postTo(silence, "/api/broadcast", {
       channels,
@@ -81,7 +81,7 @@ describe("a request to many channels", () => {
     });
   });
 
-  it("[B4] whose answers may be large takes 30 s as well, however few it asks at a time", async () => {
+  it("[B4] whose answers may be large takes 30 s as well, although few are called at a time", async () => {
     const commands = channelsOf(40).map((channel) => ({ history: { channel, limit: -1 } }));
     const { response, afterMs, asked } = await postTo(silence, "/api/batch", { commands });
     expect(afterMs).toBe(limits.requestAnswerMs);
@@ -110,7 +110,7 @@ describe("a request to many channels", () => {
     });
   });
 
-  it("[B4] of which some are silent is answered 200, with what the others said", async () => {
+  it("[B4] of which some are silent is answered 200, with the answers of the others", async () => {
     const [silent, good] = [newChannel("plain"), newChannel("plain")];
     const { response, afterMs } = await postTo(
       (channel) => (channel === silent ? silence() : Promise.resolve(spoken)),

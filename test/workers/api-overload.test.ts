@@ -49,7 +49,7 @@ describe("an object that the platform calls overloaded", () => {
     });
   });
 
-  it("[B1] is told as 503 by the legacy form too, in its own lines", async () => {
+  it("[B1] is status 503 in the legacy form too, in its own lines", async () => {
     const channel = newChannel("ring");
     const line = JSON.stringify({ id: 3, method: "publish", params: { channel, data: 1 } });
     const response = await postWith({ CHANNELS: failing([channel], overloaded) }, "/api", line);
@@ -82,7 +82,7 @@ describe("an object that the platform calls overloaded", () => {
 });
 
 describe("an object that doesn't answer", () => {
-  it("[B4] is given 10 seconds, and then told as 503", async () => {
+  it("[B4] has 10 seconds, and then the status is 503", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const channel = newChannel("ring");
     const asked = Promise.withResolvers<void>();
@@ -167,7 +167,7 @@ function upgradeRequest(): Request {
   });
 }
 
-describe("an object whose sockets are 64 MiB behind", () => {
+describe("an object with a backlog of 64 MiB", () => {
   it("[B3] refuses publishing, to backend and client, and nothing else; and takes up again", async () => {
     const channel = newChannel("room");
     const publisher = await TestSocket.subscribe(channel, "publisher");

@@ -45,7 +45,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("[T3] a stream that is over keeps what its reader hasn't taken for a while, and not for ever", async () => {
+it("[T3] a stream that is over keeps its unread bytes for a limited time", async () => {
   const [soon, late] = [open(), open()];
   for (const { socket } of [soon, late]) socket.end(3005, "connection expired");
   vi.advanceTimersByTime(limits.streamEndMs - 1);

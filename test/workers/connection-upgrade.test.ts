@@ -97,7 +97,7 @@ describe("a connection that the edge refuses, touching no object", () => {
   });
 });
 
-describe("a connection with a token whose key can't be had", () => {
+describe("a connection with a token whose key can't be fetched", () => {
   it("[A9] is answered 503 with a time to come again, touching no object", async () => {
     vi.spyOn(console, "error").mockReturnValue();
     vi.spyOn(globalThis, "fetch").mockImplementation(
@@ -125,7 +125,7 @@ describe("a connection for many channels", () => {
     [{ continent: "EU" }, "eu/0", "weur"],
     [{ continent: "AN" }, "an/0", "oc"],
     [{}, "any/0", undefined],
-  ])("[G3] goes to a gateway of its region: %j", async (cf, name, locationHint) => {
+  ])("[G3] is sent to a gateway of its region: %j", async (cf, name, locationHint) => {
     const asked: AskedObject[] = [];
     const { upgrade } = edge((object) => {
       asked.push(object);
@@ -137,7 +137,7 @@ describe("a connection for many channels", () => {
     expect(asked[0]?.locationHint).toBe(locationHint);
   });
 
-  it("[A3] is handed over with what the edge decided, and nothing a client can forge", async () => {
+  it("[A3] is handed over with the edge's decisions, and nothing that a client can forge", async () => {
     const seen: Request[] = [];
     const { upgrade } = edge(({ request }) => {
       seen.push(request);
@@ -164,7 +164,7 @@ describe("a connection for many channels", () => {
     expect(request?.url).not.toContain("token");
   });
 
-  it("[G3] goes to the next gateway when one is full, and straight there afterwards", async () => {
+  it("[G3] is sent to the next gateway when one is full, and directly there afterwards", async () => {
     const { upgrade, askedNow } = edge(({ name }) => (name === "eu/0" ? full() : taken()));
     const cf = { continent: "EU" };
     expect((await upgrade(path, {}, cf)).status).toBe(101);
@@ -176,7 +176,7 @@ describe("a connection for many channels", () => {
     expect(askedNow()).toStrictEqual(["na/0"]);
   });
 
-  it("[G3] remembers where there was room for longer than who was full", async () => {
+  it("[G3] remembers the gateway with space for longer than the full ones", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     let firstNotFull = 8;
     const { upgrade, askedNow } = edge(({ name }) =>
@@ -206,7 +206,7 @@ describe("a connection for many channels", () => {
     expect(askedNow()).toStrictEqual(["any/0", "any/1"]);
   });
 
-  it("[G3] goes to the next gateway when one is overloaded", async () => {
+  it("[G3] is sent to the next gateway when one is overloaded", async () => {
     const { upgrade, askedNow } = edge(({ name }) =>
       name === "any/0" ? Promise.reject(overloadedError()) : taken(),
     );
@@ -237,7 +237,7 @@ describe("a connection for many channels", () => {
     expect(askedNow()).toStrictEqual(["any/0"]);
   });
 
-  it("[A7] is answered 500 when its gateway fails, the log says nothing of it, and the next one goes elsewhere", async () => {
+  it("[A7] is answered 500 when its gateway fails, without a trace in the log, and the next one is sent elsewhere", async () => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     const { upgrade, askedNow } = edge(({ name }) =>
       name === "any/0" ? Promise.reject(new TypeError("s3cr3t")) : taken(),
@@ -276,7 +276,7 @@ describe("a connection for many channels", () => {
   });
 });
 
-describe("a connection whose 10 seconds are over", () => {
+describe("a connection after 10 seconds without an answer", () => {
   it("[B4] is asked of no other gateway", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const { upgrade, askedNow } = edge(() => {
@@ -289,7 +289,7 @@ describe("a connection whose 10 seconds are over", () => {
 });
 
 describe("a connection for one channel", () => {
-  it("[G4] goes to the channel's own gateways while its object is full, and to the object again afterwards", async () => {
+  it("[G4] is sent to the channel's own gateways while its object is full, and to the object again afterwards", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const channel = newChannel("room/a");
     const room = new Map([[channel, 0]]);
@@ -305,7 +305,7 @@ describe("a connection for one channel", () => {
     expect(askedNow()).toStrictEqual([`object of ${channel}`]);
   });
 
-  it("[G4] goes to a gateway when the channel's object is overloaded", async () => {
+  it("[G4] is sent to a gateway when the channel's object is overloaded", async () => {
     const channel = newChannel("");
     const { upgrade, askedNow } = edge(({ name }) =>
       name === channel ? Promise.reject(overloadedError()) : taken(),
@@ -324,7 +324,7 @@ describe("a connection for one channel", () => {
     }
   });
 
-  it("[B1] is answered 503 when nobody has room, and no gateway is asked that the channel couldn't serve", async () => {
+  it("[B1] is answered 503 when all are full, and no gateway is asked that the channel couldn't serve", async () => {
     const { upgrade, askedNow } = edge(full);
     for (let count = 0; count < 100; count++) {
       const response = await upgrade("/channel/news/websocket");

@@ -70,7 +70,7 @@ function tablesOf(channel: string): Promise<readonly string[]> {
 
 const alarmTable = "_cf_METADATA";
 
-describe("what is written", () => {
+describe("the rows written", () => {
   it("[H1] is one row for a publication with history, however often the ring wraps", async () => {
     const channel = newChannel("ring");
     await publish(channel, "creates the tables");
@@ -94,7 +94,7 @@ describe("what is written", () => {
     expect(await costOf(channel, publishing)).toBe(1);
   });
 
-  it("[H1] is one row also after sleep, and waking writes none", async () => {
+  it("[H1] are one for a publication also after hibernation, and none for waking", async () => {
     const channel = newChannel("ring");
     for (const data of [1, 2, 3, 4]) await publish(channel, data);
     for (const data of [5, 6]) {
@@ -122,7 +122,7 @@ describe("what is written", () => {
     expect(await costOf(channel, () => publish(channel, 2, { skip_history: true }))).toBe(0);
   });
 
-  it("[P1] is nothing for presence, joins and leaves, and for reading", async () => {
+  it("[P1] are none for presence, joins and leaves, and for reading", async () => {
     const channel = newChannel("room");
     await publish(channel, 1);
     const cost = await costOf(channel, async () => {
@@ -141,7 +141,7 @@ describe("what is written", () => {
     expect(cost).toBe(0);
   });
 
-  it("[I2] is no more for a key, unless its row goes while it is young", async () => {
+  it("[I2] are no more for a key, unless its row is deleted while it is young", async () => {
     const channel = newChannel("ring");
     const keyed = (key: string) => () => publish(channel, key, { idempotency_key: key });
     await publish(channel, "creates the tables");
@@ -177,7 +177,7 @@ describe("the alarm", () => {
     expect(alarms).toHaveLength(1);
   });
 
-  it("[H8] isn't set for a channel that has nobody and keeps nothing", async () => {
+  it("[H8] isn't set for a channel without subscribers and history", async () => {
     const channel = newChannel("plain");
     await publish(channel, 1);
     expect(await alarmOf(channel)).toBeNull();
@@ -269,7 +269,7 @@ describe("the end of a stream", () => {
     expect(await tablesOf(channel)).toStrictEqual([]);
   });
 
-  it("[H6] waits for the last subscriber, who holds a position in it", async () => {
+  it("[H6] waits for the last subscriber, which has a position in it", async () => {
     const channel = newChannel("brief");
     const { epoch } = await publish(channel, 1);
     const socket = await TestSocket.open(channel, "?keepalive=client");
@@ -292,7 +292,7 @@ describe("the end of a stream", () => {
     expect(await alarmOf(channel)).toBeNull();
   });
 
-  it("[H8] deletes all storage of a channel whose history was switched off", async () => {
+  it("[H8] deletes all storage of a channel with history switched off", async () => {
     const channel = newChannel("plain");
     const storedAtMs = await leaveStream(channel, 60_000);
     await evictDurableObject(stubOf(channel));

@@ -14,7 +14,7 @@ import { awake } from "./object-state.ts";
 const [lost, other] = [new Variant(gatewayPlace(0), awake), new Variant(gatewayPlace(1), awake)];
 
 describe("a gateway that is thrown away with its sockets", () => {
-  it("[L3][R2] loses nothing for its clients, who come back, there or elsewhere, and recover", async () => {
+  it("[L3][R2] loses nothing for its clients, which reconnect, there or elsewhere, and recover", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [
       await subscribePastJoin(lost, channel, "ada"),
@@ -41,7 +41,7 @@ describe("a gateway that is thrown away with its sockets", () => {
     }
   });
 
-  it("[L5] is forgotten with the next publication, and nobody is present there any more", async () => {
+  it("[L5] is forgotten with the next publication, and has no present client any more", async () => {
     const channel = newChannel("room");
     const ada = await subscribePastJoin(lost, channel, "ada");
     const observer = await subscribePastJoin(other, channel, "bob");
@@ -62,8 +62,8 @@ describe("a gateway that is thrown away with its sockets", () => {
   });
 });
 
-describe("a gateway whose last subscriber leaves", () => {
-  it("[L5] is forgotten with the next publication, and follows again when somebody comes", async () => {
+describe("a gateway without its last subscriber", () => {
+  it("[L5] is forgotten with the next publication, and follows again with the next subscriber", async () => {
     const channel = newChannel("ring");
     const variant = new Variant(gatewayPlace(), awake);
     const socket = await variant.connect(channel, "ada", { channels: [channel] });
@@ -87,7 +87,7 @@ describe("a gateway whose last subscriber leaves", () => {
     expect(await back.line()).toBe(pushLine(channel, "pub", '{"data":4,"offset":4}'));
   });
 
-  it("[L5] is forgotten by a channel that slept since, whose registry is durable", async () => {
+  it("[L5] is forgotten by a channel that hibernated since, whose registry is durable", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [
       await subscribePastJoin(lost, channel, "ada"),

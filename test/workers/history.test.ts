@@ -68,7 +68,7 @@ describe("the rows written in a Durable Object", () => {
     });
   });
 
-  it("[L5] are one for a gateway that registers and one when it is forgotten, none for what it is told", async () => {
+  it("[L5] are one for a gateway that registers and one when it is forgotten, none for its entries", async () => {
     await onFreshObject((sql) => {
       const channel = openChannel(sql, { options: withHistory });
       publish(channel, {}, 0);

@@ -32,7 +32,7 @@ describe("a call from an edge of the next release", () => {
     expect(removed).toBe('{"result":"{}"}');
   });
 
-  it("[V1] with a socket in a format that this one doesn't know is told to come later", async () => {
+  it("[V1] with a socket in a format that this one doesn't know is answered 503 with Retry-After", async () => {
     const handover = { v: 1, keepalive: "server", codec: "later" };
     const headers = {
       Upgrade: "websocket",

@@ -44,7 +44,7 @@ async function readTo(socket: TestSocket, ...texts: readonly string[]): Promise<
 describe.each([1, 2, 3, 4])(
   "publishers and subscribers everywhere, objects evicted at random (seed %i)",
   (seed) => {
-    it("[O1][O3] see one order: nobody misses one or hears one twice", async () => {
+    it("[O1][O3] see one order: none misses a publication or receives one twice", async () => {
       const random = new Random(seed);
       const next = (below: number): number => random.between(0, below - 1);
       const channel = newChannel("room");

@@ -42,7 +42,7 @@ describe.each([awake, evicted])("a user's personal channel, objects $name", (obj
     return socket;
   }
 
-  it("[C10] comes in the connect reply and is told to nobody else", async () => {
+  it("[C10] comes in the connect reply and reaches no other connection", async () => {
     const [home, ada] = [newChannel(""), crypto.randomUUID()];
     const personal = `room:#${ada}`;
     const other = await connect(here, home, crypto.randomUUID());

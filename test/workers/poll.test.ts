@@ -87,7 +87,7 @@ describe("a long poll", () => {
     await connectedClient(channel, 0);
   });
 
-  it("[T9] is nobody's presence, and nobody hears of it", async () => {
+  it("[T9] causes no presence, join or leave", async () => {
     const channel = newChannel("open");
     const { epoch } = await publish(channel, 1);
     const observer = await TestSocket.subscribe(channel, "ada");
@@ -142,7 +142,7 @@ describe("a long poll", () => {
     expect(answer).toMatchObject({ status: 200, cache: fleeting });
   });
 
-  it("[T9] what stands at an offset in whichever epoch is kept by nobody", async () => {
+  it("[T9] a response without an epoch isn't cached", async () => {
     const channel = newChannel("open");
     await publish(channel, 1);
     expect(await poll(channel, "?offset=0")).toMatchObject({ status: 200, cache: fleeting });
@@ -157,7 +157,7 @@ describe("a long poll", () => {
     });
   });
 
-  it("[T9] is told when the channel keeps nothing that could be polled", async () => {
+  it("[T9] is refused if the channel has no history", async () => {
     const bearer = { Authorization: `Bearer ${await token({ sub: "ada" })}` };
     expect(await poll(newChannel("plain"), "", bearer)).toMatchObject({
       status: 404,

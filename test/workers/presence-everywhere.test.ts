@@ -36,7 +36,7 @@ describe.each([awake, evicted])(
       await objectState.betweenSteps(everywhere.map((place) => place.holder(channel)));
     }
 
-    it("[P1][G6] has everybody present once, to the API and to clients wherever they are", async () => {
+    it("[P1][G6] lists every client once, to the API and to clients in every place", async () => {
       const channel = newChannel("plain");
       const members = await gather(channel, variants);
       const clients = members.map(({ socket }) => socket.client).toSorted();
@@ -67,7 +67,7 @@ describe.each([awake, evicted])(
       }
     });
 
-    it("[P1] has nobody present who left, in whatever way", async () => {
+    it("[P1] lists no client that left, in whatever way", async () => {
       const channel = newChannel("plain");
       const members = await gather(channel, variants);
       await pause(channel);

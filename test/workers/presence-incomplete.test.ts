@@ -48,7 +48,7 @@ describe("presence with a gateway that", () => {
     }
   });
 
-  it("[G6] hangs is incomplete after 3 s, wherever one asks, and nobody waits longer", async () => {
+  it("[G6] hangs is incomplete after 3 s, for requests in every place, and none waits longer", async () => {
     const channel = newChannel("plain");
     await near.subscribe(channel, "ada");
     const [bob, cyd] = [await far.subscribe(channel, "bob"), await own.subscribe(channel, "cyd")];

@@ -23,7 +23,7 @@ async function costOf(channel: string, step: () => Promise<unknown>): Promise<nu
 describe.each(["room", "plain"])("the gateways that follow a channel (%s)", (namespace) => {
   const perPublication = namespace === "room" ? 1 : 0;
 
-  it("[L5] cost a row each when they come and when they go, and none for what they are told", async () => {
+  it("[L5] cost a row each when they register and when they are forgotten, and none for entries", async () => {
     const channel = newChannel(namespace);
     const sockets: TestSocket[] = [];
     const [first, ...others] = variants;
@@ -53,7 +53,7 @@ describe.each(["room", "plain"])("the gateways that follow a channel (%s)", (nam
     expect(await gatewayRows(channel)).toStrictEqual([`${channel}/0`]);
   });
 
-  it("[L5] are remembered by a channel that slept, which writes nothing for that", async () => {
+  it("[L5] are known to a channel after hibernation, which writes nothing for that", async () => {
     const channel = newChannel(namespace);
     const sockets: TestSocket[] = [];
     for (const variant of variants) sockets.push(await variant.subscribe(channel, "ada"));

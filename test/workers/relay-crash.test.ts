@@ -60,7 +60,7 @@ describe.each(variants)(
       ]);
     });
 
-    it("[L3] is found out with the next publication, too: the gateway reads what is missing before it", async () => {
+    it("[L3] is noticed with the next publication, too: the gateway reads the missing ones before it", async () => {
       const channel = newChannel("room");
       const socket = await subscribePastJoin(variant, channel, "ada");
       await publish(channel, 1);
@@ -78,7 +78,7 @@ describe.each(variants)(
       expect(await socket.unread()).toStrictEqual([]);
     });
 
-    it("[L3] tells its subscribers that they lost the stream, when the history has no more of what is missing", async () => {
+    it("[L3] signals insufficient state to the subscribers if the history has no more of the missing publications", async () => {
       const channel = newChannel("room");
       const socket = await subscribePastJoin(variant, channel, "ada");
       const { epoch } = await publish(channel, 1);
@@ -98,7 +98,7 @@ describe.each(variants)(
       });
     });
 
-    it("[L1] and tells something late that the next instance made up for, tells it nobody twice", async () => {
+    it("[L1] and delivers late an entry that the next instance repaired, delivers nothing twice", async () => {
       const channel = newChannel("room");
       const socket = await subscribePastJoin(variant, channel, "ada");
       await publish(channel, 1);
@@ -122,7 +122,7 @@ describe.each(variants)(
       ]);
     });
 
-    it("[L4] after delivery and before it heard of that delivers nothing twice", async () => {
+    it("[L4] after delivery and before its answer delivers nothing twice", async () => {
       const channel = newChannel("room");
       const socket = await subscribePastJoin(variant, channel, "ada");
       await watchedRelay.settled();
@@ -142,7 +142,7 @@ describe.each(variants)(
       ]);
     });
 
-    it("[L4][R2] loses nothing either when the gateway slept meanwhile, and its clients come and go", async () => {
+    it("[L4][R2] loses nothing either if the gateway hibernated meanwhile, and its clients reconnect", async () => {
       const channel = newChannel("room");
       const [ada, bob] = [
         await subscribePastJoin(variant, channel, "ada"),
@@ -169,7 +169,7 @@ describe.each(variants)(
 );
 
 describe("the alarm for a crash", () => {
-  it("[L4] is set once in 8 s, however many publications there are, and asks nobody when all is well", async () => {
+  it("[L4] is set once in 8 s, however many publications there are, and calls no gateway without a reason", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const channel = newChannel("room");
     const variant = new Variant(gatewayPlace(), awake);
@@ -226,7 +226,7 @@ describe("the alarm for a crash", () => {
     expect(await socket.unread()).toStrictEqual([]);
   });
 
-  it("[L4] isn't set for a channel that nobody relays, nor for one without history", async () => {
+  it("[L4] isn't set for a channel without gateways, nor for one without history", async () => {
     const [alone, plain] = [newChannel("room"), newChannel("plain")];
     await publish(alone, 1);
     const variant = new Variant(gatewayPlace(), awake);

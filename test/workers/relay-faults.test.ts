@@ -92,7 +92,7 @@ describe("a call to a gateway that is", () => {
     },
   );
 
-  it("[L2] slow doesn't slow the others, and what happens meanwhile shares the next call", async () => {
+  it("[L2] slow doesn't slow the others, and later entries share the next call", async () => {
     const channel = newChannel("room");
     const [one, other] = [
       await subscribePastJoin(near, channel, "ada"),

@@ -30,9 +30,9 @@ async function cursorHolders({ place }: Variant, channel: string): Promise<reado
   return attachments.filter(({ kept }) => kept !== undefined).map(({ client }) => client);
 }
 
-describe.each(variants)("a gateway that slept, with $place.name", (variant) => {
+describe.each(variants)("a gateway after hibernation, with $place.name", (variant) => {
   it.each(["room", "plain"])(
-    "[L7] knows how far it was, though the channel's memory is cold too: nothing twice, and no loss told (%s)",
+    "[L7] knows its cursor, although the channel hibernated too: nothing twice, and no signal (%s)",
     async (namespace) => {
       const channel = newChannel(namespace);
       const sockets = [];
@@ -72,7 +72,7 @@ describe.each(variants)("a gateway that slept, with $place.name", (variant) => {
     expect(await bob.unread()).toStrictEqual([pushLine(channel, "pub", '{"data":2,"offset":2}')]);
   });
 
-  it("[L7][L4] reads what it missed, when the channel crashed before it was told", async () => {
+  it("[L7][L4] reads the missed publications if the channel crashed before the delivery", async () => {
     const channel = newChannel("room");
     const socket = await subscribePastJoin(variant, channel, "ada");
     await publish(channel, 1);
@@ -91,7 +91,7 @@ describe.each(variants)("a gateway that slept, with $place.name", (variant) => {
     expect(await socket.unread()).toStrictEqual([]);
   });
 
-  it("[L7][L3] tells its subscribers that they lost the stream, when nobody knows how far it was", async () => {
+  it("[L7][L3] signals insufficient state to its subscribers if its cursor is unknown", async () => {
     const channel = newChannel("room");
     const socket = await subscribePastJoin(variant, channel, "ada");
     const { epoch } = await publish(channel, 1);
@@ -109,8 +109,8 @@ describe.each(variants)("a gateway that slept, with $place.name", (variant) => {
   });
 });
 
-describe("a gateway that slept, with subscriptions of the server's", () => {
-  it("[L7][L3] closes them with 3010 when nobody knows how far it was", async () => {
+describe("a gateway after hibernation, with server-side subscriptions", () => {
+  it("[L7][L3] closes them with 3010 if its cursor is unknown", async () => {
     const channel = newChannel("room");
     const variant = new Variant(gatewayPlace(), awake);
     const socket = await variant.connect(channel, "ada", { channels: [channel] });

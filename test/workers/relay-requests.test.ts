@@ -46,7 +46,7 @@ describe.each([
     expect(publications).toStrictEqual([pushLine(channel, "pub", '{"data":2,"offset":2}')]);
   });
 
-  it("[L1] isn't made again for a publish: its client is told that nobody knows", async () => {
+  it("[L1] isn't repeated for a publish: its client is answered 100", async () => {
     const channel = newChannel("room");
     const socket = await subscribePastJoin(variant, channel, "ada");
     await socket.unread();
@@ -60,7 +60,7 @@ describe.each([
     expect(await keptData(channel)).toHaveLength(carryOut ? 1 : 0);
   });
 
-  it("[O5][L1] is made again for a leave, which the others hear of", async () => {
+  it("[O5][L1] is repeated for a leave, which the others receive", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [
       await subscribePastJoin(variant, channel, "ada"),
@@ -75,7 +75,7 @@ describe.each([
 
 describe("an answer to a subscribe that is late", () => {
   it.each(["room", "plain"])(
-    "[O3] hides nothing of what the channel told meanwhile (%s)",
+    "[O3] hides no entry that the channel delivered meanwhile (%s)",
     async (namespace) => {
       const channel = newChannel(namespace);
       const socket = await variant.connect(channel, "ada");
@@ -102,8 +102,8 @@ describe("an answer to a subscribe that is late", () => {
   );
 });
 
-describe("an answer to a gateway that reads what it missed, and is late", () => {
-  it("[L3][O1] comes before what the channel told meanwhile, of which nothing is lost", async () => {
+describe("a late answer to a gateway that reads missed publications", () => {
+  it("[L3][O1] comes before the entries that the channel delivered meanwhile, of which none is lost", async () => {
     const channel = newChannel("room");
     const socket = await subscribePastJoin(variant, channel, "ada");
     await publish(channel, 1);

@@ -4,7 +4,7 @@ import { newChannel } from "./new-channel.ts";
 import { variants } from "./variant.ts";
 import { token } from "./sign-token.ts";
 
-describe.each(variants)("what a client may do on $name", (variant) => {
+describe.each(variants)("the permissions of a client on $name", (variant) => {
   it("[A1][A4] is refused where nothing opens the channel, and opened by its own token only", async () => {
     const channel = newChannel("closed");
     const claims = { sub: "ada", channel };

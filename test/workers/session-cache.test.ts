@@ -50,7 +50,7 @@ describe.each(variants)("cache recovery on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[O3] goes on live after it, with what is next and nothing twice", async () => {
+  it("[O3] continues live after it, with the next publication and nothing twice", async () => {
     const channel = newChannel("latest");
     await publish(channel, 1);
     const { epoch } = await publish(channel, 2);

@@ -52,7 +52,7 @@ describe.each(variants)("a subscription on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[O4] hears its own publication before the publish is answered", async () => {
+  it("[O4] receives its own publication before the publish is answered", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [
       await subscribePastJoin(variant, channel, "ada"),

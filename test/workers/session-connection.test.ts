@@ -150,7 +150,7 @@ describe.each(variants)("a connection on $name", (variant) => {
     }
   });
 
-  it("[W1] answers or closes for what there is not, as Centrifugo does", async () => {
+  it("[W1] answers or closes for unavailable commands, as Centrifugo does", async () => {
     const channel = newChannel("room");
     const socket = await variant.connect(channel, "ada");
     await variant.betweenSteps(channel);

@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 describe.each(variants)("a subscription with a token, on $name", (variant) => {
-  it("[C5] ends with push 2501 a while after its token's end, and its leave is told", async () => {
+  it("[C5] ends with push 2501 after its token's end and the delay, and its leave is announced", async () => {
     const channel = newChannel("room");
     const bob = await subscribePastJoin(variant, channel, "bob");
     const ada = await variant.connect(channel, "ada", {}, "?keepalive=client");

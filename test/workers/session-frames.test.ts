@@ -47,7 +47,7 @@ describe.each(variants)("a frame on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[O6] has what it asks of one channel answered in order, whoever answers", async () => {
+  it("[O6] has its commands for one channel answered in order, whichever object answers", async () => {
     const channel = newChannel("room");
     const socket = await variant.open(channel);
     await variant.betweenSteps(channel);
@@ -237,7 +237,7 @@ describe("a frame on a channel's socket", () => {
     expect(await keptData(channel)).toHaveLength(1);
   });
 
-  it("[C8] has what is before its fault answered, publications too", async () => {
+  it("[C8] has the commands before the malformed one answered, publications too", async () => {
     const channel = newChannel("room");
     const socket = await TestSocket.subscribe(channel, "ada");
     await socket.line(); // its own join

@@ -13,8 +13,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each(awakeVariants)("an object that sleeps with $place.name", (variant) => {
-  it("[S2] is woken by a publish and delivers it to everybody", async () => {
+describe.each(awakeVariants)("an object that hibernates with $place.name", (variant) => {
+  it("[S2] is woken by a publish and delivers it to all subscribers", async () => {
     const channel = newChannel("plain");
     const sockets = [
       await variant.subscribe(channel, "ada"),
@@ -30,7 +30,7 @@ describe.each(awakeVariants)("an object that sleeps with $place.name", (variant)
     expect(await other?.unread()).toStrictEqual([]);
   });
 
-  it("[S2] hears of everybody who left in the meantime, and tells each leave once", async () => {
+  it("[S2] notices every client that left in the meantime, and announces each leave once", async () => {
     const channel = newChannel("room");
     const stayed = await variant.subscribe(channel, "stayed");
     await stayed.line(); // its own join
@@ -93,7 +93,7 @@ describe.each(awakeVariants)("a session that we closed on $place.name", (variant
     expect(await keptData(channel)).toStrictEqual(["1"]);
   });
 
-  it("[S4][B5] takes nobody's place", async () => {
+  it("[S4][B5] doesn't count towards the connection limit", async () => {
     const channel = newChannel("plain");
     const holder = variant.place.holder(channel);
     for (let count = 0; count < testConfig.client.connection_limit; count++) {

@@ -32,7 +32,7 @@ describe.each(gatewayVariants)("many channels on $name", (variant) => {
     await variant.betweenSteps(room, plain, other);
   });
 
-  it("[G5] are left one by one, and the rest goes on", async () => {
+  it("[G5] are left one by one, and the rest continues", async () => {
     const [home, left, kept] = [newChannel("plain"), newChannel("room"), newChannel("plain")];
     const socket = await variant.connect(home, "ada");
     const observer = await variant.connect(home, "bob");
@@ -58,7 +58,7 @@ describe.each(gatewayVariants)("many channels on $name", (variant) => {
     await variant.betweenSteps(home, left, kept);
   });
 
-  it("[O5] are all left when the socket closes, also after sleep", async () => {
+  it("[O5] are all left when the socket closes, also after hibernation", async () => {
     const [home, ...channels] = [newChannel("room"), newChannel("room"), newChannel("room")];
     const [ada, bob] = [await variant.connect(home, "ada"), await variant.connect(home, "bob")];
     for (const [index, channel] of [home, ...channels].entries()) {

@@ -7,8 +7,8 @@ import type { Holder } from "./place.ts";
 import { subscribePastJoin, infoJson, pushLine } from "./presence-pushes.ts";
 import { variants } from "./variant.ts";
 
-describe.each(variants)("who comes and goes on $name", (variant) => {
-  it("[P1] sees who is subscribed", async () => {
+describe.each(variants)("joins and leaves on $name", (variant) => {
+  it("[P1] sees the subscribed clients", async () => {
     const channel = newChannel("room");
     const ada = await subscribePastJoin(variant, channel, "ada");
     await variant.connect(channel, "not-subscribed");
@@ -25,7 +25,7 @@ describe.each(variants)("who comes and goes on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[O5] tells its join after its reply, and its leave once: at unsubscribe", async () => {
+  it("[O5] announces its join after its reply, and its leave once: at unsubscribe", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [
       await subscribePastJoin(variant, channel, "ada"),
@@ -52,7 +52,7 @@ describe.each(variants)("who comes and goes on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[O5][S2] tells its leave once when its socket closes, also an object that slept", async () => {
+  it("[O5][S2] announces its leave once when its socket closes, also after hibernation", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [
       await subscribePastJoin(variant, channel, "ada"),
@@ -69,7 +69,7 @@ describe.each(variants)("who comes and goes on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[O5][S2] tells its leave once when its socket is lost without a word", async () => {
+  it("[O5][S2] announces its leave once when its socket is lost without a close frame", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [
       await subscribePastJoin(variant, channel, "ada"),
@@ -85,7 +85,7 @@ describe.each(variants)("who comes and goes on $name", (variant) => {
     expect(await ada.unread()).toStrictEqual([]);
   });
 
-  it("[O5][S4] tells its leave once when we close it", async () => {
+  it("[O5][S4] announces its leave once when the server closes it", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [
       await subscribePastJoin(variant, channel, "ada"),

@@ -4,7 +4,7 @@ import { newChannel } from "./new-channel.ts";
 import { variants } from "./variant.ts";
 
 describe.each(variants)("a subscription that was away, on $name", (variant) => {
-  it("[R2][R3] recovers what it missed, without a hole, and nothing when it missed nothing", async () => {
+  it("[R2][R3] recovers the missed publications, without a hole, and none if it missed none", async () => {
     const channel = newChannel("room");
     const { epoch } = await publish(channel, 1);
     await publish(channel, 2);

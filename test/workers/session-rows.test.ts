@@ -108,7 +108,7 @@ describe("a session too large for an attachment", () => {
     expect(await rowsOf(holder)).toStrictEqual([]);
   });
 
-  it("[G2] remembers what the token of an upgrade asks for until connect, however much it is", async () => {
+  it("[G2] keeps the claims of an upgrade's token until connect, however large they are", async () => {
     const home = newChannel("plain");
     const holder = variant.place.holder(home);
     const channels = Array.from({ length: limits.channelLimitDefault }, (_, index) =>

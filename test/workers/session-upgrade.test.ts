@@ -97,7 +97,7 @@ describe("an upgrade", () => {
     });
   });
 
-  it("[A6] is open to an allowed origin and to whoever sends none", async () => {
+  it("[A6] is open to an allowed origin and to a client without one", async () => {
     const headers = { Origin: "https://app.example.com" };
     expect((await upgrade(newChannel("room"), "", headers)).status).toBe(101);
     expect((await upgrade(newChannel("room"))).status).toBe(101);
@@ -148,7 +148,7 @@ describe.each(variants)("a token at the upgrade to $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[A3] isn't the user's whose token the connect brings: 3500", async () => {
+  it("[A3] with another user than the connect's token closes 3500", async () => {
     const channel = newChannel("plain");
     const socket = await variant.open(channel, `?token=${await token({ sub: "ada" })}`);
     await variant.betweenSteps(channel);

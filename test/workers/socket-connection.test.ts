@@ -15,7 +15,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a socket on a runtime that doesn't tell what is buffered", () => {
+describe("a socket on a runtime without bufferedAmount", () => {
   it("[F4] is behind beyond all measure once it was sent 32 MiB and said nothing", async () => {
     const channel = newChannel("plain");
     const peer = await TestSocket.open(channel);
@@ -36,7 +36,7 @@ describe("a socket on a runtime that doesn't tell what is buffered", () => {
   });
 });
 
-describe("a socket whose client pings by itself", () => {
+describe("a socket with client-driven keep-alive", () => {
   it("[K4] is alive as long as it says anything, and gone when it doesn't", async () => {
     const channel = newChannel("plain");
     const socket = await TestSocket.open(channel, "?keepalive=client");

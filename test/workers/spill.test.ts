@@ -14,8 +14,8 @@ function socketCount(holder: Holder): Promise<number> {
   );
 }
 
-describe("a channel whose object is full", () => {
-  it("[G4] goes on in a gateway of its own at the same address, and nobody can tell who is where", async () => {
+describe("a channel with a full object", () => {
+  it("[G4] continues in a gateway of its own at the same address, and clients can't tell the difference", async () => {
     const channel = newChannel("room");
     const limit = testConfig.client.connection_limit;
     const sockets: TestSocket[] = [];

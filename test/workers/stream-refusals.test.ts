@@ -143,7 +143,7 @@ describe.each(["/connection", "/channel/news"])("a stream of %s that is refused"
     expect(await answerOf(response)).toStrictEqual({ status: 401, body: "token expired" });
   });
 
-  it("[B5][T7] no object has room: 503, which a page can read", async () => {
+  it("[B5][T7] all objects are full: 503, which a page can read", async () => {
     const full = { status: 503, headers: { [fullHeader]: "1" } };
     const answer = async () => new Response("no room", full);
     const response = await fetchWith(

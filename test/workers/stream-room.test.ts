@@ -35,7 +35,7 @@ it("[B3][T3] readers that don't read hold no more of the edge together than memo
   for (const stream of streams) await stream.cancel();
 }, 30_000);
 
-it("[T3] whoever reads along isn't cut with them", async () => {
+it("[T3] a reader that keeps up isn't cut with them", async () => {
   const channel = newChannel("");
   const path = `/channel/${encodeURIComponent(channel)}/uni_http_stream`;
   const open = () => TestStream.open(path, { method: "POST", body: "{}" });

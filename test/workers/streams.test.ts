@@ -262,7 +262,7 @@ describe.each(endpoints)("at $name", ({ base, holder }) => {
     expect((await emulate(connect.session, connect.node, "{}")).status).toBe(204);
   });
 
-  it("[T2] a stream whose object is gone just ends, so that its client comes back", async () => {
+  it("[T2] a stream whose object is gone just ends, so that its client reconnects", async () => {
     const channel = newChannel("room");
     const stream = await TestStream.open(`${base(channel)}/http_stream`, {
       method: "POST",

@@ -47,7 +47,7 @@ describe.each(["/connection", "/channel/news"])("a handshake at %s", (base) => {
     expect(told).toStrictEqual([{ v: 1, keepalive: "server", ...codec }]);
   });
 
-  it("[T8] is for who only listens at uni_websocket", async () => {
+  it("[T8] is for unidirectional clients at uni_websocket", async () => {
     const told = await handedOver(`${base}/uni_websocket`);
     expect(told).toStrictEqual([{ v: 1, keepalive: "server", codec: "one_way" }]);
   });
