@@ -125,7 +125,7 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
     expect(subscription.offsets).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it("[D1] [D2] a document edited in steps arrives whole as patches, live, recovered and live again", async (test) => {
+  it("[D1] [D2] a document edited in steps arrives whole as deltas, live, recovered and live again", async (test) => {
     const channel = `document:${wire.name}`;
     const { network, subscription } = await server.subscribeBehind(test, wire, channel, {
       delta: "fossil",

@@ -32,7 +32,7 @@ describe("a session that the release before this one", () => {
     ["in Protobuf", sessionWith({}, { codec: "protobuf" })],
     ["of who only listens", sessionWith({}, { codec: "one_way" })],
     ["on a stream", sessionWith({}, { secret: "5" })],
-    ["with patches", sessionWith({ delta: true })],
+    ["with deltas", sessionWith({ delta: true })],
     ["with a filter", sessionWith({ filter })],
   ])("[V1] doesn't know isn't taken up there, so that its client comes back: %s", (_, snapshot) => {
     const { attachment } = writeSession(snapshot);

@@ -26,7 +26,7 @@ type Step =
   | {
       readonly type: "join";
       readonly codec: Codec;
-      readonly wants: "all" | "patches" | "a" | "b";
+      readonly wants: "all" | "deltas" | "a" | "b";
       readonly had: Payload | undefined;
     }
   | { readonly type: "leave"; readonly who: number }
@@ -51,7 +51,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant("join" as const),
       codec: fc.constantFrom(...codecs),
-      wants: fc.constantFrom("all" as const, "patches" as const, "a" as const, "b" as const),
+      wants: fc.constantFrom("all" as const, "deltas" as const, "a" as const, "b" as const),
       had: fc.option(payload, { nil: undefined }),
     }),
   },
@@ -80,7 +80,7 @@ function played(steps: readonly Step[], copies: number) {
         const traits =
           wants === "all"
             ? {}
-            : wants === "patches"
+            : wants === "deltas"
               ? { delta: true, had }
               : { filter: tagged(wants) };
         const members = Array.from({ length: copies }, () => ({
@@ -100,7 +100,7 @@ function played(steps: readonly Step[], copies: number) {
         const { data, tag, mayBePatch } = one;
         hub.publish({ data, offset: 1, tags: { t: tag }, mayBePatch });
         for (const { wants, members } of groups) {
-          if (wants !== "all" && wants !== "patches" && wants !== tag) continue;
+          if (wants !== "all" && wants !== "deltas" && wants !== tag) continue;
           for (const { wanted, codec } of members) wanted.push(asReceived(data, codec));
         }
         break;

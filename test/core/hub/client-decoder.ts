@@ -36,7 +36,8 @@ export class ClientDecoder {
   }
 
   #payload({ data, delta }: WirePublication): string {
-    if (this.#delta === undefined && delta) throw new Error("a patch that nobody asked for");
+    if (this.#delta === undefined && delta)
+      throw new Error("a delta without a negotiated delta type");
     if (data instanceof Uint8Array) {
       const whole = this.#delta?.receive({ data, delta }) ?? data;
       if (!(whole instanceof Uint8Array)) throw new Error("not bytes");

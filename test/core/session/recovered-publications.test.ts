@@ -17,13 +17,13 @@ const options = {
 };
 
 const recovering = `"recoverable":true,"recover":true,"epoch":"epoch1"`;
-const patches = `"delta":"fossil"`;
+const deltas = `"delta":"fossil"`;
 const wantsA = `"tf":{"key":"t","cmp":"eq","val":"a"}`;
 
 describe("recovered publications, for a delta subscriber", () => {
-  it("[D2] are one in full and then patches, and what comes live goes on from the last", () => {
+  it("[D2] are one in full and then deltas, and live publications continue from the last", () => {
     const fixture = published(4);
-    const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
+    const client = new Client(fixture, `${recovering},"offset":1,${deltas}`);
     expect(client.recovered).toBe(true);
     expect(client.patched).toStrictEqual([false, true, true]);
     send(fixture, 5);
@@ -39,7 +39,7 @@ describe("recovered publications, for a delta subscriber", () => {
     ["they weren't asked for", `"recoverable":true`, false],
   ])("[D2] are no base if %s: the next publication is in full", (_, asked, recovered) => {
     const fixture = published(4);
-    const client = new Client(fixture, `${asked},${patches}`);
+    const client = new Client(fixture, `${asked},${deltas}`);
     expect(client.recovered).toBe(recovered);
     expect(client.patched).toStrictEqual([]);
     send(fixture, 5);
@@ -49,19 +49,19 @@ describe("recovered publications, for a delta subscriber", () => {
     expect(client.received).toStrictEqual([5, 6].map(document));
   });
 
-  it("[D2] are patches of each other, whoever said that live ones may be none", () => {
+  it("[D2] are deltas of each other, even if live publications may not be deltas", () => {
     const fixture = published(4, { options: { ...options, delta_publish: false } });
-    const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
+    const client = new Client(fixture, `${recovering},"offset":1,${deltas}`);
     send(fixture, 5);
     client.listen();
     expect(client.patched).toStrictEqual([false, true, true, false]);
     expect(client.received).toStrictEqual([2, 3, 4, 5].map(document));
   });
 
-  it("[D2] [S2] are remembered in a sleep, and what comes then goes on from the last", () => {
+  it("[D2] [S2] are remembered in hibernation, and later publications continue from the last", () => {
     const fixture = published(4);
-    const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
-    const live = new Client(fixture, `"recoverable":true,${patches}`);
+    const client = new Client(fixture, `${recovering},"offset":1,${deltas}`);
+    const live = new Client(fixture, `"recoverable":true,${deltas}`);
     for (const number of [5, 6, 7]) {
       fixture.hibernate();
       send(fixture, number);
@@ -87,7 +87,7 @@ describe("recovered publications, for a delta subscriber", () => {
   ];
   it.each(gone)("[D2] [S2] are no base after hibernation if %s", (_, happens) => {
     const fixture = published(4);
-    const client = new Client(fixture, `${recovering},"offset":3,${patches}`);
+    const client = new Client(fixture, `${recovering},"offset":3,${deltas}`);
     happens(fixture);
     fixture.hibernate();
     send(fixture, 5);
@@ -99,7 +99,7 @@ describe("recovered publications, for a delta subscriber", () => {
 
   it("[D2] [S2] are no base after hibernation for a subscriber that got none of them", () => {
     const fixture = published(4);
-    const client = new Client(fixture, `"recoverable":true,${patches}`);
+    const client = new Client(fixture, `"recoverable":true,${deltas}`);
     fixture.hibernate();
     send(fixture, 5);
     client.listen();
@@ -109,12 +109,12 @@ describe("recovered publications, for a delta subscriber", () => {
 
   it("[D2] begin anew for a client that left and subscribes again", () => {
     const fixture = published(2);
-    const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
+    const client = new Client(fixture, `${recovering},"offset":1,${deltas}`);
     fixture.send(client.connection, `{"id":3,"unsubscribe":{"channel":"room"}}`);
     client.connection.takeSent();
     send(fixture, 3);
     expect(client.connection.takeSent()).toStrictEqual([]);
-    const again = new Client(fixture, `"recoverable":true,${patches}`, client.connection);
+    const again = new Client(fixture, `"recoverable":true,${deltas}`, client.connection);
     send(fixture, 4);
     again.listen();
     expect(again.patched).toStrictEqual([false]);
@@ -128,7 +128,7 @@ describe("recovered publications, for a delta subscriber", () => {
     const closed = published(3, {
       options: { ...options, allowed_delta_types: [], delta_publish: false },
     });
-    const refused = new Client(closed, `${recovering},"offset":1,${patches}`);
+    const refused = new Client(closed, `${recovering},"offset":1,${deltas}`);
     expect(refused.received).toStrictEqual([document(2), document(3)]);
   });
 });
@@ -148,7 +148,7 @@ describe("recovered publications that take more as strings than the channel meas
     const fixture = full();
     const plain = new Client(fixture, `${recovering},"offset":1`);
     expect(plain.received).toStrictEqual([quotes]);
-    const client = new Client(fixture, `${recovering},"offset":1,${patches}`);
+    const client = new Client(fixture, `${recovering},"offset":1,${deltas}`);
     expect([client.recovered, client.patched]).toStrictEqual([false, []]);
     fixture.publish(JSON.stringify([...quotes, 3]));
     client.listen();
@@ -159,7 +159,7 @@ describe("recovered publications that take more as strings than the channel meas
   it("[R5] are error 112 for a client that asked for it, without a subscription", () => {
     const fixture = full();
     const connection = fixture.connected();
-    const request = `{"channel":"room",${recovering},"offset":1,${patches},"flag":2}`;
+    const request = `{"channel":"room",${recovering},"offset":1,${deltas},"flag":2}`;
     expect(fixture.ask(connection, `{"id":2,"subscribe":${request}}`)).toStrictEqual([
       `{"id":2,"error":{"code":112,"message":"unrecoverable position"}}`,
     ]);
@@ -188,7 +188,7 @@ describe("recovered publications, for a subscriber with a filter", () => {
 
   it("[D3] are never deltas, because there may be others between them", () => {
     const fixture = published(6);
-    const client = new Client(fixture, `${recovering},"offset":1,${wantsA},${patches}`);
+    const client = new Client(fixture, `${recovering},"offset":1,${wantsA},${deltas}`);
     send(fixture, 7);
     client.listen();
     expect(client.patched).toStrictEqual([false, false, false]);
@@ -199,12 +199,7 @@ describe("recovered publications, for a subscriber with a filter", () => {
     const fixture = published(2);
     const token = subscriptionToken({ expireAtSeconds: startMs / 1000 + 60 });
     const filtering = new Client(fixture, wantsA, fixture.connected(), token);
-    const patched = new Client(
-      fixture,
-      `"recoverable":true,${patches}`,
-      fixture.connected(),
-      token,
-    );
+    const patched = new Client(fixture, `"recoverable":true,${deltas}`, fixture.connected(), token);
     const later = subscriptionToken({ expireAtSeconds: startMs / 1000 + 600 });
     for (const { connection } of [filtering, patched]) {
       fixture.send(connection, `{"id":4,"sub_refresh":{"channel":"room","token":"t"}}`, later);
@@ -223,7 +218,7 @@ describe("recovered publications, for a subscriber with a filter", () => {
 class Client {
   readonly connection: TestConnection;
   readonly recovered: boolean;
-  /** Payloads, and whether each came as a patch. */
+  /** Payloads, and whether each came as a delta. */
   readonly received: unknown[] = [];
   readonly patched: boolean[] = [];
   readonly #decoder: SdkDecoder | undefined;
