@@ -1,16 +1,16 @@
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ChannelCommand } from "../contract/channel-call.ts";
 
+/** One parsed command of the API. A broadcast has an entry for each channel, in the request's order. */
+export type ApiCommand =
+  | { readonly form: "single"; readonly method: ApiMethod; readonly entry: Entry }
+  | { readonly form: "broadcast"; readonly entries: readonly Entry[] };
+
 /** The methods that act on one channel. */
 export type SingleMethod = ChannelCommand["method"];
 
 /** The methods that are allowed in a batch and in the legacy form. `batch` itself can't be nested. */
 export type ApiMethod = SingleMethod | "broadcast";
-
-/** One parsed command of the API. A broadcast has an entry for each channel, in the request's order. */
-export type ApiCommand =
-  | { readonly form: "single"; readonly method: ApiMethod; readonly entry: Entry }
-  | { readonly form: "broadcast"; readonly entries: readonly Entry[] };
 
 /** One command for one channel, or the reason why no channel is called for it. */
 export type Entry = Call | Refused;

@@ -14,63 +14,6 @@ import type { Sql } from "../sql.ts";
 import type { HistoryEntry } from "./history-table.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 
-/** The ports and the configuration of a channel. */
-export interface ChannelSetup {
-  readonly name: string;
-  readonly options: ChannelOptions;
-  readonly client: ClientConfig;
-  readonly sql: Sql;
-  readonly newEpoch: () => string;
-  /** When this instance of the channel object began, ms since 1970. */
-  readonly instance: number;
-  readonly nowMs: number;
-}
-
-export type PublishOutcome =
-  /** The publication was accepted; the position is absent if it went without history. */
-  | { readonly outcome: "published"; readonly position?: StreamPosition }
-  /** Nothing was done: the idempotency key was published before (rule I1), or the version isn't newer (rule H9). */
-  | { readonly outcome: "suppressed"; readonly position?: StreamPosition }
-  /** Nothing was done; the same publish may succeed a little later (rule I4). */
-  | { readonly outcome: "too-many-keys" };
-
-export type HistoryOutcome =
-  | {
-      readonly outcome: "history";
-      readonly publications: readonly Publication[];
-      readonly position: StreamPosition;
-    }
-  | { readonly outcome: "not-available" }
-  | { readonly outcome: "unrecoverable-position" }
-  | { readonly outcome: "too-large" };
-
-export type SubscribeOutcome =
-  | {
-      readonly outcome: "subscribed";
-      /** Absent if the subscription keeps no position. */
-      readonly position?: StreamPosition;
-      readonly recovered: boolean;
-      readonly publications: readonly Publication[];
-    }
-  | { readonly outcome: "unrecoverable-position" };
-
-/** How a subscription begins. */
-export interface SubscribeOptions {
-  /** Whether the subscription keeps a position. */
-  readonly positioned: boolean;
-  /** The position up to which the subscriber has everything; absent if it recovers nothing. */
-  readonly since?: StreamPosition;
-  /**
-   * stream: recover every publication after `since`. cache: recover the newest publication, unless the subscriber is at
-   * the top (docs/protocol.md 2.4).
-   */
-  readonly mode: "stream" | "cache";
-  /**
-   * Whether to refuse a subscribe that can't recover, instead of beginning without the missed publications (rule R5).
-   */
-  readonly orFail: boolean;
-}
-
 /**
  * One channel: the aggregate that puts its publications in order and collects them (rules O1 to O3). A publish assigns
  * the offset, writes the row and hands the publication to the hub and to the relay, in one synchronous stretch that
@@ -410,6 +353,63 @@ export class Channel {
     this.#idempotency.release(this.#history.oldestRow, this.#history.epoch, nowMs);
     return this.#history.append(entry, nowMs);
   }
+}
+
+/** The ports and the configuration of a channel. */
+export interface ChannelSetup {
+  readonly name: string;
+  readonly options: ChannelOptions;
+  readonly client: ClientConfig;
+  readonly sql: Sql;
+  readonly newEpoch: () => string;
+  /** When this instance of the channel object began, ms since 1970. */
+  readonly instance: number;
+  readonly nowMs: number;
+}
+
+export type PublishOutcome =
+  /** The publication was accepted; the position is absent if it went without history. */
+  | { readonly outcome: "published"; readonly position?: StreamPosition }
+  /** Nothing was done: the idempotency key was published before (rule I1), or the version isn't newer (rule H9). */
+  | { readonly outcome: "suppressed"; readonly position?: StreamPosition }
+  /** Nothing was done; the same publish may succeed a little later (rule I4). */
+  | { readonly outcome: "too-many-keys" };
+
+export type HistoryOutcome =
+  | {
+      readonly outcome: "history";
+      readonly publications: readonly Publication[];
+      readonly position: StreamPosition;
+    }
+  | { readonly outcome: "not-available" }
+  | { readonly outcome: "unrecoverable-position" }
+  | { readonly outcome: "too-large" };
+
+export type SubscribeOutcome =
+  | {
+      readonly outcome: "subscribed";
+      /** Absent if the subscription keeps no position. */
+      readonly position?: StreamPosition;
+      readonly recovered: boolean;
+      readonly publications: readonly Publication[];
+    }
+  | { readonly outcome: "unrecoverable-position" };
+
+/** How a subscription begins. */
+export interface SubscribeOptions {
+  /** Whether the subscription keeps a position. */
+  readonly positioned: boolean;
+  /** The position up to which the subscriber has everything; absent if it recovers nothing. */
+  readonly since?: StreamPosition;
+  /**
+   * stream: recover every publication after `since`. cache: recover the newest publication, unless the subscriber is at
+   * the top (docs/protocol.md 2.4).
+   */
+  readonly mode: "stream" | "cache";
+  /**
+   * Whether to refuse a subscribe that can't recover, instead of beginning without the missed publications (rule R5).
+   */
+  readonly orFail: boolean;
 }
 
 /** The bytes of a push besides the publication and the channel's name. */

@@ -1,11 +1,5 @@
 import type { RelayBatch } from "../contract/relay-batch.ts";
 
-/** One call to a gateway. {@link Relay.answered} tells deliveries apart by identity: pass it the same object. */
-export interface Delivery {
-  readonly gateway: string;
-  readonly batch: RelayBatch;
-}
-
 /**
  * How far one gateway is, from the channel's side: the next entry, the call in flight, and the wait after failed calls.
  * One call is in flight at a time (rule L2). The relay decides when to call the gateway, and with which entries.
@@ -110,6 +104,12 @@ export class FollowerProgress {
     const untilMs = this.#failedAtMs + waitMs(this.#failures);
     return untilMs <= nowMs ? undefined : untilMs;
   }
+}
+
+/** One call to a gateway. {@link Relay.answered} tells deliveries apart by identity: pass it the same object. */
+export interface Delivery {
+  readonly gateway: string;
+  readonly batch: RelayBatch;
 }
 
 function waitMs(failures: number): number {

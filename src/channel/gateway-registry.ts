@@ -1,13 +1,6 @@
 import { columnText, type Sql } from "../sql.ts";
 import { storedTables } from "./stored-tables.ts";
 
-interface Row {
-  /** When the gateway registered or was last found to follow the channel, ms since 1970. */
-  readonly timeMs: number;
-  /** When to check a gateway that couldn't be reached, ms since 1970; undefined for a gateway that could. */
-  readonly retryAtMs: number | undefined;
-}
-
 /**
  * The gateways that follow a channel, in the table `gateway` (rule L5). The table is read once, when the object wakes.
  * From then on a row is written when a gateway registers, when it is forgotten and, rarely, in between: when a check
@@ -87,6 +80,13 @@ export class GatewayRegistry {
     this.#sql.run(upsert, gateway, row.timeMs, row.retryAtMs ?? null);
     this.#rows.set(gateway, row);
   }
+}
+
+interface Row {
+  /** When the gateway registered or was last found to follow the channel, ms since 1970. */
+  readonly timeMs: number;
+  /** When to check a gateway that couldn't be reached, ms since 1970; undefined for a gateway that could. */
+  readonly retryAtMs: number | undefined;
 }
 
 /** Without a rowid, the name is the table's only index, and a row costs one row written. */

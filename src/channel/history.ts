@@ -9,29 +9,6 @@ import {
   type Stream,
 } from "./history-table.ts";
 
-export interface HistoryOptions {
-  /** The number of publications that are kept; 0 switches the history off. */
-  readonly size: number;
-  /** How long after the newest publication all publications expire, ms (rule H4); 0 switches the history off. */
-  readonly ttlMs: number;
-  /** How long after the newest publication the epoch and the top offset may be deleted, too, ms (rule H6). */
-  readonly metaTtlMs: number;
-}
-
-/** A request for publications. `sinceOffset` is exclusive in both directions (rule H2). */
-export interface HistoryRange {
-  /** Absent: from the oldest publication on, or from the newest one if reversed. */
-  readonly sinceOffset?: number;
-  /** The largest number of publications to read. */
-  readonly limit: number;
-  readonly reverse: boolean;
-}
-
-export type HistoryRead =
-  | { readonly outcome: "read"; readonly publications: Publication[] }
-  /** The publications together are larger than the reader can take. */
-  | { readonly outcome: "too-large" };
-
 /**
  * A channel's stream: its epoch, its top offset and its newest publications (rules H1 to H11, docs/protocol.md 2.1).
  * The publications lie in a ring of rows, slot = offset % size, so that a publication costs exactly one row written:
@@ -252,3 +229,26 @@ export class History {
     return first > last ? undefined : { first, last };
   }
 }
+
+export interface HistoryOptions {
+  /** The number of publications that are kept; 0 switches the history off. */
+  readonly size: number;
+  /** How long after the newest publication all publications expire, ms (rule H4); 0 switches the history off. */
+  readonly ttlMs: number;
+  /** How long after the newest publication the epoch and the top offset may be deleted, too, ms (rule H6). */
+  readonly metaTtlMs: number;
+}
+
+/** A request for publications. `sinceOffset` is exclusive in both directions (rule H2). */
+export interface HistoryRange {
+  /** Absent: from the oldest publication on, or from the newest one if reversed. */
+  readonly sinceOffset?: number;
+  /** The largest number of publications to read. */
+  readonly limit: number;
+  readonly reverse: boolean;
+}
+
+export type HistoryRead =
+  | { readonly outcome: "read"; readonly publications: Publication[] }
+  /** The publications together are larger than the reader can take. */
+  | { readonly outcome: "too-large" };

@@ -5,32 +5,6 @@ import type { StoredKey } from "./history-table.ts";
 import { columnText, type Sql } from "../sql.ts";
 import { storedTables } from "./stored-tables.ts";
 
-/** The result of the first publish with a key; without a position if the publication went without history. */
-export interface FirstResult {
-  readonly position?: StreamPosition;
-}
-
-interface RingKey {
-  readonly offset: number;
-  readonly timeMs: number;
-}
-
-/** A key with a row of its own. */
-interface RetainedKey extends RingKey {
-  readonly slot: number;
-  readonly epoch: string;
-}
-
-/**
- * Rows of the ring that a former instance wrote and this one hasn't read: those at the offsets from `first` to `last`.
- */
-interface UnreadRows {
-  first: number;
-  last: number;
-  /** None of these rows is newer than this, ms since 1970. */
-  newestMs: number;
-}
-
 /**
  * Remembers which idempotency keys were published (rules I1 to I4).
  * A key is stored in the row of its publication and costs nothing more. Only a key younger than `limits.idempotencyMs`
@@ -260,6 +234,32 @@ export class Idempotency {
       else this.#freeSlots.push(entry.slot);
     }
   }
+}
+
+/** The result of the first publish with a key; without a position if the publication went without history. */
+export interface FirstResult {
+  readonly position?: StreamPosition;
+}
+
+interface RingKey {
+  readonly offset: number;
+  readonly timeMs: number;
+}
+
+/** A key with a row of its own. */
+interface RetainedKey extends RingKey {
+  readonly slot: number;
+  readonly epoch: string;
+}
+
+/**
+ * Rows of the ring that a former instance wrote and this one hasn't read: those at the offsets from `first` to `last`.
+ */
+interface UnreadRows {
+  first: number;
+  last: number;
+  /** None of these rows is newer than this, ms since 1970. */
+  newestMs: number;
 }
 
 const createTable = `CREATE TABLE spared_key (slot INTEGER PRIMARY KEY, key TEXT NOT NULL, offset INTEGER NOT NULL,

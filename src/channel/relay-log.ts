@@ -2,22 +2,6 @@ import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, entryBytes } from "../contract/relay-batch.ts";
 
-interface LoggedEntry {
-  readonly entry: RelayEntry;
-  readonly bytes: number;
-  /** The top after the entry; undefined on a channel without history. */
-  readonly top: StreamPosition | undefined;
-}
-
-/** The entries for one batch. */
-export interface LogSlice {
-  readonly entries: readonly RelayEntry[];
-  /** Whether no entry comes after these. */
-  readonly whole: boolean;
-  /** The top after the last of them; undefined on a channel without history, and if there are no entries. */
-  readonly top: StreamPosition | undefined;
-}
-
 /**
  * The numbered entries of one instance, from the first entry that some gateway hasn't taken. Beyond
  * `limits.relayLogEntriesMax` or `limits.relayLogBytesMax` the oldest entries are dropped (rule L2): a gateway that is
@@ -87,4 +71,20 @@ export class RelayLog {
     this.#logged.delete(this.#first);
     this.#first++;
   }
+}
+
+/** The entries for one batch. */
+export interface LogSlice {
+  readonly entries: readonly RelayEntry[];
+  /** Whether no entry comes after these. */
+  readonly whole: boolean;
+  /** The top after the last of them; undefined on a channel without history, and if there are no entries. */
+  readonly top: StreamPosition | undefined;
+}
+
+interface LoggedEntry {
+  readonly entry: RelayEntry;
+  readonly bytes: number;
+  /** The top after the entry; undefined on a channel without history. */
+  readonly top: StreamPosition | undefined;
 }

@@ -10,21 +10,6 @@ import {
 import type { GatewayRegistry } from "./gateway-registry.ts";
 import { type LogSlice, RelayLog } from "./relay-log.ts";
 
-export interface RelaySetup {
-  readonly channel: string;
-  /** When this instance of the channel object began, ms since 1970: later than every earlier instance. */
-  readonly instance: number;
-  readonly registry: GatewayRegistry;
-  /** Without history a gateway couldn't read entries after a crash, so no alarm is set to wake the object after one. */
-  readonly hasHistory: boolean;
-}
-
-export type FollowOutcome =
-  /** Every entry after `sequence` will be sent to the gateway. */
-  | { readonly outcome: "following"; readonly instance: number; readonly sequence: number }
-  /** `limits.relayGatewaysMax` gateways follow the channel already. */
-  | { readonly outcome: "full" };
-
 /**
  * The channel's side of the relay (rules L1 to L5): numbers the channel's entries, keeps them until all gateways have
  * taken them, and says which gateway is to be called with which entries. The platform makes the calls and reports the
@@ -244,6 +229,21 @@ export class Relay {
     this.#log.dropBefore(needed);
   }
 }
+
+export interface RelaySetup {
+  readonly channel: string;
+  /** When this instance of the channel object began, ms since 1970: later than every earlier instance. */
+  readonly instance: number;
+  readonly registry: GatewayRegistry;
+  /** Without history a gateway couldn't read entries after a crash, so no alarm is set to wake the object after one. */
+  readonly hasHistory: boolean;
+}
+
+export type FollowOutcome =
+  /** Every entry after `sequence` will be sent to the gateway. */
+  | { readonly outcome: "following"; readonly instance: number; readonly sequence: number }
+  /** `limits.relayGatewaysMax` gateways follow the channel already. */
+  | { readonly outcome: "full" };
 
 function requestCheck(progress: FollowerProgress): void {
   progress.mustCall = true;

@@ -1,9 +1,6 @@
 import { newestRow } from "./ring.ts";
 import type { Sql, SqlRow } from "../sql.ts";
 
-/** The tables that a channel object may have. The column `time` of each says when a row was stored, ms since 1970. */
-export type StoredTable = "stream" | "publication" | "spared_key" | "gateway";
-
 /**
  * The tables that exist. A waking object asks for them, because a table is made only when there is something to store.
  */
@@ -30,6 +27,9 @@ function newestTime(sql: Sql, table: StoredTable): SqlRow[string] | undefined {
   const size = Number(sql.rows("SELECT size FROM stream")[0]?.["size"]);
   return newestRow(sql, size)?.["time"];
 }
+
+/** The tables that a channel object may have. The column `time` of each says when a row was stored, ms since 1970. */
+export type StoredTable = "stream" | "publication" | "spared_key" | "gateway";
 
 const all = [
   "stream",

@@ -1,21 +1,6 @@
 /** The bytes of a block, the shortest match that is found: Fossil's own block size (docs/protocol.md 3.1). */
 export const blockBytes = 16;
 
-/**
- * The most places of the base that are compared with one place of the target. Hostile data have thousands of equal
- * hashes.
- */
-const candidatesMax = 8;
-
-const multiplier = 0x9e3779b1;
-/** The multiplier to the power of 15, modulo 2^32: the factor of a block's first byte in its hash. */
-const firstByteFactor = 0x6e8c7251;
-
-/** The work for a delta: bytes and table entries that were read. Tests read it, because a clock isn't reliable. */
-export interface DeltaWork {
-  steps: number;
-}
-
 /** An index of the blocks of a part of the base, by hash. It takes half a byte to a byte for each byte of that part. */
 export class BlockIndex {
   readonly #base: Uint8Array;
@@ -100,6 +85,11 @@ export class BlockIndex {
   }
 }
 
+/** The work for a delta: bytes and table entries that were read. Tests read it, because a clock isn't reliable. */
+export interface DeltaWork {
+  steps: number;
+}
+
 /** Mixes a rolled hash, whose high bits hardly depend on the block's last byte, so that they depend on all bytes. */
 export function spread(hash: number): number {
   return Math.imul(hash, multiplier);
@@ -119,6 +109,16 @@ export function rollHash(hash: number, bytes: Uint8Array, at: number): number {
   const rest = hash - Math.imul(bytes[at] ?? 0, firstByteFactor);
   return (Math.imul(rest, multiplier) + (bytes[at + blockBytes] ?? 0)) | 0;
 }
+
+/**
+ * The most places of the base that are compared with one place of the target. Hostile data have thousands of equal
+ * hashes.
+ */
+const candidatesMax = 8;
+
+const multiplier = 0x9e3779b1;
+/** The multiplier to the power of 15, modulo 2^32: the factor of a block's first byte in its hash. */
+const firstByteFactor = 0x6e8c7251;
 
 /** A part of the target that is in the base as well. */
 export interface Copy {

@@ -3,25 +3,6 @@ import { type RelayBatch, type RelayEntry, entryBytes } from "../contract/relay-
 import type { Cursor } from "../contract/session-snapshot.ts";
 import { sameStream } from "./cursor.ts";
 
-/** What a batch brings to a gateway. */
-type SortedBatch =
-  | {
-      readonly outcome: "sorted";
-      /** The gateway's cursor once it has passed on the entries. */
-      readonly cursor: Cursor;
-      /** The new entries, in order. */
-      readonly entries: readonly RelayEntry[];
-      /**
-       * The part of the batch that must wait because publications before it are missing. It may have no entries and
-       * tell only of the top.
-       */
-      readonly rest?: RelayBatch;
-      /** Whether a removal of the history may be among entries that the gateway never got. */
-      readonly skipped: boolean;
-    }
-  /** Entries are missing and can't be read, or it is unknown whether any are missing. */
-  | { readonly outcome: "insufficient-state" };
-
 /**
  * Finds the new entries of a batch (rule L1). The numbers tell which entries the gateway has taken already. With
  * history, the offsets tell which publications are missing, and these can be read. Without history, a missing number
@@ -56,6 +37,25 @@ export function sortBatch(batch: RelayBatch, cursor: Cursor): SortedBatch {
     skipped,
   };
 }
+
+/** What a batch brings to a gateway. */
+type SortedBatch =
+  | {
+      readonly outcome: "sorted";
+      /** The gateway's cursor once it has passed on the entries. */
+      readonly cursor: Cursor;
+      /** The new entries, in order. */
+      readonly entries: readonly RelayEntry[];
+      /**
+       * The part of the batch that must wait because publications before it are missing. It may have no entries and
+       * tell only of the top.
+       */
+      readonly rest?: RelayBatch;
+      /** Whether a removal of the history may be among entries that the gateway never got. */
+      readonly skipped: boolean;
+    }
+  /** Entries are missing and can't be read, or it is unknown whether any are missing. */
+  | { readonly outcome: "insufficient-state" };
 
 /** Of the entries of an earlier instance, only publications still count, if their offsets say that they are new. */
 function sortOlder(batch: RelayBatch, cursor: Cursor): SortedBatch {

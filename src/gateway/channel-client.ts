@@ -7,27 +7,6 @@ import {
   type RelayRequest,
 } from "../contract/relay-request.ts";
 
-/** How a gateway calls a channel object. */
-export interface ChannelClientPort {
-  /**
-   * Makes one call.
-   *
-   * @param done called once, later or at once; with undefined if the call failed, so that it is unknown whether it was
-   *             carried out. The port itself bounds the time that a call may take (rule B4)
-   */
-  call(
-    channel: string,
-    requests: readonly RelayRequest[],
-    done: (replies: RelayReplies | undefined) => void,
-  ): void;
-}
-
-/** A relay request, and the continuation that takes its reply. */
-export interface PendingRequest {
-  readonly request: RelayRequest;
-  readonly done: (reply: RelayReply) => void;
-}
-
 /**
  * A gateway's caller of one channel object: sends relay requests in the order in which they were made, and gives the
  * replies in that order (rule O6). One call is in flight at a time, and the requests that come meanwhile share the next
@@ -143,6 +122,27 @@ export class ChannelClient {
     this.#queue.putBack([...kept, ...sent.slice(before.length)]);
     for (const { givenUp, done } of before) if (givenUp !== undefined) done(givenUp);
   }
+}
+
+/** How a gateway calls a channel object. */
+export interface ChannelClientPort {
+  /**
+   * Makes one call.
+   *
+   * @param done called once, later or at once; with undefined if the call failed, so that it is unknown whether it was
+   *             carried out. The port itself bounds the time that a call may take (rule B4)
+   */
+  call(
+    channel: string,
+    requests: readonly RelayRequest[],
+    done: (replies: RelayReplies | undefined) => void,
+  ): void;
+}
+
+/** A relay request, and the continuation that takes its reply. */
+export interface PendingRequest {
+  readonly request: RelayRequest;
+  readonly done: (reply: RelayReply) => void;
 }
 
 /** It is unknown whether the request was carried out. It is repeated if a second execution does no harm. */

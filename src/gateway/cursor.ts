@@ -3,31 +3,6 @@ import type { Cursor } from "../contract/session-snapshot.ts";
 import type { RelayBatch } from "../contract/relay-batch.ts";
 import type { Subscription } from "../session/subscription.ts";
 
-/** Whether one cursor is further than another: by instance, then by sequence, then by offset. */
-export function isBeyond(one: Cursor, other: Cursor): boolean {
-  if (one.instance !== other.instance) return one.instance > other.instance;
-  if (one.sequence !== other.sequence) return one.sequence > other.sequence;
-  return (one.position?.offset ?? 0) > (other.position?.offset ?? 0);
-}
-
-/** The cursor of a gateway that has taken everything before this batch, and nothing of the batch. */
-export function cursorBefore({ instance, first, entries, top }: RelayBatch): Cursor {
-  const cursor = { instance, sequence: first - 1 };
-  if (top === undefined) return cursor;
-  for (const entry of entries) {
-    if (entry.type !== "publication" || entry.publication.offset === 0) continue;
-    return { ...cursor, position: { epoch: top.epoch, offset: entry.publication.offset - 1 } };
-  }
-  return { ...cursor, position: top };
-}
-
-/**
- * Whether two positions have the same epoch. An empty epoch isn't known yet, and isn't compared (docs/protocol.md 2.6).
- */
-export function sameStream(one: StreamPosition, other: StreamPosition): boolean {
-  return one.epoch === other.epoch || one.epoch === "" || other.epoch === "";
-}
-
 /**
  * Stores a gateway's cursor of a channel, so that it survives hibernation (rule L7). It is stored in the attachment of
  * one subscriber, the keeper, so that a batch costs one attachment and not one for each subscriber.
@@ -103,6 +78,31 @@ export class CursorKeeper {
     this.#refused?.delete(subscription);
     if (this.#refused?.size === 0) this.#refused = undefined;
   }
+}
+
+/** Whether one cursor is further than another: by instance, then by sequence, then by offset. */
+export function isBeyond(one: Cursor, other: Cursor): boolean {
+  if (one.instance !== other.instance) return one.instance > other.instance;
+  if (one.sequence !== other.sequence) return one.sequence > other.sequence;
+  return (one.position?.offset ?? 0) > (other.position?.offset ?? 0);
+}
+
+/** The cursor of a gateway that has taken everything before this batch, and nothing of the batch. */
+export function cursorBefore({ instance, first, entries, top }: RelayBatch): Cursor {
+  const cursor = { instance, sequence: first - 1 };
+  if (top === undefined) return cursor;
+  for (const entry of entries) {
+    if (entry.type !== "publication" || entry.publication.offset === 0) continue;
+    return { ...cursor, position: { epoch: top.epoch, offset: entry.publication.offset - 1 } };
+  }
+  return { ...cursor, position: top };
+}
+
+/**
+ * Whether two positions have the same epoch. An empty epoch isn't known yet, and isn't compared (docs/protocol.md 2.6).
+ */
+export function sameStream(one: StreamPosition, other: StreamPosition): boolean {
+  return one.epoch === other.epoch || one.epoch === "" || other.epoch === "";
 }
 
 function firstOf(count: number, subscriptions: Iterable<Subscription>): readonly Subscription[] {

@@ -1,26 +1,6 @@
 import type { JsonText } from "./json/text.ts";
 import type { Payload } from "./payload.ts";
 
-/** The client that published, joined or is present, as other clients see it (docs/protocol.md 1.3, ClientInfo). */
-export interface ClientInfo {
-  /** The `sub` of the connection token; "" for an anonymous connection. */
-  readonly user: string;
-  /** The ID of the connection, a UUID. */
-  readonly client: string;
-  /** The `info` of the connection token. */
-  readonly connInfo?: JsonText;
-  /** The `info` of the subscription token. */
-  readonly chanInfo?: JsonText;
-}
-
-/** A place in the order of a channel's publications. Offset 0 is the place before the first one. */
-export interface StreamPosition {
-  readonly offset: number;
-  readonly epoch: string;
-}
-
-export type Tags = Readonly<Record<string, string>>;
-
 /**
  * One message on a channel, as subscribers receive it. Gateways get it in relay batches, so two releases agree on its
  * fields.
@@ -45,3 +25,23 @@ export interface Publication {
   /** Whether `data` is a delta from the payload that the same subscriber got before (docs/protocol.md 3.1). */
   readonly delta?: boolean;
 }
+
+/** The client that published, joined or is present, as other clients see it (docs/protocol.md 1.3, ClientInfo). */
+export interface ClientInfo {
+  /** The `sub` of the connection token; "" for an anonymous connection. */
+  readonly user: string;
+  /** The ID of the connection, a UUID. */
+  readonly client: string;
+  /** The `info` of the connection token. */
+  readonly connInfo?: JsonText;
+  /** The `info` of the subscription token. */
+  readonly chanInfo?: JsonText;
+}
+
+/** A place in the order of a channel's publications. Offset 0 is the place before the first one. */
+export interface StreamPosition {
+  readonly offset: number;
+  readonly epoch: string;
+}
+
+export type Tags = Readonly<Record<string, string>>;

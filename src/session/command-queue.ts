@@ -28,16 +28,6 @@ import type { VerifiedTokens } from "./ports.ts";
  * object has thousands of connections.
  */
 
-/** A command with all that is needed to carry it out. */
-export interface ReceivedCommand {
-  readonly command: Command;
-  readonly tokens: VerifiedTokens;
-  /** When the command was received, ms since 1970. */
-  readonly nowMs: number;
-  /** Too much waits in the object already: a publish is refused (rule B6). */
-  readonly busy: boolean;
-}
-
 /**
  * The commands of one connection that wait for an earlier command (rule O6). A key is a channel, while a subscribe to
  * it is under way, or the connect, for which every command waits.
@@ -138,6 +128,16 @@ export class ReplyOrder {
       if (!this.#open.has(channel)) this.#emptied(channel);
     }
   }
+}
+
+/** A command with all that is needed to carry it out. */
+export interface ReceivedCommand {
+  readonly command: Command;
+  readonly tokens: VerifiedTokens;
+  /** When the command was received, ms since 1970. */
+  readonly nowMs: number;
+  /** Too much waits in the object already: a publish is refused (rule B6). */
+  readonly busy: boolean;
 }
 
 interface PendingReply {

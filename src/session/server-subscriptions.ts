@@ -6,12 +6,6 @@ import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import { type Requester, type Grant, grantServerSubscription } from "./grant.ts";
 
-/** A subscription that the server is about to make for a connection, with its channel. */
-export interface GrantedChannel {
-  readonly known: KnownChannel;
-  readonly grant: Grant;
-}
-
 /**
  * Grants a connection's server-side subscriptions: those that its token names, and the user's personal channel (rule
  * C9, docs/protocol.md 2.7).
@@ -42,6 +36,12 @@ export function grantServerSubscriptions(
     });
   }
   return { outcome: "granted", granted };
+}
+
+/** A subscription that the server is about to make for a connection, with its channel. */
+export interface GrantedChannel {
+  readonly known: KnownChannel;
+  readonly grant: Grant;
 }
 
 /** The names of the channels that {@link grantServerSubscriptions} grants. */

@@ -18,9 +18,6 @@ import { type ResolvedChannel, resolveChannel } from "../channel/channel-name.ts
 import { clientPublication } from "../channel/publication-request.ts";
 import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
 
-/** Asks all gateways which of their clients are present. `done` is called once, now or later (rule G6). */
-export type GatherPresence = (done: (others: GatheredPresence) => void) => void;
-
 /**
  * The channels of a session in a channel's own object: there is only that one (rule C6), and it replies at once. Except
  * for {@link find}, the methods expect the name of that channel.
@@ -140,6 +137,9 @@ export class SingleChannel implements Channels {
     return "asked";
   }
 }
+
+/** Asks all gateways which of their clients are present. `done` is called once, now or later (rule G6). */
+export type GatherPresence = (done: (others: GatheredPresence) => void) => void;
 
 function failed(error: ErrorCode): { readonly outcome: "failed"; readonly error: ErrorCode } {
   return { outcome: "failed", error };

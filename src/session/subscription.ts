@@ -10,27 +10,6 @@ import type {
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
 
-/** What a subscription needs of the session it belongs to. */
-export interface SubscriptionSession {
-  /** The session's replies, some of which may wait for collected publications of the channel (rule O4). */
-  readonly outbox: { flushed(channel: string): void };
-  /** Whether the session's attachment has room for one more cursor (rule L7). */
-  hasRoomForCursor(): boolean;
-  /** Saves the session, so that it survives hibernation (rule S1). */
-  save(): void;
-  /** Saves the session after the subscription has begun, or its grant has changed. */
-  subscriptionChanged(): void;
-  disconnect(code: DisconnectCode): void;
-  /** Ends the subscription, or the connection, because publications are missing and can't be read (rule L3). */
-  insufficientState(subscription: Subscription): void;
-}
-
-/** The socket of a subscription's session. */
-interface Socket {
-  send(frame: Message): void;
-  backlogBytes(): number;
-}
-
 /**
  * One session's subscription to one channel. The hub sends to it, and a gateway stores its cursor in it. A subscription
  * owns its grant, its cursor and the frames that wait for the subscribe reply; its session saves and disconnects.
@@ -218,6 +197,27 @@ export class Subscription implements Subscriber {
     this.#session.save();
     return fits;
   }
+}
+
+/** What a subscription needs of the session it belongs to. */
+export interface SubscriptionSession {
+  /** The session's replies, some of which may wait for collected publications of the channel (rule O4). */
+  readonly outbox: { flushed(channel: string): void };
+  /** Whether the session's attachment has room for one more cursor (rule L7). */
+  hasRoomForCursor(): boolean;
+  /** Saves the session, so that it survives hibernation (rule S1). */
+  save(): void;
+  /** Saves the session after the subscription has begun, or its grant has changed. */
+  subscriptionChanged(): void;
+  disconnect(code: DisconnectCode): void;
+  /** Ends the subscription, or the connection, because publications are missing and can't be read (rule L3). */
+  insufficientState(subscription: Subscription): void;
+}
+
+/** The socket of a subscription's session. */
+interface Socket {
+  send(frame: Message): void;
+  backlogBytes(): number;
 }
 
 /** What other clients are shown of a client: with the channel's info if it is subscribed, without otherwise. */

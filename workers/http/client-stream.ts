@@ -4,25 +4,6 @@ import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.t
 import { isConnected, type StreamFormat } from "../../src/transport/stream.ts";
 import { ByteQueue, StreamBudget } from "./stream-buffer.ts";
 
-/** The two ends of a client's stream. */
-interface ClientStreamSetup {
-  /** The socket to the object; not accepted yet. */
-  readonly socket: WebSocket;
-  /** The frame that came with the client's request. */
-  readonly first: string | Uint8Array;
-  readonly codec: Codec;
-  readonly format: StreamFormat;
-  readonly pingIntervalMs: number;
-  /**
-   * The interval in ms at which an idle stream is written to, so that a client that is gone is noticed; 0 for never.
-   */
-  readonly probeIntervalMs: number;
-  /** The bytes that may wait for the client, in addition to one frame. */
-  readonly queueMaxBytes: number;
-  /** The start of the request, ms since 1970. */
-  readonly startedAtMs: number;
-}
-
 /**
  * Passes the frames of an object's socket on to the HTTP stream of a client, until one of them ends (rules T1 and T2).
  * It pings the client, holds back errors (rule T5), and ends the stream of a client that doesn't read (rule T3). It
@@ -170,6 +151,25 @@ export class ClientStream {
     const { codec, format } = this.#setup;
     return format.encode(codec.encodePush({ type: "disconnect", code }));
   }
+}
+
+/** The two ends of a client's stream. */
+interface ClientStreamSetup {
+  /** The socket to the object; not accepted yet. */
+  readonly socket: WebSocket;
+  /** The frame that came with the client's request. */
+  readonly first: string | Uint8Array;
+  readonly codec: Codec;
+  readonly format: StreamFormat;
+  readonly pingIntervalMs: number;
+  /**
+   * The interval in ms at which an idle stream is written to, so that a client that is gone is noticed; 0 for never.
+   */
+  readonly probeIntervalMs: number;
+  /** The bytes that may wait for the client, in addition to one frame. */
+  readonly queueMaxBytes: number;
+  /** The start of the request, ms since 1970. */
+  readonly startedAtMs: number;
 }
 
 /** The budget of all streams of this isolate, for whatever object. */

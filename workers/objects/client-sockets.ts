@@ -20,23 +20,6 @@ import type { SessionRows } from "../platform/session-rows.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import { Client, type FrameHost } from "./client.ts";
 
-/** What the sockets need of the object that holds them. */
-export interface ClientSocketsSetup extends FrameHost {
-  readonly context: DurableObjectState;
-  readonly config: Config;
-  readonly newSession: (snapshot: SessionSnapshot, connection: Connection) => Session;
-  /** Whether the server makes subscriptions of its own here; then the token of an upgrade may name them (rule C9). */
-  readonly serverSubscriptions: boolean;
-  /** The one channel that sockets here are opened for; absent on a gateway for all channels. */
-  readonly channel?: string;
-  /** Whether the object holds so much that it refuses further sockets (rule G7). */
-  readonly nearlyFull: () => boolean;
-  /** Stores sessions that are too large for an attachment (rule G2); absent where sessions may not be. */
-  readonly rows?: SessionRows;
-  /** Called after each event of a client: sends what the event collected, and sets the alarm. */
-  readonly acted: (nowMs: number) => Promise<void>;
-}
-
 /**
  * The sockets of one object, of either kind, with a {@link Client} on each. It takes over sockets that the edge hands
  * over, finds the client of a frame, and sees to pings, expiries and silent clients. Everything may be discarded
@@ -240,6 +223,23 @@ export class ClientSockets {
     for (const { session } of this.#clients.values()) if (!session.closed) open++;
     return open;
   }
+}
+
+/** What the sockets need of the object that holds them. */
+export interface ClientSocketsSetup extends FrameHost {
+  readonly context: DurableObjectState;
+  readonly config: Config;
+  readonly newSession: (snapshot: SessionSnapshot, connection: Connection) => Session;
+  /** Whether the server makes subscriptions of its own here; then the token of an upgrade may name them (rule C9). */
+  readonly serverSubscriptions: boolean;
+  /** The one channel that sockets here are opened for; absent on a gateway for all channels. */
+  readonly channel?: string;
+  /** Whether the object holds so much that it refuses further sockets (rule G7). */
+  readonly nearlyFull: () => boolean;
+  /** Stores sessions that are too large for an attachment (rule G2); absent where sessions may not be. */
+  readonly rows?: SessionRows;
+  /** Called after each event of a client: sends what the event collected, and sets the alarm. */
+  readonly acted: (nowMs: number) => Promise<void>;
 }
 
 /**

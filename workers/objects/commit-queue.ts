@@ -1,10 +1,5 @@
 import { limits } from "../../src/limits.ts";
 
-export type JobOutcome<Result> =
-  | { readonly outcome: "done"; readonly result: Result }
-  /** Too much waits already: the job was not carried out, and never will be. */
-  | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
-
 /**
  * Drives a channel object's rounds of collect, commit and settle (rules B6, O2; see src/README.md): carries out all
  * jobs that wait, waits for the commit, and calls the owner to send what the jobs published. Jobs that come during a
@@ -75,6 +70,11 @@ export class CommitQueue {
     }
   }
 }
+
+export type JobOutcome<Result> =
+  | { readonly outcome: "done"; readonly result: Result }
+  /** Too much waits already: the job was not carried out, and never will be. */
+  | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
 
 /** What every job takes, besides its bytes. */
 const jobBytes = 1_024;

@@ -6,15 +6,6 @@ import type { Connection } from "../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
 import type { SessionRows } from "./session-rows.ts";
 
-/** What the sockets of an object share. */
-export interface SocketHost {
-  readonly context: DurableObjectState;
-  /** Stores sessions that are too large for an attachment (rule G2); absent where sessions may not be. */
-  readonly rows?: SessionRows;
-  /** Called after each {@link SocketConnection.save}, when the session has changed. */
-  readonly saved?: (socket: WebSocket) => void;
-}
-
 /**
  * A hibernatable socket as sessions use it. A socket that is closed already is no error: its close event is on the way.
  */
@@ -83,4 +74,13 @@ export class SocketConnection implements Connection {
   heard(nowMs: number): void {
     this.#frameAtMs = nowMs;
   }
+}
+
+/** What the sockets of an object share. */
+export interface SocketHost {
+  readonly context: DurableObjectState;
+  /** Stores sessions that are too large for an attachment (rule G2); absent where sessions may not be. */
+  readonly rows?: SessionRows;
+  /** Called after each {@link SocketConnection.save}, when the session has changed. */
+  readonly saved?: (socket: WebSocket) => void;
 }

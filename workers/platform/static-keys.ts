@@ -3,13 +3,6 @@ import { algorithmsOf, isSecretAlgorithm, type TokenAlgorithm } from "../../src/
 import type { TokenConfig } from "../../src/config/config.ts";
 import { algorithmNotAllowed, type FoundKeys, type TokenKeys, UsableKey } from "./token-keys.ts";
 
-/** The HMAC secrets of tokens; "" for none. */
-export interface TokenSecrets {
-  readonly current: string;
-  /** The secret before the current one, with which older tokens were signed. */
-  readonly previous: string;
-}
-
 /**
  * The keys from the configuration and the environment: secrets and public keys, each with its own algorithms (rule A2).
  */
@@ -56,6 +49,13 @@ export class StaticKeys implements TokenKeys {
     const key = await publicKey.for(algorithm);
     return key === undefined ? { outcome: "unavailable" } : { outcome: "found", keys: [key] };
   }
+}
+
+/** The HMAC secrets of tokens; "" for none. */
+export interface TokenSecrets {
+  readonly current: string;
+  /** The secret before the current one, with which older tokens were signed. */
+  readonly previous: string;
 }
 
 /** An empty secret counts as no secret, because an attacker could sign with it. */

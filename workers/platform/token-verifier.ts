@@ -14,15 +14,6 @@ import { fetchKeySet, KeySet } from "./key-set.ts";
 import { StaticKeys, type TokenSecrets } from "./static-keys.ts";
 import { algorithmNotAllowed, type TokenKeys } from "./token-keys.ts";
 
-/**
- * The secrets of both kinds of token; those of subscription tokens are used only if the configuration has a section for
- * them.
- */
-export interface VerifierSecrets {
-  readonly token: TokenSecrets;
-  readonly subscriptionToken: TokenSecrets;
-}
-
 /** Verifies all tokens, for the edge and for the objects (rule A2). It caches the keys that it fetches (rule A9). */
 export class TokenVerifier {
   readonly #connection: TokenPolicy;
@@ -52,6 +43,15 @@ export class TokenVerifier {
     const { keys, rules } = this.#subscription;
     return verify(token, keys, nowMs, (payload) => parseSubscriptionClaims(payload, rules, nowMs));
   }
+}
+
+/**
+ * The secrets of both kinds of token; those of subscription tokens are used only if the configuration has a section for
+ * them.
+ */
+export interface VerifierSecrets {
+  readonly token: TokenSecrets;
+  readonly subscriptionToken: TokenSecrets;
 }
 
 interface TokenPolicy {
