@@ -98,8 +98,8 @@ export const limits = {
    */
   attachmentBytesMax: 16_000,
   /**
-   * Of these, the bytes of the connection's claims: the user's ID and what others are shown. Larger claims are refused
-   * with 106, or with status 413 at the upgrade (rule B2).
+   * Of these, the bytes of the connection's claims: the user's ID and the info that other clients see. Larger claims
+   * are refused with 106, or with status 413 at the upgrade (rule B2).
    */
   sessionClaimsBytesMax: 8_192,
   /**
@@ -198,13 +198,14 @@ export const limits = {
    */
   relayGatewaysMax: 512,
   /**
-   * What a gateway holds of one channel's entries while it waits for an answer about that channel. Beyond it only the
-   * fact is kept that more came: the gateway reads it from the history or tells its subscribers (rule L3).
+   * The entries of one channel that a gateway holds while it waits for an answer about that channel, in bytes. Beyond
+   * it only the fact is kept that more came: the gateway reads it from the history or tells its subscribers (rule L3).
    */
   followerBufferBytesMax: 4_194_304,
   /**
-   * What the channels and subscriptions of a gateway take in memory together, roughly. This is half of what an object
-   * has. Beyond it a subscribe is answered 111; beyond half of it new connections go to another gateway (rule G7).
+   * The memory of the channels and subscriptions of a gateway together, roughly. This is half of the memory that an
+   * object has. Beyond it a subscribe is answered 111; beyond half of it new connections go to another gateway (rule
+   * G7).
    */
   gatewayHeldBytesMax: 67_108_864,
   /**
@@ -221,9 +222,9 @@ export const limits = {
   /** All replay buffers of a gateway. Beyond it the oldest are dropped, and recovering from them costs another read. */
   replayBudgetBytesMax: 16_777_216,
   /**
-   * Joins and leaves of a gateway's clients that wait to be passed to one channel object, and their bytes. Nobody
+   * Joins and leaves of a gateway's clients that wait to be passed to one channel object, and their bytes. No client
    * repeats them, so they have room of their own, for all connections of an object that come and go at once. Further
-   * ones are dropped without anybody being told (rule B1).
+   * ones are dropped, and no client is told (rule B1).
    */
   announcesWaitingMax: 65_536,
   announcesWaitingBytesMax: 16_777_216,

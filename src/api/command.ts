@@ -1,3 +1,8 @@
+/**
+ * The commands of the HTTP API, parsed but not carried out. One request has one command, or many of them in a batch or
+ * in the legacy form; one command has an entry for each channel that it names. The parsers of `src/api` make them, and
+ * `calls.ts` plans the calls for them.
+ */
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ChannelCommand } from "../contract/channel-call.ts";
 

@@ -91,7 +91,7 @@ export class Idempotency {
     return entry !== undefined && isYoung(entry, nowMs);
   }
 
-  /** Remembers a key that was written in the row at this offset. No row written. */
+  /** Remembers a key that was written in the row at this offset, and writes no row. */
   addRingKey(key: string, offset: number, timeMs: number): void {
     this.#ring.set(key, { offset, timeMs });
     this.#ringKeyAt.set(offset, key);

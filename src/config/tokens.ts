@@ -120,8 +120,8 @@ function hasEffect(config: TokenConfig): boolean {
 
 /**
  * Keys that came over an unencrypted connection could be an attacker's. The host must have a name, because an IP
- * address doesn't say who owns it. A host whose last label begins with a letter is never taken for an IP address
- * (WHATWG URL section 3.5).
+ * address doesn't name its owner. A host whose last label begins with a letter is never taken for an IP address (WHATWG
+ * URL section 3.5).
  */
 const endpointShape =
   /^(?:https:\/\/(?:[a-z\d][-\w]*\.)*[a-z](?:[-\w]*\w)?|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;

@@ -4,7 +4,9 @@ import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 
-/** Who a client is, and the phase of its connection. The names of the fields are stored in attachments (rule V1). */
+/**
+ * A client's identity, and the phase of its connection. The names of the fields are stored in attachments (rule V1).
+ */
 export interface SessionIdentity {
   /**
    * new: before connect. refused: connect was answered with an error, and no further command is answered (rule C4).

@@ -111,8 +111,8 @@ export function rollHash(hash: number, bytes: Uint8Array, at: number): number {
 }
 
 /**
- * The most places of the base that are compared with one place of the target. Hostile data have thousands of equal
- * hashes.
+ * The most places of the base that are compared with one place of the target. An attacker's data may have thousands of
+ * equal hashes.
  */
 const candidatesMax = 8;
 

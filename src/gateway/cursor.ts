@@ -1,3 +1,7 @@
+/**
+ * How far a gateway is with a channel (rule L7): the storage of its cursor, and the comparisons of cursors and
+ * positions. The type `Cursor` is in `src/contract/session-snapshot.ts`, because attachments store it.
+ */
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { Cursor } from "../contract/session-snapshot.ts";
 import type { RelayBatch } from "../contract/relay-batch.ts";
@@ -45,7 +49,8 @@ export class CursorKeeper {
   keep(cursor: Cursor, subscriptions: Iterable<Subscription>): void {
     if (this.#written === cursor) return;
     if (this.#keeper === undefined || !this.#keptBy(this.#keeper, cursor)) {
-      const again = this.#askedAgainFor === cursor ? [] : firstOf(askedAgain, this.#refused ?? []);
+      const again =
+        this.#askedAgainFor === cursor ? [] : firstOf(askedAgainCount, this.#refused ?? []);
       this.#keeper = this.#find(cursor, subscriptions, again);
       this.#askedAgainFor = this.#refused === undefined ? undefined : cursor;
     }
@@ -114,5 +119,8 @@ function firstOf(count: number, subscriptions: Iterable<Subscription>): readonly
   return found;
 }
 
-/** Enough that all of a crowd are asked in time, and so few that asking takes little time beside sending a batch. */
-const askedAgain = 4;
+/**
+ * How many refused subscriptions are asked again for each batch: enough that thousands of them are all asked in time,
+ * and so few that asking takes little time beside sending the batch.
+ */
+const askedAgainCount = 4;

@@ -98,7 +98,7 @@ export class Follower {
     done: (reply: SubscribeReply) => void,
   ): void {
     const { memory } = this.#gateway;
-    const answer = (reply: SubscribeReply): void => {
+    const counted = (reply: SubscribeReply): void => {
       if (reply.outcome === "failed") memory.remove(subscription);
       done(reply);
     };
@@ -106,7 +106,7 @@ export class Follower {
     this.#run(() => {
       this.expireReplayBuffer(nowMs);
       this.#pending ??= this.#newPending();
-      this.#pending.add({ subscription, options, nowMs, done: answer });
+      this.#pending.add({ subscription, options, nowMs, done: counted });
     });
   }
 
@@ -240,7 +240,7 @@ export class Follower {
       return;
     }
     if (this.#cursor === undefined && !this.#startBefore(batch)) {
-      // Pending subscribes need the entries after the reply to `follow`, and the reply may come later than they.
+      // Pending subscribes need the entries after the reply to `follow`, and these may come before that reply.
       if (this.#subscribing) this.#keepForLater(batch);
       return;
     }
@@ -257,7 +257,8 @@ export class Follower {
   }
 
   /**
-   * Sets the unknown cursor to before the batch, if that is what the subscribers have; else they are told.
+   * Sets the unknown cursor to before the batch, if the subscribers are certain to have everything up to there.
+   * Otherwise the subscribers are told that their state is insufficient.
    *
    * @returns whether the cursor is known now
    */

@@ -13,10 +13,10 @@ import { sameStream } from "./cursor.ts";
 import type { ReplayBuffer } from "./replay-buffer.ts";
 
 /**
- * The subscribes to one channel on a gateway that haven't been answered yet. A subscribe waits until the gateway has a
- * cursor, and until the publications that it recovers have been read, once for each position, however many subscribes
- * need them (rule L6). {@link decideSubscribe} says what a subscribe needs next. The follower owns the cursor and
- * passes on publications; the channel client makes the calls.
+ * The subscribes to one channel on a gateway that have no reply yet. A subscribe waits until the gateway has a cursor,
+ * and until the publications that it recovers have been read, once for each position, however many subscribes need them
+ * (rule L6). {@link decideSubscribe} says what a subscribe needs next. The follower owns the cursor and passes on
+ * publications; the channel client makes the calls.
  */
 export class PendingSubscribes {
   readonly #client: ClientConfig;
@@ -44,7 +44,7 @@ export class PendingSubscribes {
     return this.#waiting.size > 0;
   }
 
-  /** Whether a read is in flight: publications that come meanwhile belong into the replay buffer. */
+  /** Whether a read is in flight: publications that come meanwhile belong in the replay buffer. */
   get reading(): boolean {
     return this.#reads.size > 0;
   }
@@ -57,7 +57,7 @@ export class PendingSubscribes {
     this.#waiting.add(pending);
   }
 
-  /** The client unsubscribed or disconnected: the subscribe isn't answered any more (rule G5). */
+  /** The client unsubscribed or disconnected: the `done` of the subscribe isn't called any more (rule G5). */
   cancel(subscription: Subscription): void {
     const pending = this.#all.get(subscription);
     if (pending === undefined) return;
@@ -73,8 +73,8 @@ export class PendingSubscribes {
   }
 
   /**
-   * The read that the first recovering subscribe most likely needs. The read is sent in the same call as `follow`. Which
-   * subscribes need its result is decided once the gateway has a cursor.
+   * The read that the first recovering subscribe most likely needs, to be sent in the same call as `follow`. Once the
+   * gateway has a cursor, {@link decide} finds the subscribes that need its result.
    */
   prefetch(): readonly PendingRequest[] {
     for (const { options } of this.#waiting) {

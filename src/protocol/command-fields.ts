@@ -1,3 +1,9 @@
+/**
+ * The fields of all that clients send (docs/protocol.md 1.2 and 1.3), for the three formats at once: a new field is one
+ * line here. The numbers and names are those of client.proto, to which a test holds them. Fields that no line reads are
+ * ignored, since newer clients send fields that Dormouse doesn't know. Of several complaints the first one counts, so
+ * the order of the lines is observable.
+ */
 import { limits } from "../limits.ts";
 import { type DecodedCommand, malformed } from "./codec.ts";
 import type {
@@ -12,13 +18,6 @@ import type {
   SubRefreshRequest,
 } from "./command.ts";
 import type { FieldReader } from "./fields.ts";
-
-/**
- * The fields of all that clients send (docs/protocol.md 1.2 and 1.3), for the three formats at once: a new field is one
- * line here. The numbers and names are those of client.proto, to which a test holds them. Fields that no line reads are
- * ignored, since newer clients send fields that Dormouse doesn't know. Of several complaints the first one counts, so
- * the order of the lines is observable.
- */
 
 /**
  * Reads a command.

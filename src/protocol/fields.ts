@@ -1,13 +1,12 @@
-import type { JsonText } from "./json/text.ts";
-import type { Payload } from "./payload.ts";
-import type { Tags } from "./publication.ts";
-
 /**
  * The kinds of fields that messages have. Each field of a message is named once, with its number in Protobuf
  * (client.proto) and its name in JSON and MessagePack: in `reply-fields.ts` for messages to clients, in
  * `command-fields.ts` for messages from clients. A format is a writer and a reader of these kinds, and knows no
  * message.
  */
+import type { JsonText } from "./json/text.ts";
+import type { Payload } from "./payload.ts";
+import type { Tags } from "./publication.ts";
 
 /**
  * Writes the fields of one message, in the order of the calls. A field that is undefined is left out. So is one that is

@@ -1,3 +1,9 @@
+/**
+ * The fields of all that the server sends (docs/protocol.md 1.2 and 1.3), for the three formats at once: a new field is
+ * one line here. The numbers and names are those of client.proto, to which a test holds them. Fields stand in the order
+ * of their numbers, in which every format writes them. "always" marks the fields that SDKs read without checking for
+ * their presence, and those that are absent only if they are undefined.
+ */
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "./codes.ts";
 import type { FieldWriter } from "./fields.ts";
 import type { ClientInfo, Publication } from "./publication.ts";
@@ -11,13 +17,6 @@ import type {
   Reply,
   SubscribeResult,
 } from "./reply.ts";
-
-/**
- * The fields of all that the server sends (docs/protocol.md 1.2 and 1.3), for the three formats at once: a new field is
- * one line here. The numbers and names are those of client.proto, to which a test holds them. Fields stand in the order
- * of their numbers, in which every format writes them. "always" marks the fields that SDKs read without checking for
- * their presence, and those that are absent only if they are undefined.
- */
 
 /** The fields of a reply to a command. */
 export function replyFields(out: FieldWriter, reply: Reply): void {

@@ -1,3 +1,7 @@
+/**
+ * The commands that change nothing in the session: publish, presence, presence_stats and history (docs/protocol.md
+ * 1.6). A client may send them for channels to which it isn't subscribed.
+ */
 import { type Caller, mayPublish, mayReadHistory, maySeePresence, findChannel } from "./grant.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -5,11 +9,6 @@ import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol
 import type { CommandSession } from "./ports.ts";
 import { type DecisionDone, failWith } from "./decision.ts";
 import { clientInfo } from "./subscription.ts";
-
-/*
- * The commands that change nothing in the session: publish, presence, presence_stats and history (docs/protocol.md
- * 1.6). A client may send them for channels to which it isn't subscribed.
- */
 
 /** Publishes for a client. The publisher gets the publication before this reply, if it is subscribed (rule O4). */
 export function publish(

@@ -1,10 +1,5 @@
-import { limits } from "../limits.ts";
-import type { Command } from "../protocol/command.ts";
-import type { Decision, DecisionDone } from "./decision.ts";
-import type { VerifiedTokens } from "./ports.ts";
-
-/*
- * A connection has four queues. What a client sends, and what it is sent, passes them in this order:
+/**
+ * A connection has four queues. Its frames, their commands and the replies pass the queues in this order:
  *
  *     frame
  *       ↓  FrameQueue    frames of the socket, one after the other (workers/objects/client.ts)
@@ -27,6 +22,10 @@ import type { VerifiedTokens } from "./ports.ts";
  * CommandQueue and ReplyOrder are in this file. A queue takes memory only while something waits in it, because an
  * object has thousands of connections.
  */
+import { limits } from "../limits.ts";
+import type { Command } from "../protocol/command.ts";
+import type { Decision, DecisionDone } from "./decision.ts";
+import type { VerifiedTokens } from "./ports.ts";
 
 /**
  * The commands of one connection that wait for an earlier command (rule O6). A key is a channel, while a subscribe to

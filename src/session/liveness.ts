@@ -1,14 +1,15 @@
-import { disconnectCodes } from "../protocol/codes.ts";
-import { type Decision, disconnectWith } from "./decision.ts";
-import type { SessionIdentity } from "../contract/session-snapshot.ts";
-
-/*
- * Keep-alive: when a client is pinged, and when its connection is closed because no pong came (rules K1 to K5).
+/**
+ * The deadlines of a session: those of keep-alive, and the ends of credentials (rules K1 to K5 and C5). The functions
+ * decide, and the session acts.
+ *
  * Server-driven: the server sends a ping each interval. All sockets of an object share one tick: a client whose last
  * ping is more than half an interval old is pinged along with the one that is due, so that one alarm comes to serve
  * them all. Client-driven: the client pings, and the runtime answers without waking the object. The object looks at the
  * time of the last answer.
  */
+import { disconnectCodes } from "../protocol/codes.ts";
+import { type Decision, disconnectWith } from "./decision.ts";
+import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
 /** When this session's next ping is due, ms since 1970; Infinity for never. */
 export function pingDueAtMs(session: SessionIdentity, intervalMs: number): number {
@@ -17,11 +18,14 @@ export function pingDueAtMs(session: SessionIdentity, intervalMs: number): numbe
   return (session.pingedAtMs ?? session.openedAtMs) + intervalMs;
 }
 
-/** no-pong: a server-driven client didn't answer the last ping. gone: a client-driven client has been silent. */
+/**
+ * What keep-alive demands of a session now. no-pong: a server-driven client didn't answer the last ping. gone: a
+ * client-driven client has been silent.
+ */
 export type Heartbeat = "nothing" | "ping" | "no-pong" | "gone";
 
 /**
- * Decides what a session has to do now.
+ * Decides what keep-alive demands now.
  *
  * @param tick        whether some session of the object is due for a ping
  * @param lastHeardMs when the client last sent something, a ping answered by the runtime included; undefined for never

@@ -1,3 +1,7 @@
+/**
+ * The session's ports: what a session needs of the object that holds it (channels, socket, configuration, verified
+ * tokens), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
+ */
 import type { HistoryQuery } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
@@ -17,11 +21,6 @@ import type {
 import type { Config } from "../config/config.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
-
-/*
- * The session's ports: what a session needs of the object that holds it (channels, socket, configuration, verified
- * tokens), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
- */
 
 /**
  * The channels as a session sees them. A channel's own object has one channel, which replies at once; a gateway has as
@@ -163,7 +162,7 @@ export interface CommandSession {
   /** The codec of the client's frames. */
   readonly codec: Codec;
   readonly subscriptions: Subscriptions;
-  /** Who the client is, and the phase of its connection. */
+  /** The client's identity, and the phase of its connection. */
   identity: SessionIdentity;
   /** Whether a connect waits for server-side subscriptions. Nothing is saved meanwhile. */
   connecting: boolean;

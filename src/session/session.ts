@@ -25,8 +25,9 @@ import { clientInfo, Subscription, type SubscriptionSession } from "./subscripti
 import { Subscriptions } from "./subscriptions.ts";
 
 /**
- * One client's connection from open to close: who the client is, its subscriptions, what it is sent, what is saved of
- * it, and when it is pinged or given up (rules C1 to C11, K1 to K5). `CommandExecutor` carries out its commands.
+ * One client's connection from open to close: the client's identity and subscriptions, the messages to it, the snapshot
+ * that is saved, and the times of pings and closes (rules C1 to C11, K1 to K5). `CommandExecutor` carries out its
+ * commands.
  *
  * State beyond the snapshot belongs to commands under way, and an object with a command under way doesn't hibernate. So
  * a session that is restored from its snapshot behaves as if the object had never hibernated (rule S2).

@@ -1,3 +1,7 @@
+/**
+ * The handlers of the HTTP API (docs/protocol.md 6). Each parses its request, calls the channels' objects, and
+ * responds. Parsing, the plan of the calls and the answers are in `src/api`, and all statuses are in `respond.ts`.
+ */
 import type { Context, Handler } from "hono";
 import { parsePublish, parseBroadcast } from "../../src/api/publish.ts";
 import type { AppEnv } from "./middleware.ts";
@@ -34,11 +38,6 @@ import type { ChannelCommand } from "../../src/contract/channel-call.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
-
-/**
- * The handlers of the HTTP API (docs/protocol.md 6). Each parses its request, has the channels' objects called, and
- * responds. Parsing and answers are in `src/api`, the calls in `calls.ts`, and all statuses in `respond.ts`.
- */
 
 /** `POST /api/publish`: one publication for one channel. */
 export function publish(context: Context<AppEnv>): Promise<Response> {

@@ -22,8 +22,8 @@ import { Client, type FrameHost } from "./client.ts";
 
 /**
  * The sockets of one object, of either kind, with a {@link Client} on each. It takes over sockets that the edge hands
- * over, finds the client of a frame, and sees to pings, expiries and silent clients. Everything may be discarded
- * between two events: the constructor makes it again from the sockets' attachments (rules S1 to S4).
+ * over, finds the client of a frame, sends pings, and closes expired and silent connections. Everything may be
+ * discarded between two events: the constructor makes it again from the sockets' attachments (rules S1 to S4).
  */
 export class ClientSockets {
   readonly #setup: ClientSocketsSetup;
@@ -99,15 +99,15 @@ export class ClientSockets {
     }
     const snapshot = newSession(handover, claims, nowMs);
     const { secret } = snapshot;
-    const { 0: theirs, 1: ours } = new WebSocketPair();
-    // The tag is how a frame that the client posts finds the socket, after hibernation as well.
-    if (secret === undefined) context.acceptWebSocket(ours);
-    else context.acceptWebSocket(ours, [secret]);
-    this.#add(ours, snapshot).connection.save(snapshot);
+    const { 0: clientEnd, 1: objectEnd } = new WebSocketPair();
+    // A frame that the client posts finds the socket by this tag, after hibernation as well.
+    if (secret === undefined) context.acceptWebSocket(objectEnd);
+    else context.acceptWebSocket(objectEnd, [secret]);
+    this.#add(objectEnd, snapshot).connection.save(snapshot);
     await acted(nowMs);
     return new Response(null, {
       status: 101,
-      webSocket: theirs,
+      webSocket: clientEnd,
       headers: agreedProtocol(request, handover.codec ?? "json"),
     });
   }
@@ -118,7 +118,7 @@ export class ClientSockets {
    * @param secret of the client's session; for the secret of a session that isn't here nothing happens (rule T4)
    */
   async post(secret: string, frame: string | Uint8Array): Promise<void> {
-    // All our tags have this length, and the platform throws for a tag that is too long.
+    // All tags of sockets have this length, and the platform throws for a tag that is too long.
     if (secret.length !== secretLength) return;
     const [socket] = this.#setup.context.getWebSockets(secret);
     if (socket !== undefined) await this.message(socket, frame);
@@ -144,8 +144,8 @@ export class ClientSockets {
 
   /** The socket is gone: ends the session. */
   async failed(socket: WebSocket): Promise<void> {
-    // If this close woke the object, `getWebSockets` didn't list the socket any more. Its attachment tells whose
-    // session ends (rule S2).
+    // If this close woke the object, `getWebSockets` didn't list the socket any more. Its attachment names the session
+    // that ends (rule S2).
     if (!this.#clients.has(socket)) this.#restore(socket);
     const client = this.#clients.get(socket);
     this.#clients.delete(socket);
@@ -166,7 +166,7 @@ export class ClientSockets {
   }
 
   /**
-   * Closes connections whose client is silent. Where clients do the pinging no alarm does this (rule K4).
+   * Closes connections whose client is silent. Where the clients send the pings, no alarm does this (rule K4).
    *
    * @param exactly now; otherwise once in a ping interval
    */
@@ -283,7 +283,7 @@ function usefulClaims(
     : withoutSubscriptions(claims);
 }
 
-/** 256 random bits, in hexadecimal. Whoever sends them can post frames as the client. */
+/** 256 random bits, in hexadecimal. Any holder of them can post frames as the client. */
 function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(secretLength / 2));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -14,8 +14,8 @@ import { HibernatingObject } from "./hibernating-object.ts";
 
 /**
  * A gateway's object: holds sockets with many channels each, and passes on to them the entries that the channels'
- * objects deliver. It owns no state that it couldn't restore: a channel's it can ask for again, and its clients' is in
- * their sockets' attachments.
+ * objects deliver. All of its state can be restored: the state of a channel from the channel's object, and the state of
+ * a client from the attachment of its socket, or from a row (rule G2).
  */
 export class GatewayObject extends HibernatingObject implements GatewayCalls {
   readonly #gateway: Gateway;
@@ -96,6 +96,6 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     this.settle(nowMs);
   };
 
-  /** Nothing: only sockets have something due here. */
+  /** Never: on a gateway, only sockets have something due. */
   protected override readonly dueAtMs = (): number => Number.POSITIVE_INFINITY;
 }

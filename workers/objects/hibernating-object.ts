@@ -8,12 +8,12 @@ import type { TokenVerifier } from "../platform/token-verifier.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 
 /**
- * What objects of both kinds are: they hold clients' sockets, hibernate between events, and are woken by a frame, a
- * call or the alarm. After every event they settle, which sends what the event collected, and set the alarm for what is
- * due next. Nothing here survives hibernation: the constructor makes all of it again, from SQLite and the sockets'
- * attachments (rules S1 to S4).
+ * The common part of both kinds of objects: they hold clients' sockets, hibernate between events, and are woken by a
+ * frame, a call or the alarm. After every event they settle, which sends what the event collected, and set the alarm
+ * for what is due next. Nothing here survives hibernation: the constructor makes all of it again, from SQLite and the
+ * sockets' attachments (rules S1 to S4).
  *
- * Members for the two classes are fields. Their methods could be called from outside, by whoever has a stub.
+ * Members for the two classes are fields, because the platform lets every holder of a stub call an object's methods.
  */
 export abstract class HibernatingObject extends DurableObject<Env> {
   /** Counts the rows written since the object woke; tests read the count. */

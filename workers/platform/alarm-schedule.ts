@@ -2,6 +2,7 @@
  * The two ways in which an object acts later. An alarm wakes an object that hibernates and costs a row; a timer costs
  * nothing and keeps the object awake.
  */
+
 /**
  * The one alarm of an object. Setting it costs a row (rule H8), so it is set to the earliest time that was asked for,
  * and written only if that time becomes earlier.

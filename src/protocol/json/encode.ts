@@ -1,3 +1,7 @@
+/**
+ * Replies and pushes in JSON, and the results that clients and the HTTP API get in the same form. Each is on one line;
+ * the fields are those of `reply-fields.ts`.
+ */
 import {
   clientInfoFields,
   historyFields,
@@ -12,11 +16,6 @@ import type { HistoryResult, PresenceResult, PresenceStatsResult, Push, Reply } 
 import { trustedJsonText, type JsonText } from "./text.ts";
 import type { FieldWriter, Fields, MapEntry } from "../fields.ts";
 import { payloadJson, type Payload } from "../payload.ts";
-
-/**
- * Replies and pushes in JSON, and the results that clients and the HTTP API get alike. Each is on one line; the fields
- * are those of `reply-fields.ts`.
- */
 
 /** A reply as JSON. */
 export function encodeReply(reply: Reply): string {

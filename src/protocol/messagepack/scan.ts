@@ -51,7 +51,7 @@ function skipLong(source: Source, head: number, start: number, depth: number): n
   const scalarBytes = scalarLengths[head];
   if (scalarBytes !== undefined) return within(source, start + scalarBytes);
   const widthBytes = lengthWidths[head];
-  if (widthBytes === undefined) return refused; // An extension, or 0xc1, which means nothing.
+  if (widthBytes === undefined) return refused; // An extension, or 0xc1, which has no meaning.
   const content = start + widthBytes;
   if (content > source.bytes.length) return refused;
   const length = readLength(source.view, start, widthBytes);
