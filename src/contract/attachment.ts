@@ -211,7 +211,7 @@ function newPack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
         : [channel, flags, expireAtSeconds, chanInfo];
     }),
   );
-  return { text, bytes: textBytes(text) };
+  return { text, bytes: storedBytes(text) };
 }
 
 const packedAnewMax = 2;
@@ -268,10 +268,10 @@ function roomBytes(claims: ConnectionClaims | undefined): number {
  */
 function claimsBytes(claims: ConnectionClaims): number {
   const { info, subscriptions } = claims;
-  if (info === undefined && subscriptions === undefined) return textBytes(JSON.stringify(claims));
+  if (info === undefined && subscriptions === undefined) return storedBytes(JSON.stringify(claims));
   const known = claimSizes.get(claims);
   if (known !== undefined) return known;
-  const bytes = textBytes(JSON.stringify(claims));
+  const bytes = storedBytes(JSON.stringify(claims));
   claimSizes.set(claims, bytes);
   return bytes;
 }
@@ -279,7 +279,7 @@ function claimsBytes(claims: ConnectionClaims): number {
 const claimSizes = new WeakMap<ConnectionClaims, number>();
 
 /** The platform stores Latin-1 text in one byte per character and other text in two. */
-function textBytes(text: string): number {
+function storedBytes(text: string): number {
   for (let index = 0; index < text.length; index++) {
     if (text.charCodeAt(index) > 255) return text.length * 2;
   }

@@ -57,11 +57,12 @@ export class CommandExecutor {
   }
 
   /**
-   * Whether a new executor would do as well: no command waits, no reply is outstanding, and the rate limit is whole.
+   * Whether a new executor would do as well: no command waits, no reply is outstanding, and the buckets of the rate
+   * limit are full.
    */
   isIdle(nowMs: number): boolean {
     const isWaiting = this.#queue !== undefined || this.#replyOrder !== undefined;
-    return !isWaiting && this.#rateLimit.isWhole(nowMs);
+    return !isWaiting && this.#rateLimit.isFull(nowMs);
   }
 
   /** The connection has ended: no command is carried out or answered any more. */

@@ -172,7 +172,7 @@ function subscribeAll(
   const subscribed: SubscribedChannel[] = [];
   let error: ErrorCode | undefined;
   let missing = granted.length;
-  const settle = (): void => {
+  const finish = (): void => {
     done(
       error === undefined ? { outcome: "subscribed", subscribed } : { outcome: "failed", error },
     );
@@ -194,10 +194,10 @@ function subscribeAll(
         subscription.begin();
       }
       missing--;
-      if (missing === 0) settle();
+      if (missing === 0) finish();
     });
   }
-  if (granted.length === 0) settle();
+  if (granted.length === 0) finish();
 }
 
 /** A subscription that has begun with the connection. */

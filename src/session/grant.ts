@@ -201,7 +201,7 @@ export function maySubscribe(channel: KnownChannel, user: string): boolean {
 
 /** Whether a client may publish to the channel. */
 export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
-  return allowed(caller, {
+  return isPermitted(caller, {
     client: options.allowPublishForClient,
     subscriber: options.allowPublishForSubscriber,
     anonymous: options.allowPublishForAnonymous,
@@ -210,7 +210,7 @@ export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
 
 /** Whether a client may read presence, provided that the namespace has presence. */
 export function maySeePresence(options: ChannelOptions, caller: Caller): boolean {
-  return allowed(caller, {
+  return isPermitted(caller, {
     client: options.allowPresenceForClient,
     subscriber: options.allowPresenceForSubscriber,
     anonymous: options.allowPresenceForAnonymous,
@@ -219,21 +219,21 @@ export function maySeePresence(options: ChannelOptions, caller: Caller): boolean
 
 /** Whether a client may read the history, provided that the namespace has history. */
 export function mayReadHistory(options: ChannelOptions, caller: Caller): boolean {
-  return allowed(caller, {
+  return isPermitted(caller, {
     client: options.allowHistoryForClient,
     subscriber: options.allowHistoryForSubscriber,
     anonymous: options.allowHistoryForAnonymous,
   });
 }
 
-/** To whom the namespace allows a command. */
-interface Allowed {
+/** The clients to which the namespace allows a command. */
+interface Permission {
   readonly client: boolean;
   readonly subscriber: boolean;
   readonly anonymous: boolean;
 }
 
-function allowed(caller: Caller, open: Allowed): boolean {
-  if (caller.user === "" && !open.anonymous) return false;
-  return open.client || (open.subscriber && caller.subscribed);
+function isPermitted(caller: Caller, permission: Permission): boolean {
+  if (caller.user === "" && !permission.anonymous) return false;
+  return permission.client || (permission.subscriber && caller.subscribed);
 }

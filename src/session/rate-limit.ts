@@ -18,8 +18,8 @@ export class CommandRateLimit {
   }
 
   /** Whether both buckets are full, so that this can be dropped: an object has thousands of connections. */
-  isWhole(nowMs: number): boolean {
-    return this.#commands?.isWhole(nowMs) !== false && this.#subscribes?.isWhole(nowMs) !== false;
+  isFull(nowMs: number): boolean {
+    return this.#commands?.isFull(nowMs) !== false && this.#subscribes?.isFull(nowMs) !== false;
   }
 }
 
@@ -70,7 +70,7 @@ export class TokenBucket {
   }
 
   /** Whether the bucket is full, and so as good as a new one. */
-  isWhole(nowMs: number): boolean {
+  isFull(nowMs: number): boolean {
     this.#gain(nowMs);
     return this.#left >= this.#rate.burst;
   }

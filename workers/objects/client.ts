@@ -1,4 +1,3 @@
-import type { ConnectionVerdict, SubscriptionVerdict } from "../../src/access/claims.ts";
 import { limits } from "../../src/limits.ts";
 import { utf8Fits } from "../../src/protocol/bytes.ts";
 import type { Message } from "../../src/protocol/codec.ts";
@@ -7,6 +6,7 @@ import type { Command } from "../../src/protocol/command.ts";
 import type { Connection, VerifiedTokens } from "../../src/session/ports.ts";
 import { subscribeRate, TokenBucket } from "../../src/session/rate-limit.ts";
 import type { Session } from "../../src/session/session.ts";
+import type { TokenVerifier } from "../platform/token-verifier.ts";
 
 /**
  * One socket and the session on it. It carries out the client's frames one after the other (rule O6), verifies their
@@ -63,7 +63,7 @@ export class Client {
   ): Promise<void> {
     const { session } = this;
     if (session.ignoresCommands) return;
-    const frame = readFrame(message);
+    const frame = incomingFrame(message);
     switch (frame.outcome) {
       case "too-large":
         session.disconnect(disconnectCodes.messageSizeLimit);
@@ -94,7 +94,7 @@ export class Client {
    */
   async #verify(
     commands: readonly Command[],
-    verifier: TokenVerifier,
+    verifier: FrameHost["verifier"],
   ): Promise<readonly VerifiedTokens[]> {
     const { session } = this;
     const tokens: VerifiedTokens[] = [];
@@ -121,7 +121,8 @@ export class Client {
 
 /** What the clients of an object need to carry out frames. */
 export interface FrameHost {
-  readonly verifier: TokenVerifier;
+  /** Checks the signatures and claims of tokens. */
+  readonly verifier: Pick<TokenVerifier, "connection" | "subscription">;
   /**
    * Carries out a frame that publishes, in the commit queue. Absent on a gateway, which publishes nothing itself: there
    * all frames are carried out at once.
@@ -136,12 +137,6 @@ export interface FrameHost {
 interface ClientConnection extends Connection {
   /** The client sent a frame. */
   heard(nowMs: number): void;
-}
-
-/** Checks signatures and claims of tokens. */
-interface TokenVerifier {
-  connection(token: string, nowMs: number): Promise<ConnectionVerdict>;
-  subscription(token: string, nowMs: number): Promise<SubscriptionVerdict>;
 }
 
 /**
@@ -197,12 +192,12 @@ export class FrameQueue {
 }
 
 /** A WebSocket message as codecs take it. */
-type ReadFrame =
+type IncomingFrame =
   | { readonly outcome: "frame"; readonly frame: Message }
   | { readonly outcome: "too-large" };
 
-/** Reads a WebSocket message of at most `limits.frameBytesMax` bytes. */
-function readFrame(message: string | ArrayBuffer | Uint8Array): ReadFrame {
+/** Takes a WebSocket message of at most `limits.frameBytesMax` bytes. */
+function incomingFrame(message: string | ArrayBuffer | Uint8Array): IncomingFrame {
   if (typeof message === "string") {
     return utf8Fits(message, limits.frameBytesMax)
       ? { outcome: "frame", frame: message }
@@ -240,7 +235,7 @@ function carriesToken(command: Command): boolean {
 /** Verifies the token of a command. This is asynchronous, and so happens before the session, which is not. */
 async function verifyTokens(
   command: Command,
-  verifier: TokenVerifier,
+  verifier: FrameHost["verifier"],
   nowMs: number,
 ): Promise<VerifiedTokens> {
   switch (command.method) {
