@@ -152,6 +152,11 @@ export const limits = {
    */
   streamEndMs: 30_000,
   /**
+   * How long a long poll may wait, in seconds. Proxies and browsers give up on a response that takes a minute. A request
+   * for longer is refused with status 400 (rule T9).
+   */
+  pollSecondsMax: 55,
+  /**
    * How long the edge and the objects wait for the answer of an object. Then the edge answers with status 503, and an
    * object counts the call as failed (rule B4).
    */

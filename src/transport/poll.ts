@@ -1,3 +1,4 @@
+import { limits } from "../limits.ts";
 import { elementTexts, type JsonText, memberText } from "../protocol/json/text.ts";
 import { jsonValue } from "../protocol/wire-value.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
@@ -128,8 +129,8 @@ type ParsedPoll =
 /** Parses the query of a long poll (rule T9). An invalid parameter refuses the request (rule W4). */
 export function parsePollRequest(query: (name: string) => string | undefined): ParsedPoll {
   const timeout = query("timeout") ?? "25";
-  if (!/^(?:0|[1-9]\d?)$/.test(timeout) || Number(timeout) > timeoutSecondsMax) {
-    return malformed(`timeout must be a whole number of seconds, at most ${timeoutSecondsMax}`);
+  if (!/^(?:0|[1-9]\d?)$/.test(timeout) || Number(timeout) > limits.pollSecondsMax) {
+    return malformed(`timeout must be a whole number of seconds, at most ${limits.pollSecondsMax}`);
   }
   const timeoutMs = Number(timeout) * 1_000;
   const offset = query("offset");
@@ -148,6 +149,3 @@ export function parsePollRequest(query: (name: string) => string | undefined): P
 function malformed(detail: string): ParsedPoll {
   return { outcome: "malformed", detail };
 }
-
-/** Proxies and browsers give up on a response that takes a minute. */
-const timeoutSecondsMax = 55;
