@@ -152,8 +152,8 @@ export const limits = {
    */
   streamEndMs: 30_000,
   /**
-   * How long a long poll may wait, in seconds. Proxies and browsers give up on a response that takes a minute. A request
-   * for longer is refused with status 400 (rule T9).
+   * How long a long poll may wait, in seconds. Proxies and browsers give up on a response that takes a minute. A
+   * request for longer is refused with status 400 (rule T9).
    */
   pollSecondsMax: 55,
   /**

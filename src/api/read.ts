@@ -1,3 +1,4 @@
+/** The parsers of the methods that publish nothing: history, history_remove, presence and presence_stats. */
 import * as v from "valibot";
 import type { ChannelConfig } from "../config/config.ts";
 import { type Entry, type ParsedEntry, refusedRequest } from "./command.ts";

@@ -1,3 +1,8 @@
+/**
+ * From a request to publish to the publication: the request of a client, the check of its data, and the publication
+ * that subscribers receive. The type `PublicationRequest` is in `src/contract/channel-call.ts`, because the edge sends
+ * it.
+ */
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import { type Payload, payloadText } from "../protocol/payload.ts";
 import type { ChannelOptions } from "../config/config.ts";

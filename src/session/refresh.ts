@@ -31,8 +31,8 @@ export function carryOutRefresh(
     serverSubscriptions ? serverChannels(claims, config) : noChannels;
   const decision = refresh(id, session.snapshot, token, channelsOf, nowMs);
   if (decision.outcome !== "reply") return decision;
-  const { granted, all } = session.subscriptions;
-  if (!session.hasRoom(granted, decision.changes?.claims))
+  const { snapshots, all } = session.subscriptions;
+  if (!session.hasRoom(snapshots, decision.changes?.claims))
     return failWith(errorCodes.limitExceeded);
   const identity = { ...session.identity, ...decision.changes };
   for (const subscription of all) subscription.updateInfo(identity);
@@ -56,7 +56,7 @@ export function carryOutSubRefresh(
   if (refreshed.outcome !== "refreshed") return refreshed;
   const granted = refreshed.subscription;
   const { channel } = granted;
-  const snapshots = subscriptions.granted.map((one) => (one.channel === channel ? granted : one));
+  const snapshots = subscriptions.snapshots.map((one) => (one.channel === channel ? granted : one));
   if (!session.hasRoom(snapshots)) return failWith(errorCodes.limitExceeded);
   subscriptions.get(channel)?.renew(granted, identity);
   return refreshed.decision;

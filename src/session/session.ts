@@ -90,8 +90,8 @@ export class Session implements CommandSession, SubscriptionSession {
   }
 
   get snapshot(): SessionSnapshot {
-    const { list, cursors } = this.subscriptions;
-    return { ...this.identity, subscriptions: list, ...(cursors === undefined ? {} : { cursors }) };
+    const { begunSnapshots: subscriptions, cursors } = this.subscriptions;
+    return { ...this.identity, subscriptions, ...(cursors === undefined ? {} : { cursors }) };
   }
 
   /**
@@ -264,7 +264,7 @@ export class Session implements CommandSession, SubscriptionSession {
 
   #endExpired(nowMs: number): void {
     const { expiredSubCloseDelayMs } = this.context.config.client;
-    for (const { channel, expireAtSeconds } of this.subscriptions.list) {
+    for (const { channel, expireAtSeconds } of this.subscriptions.begunSnapshots) {
       if (nowMs < endMs(expireAtSeconds, expiredSubCloseDelayMs)) continue;
       this.#unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
     }

@@ -87,7 +87,7 @@ function allow(
   const requester = { client: session.identity.client, user: session.user };
   const grant = grantSubscription(request, found, requester, token, nowMs);
   if (grant.outcome !== "granted") return grant;
-  return session.hasRoom([...subscriptions.granted, grant.subscription])
+  return session.hasRoom([...subscriptions.snapshots, grant.subscription])
     ? { outcome: "allowed", grant, options: found.options }
     : failWith(errorCodes.limitExceeded);
 }
@@ -146,13 +146,13 @@ function subscribedMessage(
   reply: Subscribed,
   nowMs: number,
 ): Message | undefined {
-  // A client counts its offset up with the publications that it gets. If its filter lets none through, the reply names
-  // the top (rule D3).
   const publications = recoveredPublications(
     subscription,
     session.context.knownDeltas,
     reply.publications,
   );
+  // A client counts its offset up with the publications that it gets. If its filter lets none through, the reply names
+  // the top (rule D3).
   const isAllFiltered = publications.length === 0 && reply.publications.length > 0;
   const asked = isAllFiltered ? { ...request, ...reply.position } : request;
   const encode = (subscribed: Subscribed): Message => {

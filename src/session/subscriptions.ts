@@ -9,8 +9,8 @@ export class Subscriptions {
   #all: readonly Subscription[] = [];
   /** The same, by channel; undefined until there were more than `few`. */
   #byChannel: Map<string, Subscription> | undefined;
-  /** Cache of {@link list}; undefined after a change, and up to `few`. */
-  #list: readonly SubscriptionSnapshot[] | undefined;
+  /** Cache of {@link begunSnapshots}; undefined after a change, and up to `few`. */
+  #begunSnapshots: readonly SubscriptionSnapshot[] | undefined;
 
   get size(): number {
     return this.#all.length;
@@ -26,16 +26,19 @@ export class Subscriptions {
     return subscription?.begun === true ? subscription : undefined;
   }
 
-  /** What is saved of those that have begun. If there are many, the array stays the same until one of them changes. */
-  get list(): readonly SubscriptionSnapshot[] {
-    if (this.#list !== undefined) return this.#list;
-    const list = this.#all.filter(({ begun }) => begun).map(({ granted }) => granted);
-    if (list.length > few) this.#list = list;
-    return list;
+  /**
+   * The snapshots of those that have begun, which are saved. If there are many, the array stays the same until one of
+   * them changes.
+   */
+  get begunSnapshots(): readonly SubscriptionSnapshot[] {
+    if (this.#begunSnapshots !== undefined) return this.#begunSnapshots;
+    const snapshots = this.#all.filter(({ begun }) => begun).map(({ granted }) => granted);
+    if (snapshots.length > few) this.#begunSnapshots = snapshots;
+    return snapshots;
   }
 
-  /** What would be saved of all, pending ones included, which need room in the attachment as well. */
-  get granted(): readonly SubscriptionSnapshot[] {
+  /** The snapshots of all, pending ones included, which need room in the attachment as well. */
+  get snapshots(): readonly SubscriptionSnapshot[] {
     return this.#all.map(({ granted }) => granted);
   }
 
@@ -82,24 +85,24 @@ export class Subscriptions {
     else if (this.#all.length > few) {
       this.#byChannel = new Map(this.#all.map((one) => [one.channel, one]));
     }
-    this.#list = undefined;
+    this.#begunSnapshots = undefined;
   }
 
   /** Has to be called when a subscription has begun, or its grant has changed. */
   changed(): void {
-    this.#list = undefined;
+    this.#begunSnapshots = undefined;
   }
 
   remove(channel: string): void {
     this.#all = this.#all.filter((one) => one.channel !== channel);
     this.#byChannel?.delete(channel);
-    this.#list = undefined;
+    this.#begunSnapshots = undefined;
   }
 
   clear(): void {
     this.#all = [];
     this.#byChannel = undefined;
-    this.#list = undefined;
+    this.#begunSnapshots = undefined;
   }
 
   #find(channel: string): Subscription | undefined {

@@ -1,3 +1,7 @@
+/**
+ * The calls that objects make to each other, each of them once: the core decides whether to repeat a call. The called
+ * side is in `src/contract/object-calls.ts`. The calls of the edge are in `workers/http`.
+ */
 import type { Delivery } from "../../src/channel/follower-progress.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import type { RelayBatchReply } from "../../src/contract/relay-batch.ts";

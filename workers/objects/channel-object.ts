@@ -48,10 +48,11 @@ import { HibernatingObject } from "./hibernating-object.ts";
  */
 export class ChannelObject extends HibernatingObject implements ChannelCalls {
   readonly #channel: Channel;
+  /** Whether the configuration has the channel's namespace. */
   readonly #known: boolean;
   readonly #queue: CommitQueue;
   protected override readonly sockets: ClientSockets;
-  readonly #retryTimer = new NextTimer(() => void this.acted(Date.now()));
+  readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
 
@@ -106,7 +107,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
         const carriedOut = await this.#queue.add(bytes, () => carryOut(false));
         if (carriedOut.outcome === "overloaded") carryOut(true);
       },
-      acted: this.acted,
+      endEvent: this.endEvent,
     });
   }
 
@@ -144,7 +145,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     // The sweep may have announced leaves.
-    await this.acted(nowMs);
+    await this.endEvent(nowMs);
     const { clients } = presence(this.#channel.hub.subscribers, others);
     return { outcome: "present", clients, complete: others.complete };
   }
@@ -169,7 +170,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   /** Gathers presence for sessions of this object. */
   async #gatherFor(done: (others: GatheredPresence) => void): Promise<void> {
     done(await this.#gather());
-    await this.acted(Date.now());
+    await this.endEvent(Date.now());
   }
 
   #gather(): Promise<GatheredPresence> {
@@ -203,7 +204,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const reply = await deliver(this.env.GATEWAYS, delivery);
     const nowMs = Date.now();
     this.#channel.relay.answered(delivery, reply, nowMs);
-    await this.acted(nowMs);
+    await this.endEvent(nowMs);
   }
 
   protected override readonly dueAtMs = (nowMs: number): number => {

@@ -78,7 +78,7 @@ export class ClientSockets {
    *          {@link refuse}
    */
   async accept(request: Request): Promise<Response> {
-    const { context, acted, serverSubscriptions, channel, rows } = this.#setup;
+    const { context, endEvent, serverSubscriptions, channel, rows } = this.#setup;
     const handover = parseHandover(request.headers.get(handoverHeader) ?? "");
     // The edge may be of the next release, and know a codec that this object doesn't (rule V1). The client comes again,
     // and is served once the object is of that release, too.
@@ -87,14 +87,14 @@ export class ClientSockets {
     this.sweep(nowMs, false);
     const room = this.#room(nowMs);
     if (room !== "room") {
-      await acted(nowMs);
+      await endEvent(nowMs);
       return refuse(room);
     }
     const claims = usefulClaims(handover, serverSubscriptions, channel);
     // Until connect, the subscriptions in the claims can be stored in a row, where there are rows.
     const kept = claims === undefined || rows === undefined ? claims : withoutSubscriptions(claims);
     if (!fitsAttachment(kept)) {
-      await acted(nowMs);
+      await endEvent(nowMs);
       return new Response("The token says more than a session can keep", { status: 413 });
     }
     const snapshot = newSession(handover, claims, nowMs);
@@ -104,7 +104,7 @@ export class ClientSockets {
     if (secret === undefined) context.acceptWebSocket(objectEnd);
     else context.acceptWebSocket(objectEnd, [secret]);
     this.#add(objectEnd, snapshot).connection.save(snapshot);
-    await acted(nowMs);
+    await endEvent(nowMs);
     return new Response(null, {
       status: 101,
       webSocket: clientEnd,
@@ -133,7 +133,7 @@ export class ClientSockets {
     if (client.session.ignoresCommands) return;
     this.sweep(nowMs, false);
     await client.take(message, this.#setup);
-    await this.#setup.acted(Date.now());
+    await this.#setup.endEvent(Date.now());
   }
 
   /** The client closed the socket: answers its close frame, and ends the session. */
@@ -151,7 +151,7 @@ export class ClientSockets {
     this.#clients.delete(socket);
     client?.session.ended();
     this.#changed.delete(socket);
-    await this.#setup.acted(Date.now());
+    await this.#setup.endEvent(Date.now());
   }
 
   /** Sends the pings and closes the connections that are due, and deletes rows of connections that are gone. */
@@ -239,7 +239,7 @@ export interface ClientSocketsSetup extends FrameHost {
   /** Stores sessions that are too large for an attachment (rule G2); absent where sessions may not be. */
   readonly rows?: SessionRows;
   /** Called after each event of a client: sends what the event collected, and sets the alarm. */
-  readonly acted: (nowMs: number) => Promise<void>;
+  readonly endEvent: (nowMs: number) => Promise<void>;
 }
 
 /**

@@ -61,7 +61,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       nearlyFull: () => gateway.nearlyFull,
       rows: new SessionRows(this.sql),
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
-      acted: this.acted,
+      endEvent: this.endEvent,
     });
   }
 
@@ -77,14 +77,14 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   async present(channel: string): Promise<GatewayPresence> {
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
-    await this.acted(nowMs);
+    await this.endEvent(nowMs);
     return this.#gateway.present(channel);
   }
 
   /** Continues with the reply to a call, and sends what that caused. */
   async #continue<Reply>(reply: Promise<Reply>, done: (reply: Reply) => void): Promise<void> {
     done(await reply);
-    await this.acted(Date.now());
+    await this.endEvent(Date.now());
   }
 
   /** Sends what the followers collected, now or by the flush timer. */

@@ -79,7 +79,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   /** Ends an event: sends what the event collected, and sets the alarm. */
-  protected readonly acted = async (nowMs: number): Promise<void> => {
+  protected readonly endEvent = async (nowMs: number): Promise<void> => {
     this.settle(nowMs);
     await this.schedule(nowMs);
   };

@@ -77,35 +77,35 @@ describe("a session's subscriptions", () => {
     expect(subscriptions.has("b")).toBe(true);
     expect(subscriptions.has("c")).toBe(false);
     expect(subscriptions.all.map(({ channel }) => channel)).toStrictEqual(["a", "b"]);
-    expect(subscriptions.granted).toStrictEqual([grantedTo("a"), grantedTo("b")]);
+    expect(subscriptions.snapshots).toStrictEqual([grantedTo("a"), grantedTo("b")]);
   });
 
   it("[S1] are remembered, and found, once they have begun", () => {
     const subscriptions = having("a");
     const asked = subscriptions.addOne("b", { begun: false });
-    expect(subscriptions.list).toStrictEqual([grantedTo("a")]);
+    expect(subscriptions.begunSnapshots).toStrictEqual([grantedTo("a")]);
     expect(subscriptions.get("b")).toBeUndefined();
     asked.begin();
-    expect(subscriptions.list).toStrictEqual([grantedTo("a"), grantedTo("b")]);
+    expect(subscriptions.begunSnapshots).toStrictEqual([grantedTo("a"), grantedTo("b")]);
     expect(subscriptions.get("b")?.channel).toBe("b");
   });
 
   it("[S1] are the same list until something changes, when they are many", () => {
     const many = having(...Array.from({ length: 100 }, (_, index) => `news${index}`));
-    const { list } = many;
+    const { begunSnapshots } = many;
     many.get("news7")?.keep(cursor);
-    expect(many.list).toBe(list);
+    expect(many.begunSnapshots).toBe(begunSnapshots);
     many.remove("news7");
-    expect(many.list).toHaveLength(99);
+    expect(many.begunSnapshots).toHaveLength(99);
     expect([many.has("news7"), many.get("news8")?.channel]).toEqual([false, "news8"]);
   });
 
   it("[S1] are saved after every change", () => {
     const subscriptions = having("a", "b");
     subscriptions.get("a")?.renew(grantedTo("a", 9), identity);
-    expect(subscriptions.list).toStrictEqual([grantedTo("a", 9), grantedTo("b")]);
+    expect(subscriptions.begunSnapshots).toStrictEqual([grantedTo("a", 9), grantedTo("b")]);
     subscriptions.remove("a");
-    expect(subscriptions.list).toStrictEqual([grantedTo("b")]);
+    expect(subscriptions.begunSnapshots).toStrictEqual([grantedTo("b")]);
   });
 
   it("[G5] can't begin, or change, once they were left", () => {
@@ -114,7 +114,7 @@ describe("a session's subscriptions", () => {
     subscriptions.remove("a");
     asked.begin();
     asked.renew(grantedTo("a", 9), identity);
-    expect(subscriptions.list).toStrictEqual([]);
+    expect(subscriptions.begunSnapshots).toStrictEqual([]);
     expect(subscriptions.size).toBe(0);
   });
 
