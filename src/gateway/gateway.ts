@@ -11,7 +11,7 @@ import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-
 import { Follower, type FollowerGateway } from "./follower.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
-import { CoalescedCall } from "../channel/coalesced-call.ts";
+import { CoalescedCall } from "../session/coalesced-call.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
 import type {
   Channels,

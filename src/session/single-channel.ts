@@ -11,7 +11,7 @@ import type {
   PresenceStatsReply,
   PublishReply,
 } from "./ports.ts";
-import { CoalescedCall } from "../channel/coalesced-call.ts";
+import { CoalescedCall } from "./coalesced-call.ts";
 import type { Subscription } from "./subscription.ts";
 import { type Channel, type SubscribeOptions, historyError } from "../channel/channel.ts";
 import { type ResolvedChannel, resolveChannel } from "../channel/channel-name.ts";
