@@ -40,7 +40,7 @@ export function isOutage(kind: FaultKind): boolean {
 export const faultKinds: readonly FaultKindTraits[] = [
   outside("cut", 13, "connections end in an orderly way (FIN), which neither end asked for"),
   outside("reset", 13, "connections are reset"),
-  outside("vanish", 13, "nothing arrives any more in either direction, and nobody is told"),
+  outside("vanish", 13, "nothing arrives any more in either direction, and neither end is told"),
   outside("deafen", 13, "nothing reaches the clients any more, but the server hears them"),
   outside("mute", 13, "nothing reaches the server any more, but the clients hear it"),
   outside("drop", 13, "all connections are cut and none is let in for 2 s"),
