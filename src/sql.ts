@@ -13,8 +13,9 @@ export interface Sql {
   transaction<Result>(work: () => Result): Result;
 }
 
+/** A value that is bound to a statement. */
 export type SqlValue = string | number | Uint8Array | null;
-/** Bytes are read as the platform's own type for them. */
+/** A row of a result, by column. Bytes are read as the platform's own type for them. */
 export type SqlRow = Readonly<Record<string, string | number | Uint8Array | ArrayBuffer | null>>;
 
 /**

@@ -66,5 +66,7 @@ export type Verdict<Claims> =
   | { readonly outcome: "unavailable" }
   | { readonly outcome: "invalid"; readonly reason: string };
 
+/** The outcome of verifying a connection token. */
 export type ConnectionVerdict = Verdict<ConnectionClaims>;
+/** The outcome of verifying a subscription token. */
 export type SubscriptionVerdict = Verdict<SubscriptionClaims>;

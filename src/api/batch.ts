@@ -13,6 +13,7 @@ import { tooManyCommands } from "./calls.ts";
 import { apiMethods, missingMethods, parseCommand } from "./methods.ts";
 import { flagField, parseShape, shape } from "./shape.ts";
 
+/** The commands of a batch, in order; or why none of them is carried out. */
 export type ParsedBatch =
   | { readonly outcome: "batch"; readonly commands: readonly ApiCommand[] }
   | Refused

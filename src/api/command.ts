@@ -20,6 +20,7 @@ export type ApiMethod = SingleMethod | "broadcast";
 /** One command for one channel, or the reason why no channel is called for it. */
 export type Entry = Call | Refused;
 
+/** One command for one channel. */
 export interface Call {
   readonly outcome: "call";
   readonly channel: string;
@@ -39,8 +40,10 @@ export interface Malformed {
   readonly detail: string;
 }
 
+/** A parsed request for one channel. */
 export type ParsedEntry = Entry | Malformed;
 
+/** A parsed request of any method. */
 export type ParsedCommand =
   | { readonly outcome: "command"; readonly command: ApiCommand }
   | Malformed;
@@ -67,6 +70,7 @@ export function entriesOf(command: ApiCommand): readonly Entry[] {
   return command.form === "single" ? [command.entry] : command.entries;
 }
 
+/** The method of a command, as it is named in a request. */
 export function methodOf(command: ApiCommand): ApiMethod {
   return command.form === "single" ? command.method : "broadcast";
 }

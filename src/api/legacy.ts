@@ -12,6 +12,7 @@ interface LegacyCommand {
   readonly command: ApiCommand;
 }
 
+/** The lines of a legacy request, in order; or why none of their commands is carried out. */
 export type ParsedLegacy =
   | { readonly outcome: "lines"; readonly lines: readonly LegacyCommand[] }
   | Refused

@@ -367,6 +367,7 @@ export interface ChannelSetup {
   readonly nowMs: number;
 }
 
+/** The outcome of {@link Channel.publish}. */
 export type PublishOutcome =
   /** The publication was accepted; the position is absent if it went without history. */
   | { readonly outcome: "published"; readonly position?: StreamPosition }
@@ -375,6 +376,7 @@ export type PublishOutcome =
   /** Nothing was done; the same publish may succeed a little later (rule I4). */
   | { readonly outcome: "too-many-keys" };
 
+/** The outcome of {@link Channel.history}; `position` is the top. */
 export type HistoryOutcome =
   | {
       readonly outcome: "history";
@@ -385,6 +387,7 @@ export type HistoryOutcome =
   | { readonly outcome: "unrecoverable-position" }
   | { readonly outcome: "too-large" };
 
+/** The outcome of {@link Channel.subscribe}. */
 export type SubscribeOutcome =
   | {
       readonly outcome: "subscribed";

@@ -106,7 +106,7 @@ export class FollowerProgress {
   }
 }
 
-/** One call to a gateway. {@link Relay.answered} tells deliveries apart by identity: pass it the same object. */
+/** One call to a gateway. `Relay.answered` tells deliveries apart by identity: pass it the same object. */
 export interface Delivery {
   readonly gateway: string;
   readonly batch: RelayBatch;

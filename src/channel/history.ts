@@ -230,6 +230,7 @@ export class History {
   }
 }
 
+/** The namespace's options for the history of a channel. */
 export interface HistoryOptions {
   /** The number of publications that are kept; 0 switches the history off. */
   readonly size: number;
@@ -248,6 +249,7 @@ export interface HistoryRange {
   readonly reverse: boolean;
 }
 
+/** The outcome of {@link History.read}. */
 export type HistoryRead =
   | { readonly outcome: "read"; readonly publications: Publication[] }
   /** The publications together are larger than the reader can take. */

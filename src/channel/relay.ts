@@ -230,6 +230,7 @@ export class Relay {
   }
 }
 
+/** The parts and the options of a relay. */
 export interface RelaySetup {
   readonly channel: string;
   /** When this instance of the channel object began, ms since 1970: later than every earlier instance. */
@@ -239,6 +240,7 @@ export interface RelaySetup {
   readonly hasHistory: boolean;
 }
 
+/** The outcome of {@link Relay.follow}. */
 export type FollowOutcome =
   /** Every entry after `sequence` will be sent to the gateway. */
   | { readonly outcome: "following"; readonly instance: number; readonly sequence: number }

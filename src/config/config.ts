@@ -24,6 +24,7 @@ export interface TransportsConfig {
   readonly longPoll: boolean;
 }
 
+/** The section `rpc` (docs/protocol.md 1.6). */
 export interface RpcConfig {
   /**
    * Whether the method `ping` is answered. All other methods would need a proxy to a backend, which Dormouse doesn't
@@ -32,6 +33,7 @@ export interface RpcConfig {
   readonly pingEnabled: boolean;
 }
 
+/** The section `client` (docs/protocol.md 5.7). */
 export interface ClientConfig {
   /** Glob patterns for the Origin header. If there are none, only requests without that header are allowed. */
   readonly allowedOrigins: readonly string[];
@@ -87,6 +89,7 @@ export interface PersonalChannelConfig {
   readonly singleConnection: boolean;
 }
 
+/** The section `channel`: the syntax of channel names, and the namespaces (docs/protocol.md 5.4). */
 export interface ChannelConfig {
   readonly maxLengthBytes: number;
   readonly privatePrefix: string;
@@ -137,6 +140,7 @@ export interface ChannelOptions {
   readonly allowTagsFilter: boolean;
 }
 
+/** The section `http_api` (docs/protocol.md 6.1). */
 export interface HttpApiConfig {
   /** With "transport", API errors become HTTP statuses even without the request header. */
   readonly errorMode: "" | "transport";

@@ -23,6 +23,7 @@ export interface UnsubscribeCode {
   readonly reason: string;
 }
 
+/** The errors that Dormouse answers with (docs/protocol.md 1.7). */
 export const errorCodes = {
   internal: { code: 100, message: "internal server error", temporary: true },
   unknownChannel: { code: 102, message: "unknown channel", temporary: false },
@@ -37,6 +38,7 @@ export const errorCodes = {
   unrecoverablePosition: { code: 112, message: "unrecoverable position", temporary: false },
 } as const satisfies Record<string, ErrorCode>;
 
+/** The codes with which Dormouse closes connections (docs/protocol.md 1.8). */
 export const disconnectCodes = {
   messageSizeLimit: { code: 1009, reason: "message size limit exceeded" },
   internalServerError: { code: 3004, reason: "internal server error" },
@@ -55,6 +57,7 @@ export const disconnectCodes = {
   notAvailable: { code: 3508, reason: "not available" },
 } as const satisfies Record<string, DisconnectCode>;
 
+/** The codes with which Dormouse ends subscriptions (docs/protocol.md 1.9). */
 export const unsubscribeCodes = {
   insufficientState: { code: 2500, reason: "insufficient state" },
   subscriptionExpired: { code: 2501, reason: "subscription expired" },

@@ -50,6 +50,7 @@ export interface FieldWriter {
 /** Writes all fields of a message, in the order of their numbers. */
 export type Fields<M> = (out: FieldWriter, message: M) => void;
 
+/** One entry of a map of messages. */
 export type MapEntry<M> = readonly [key: string, message: M];
 
 /**

@@ -44,4 +44,5 @@ export interface StreamPosition {
   readonly epoch: string;
 }
 
+/** The tags of a publication: texts by name, which tags filters see. */
 export type Tags = Readonly<Record<string, string>>;

@@ -18,7 +18,7 @@ import type { TransportsConfig } from "../../src/config/config.ts";
 import { originAllowed } from "../../src/access/origin.ts";
 
 /**
- * The context of handlers: the bindings, the configuration, and the body if {@link jsonBody} has read it.
+ * The context of handlers: the bindings, the configuration, and the body if `jsonBody` has read it.
  */
 export interface AppEnv {
   Bindings: Env;

@@ -70,10 +70,12 @@ export function respondUnauthorized(): Response {
   return new Response(null, { status: 401 });
 }
 
+/** 405, with the allowed methods. */
 export function respondMethodNotAllowed(allowed: readonly string[]): Response {
   return respondText(405, "Method Not Allowed", { Allow: allowed.join(", ") });
 }
 
+/** 404, for a path or an object that does not exist. */
 export function respondNotFound(): Response {
   return respondText(404, "Not Found");
 }
@@ -109,6 +111,7 @@ export function respondUnconfigured(problems: readonly string[]): Response {
   return respondText(503, `${problems.join("\n")}\n`, retry(60));
 }
 
+/** 200 with `{}`. */
 export function respondHealthy(): Response {
   return respondJson("{}");
 }

@@ -71,6 +71,7 @@ export class CommitQueue {
   }
 }
 
+/** The outcome of {@link CommitQueue.add}. */
 export type JobOutcome<Result> =
   | { readonly outcome: "done"; readonly result: Result }
   /** Too much waits already: the job was not carried out, and never will be. */

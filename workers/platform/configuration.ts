@@ -9,6 +9,7 @@ import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
  */
 export type Configuration = Configured | Unconfigured;
 
+/** A valid configuration with its secrets. */
 export interface Configured {
   readonly outcome: "configured";
   readonly config: Config;

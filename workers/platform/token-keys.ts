@@ -1,7 +1,7 @@
 import type { TokenAlgorithm } from "../../src/access/keys.ts";
 import { limits } from "../../src/limits.ts";
 
-/** A source of the keys that verify tokens: {@link StaticKeys} or {@link KeySet}. */
+/** A source of the keys that verify tokens: `StaticKeys` or `KeySet`. */
 export interface TokenKeys {
   /**
    * Finds the keys with which a token may have been signed.

@@ -2,6 +2,7 @@ import { Decoder } from "@msgpack/msgpack";
 import { messagePackEnd } from "./scan.ts";
 import type { WireValue } from "../wire-value.ts";
 
+/** A decoded value, and the place after it. */
 export type DecodedValue =
   | { readonly outcome: "value"; readonly value: WireValue; readonly end: number }
   | { readonly outcome: "malformed" };
