@@ -46,6 +46,22 @@ export function resolveChannel(name: string, config: ChannelConfig): ResolvedCha
     : { outcome: "resolved", options, private: isPrivate, users };
 }
 
+/**
+ * Resolves a channel name for a connection of an object that serves one channel: another channel is unknown there
+ * (rule C6).
+ *
+ * @param only the channel that the object serves; undefined if it serves any
+ */
+export function resolveServedChannel(
+  name: string,
+  config: ChannelConfig,
+  only: string | undefined,
+): ResolvedChannel {
+  const resolved = resolveChannel(name, config);
+  const isAnother = only !== undefined && name !== only;
+  return resolved.outcome === "resolved" && isAnother ? { outcome: "unknown-namespace" } : resolved;
+}
+
 function limitedTo(name: string, config: ChannelConfig): readonly string[] | undefined {
   if (config.userBoundary === "") return undefined;
   const boundary = name.lastIndexOf(config.userBoundary);

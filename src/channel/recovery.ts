@@ -1,6 +1,6 @@
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 
-/** What a returning subscriber gets. */
+/** The publications for a returning subscriber, or that it can't recover. */
 export type Recovery =
   /** Every publication after the position; there may be none. */
   | { readonly outcome: "recovered"; readonly publications: readonly Publication[] }

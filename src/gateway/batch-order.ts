@@ -38,7 +38,7 @@ export function sortBatch(batch: RelayBatch, cursor: Cursor): SortedBatch {
   };
 }
 
-/** What a batch brings to a gateway. */
+/** A batch in the order of the channel, and how far it takes the gateway. */
 type SortedBatch =
   | {
       readonly outcome: "sorted";

@@ -321,7 +321,7 @@ export class Follower {
   }
 
   /**
-   * Reads missing publications (rule L3). What came after them waits, with everything that comes meanwhile.
+   * Reads missing publications (rule L3). Later entries, and batches that come meanwhile, wait for them.
    *
    * @param rest the part of a batch after the missing publications
    */
@@ -416,7 +416,7 @@ export class Follower {
   }
 }
 
-/** What all followers of a gateway need of it. */
+/** The gateway as its followers see it. */
 export interface FollowerGateway {
   readonly client: ClientConfig;
   /** Counts the memory of subscriptions, pending ones included (rule G7). */

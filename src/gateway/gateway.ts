@@ -1,5 +1,5 @@
 import type { HistoryQuery } from "../contract/channel-call.ts";
-import { type ResolvedChannel, resolveChannel } from "../channel/channel-name.ts";
+import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
 import type { Config } from "../config/config.ts";
@@ -36,7 +36,7 @@ interface GatewayPorts extends ChannelClientPort {
 
 type PortPresence = GatheredPresence | { readonly error: ErrorCode };
 
-/** What a gateway needs. */
+/** The configuration and the ports of a gateway. */
 export interface GatewaySetup {
   readonly config: Config;
   readonly ports: GatewayPorts;
@@ -121,12 +121,8 @@ export class Gateway implements Channels {
 
   find(name: string): ResolvedChannel {
     const { config, only } = this.#setup;
-    const resolved = resolveChannel(name, config.channel);
     // To a client, this gateway looks like the channel's own object, which has no other channel (rules C6 and G4).
-    const isAnother = only !== undefined && name !== only;
-    return resolved.outcome === "resolved" && isAnother
-      ? { outcome: "unknown-namespace" }
-      : resolved;
+    return resolveServedChannel(name, config.channel, only);
   }
 
   subscribe(

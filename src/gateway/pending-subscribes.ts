@@ -375,7 +375,7 @@ function offsetKey(offset: number): string {
   return `since ${offset}`;
 }
 
-/** What a subscribe needs next. */
+/** The next step of a subscribe. */
 type SubscribeStep =
   | { readonly outcome: "reply"; readonly reply: SubscribeReply }
   /** The publications after this position must be read first. */

@@ -1,8 +1,8 @@
 import { limits } from "../limits.ts";
 
 /**
- * What one isolate of the edge has learned about pools of objects, and the order in which it tries the objects of a
- * pool for a connection (rule G3). The length of a pool isn't recorded anywhere. An isolate finds it out by trying,
+ * The knowledge of one isolate of the edge about pools of objects, and the order in which it tries the objects of a pool
+ * for a connection (rule G3). The length of a pool isn't recorded anywhere. An isolate finds it out by trying,
  * remembers it for as long as it is of use, and may forget it at any time.
  *
  * The lowest object with room is preferred, so that a pool fills from below and its upper end drains. Once an object
@@ -78,7 +78,7 @@ export class Pools {
 }
 
 /**
- * What is known of one pool. No index is in both collections, and neither grows beyond the number of the pool's
+ * The state of one pool as far as it is known. No index is in both collections, and neither grows beyond the number of the pool's
  * objects.
  */
 interface PoolMemory {

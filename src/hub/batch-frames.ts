@@ -165,7 +165,7 @@ export class FrameCache implements Frames {
   }
 }
 
-/** What is sent to subscribers, in the codec of each. */
+/** The frames for a hub's subscribers, each in the subscriber's codec. */
 export interface Frames {
   /** The frame for one subscriber; undefined when there is nothing for it. */
   frameFor(subscriber: Subscriber): Message | undefined;

@@ -280,7 +280,7 @@ function connectResult(
   };
 }
 
-/** What a client needs to post commands (docs/protocol.md 4.3). A unidirectional client posts none. */
+/** The secret and the node with which a client posts commands (docs/protocol.md 4.3). A unidirectional client posts none. */
 function emulation({ identity, context, unidirectional }: CommandSession): {
   readonly session?: string;
   readonly node?: string;

@@ -120,7 +120,7 @@ function isValid(filter: FilterNode): boolean {
   return tagsFilter(filter) !== undefined;
 }
 
-/** What a token, or the server, sets for a subscription. */
+/** The terms of a subscription that a token, or the server, sets. */
 interface Terms {
   readonly expireAtSeconds: number;
   readonly info?: JsonText;

@@ -19,7 +19,7 @@ export function pingDueAtMs(session: SessionIdentity, intervalMs: number): numbe
 }
 
 /**
- * What keep-alive demands of a session now. no-pong: a server-driven client didn't answer the last ping. gone: a
+ * The next action that keep-alive demands of a session. no-pong: a server-driven client didn't answer the last ping. gone: a
  * client-driven client has been silent.
  */
 export type Heartbeat = "nothing" | "ping" | "no-pong" | "gone";

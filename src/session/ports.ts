@@ -138,7 +138,7 @@ export interface Connection {
   lastHeardMs(): number | undefined;
 }
 
-/** What all sessions of an object share. */
+/** The configuration and the ports that all sessions of an object share. */
 export interface SessionContext {
   readonly config: Config;
   readonly channels: Channels;
@@ -177,7 +177,7 @@ export interface CommandSession {
   readonly unidirectional: boolean;
   /** The user's ID; "" for an anonymous user, and before connect if the edge saw no token. */
   readonly user: string;
-  /** What would be saved now. */
+  /** The session's state in the form that a save stores. */
   readonly snapshot: SessionSnapshot;
   /** Changes the identity, and saves the session; without changes it does neither. */
   change(changes: Changes | undefined): void;

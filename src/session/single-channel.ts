@@ -14,7 +14,7 @@ import type {
 import { CoalescedCall } from "./coalesced-call.ts";
 import type { Subscription } from "./subscription.ts";
 import { type Channel, type SubscribeOptions, historyError } from "../channel/channel.ts";
-import { type ResolvedChannel, resolveChannel } from "../channel/channel-name.ts";
+import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import { clientPublication } from "../channel/publication-request.ts";
 import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
 
@@ -39,10 +39,7 @@ export class SingleChannel implements Channels {
   }
 
   find(name: string): ResolvedChannel {
-    const resolved = resolveChannel(name, this.#config);
-    return resolved.outcome === "resolved" && name !== this.#channel.name
-      ? { outcome: "unknown-namespace" }
-      : resolved;
+    return resolveServedChannel(name, this.#config, this.#channel.name);
   }
 
   subscribe(

@@ -199,7 +199,7 @@ export class Subscription implements Subscriber {
   }
 }
 
-/** What a subscription needs of the session it belongs to. */
+/** The session as its subscriptions see it. */
 export interface SubscriptionSession {
   /** The session's replies, some of which may wait for collected publications of the channel (rule O4). */
   readonly outbox: { flushed(channel: string): void };
@@ -220,7 +220,7 @@ interface Socket {
   backlogBytes(): number;
 }
 
-/** What other clients are shown of a client: with the channel's info if it is subscribed, without otherwise. */
+/** The client info that other clients are shown: with the channel's info if it is subscribed, without otherwise. */
 export function clientInfo(session: SessionIdentity, granted?: SubscriptionSnapshot): ClientInfo {
   const { client, claims } = session;
   const user = claims?.user ?? "";

@@ -225,7 +225,7 @@ export class ClientSockets {
   }
 }
 
-/** What the sockets need of the object that holds them. */
+/** The object as its sockets see it. */
 export interface ClientSocketsSetup extends FrameHost {
   readonly context: DurableObjectState;
   readonly config: Config;

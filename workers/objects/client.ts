@@ -119,7 +119,7 @@ export class Client {
   }
 }
 
-/** What the clients of an object need to carry out frames. */
+/** The object as its clients see it when they carry out frames. */
 export interface FrameHost {
   /** Checks the signatures and claims of tokens. */
   readonly verifier: Pick<TokenVerifier, "connection" | "subscription">;

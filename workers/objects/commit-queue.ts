@@ -77,10 +77,10 @@ export type JobOutcome<Result> =
   /** Too much waits already: the job was not carried out, and never will be. */
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
 
-/** What every job takes, besides its bytes. */
+/** The memory of every job besides its own bytes. */
 const jobBytes = 1_024;
 
-/** What the queue's owner does for it. */
+/** The owner of the queue, which commits and settles. */
 export interface Commits {
   /** Sends what the jobs have published since the last call; all of it is durable. */
   settle(): void;

@@ -1,7 +1,7 @@
 import type { ChannelCalls, GatewayCalls } from "../../src/contract/object-calls.ts";
 import type { Settings } from "./configuration.ts";
 
-/** What wrangler.toml and the secrets bind to the Worker. */
+/** The Worker's bindings, from wrangler.toml and the secrets. */
 export interface Env extends Settings {
   readonly CHANNELS: DurableObjectNamespace<ChannelStub>;
   readonly GATEWAYS: DurableObjectNamespace<GatewayStub>;

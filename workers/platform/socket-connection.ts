@@ -76,7 +76,7 @@ export class SocketConnection implements Connection {
   }
 }
 
-/** What the sockets of an object share. */
+/** The object as its socket connections see it. */
 export interface SocketHost {
   readonly context: DurableObjectState;
   /** Stores sessions that are too large for an attachment (rule G2); absent where sessions may not be. */
