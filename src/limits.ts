@@ -124,12 +124,38 @@ export const limits = {
    * backlog. A client beyond it counts as infinitely far behind and is cut (rule F4).
    */
   unconfirmedBytesMax: 33_554_432,
-  /**
-   * Publications in one frame, and their bytes: a frame must not grow with a burst. A full frame is sent at once (rule
-   * F3).
-   */
-  batchPublicationsMax: 256,
+  /** Pushes in one frame, and their bytes: a frame must not grow with a burst (rule F3). */
+  batchPushesMax: 256,
   batchBytesMax: 65_536,
+  /**
+   * Different rests of one batch whose frames are kept for subscribers that came or were caught up while the batch was
+   * collected. Beyond it all of them are dropped and made again (rule F5).
+   */
+  batchRestsMax: 16,
+  /**
+   * The subscribers that a frame is sent to before the event loop gets a turn, and the bytes of their frames: both take
+   * about a millisecond (rule F2).
+   */
+  sliceSubscribersMax: 25,
+  sliceBytesMax: 1_048_576,
+  /** To so many subscribers a frame is sent at once: that takes a millisecond, and no later frame would be fuller. */
+  immediateSubscribersMax: 50,
+  /**
+   * Batches that wait behind a frame on its way, and their bytes. Beyond it publishers wait, and gateways take no more
+   * entries, until a frame has been sent (rule F6).
+   */
+  batchesWaitingMax: 4,
+  batchesWaitingBytesMax: 262_144,
+  /**
+   * Channels of a gateway with a frame on its way. While there are more, nothing is collected behind their frames, or
+   * thousands of busy channels would take gigabytes (rule F6).
+   */
+  busyChannelsMax: 64,
+  /**
+   * Batches that are collected in any case, because joins, leaves and the publications that a gateway reads can't wait.
+   * Beyond it frames are sent without giving the event loop a turn (rule F6).
+   */
+  batchesCollectedMax: 64,
   /**
    * The body of a post to `/emulation`: a frame in a JSON string, in which each character may be escaped, and 4 KiB for
    * the rest. A larger body is refused with status 413.

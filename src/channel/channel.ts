@@ -1,6 +1,6 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions, ClientConfig } from "../config/config.ts";
-import { Hub } from "../hub/hub.ts";
+import { Hub, type FanOutLimits } from "../hub/hub.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
@@ -22,11 +22,10 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
  * - collect: {@link publish} writes, `hub` collects the frame for the subscribers here, and `relay` numbers the entry.
  * - commit: the platform makes the writes durable (workers/objects/commit-queue.ts), for all jobs that share the
  *   commit.
- * - settle: `hub.settle` sends the frame, and `relay.deliveries` says which gateways to call.
+ * - settle: `hub.begin` starts to send the frame, and `relay.deliveries` says which gateways to call.
  *
- * Frames that can't wait for settle are handed to the sockets before the commit: full frames, joins and leaves, and
- * those that are sent before the subscribers change (rule F5). The platform holds them back until the writes are
- * durable (rule O2).
+ * What a subscriber is sent alone, because it leaves or publishes (rule F5), is handed to its socket before the commit.
+ * The platform holds it back until the writes are durable (rule O2).
  *
  * Each part owns one part of the truth: {@link History} the epoch, the offsets and the stored publications,
  * {@link Idempotency} the keys, {@link GatewayRegistry} the list of gateways, `hub` the subscribers here, and `relay`
@@ -51,7 +50,7 @@ export class Channel {
     const { name, options, client, sql, newEpoch, nowMs } = setup;
     this.name = name;
     this.options = options;
-    this.hub = new Hub(name, client.queueMaxSizeBytes);
+    this.hub = new Hub(name, client.queueMaxSizeBytes, setup.fanOut);
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
@@ -249,7 +248,7 @@ export class Channel {
     if (wasSubscribed && subscriber.announced) this.announce("leave", subscriber.info);
   }
 
-  /** Tells the subscribers, here and on gateways, that a client came or went. */
+  /** Tells the subscribers, here and on gateways, that a client came or went: after all that happened before (rule F5). */
   announce(type: "join" | "leave", info: ClientInfo): void {
     this.hub.announce(type, info);
     this.relay.add({ type, info }, this.top);
@@ -365,6 +364,8 @@ export interface ChannelSetup {
   /** When this instance of the channel object began, ms since 1970. */
   readonly instance: number;
   readonly nowMs: number;
+  /** Absent for the usual limits. */
+  readonly fanOut?: FanOutLimits;
 }
 
 /** The outcome of {@link Channel.publish}. */

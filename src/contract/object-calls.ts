@@ -46,7 +46,7 @@ export interface ChannelCalls extends SessionCalls {
 /** The calls of a gateway's object. */
 export interface GatewayCalls extends SessionCalls {
   /** Takes the next entries of a channel, and passes them on to the channel's subscribers here (rule L1). */
-  deliver(batch: RelayBatch): RelayBatchReply;
+  deliver(batch: RelayBatch): Promise<RelayBatchReply>;
   /** Lists the clients on this gateway's sockets that are present on a channel (rule P1). */
   present(channel: string): Promise<GatewayPresence>;
 }

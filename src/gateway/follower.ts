@@ -1,4 +1,5 @@
 import type { SubscribeOptions } from "../channel/channel.ts";
+import type { FanOutLimits } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
@@ -57,7 +58,7 @@ export class Follower {
   constructor(channel: string, gateway: FollowerGateway) {
     this.channel = channel;
     this.#gateway = gateway;
-    this.#subscribers = new LocalSubscribers(channel, gateway.client);
+    this.#subscribers = new LocalSubscribers(channel, gateway.client, gateway.fanOut);
   }
 
   /** Whether there are neither subscribers nor pending subscribes. */
@@ -68,6 +69,21 @@ export class Follower {
   /** Whether {@link settle} has something to do. */
   get unsettled(): boolean {
     return this.#subscribers.unsettled;
+  }
+
+  /** Whether a frame is on its way: {@link sendSlice} has to be called in another turn of the event loop. */
+  get sending(): boolean {
+    return this.#subscribers.sending;
+  }
+
+  /** Whether something waits to be sent. */
+  get collecting(): boolean {
+    return this.#subscribers.collecting;
+  }
+
+  /** Whether so much waits to be sent that the channel's object has to wait with its next batch (rule F6). */
+  get full(): boolean {
+    return this.#subscribers.full;
   }
 
   /** The subscribers here. */
@@ -134,15 +150,18 @@ export class Follower {
     this.#run(() => this.#subscribers.awaitPublication(wait));
   }
 
-  /**
-   * Whether publications are being collected. If so, the subscription's `flushed` is called once they have been sent.
-   */
-  awaitFlush(subscription: Subscription): boolean {
-    return this.#subscribers.awaitFlush(subscription);
+  /** Sends one subscriber all that it hasn't been sent yet (rule F5). */
+  catchUp(subscription: Subscription): void {
+    this.#run(() => this.#subscribers.catchUp(subscription));
+  }
+
+  /** Sends the frame that is on its way to the next slice of the subscribers (rule F2). */
+  sendSlice(): void {
+    this.#run(() => this.#subscribers.sendSlice());
   }
 
   /**
-   * Sends what was collected if that is due, and ends what has waited too long.
+   * Starts to send what was collected, unless a frame is on its way, and ends what has waited too long.
    *
    * @returns in how many ms this must be called again; undefined if there is nothing to wait for
    */
@@ -419,6 +438,8 @@ export class Follower {
 /** The gateway as its followers see it. */
 export interface FollowerGateway {
   readonly client: ClientConfig;
+  /** Absent for the usual limits. */
+  readonly fanOut?: FanOutLimits;
   /** Counts the memory of subscriptions, pending ones included (rule G7). */
   readonly memory: SubscriptionMemory;
   /** Sends requests to a channel's object, in this order. */

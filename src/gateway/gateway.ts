@@ -3,6 +3,7 @@ import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-n
 import type { SubscribeOptions } from "../channel/channel.ts";
 import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
 import type { Config } from "../config/config.ts";
+import type { FanOutLimits } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -42,6 +43,8 @@ export interface GatewaySetup {
   readonly ports: GatewayPorts;
   /** The only channel of a gateway that serves a full channel object's connections (rule G4); absent on all others. */
   readonly only?: string;
+  /** Absent for the usual limits. */
+  readonly fanOut?: FanOutLimits;
 }
 
 /**
@@ -59,6 +62,8 @@ export class Gateway implements Channels {
   /** Subscriptions whose join was announced, so that their leave has to be, too (rule O5). */
   readonly #announced = new Set<Subscription>();
   readonly #unsettled = new Set<Follower>();
+  /** The followers with a frame on its way, in the order in which they send their slices (rule F6). */
+  readonly #sending = new Set<Follower>();
   readonly #replayBudget = new ReplayBudget();
   readonly #memory = new SubscriptionMemory();
   readonly #forFollowers: FollowerGateway;
@@ -69,6 +74,7 @@ export class Gateway implements Channels {
     this.#setup = setup;
     this.#forFollowers = {
       client: setup.config.client,
+      ...(setup.fanOut === undefined ? {} : { fanOut: setup.fanOut }),
       memory: this.#memory,
       request: (channel, requests) => this.#requestAll(channel, requests),
       changed: (follower) => this.#changed(follower),
@@ -92,9 +98,30 @@ export class Gateway implements Channels {
     return this.#followers.get(batch.channel)?.take(batch, nowMs) ?? { outcome: "left" };
   }
 
+  /** Whether a frame is on its way: {@link sendSlice} has to be called in another turn of the event loop. */
+  get sending(): boolean {
+    return this.#sending.size > 0;
+  }
+
+  /** Whether so much waits to be sent on a channel that its object has to wait with the next batch (rule F6). */
+  full(channel: string): boolean {
+    const follower = this.#followers.get(channel);
+    if (follower === undefined) return false;
+    return this.#sending.size > limits.busyChannelsMax ? follower.collecting : follower.full;
+  }
+
+  /** Sends one slice of one frame that is on its way: the channels take turns (rule F6). */
+  sendSlice(): void {
+    const [follower] = this.#sending;
+    if (follower === undefined) return;
+    this.#sending.delete(follower);
+    follower.sendSlice();
+    if (follower.sending) this.#sending.add(follower);
+  }
+
   /**
-   * Sends what was collected if that is due, and ends what has waited too long. It has to be called after every
-   * {@link take}, every reply of a port and every command.
+   * Starts to send what was collected, and ends what has waited too long. It has to be called after every {@link take},
+   * every {@link sendSlice}, every reply of a port and every command.
    *
    * @returns in how many ms this must be called again; undefined if there is nothing to wait for
    */
@@ -109,6 +136,7 @@ export class Gateway implements Channels {
     for (const follower of this.#unsettled) {
       const ms = follower.settle(nowMs);
       if (!follower.unsettled) this.#unsettled.delete(follower);
+      if (follower.sending) this.#sending.add(follower);
       if (ms !== undefined) settleInMs = Math.min(settleInMs, ms);
     }
     return settleInMs === Number.POSITIVE_INFINITY ? undefined : settleInMs;
@@ -217,8 +245,8 @@ export class Gateway implements Channels {
     });
   }
 
-  awaitFlush(subscription: Subscription): boolean {
-    return this.#followers.get(subscription.channel)?.awaitFlush(subscription) ?? false;
+  catchUp(subscription: Subscription): void {
+    this.#followers.get(subscription.channel)?.catchUp(subscription);
   }
 
   #requestPresence(channel: string, done: (gathered: PortPresence) => void): void {
@@ -273,6 +301,7 @@ export class Gateway implements Channels {
     if (this.#followers.get(channel) !== follower) return;
     if (follower.idle) {
       this.#followers.delete(channel);
+      this.#sending.delete(follower);
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
       return;

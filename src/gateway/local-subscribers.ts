@@ -1,5 +1,5 @@
 import type { ClientConfig } from "../config/config.ts";
-import { Hub } from "../hub/hub.ts";
+import { Hub, type FanOutLimits } from "../hub/hub.ts";
 import type { Subscription } from "../session/subscription.ts";
 import type { RelayEntry } from "../contract/relay-batch.ts";
 import type { Cursor } from "../contract/session-snapshot.ts";
@@ -15,8 +15,8 @@ export class LocalSubscribers {
   /** Undefined while no publisher waits. */
   #waits: PublishWaits | undefined;
 
-  constructor(channel: string, client: ClientConfig) {
-    this.#hub = new Hub(channel, client.queueMaxSizeBytes);
+  constructor(channel: string, client: ClientConfig, fanOut?: FanOutLimits) {
+    this.#hub = new Hub(channel, client.queueMaxSizeBytes, fanOut);
   }
 
   get size(): number {
@@ -30,6 +30,21 @@ export class LocalSubscribers {
   /** Whether {@link settle} has something to do. */
   get unsettled(): boolean {
     return this.#hub.collecting || this.#waits !== undefined;
+  }
+
+  /** Whether a frame is on its way: {@link sendSlice} has to be called in another turn of the event loop. */
+  get sending(): boolean {
+    return this.#hub.sending;
+  }
+
+  /** Whether something is collected for the next frame. */
+  get collecting(): boolean {
+    return this.#hub.collecting;
+  }
+
+  /** Whether so much is collected that the channel's object has to wait (rule F6). */
+  get full(): boolean {
+    return this.#hub.full;
   }
 
   /** Whether the backlog of the gateway's connections is too large (rule B3). */
@@ -73,7 +88,7 @@ export class LocalSubscribers {
     this.#withWaits((waits) => waits.releaseAll());
   }
 
-  /** Sends an entry to the subscribers, or collects it. */
+  /** Collects an entry for the subscribers. */
   deliver(entry: RelayEntry): void {
     switch (entry.type) {
       case "publication":
@@ -115,25 +130,24 @@ export class LocalSubscribers {
     return this.#withWaits((waits) => waits.release(cursor)) === true;
   }
 
-  /**
-   * Whether publications are being collected. If so, the subscription's `flushed` is called once they have been sent.
-   */
-  awaitFlush(subscription: Subscription): boolean {
-    if (!this.#hub.collecting) return false;
-    this.#hub.callAfterFlush(subscription);
-    return true;
+  /** Sends one subscriber all that it hasn't been sent yet. */
+  catchUp(subscription: Subscription): void {
+    this.#hub.catchUp(subscription);
+  }
+
+  /** Sends the frame that is on its way to the next slice of the subscribers. */
+  sendSlice(): void {
+    this.#hub.sendSlice();
   }
 
   /**
-   * Sends what was collected if that is due, and answers publishers that have waited too long.
+   * Starts to send what was collected, unless a frame is on its way, and answers publishers that have waited too long.
    *
-   * @returns in how many ms this must be called again; undefined if there is nothing to wait for
+   * @returns in how many ms the next publisher has waited too long; undefined if none waits
    */
   settle(nowMs: number): number | undefined {
-    const hubMs = this.#hub.settle(nowMs);
-    const waitsMs = this.#withWaits((waits) => waits.expire(nowMs));
-    if (hubMs === undefined || waitsMs === undefined) return hubMs ?? waitsMs;
-    return Math.min(hubMs, waitsMs);
+    this.#hub.begin();
+    return this.#withWaits((waits) => waits.expire(nowMs));
   }
 
   /** Does something with the publishers that wait, if there are any. */

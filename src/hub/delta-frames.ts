@@ -3,67 +3,99 @@ import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
-import type { Subscriber } from "./subscriber.ts";
+import type { ChannelPush, Subscriber } from "./subscriber.ts";
 
 /**
- * Publications that are sent together, for delta subscribers (docs/protocol.md 3.1). The first publication is a delta
- * of the payload that the subscriber holds, each other one of the publication before it. So subscribers that hold the
- * same payload get the same frame, and the frames of others differ in the first publication alone.
+ * Pushes that are sent together, for delta subscribers (docs/protocol.md 3.1). The first publication is a delta of the
+ * payload that the subscriber holds, each other one of the publication before it. So subscribers that hold the same
+ * payload get the same frame, and the frames of others differ in the first publication alone. Joins and leaves between
+ * the publications are for those that hear them.
  */
 export class DeltaFrames {
+  readonly #pushes: readonly ChannelPush[];
   readonly #publications: readonly Publication[];
-  readonly #encode: (codec: Codec, publication: Publication) => Message;
   readonly #byCodec = new Map<Codec, CodecFrames>();
 
-  /** @param publications at least one */
-  constructor(
-    publications: readonly Publication[],
-    encode: (codec: Codec, publication: Publication) => Message,
-  ) {
-    this.#publications = publications;
-    this.#encode = encode;
+  /** @param pushes at least one publication among them */
+  constructor(pushes: readonly ChannelPush[]) {
+    this.#pushes = pushes;
+    this.#publications = pushes.flatMap((push) =>
+      push.type === "publication" ? [push.publication] : [],
+    );
   }
 
   /** Gives the frame, and tells the subscriber which publication it holds then. */
   frameFor(subscriber: Subscriber): Message {
-    const { codec, deltaBase } = subscriber;
+    const { codec, deltaBase, hearsJoinLeave } = subscriber;
     const frames = this.#framesIn(codec);
-    const frame = frames.byBase.get(deltaBase) ?? this.#newFrame(codec, frames, deltaBase);
+    const based = frames.byBase.get(deltaBase) ?? this.#newBase(codec, frames, deltaBase);
+    const frame = hearsJoinLeave
+      ? (based.hearing ??= this.#join(codec, frames, based.first, true))
+      : (based.deaf ??= this.#join(codec, frames, based.first, false));
     const last = this.#publications.at(-1);
     if (last !== undefined) subscriber.noteSent(last);
     return frame;
   }
 
-  #newFrame(codec: Codec, frames: CodecFrames, base: Payload | undefined): Message {
+  #newBase(codec: Codec, frames: CodecFrames, base: Payload | undefined): BaseFrames {
     // A subscriber that holds a rare payload is sent the first publication in full, and from then on holds what most
     // hold (rule D5).
     const isRare = frames.byBase.size >= limits.deltaBasesMax;
+    const usable = isRare ? undefined : base;
     const known = isRare ? frames.byBase.get(undefined) : undefined;
     if (known !== undefined) return known;
-    const usable = isRare ? undefined : base;
-    const [first, ...others] = this.#publications;
-    frames.others ??= others.map((publication, index) =>
-      this.#message(codec, publication, this.#publications[index]?.data),
-    );
-    const messages = first === undefined ? [] : [this.#message(codec, first, usable)];
-    const frame = codec.joinFrame([...messages, ...frames.others]);
-    frames.byBase.set(usable, frame);
-    return frame;
+    const first = this.#pushes.find(({ type }) => type === "publication");
+    const based: BaseFrames = {
+      first: first === undefined ? "" : this.#message(codec, first, usable),
+      hearing: undefined,
+      deaf: undefined,
+    };
+    frames.byBase.set(usable, based);
+    return based;
   }
 
-  #message(codec: Codec, publication: Publication, base: Payload | undefined): Message {
+  #join(codec: Codec, frames: CodecFrames, first: Message, hearsJoinLeave: boolean): Message {
+    frames.later ??= this.#laterMessages(codec);
+    const messages: Message[] = [];
+    let isFirst = true;
+    for (const [index, { type }] of this.#pushes.entries()) {
+      const later = frames.later[index];
+      if (type === "publication" && isFirst) {
+        messages.push(first);
+        isFirst = false;
+      } else if (later !== undefined && (type === "publication" || hearsJoinLeave)) {
+        messages.push(later);
+      }
+    }
+    return codec.joinFrame(messages);
+  }
+
+  /** All pushes but the first publication, each at its index. */
+  #laterMessages(codec: Codec): readonly (Message | undefined)[] {
+    let before: Publication | undefined;
+    return this.#pushes.map((push) => {
+      if (push.type !== "publication") return codec.encodePush(push);
+      const base = before;
+      before = push.publication;
+      return base === undefined ? undefined : this.#message(codec, push, base.data);
+    });
+  }
+
+  #message(codec: Codec, push: ChannelPush, base: Payload | undefined): Message {
+    if (push.type !== "publication") return codec.encodePush(push);
+    const { publication } = push;
     const form = codec.deltaForm;
     const sent =
       base === undefined || publication.mayBePatch !== true
         ? fullForDelta(publication, form)
         : deltaOrFull(publication, base, form);
-    return this.#encode(codec, withoutEpoch(sent));
+    return codec.encodePush({ ...push, publication: withoutEpoch(sent) });
   }
 
   #framesIn(codec: Codec): CodecFrames {
     const known = this.#byCodec.get(codec);
     if (known !== undefined) return known;
-    const frames: CodecFrames = { byBase: new Map(), others: undefined };
+    const frames: CodecFrames = { byBase: new Map(), later: undefined };
     this.#byCodec.set(codec, frames);
     return frames;
   }
@@ -79,7 +111,17 @@ function withoutEpoch(publication: Publication): Publication {
 /** The frames in one codec. */
 interface CodecFrames {
   /** By the payload that the subscriber holds; undefined for a subscriber that gets the first publication in full. */
-  readonly byBase: Map<Payload | undefined, Message>;
-  /** The messages after the first, which all frames share; undefined until the first frame is made. */
-  others: readonly Message[] | undefined;
+  readonly byBase: Map<Payload | undefined, BaseFrames>;
+  /** The messages that all frames share; undefined until the first frame is made. */
+  later: readonly (Message | undefined)[] | undefined;
+}
+
+/** The frames for subscribers that hold the same payload. */
+interface BaseFrames {
+  /** The first publication. */
+  readonly first: Message;
+  /** With the joins and leaves. */
+  hearing: Message | undefined;
+  /** Without them. */
+  deaf: Message | undefined;
 }

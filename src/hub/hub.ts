@@ -2,46 +2,45 @@ import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload, backlogShareBytes } from "./backlog.ts";
-import { BatchFrames, FrameCache, type Frames } from "./batch-frames.ts";
-import { BatchWindow, immediateSubscribersMax } from "./batch-window.ts";
-import type { Subscriber } from "./subscriber.ts";
+import { BatchFrames } from "./batch-frames.ts";
+import { FrameOnItsWay } from "./frame-on-its-way.ts";
 import { SmallSet } from "./small-set.ts";
+import type { ChannelPush, Subscriber } from "./subscriber.ts";
 
 /**
- * The subscribers of one channel in one object, and the loop that sends to them (rules F1 to F5).
+ * The subscribers of one channel in one object, and the loop that sends to them (rules F1 to F6).
  *
- * A publication is encoded once. To many subscribers several publications share a frame when they come fast, because
- * sending a frame takes the runtime about 25 µs for each socket, whatever the frame holds. The hub collects in
- * {@link publish} and sends in {@link settle}, which the owner calls, and which says when it is to be called again.
+ * Sending a frame takes the runtime about 25 µs for each socket, whatever the frame holds. So a frame to many is sent
+ * in slices, with a turn of the event loop after each, and what comes meanwhile is collected and shares the next frame.
+ * A subscriber that comes or goes between two slices is caught up alone; nobody else is sent to because of it.
+ *
+ * The hub collects in {@link publish} and {@link announce}. Its owner starts the next frame with {@link begin}, and
+ * calls {@link sendSlice} in later turns for as long as the hub is {@link sending}.
  */
 export class Hub<Local extends Subscriber = Subscriber> {
   readonly #channel: string;
   readonly #queueMaxBytes: number;
+  readonly #limits: FanOutLimits;
   readonly #subscribers = new SmallSet<Local>();
-  /**
-   * The next frame; undefined while nothing is collected. Before a subscriber is added or removed the frame is sent.
-   */
-  #pending: BatchFrames | undefined;
-  /** Undefined while there is none: a gateway has thousands of hubs, in most of which nothing happens. */
-  #awaitingFlush: Set<Local> | undefined;
+  /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
+  #frame: FrameOnItsWay<Local> | undefined;
+  /** The next frames, the last of which is being collected; undefined while there are none. */
+  #batches: BatchFrames[] | undefined;
   /**
    * Subscribers to disconnect as slow; undefined while there is none. It is a set, because the leave of each is
    * announced, and the loop that does so finds the others again.
    */
   #slow: Set<Local> | undefined;
   #cutting = false;
-  /**
-   * Undefined until there are more than `immediateSubscribersMax` subscribers: to fewer, every frame is sent at once.
-   */
-  #window: BatchWindow | undefined;
   /** The backlog of all subscribers, as the last frame left it or as it was last counted. */
   #backlogBytes = 0;
   /** Undefined until the backlog is too large for the first time. */
   #overload: Overload | undefined;
 
-  constructor(channel: string, queueMaxBytes: number) {
+  constructor(channel: string, queueMaxBytes: number, fanOut: FanOutLimits = limits) {
     this.#channel = channel;
     this.#queueMaxBytes = queueMaxBytes;
+    this.#limits = fanOut;
   }
 
   get subscribers(): readonly Local[] {
@@ -57,87 +56,88 @@ export class Hub<Local extends Subscriber = Subscriber> {
     return this.#subscribers.size;
   }
 
-  /** Whether publications are collected for the next frame. */
+  /** Whether something is collected for the next frame. */
   get collecting(): boolean {
-    return this.#pending !== undefined;
+    return this.#batches !== undefined;
+  }
+
+  /** Whether a frame is on its way: {@link sendSlice} has to be called in another turn of the event loop. */
+  get sending(): boolean {
+    return this.#frame !== undefined;
+  }
+
+  /** Whether so much is collected that the publishers have to wait (rule F6). */
+  get full(): boolean {
+    if (this.#batches === undefined || this.#frame === undefined) return false;
+    const { batchesWaitingMax, batchesWaitingBytesMax } = this.#limits;
+    if (this.#batches.length > batchesWaitingMax) return true;
+    return this.#batches.reduce((sum, { bytes }) => sum + bytes, 0) > batchesWaitingBytesMax;
   }
 
   has(subscriber: Local): boolean {
     return this.#subscribers.has(subscriber);
   }
 
-  /**
-   * Adds a subscriber, which gets every later publication. Collected publications are sent first, without it (rule F5).
-   */
+  /** Adds a subscriber, which gets everything that comes later and nothing that came before (rule F5). */
   add(subscriber: Local): void {
-    this.flush();
     this.#subscribers.add(subscriber);
+    for (const batch of this.#batches ?? []) batch.skipSoFar(subscriber);
   }
 
   /**
-   * Removes a subscriber. Collected publications are sent first, to it as well (rule F5).
+   * Removes a subscriber, which is sent first what it hasn't been sent yet (rule F5).
    *
    * @returns whether it was there
    */
   remove(subscriber: Local): boolean {
     if (!this.#subscribers.has(subscriber)) return false;
-    this.flush();
+    this.catchUp(subscriber);
     this.#subscribers.delete(subscriber);
+    if (this.#subscribers.size > 0) return true;
+    this.#frame = undefined;
+    this.#batches = undefined;
     return true;
   }
 
-  /** Puts a publication into the next frame (rule F3). {@link settle} must follow. */
-  publish(publication: Publication): void {
-    const { first } = this.#subscribers;
-    if (first === undefined) return;
-    this.#pending ??= new BatchFrames(this.#channel, first.codec);
-    if (this.#pending.add(publication, limits.batchBytesMax) === "full") {
-      this.flush();
-      this.#pending = new BatchFrames(this.#channel, first.codec);
-      this.#pending.add(publication, limits.batchBytesMax);
+  /** Sends one subscriber all that it hasn't been sent yet (rule F5). */
+  catchUp(subscriber: Local): void {
+    if (this.#frame === undefined && this.#batches === undefined) return;
+    if (this.#frame?.take(subscriber) === true) this.#sendTo(subscriber, this.#frame.batch);
+    for (const batch of this.#batches ?? []) {
+      this.#sendTo(subscriber, batch);
+      batch.skipSoFar(subscriber);
     }
-    if (this.#pending.count >= limits.batchPublicationsMax) this.flush();
+    this.#cutSlow();
+  }
+
+  /** Puts a publication into the next frame (rule F3). {@link begin} must follow. */
+  publish(publication: Publication): void {
+    this.#collect({ type: "publication", channel: this.#channel, publication });
+  }
+
+  /** Puts a join or a leave into the next frame, for the subscribers that hear them. {@link begin} must follow. */
+  announce(type: "join" | "leave", info: ClientInfo): void {
+    this.#collect({ type, channel: this.#channel, info });
   }
 
   /**
-   * Sends what was collected, unless it is cheaper to wait for more publications (rule F2).
+   * Starts the next frame, unless one is on its way: sends it to all subscribers if they are few, and otherwise to the
+   * first slice of them (rule F2).
    *
-   * @returns in how many ms this must be called again; undefined when nothing is collected any more
+   * @returns whether the frame is on its way then
    */
-  settle(nowMs: number): number | undefined {
-    if (this.#pending === undefined) return undefined;
-    const { size } = this.#subscribers;
-    if (size > immediateSubscribersMax) this.#window ??= new BatchWindow();
-    const waitMs = this.#window?.waitMs(this.#pending.count, size, nowMs) ?? 0;
-    if (waitMs > 0) return waitMs;
-    this.#window?.sent(size, nowMs);
-    this.flush();
-    return undefined;
+  begin(): boolean {
+    const isSmall = this.#subscribers.size <= this.#limits.immediateSubscribersMax;
+    while (isSmall && (this.#frame !== undefined || this.#startFrame())) this.#send(everything);
+    if (this.#frame === undefined && this.#startFrame()) this.#send(this.#limits);
+    // The leaves of slow subscribers that were cut just now have a frame of their own, in the next turn.
+    if (this.#frame === undefined) this.#startFrame();
+    return this.sending;
   }
 
-  /** Sends what was collected, now. A subscriber whose backlog is too large is disconnected instead (rule F4). */
-  flush(): void {
-    if (this.#pending === undefined) return;
-    const frames = this.#pending;
-    this.#pending = undefined;
-    this.#backlogBytes = this.#send(frames, false);
-    for (const subscriber of this.#awaitingFlush ?? []) subscriber.flushed();
-    this.#awaitingFlush = undefined;
-  }
-
-  /** Calls the subscriber's `flushed` once, after the next frame. */
-  callAfterFlush(subscriber: Local): void {
-    this.#awaitingFlush ??= new Set();
-    this.#awaitingFlush.add(subscriber);
-  }
-
-  /** Sends a join or a leave to the subscribers that get them. Collected publications are sent first. */
-  announce(type: "join" | "leave", info: ClientInfo): void {
-    this.flush();
-    if (this.subscribers.some((subscriber) => subscriber.hearsJoinLeave)) {
-      const push = { type, channel: this.#channel, info };
-      this.#send(new FrameCache((codec) => codec.encodePush(push)), true);
-    }
+  /** Sends the frame that is on its way to the next slice of the subscribers (rule F2). */
+  sendSlice(): void {
+    this.#send(this.#limits);
   }
 
   /**
@@ -158,8 +158,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
    * counted anew only if they were too large after the last frame, so this is usually one comparison.
    */
   overloaded(nowMs: number): boolean {
-    if (this.#backlogBytes <= limits.backlogBytesMax) return false;
-    this.#backlogBytes = this.#countBacklog(this.#queueMaxBytes);
+    const backlogBytes = Math.max(this.#backlogBytes, this.#frame?.backlogBytes ?? 0);
+    if (backlogBytes <= limits.backlogBytesMax) return false;
+    this.#setBacklog(this.#countBacklog(this.#queueMaxBytes));
     this.#overload ??= new Overload();
     switch (this.#overload.judge(this.#backlogBytes, nowMs)) {
       case "bearable":
@@ -167,9 +168,14 @@ export class Hub<Local extends Subscriber = Subscriber> {
       case "too-much":
         return true;
       case "too-long":
-        this.#backlogBytes = this.#countBacklog(backlogShareBytes(this.#subscribers.size));
+        this.#setBacklog(this.#countBacklog(backlogShareBytes(this.#subscribers.size)));
         return false;
     }
+  }
+
+  #setBacklog(bytes: number): void {
+    this.#backlogBytes = bytes;
+    if (this.#frame !== undefined) this.#frame.backlogBytes = bytes;
   }
 
   /**
@@ -186,31 +192,73 @@ export class Hub<Local extends Subscriber = Subscriber> {
     return backlogBytes;
   }
 
+  #collect(push: ChannelPush): void {
+    const { first } = this.#subscribers;
+    if (first === undefined) return;
+    this.#batches ??= [];
+    if (this.#batches.at(-1)?.add(push) === "added") return;
+    const batch = new BatchFrames(first.codec);
+    batch.add(push);
+    this.#batches.push(batch);
+    // Publishers wait before it comes to this (rule F6). Joins and leaves can't wait.
+    while (this.#batches !== undefined && this.#batches.length > limits.batchesCollectedMax) {
+      if (this.#frame !== undefined || this.#startFrame()) this.#send(everything);
+    }
+  }
+
+  /** @returns whether there was a next frame */
+  #startFrame(): boolean {
+    const batch = this.#batches?.shift();
+    if (this.#batches?.length === 0) this.#batches = undefined;
+    if (batch === undefined) return false;
+    this.#frame = new FrameOnItsWay(batch, this.subscribers);
+    return true;
+  }
+
   /**
-   * Sends a frame to each subscriber. Slow ones are disconnected after the loop, as each disconnect changes the list
-   * and is itself announced.
-   *
-   * @param onlyJoinLeave leaves out subscribers that don't get joins and leaves
-   * @returns the backlog of all subscribers after it
+   * Sends the frame that is on its way to its next subscribers, until a slice is full. Slow subscribers are
+   * disconnected after the loop, as each disconnect changes the list and is itself announced.
    */
-  #send(frames: Frames, onlyJoinLeave: boolean): number {
-    const list = this.subscribers;
-    let backlogBytes = 0;
-    for (const subscriber of list) {
-      if (onlyJoinLeave && !subscriber.hearsJoinLeave) continue;
-      const behind = subscriber.backlogBytes();
-      if (behind > this.#queueMaxBytes) {
-        this.#addSlow(subscriber);
-        continue;
-      }
-      backlogBytes += behind;
-      const frame = frames.frameFor(subscriber);
-      if (frame === undefined) continue;
-      backlogBytes += frame.length;
-      subscriber.send(frame);
+  #send({ sliceSubscribersMax, sliceBytesMax }: SliceLimits): void {
+    const frame = this.#frame;
+    if (frame === undefined) return;
+    const seenMax = sliceSubscribersMax * seenForEachSent;
+    let sent = 0;
+    let bytes = 0;
+    let seen = 0;
+    while (sent < sliceSubscribersMax && bytes < sliceBytesMax && seen < seenMax) {
+      const subscriber = frame.next();
+      if (subscriber === undefined) break;
+      const sentBytes = this.#sendTo(subscriber, frame.batch);
+      seen++;
+      if (sentBytes > 0) sent++;
+      bytes += sentBytes;
+    }
+    if (frame.isOver) {
+      this.#backlogBytes = frame.backlogBytes;
+      this.#frame = undefined;
     }
     this.#cutSlow();
-    return backlogBytes;
+  }
+
+  /**
+   * Sends a subscriber what a batch holds for it, unless the subscriber is slow.
+   *
+   * @returns the size of the frame; 0 if there was none
+   */
+  #sendTo(subscriber: Local, batch: BatchFrames): number {
+    if (!batch.concerns(subscriber)) return 0;
+    const behind = subscriber.backlogBytes();
+    if (behind > this.#queueMaxBytes) {
+      this.#addSlow(subscriber);
+      return 0;
+    }
+    const message = batch.frameFor(subscriber);
+    const bytes = message?.length ?? 0;
+    if (this.#frame === undefined) this.#backlogBytes += bytes;
+    else this.#frame.backlogBytes += behind + bytes;
+    if (message !== undefined) subscriber.send(message);
+    return bytes;
   }
 
   #addSlow(subscriber: Local): void {
@@ -233,3 +281,20 @@ export class Hub<Local extends Subscriber = Subscriber> {
     }
   }
 }
+
+/** The limits of the fan-out, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */
+export interface FanOutLimits extends SliceLimits {
+  readonly immediateSubscribersMax: number;
+  readonly batchesWaitingMax: number;
+  readonly batchesWaitingBytesMax: number;
+}
+
+interface SliceLimits {
+  readonly sliceSubscribersMax: number;
+  readonly sliceBytesMax: number;
+}
+
+const everything: SliceLimits = { sliceSubscribersMax: Infinity, sliceBytesMax: Infinity };
+
+/** Looking at a subscriber for which the frame holds nothing takes far less time than sending to it. */
+const seenForEachSent = 40;

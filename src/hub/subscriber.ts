@@ -2,7 +2,11 @@ import type { DisconnectCode } from "../protocol/codes.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
+import type { Push } from "../protocol/reply.ts";
 import type { TagsFilter } from "./tags-filter.ts";
+
+/** What the subscribers of a channel are sent, in the order in which it happened. */
+export type ChannelPush = Extract<Push, { readonly type: "publication" | "join" | "leave" }>;
 
 /** A subscriber as the hub sees it: how to send to it, and what other subscribers are told of it. */
 export interface Subscriber {
@@ -28,8 +32,6 @@ export interface Subscriber {
   send(frame: Message): void;
   /** Its backlog: the bytes handed to its socket that the client has not taken yet. */
   backlogBytes(): number;
-  /** Collected publications were sent; replies that have to come after them (rule O4) may be sent now. */
-  flushed(): void;
   disconnect(code: DisconnectCode): void;
   /** A connection of the same user is to be the only one on the channel (rule C10); it may be this one. */
   replacedBy(client: string): void;

@@ -207,19 +207,16 @@ export class CommandExecutor {
         return;
       case "reply":
         session.change(decision.changes);
-        session.reply(
-          decision.reply,
-          command.method === "publish" ? this.#collecting(command.request.channel) : undefined,
-        );
+        if (command.method === "publish") this.#catchUp(command.request.channel);
+        session.reply(decision.reply);
     }
   }
 
-  /** The channel, if its hub still collects a publication that the client must get before a publish reply (rule O4). */
-  #collecting(channel: string): string | undefined {
+  /** Sends the client the publication that it must get before the publish reply (rule O4). */
+  #catchUp(channel: string): void {
     const { subscriptions, context } = this.#session;
     const subscription = subscriptions.get(channel);
-    if (subscription === undefined) return undefined;
-    return context.channels.awaitFlush(subscription) ? channel : undefined;
+    if (subscription !== undefined) context.channels.catchUp(subscription);
   }
 }
 

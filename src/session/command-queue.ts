@@ -1,5 +1,5 @@
 /**
- * A connection has four queues. Its frames, their commands and the replies pass the queues in this order:
+ * A connection has three queues. Its frames, their commands and the replies pass the queues in this order:
  *
  *     frame
  *       ↓  FrameQueue    frames of the socket, one after the other (workers/objects/client.ts)
@@ -13,11 +13,7 @@
  *       ↓  ReplyOrder    decisions on commands that name the same channel
  *       ↓                why: a refusal is known at once, and the channel's object replies later (rule O6)
  *       ↓                limit: none of its own, as it holds one for each command, which rule B7 bounds
- *     reply
- *       ↓  Outbox        encoded replies, until the hub has sent what it collects
- *       ↓                why: the publisher gets its own publication before the publish reply (rule O4)
- *       ↓                limit: client.queue_max_size, then disconnect code 3008 (rule F4)
- *     socket
+ *     reply, to the socket
  *
  * CommandQueue and ReplyOrder are in this file. A queue takes memory only while something waits in it, because an
  * object has thousands of connections.

@@ -76,11 +76,8 @@ export interface Channels {
   presence(channel: string, done: (outcome: PresenceReply) => void): void;
   /** Asks how many are present on the channel, on all its objects (rule G6). */
   presenceStats(channel: string, done: (outcome: PresenceStatsReply) => void): void;
-  /**
-   * Whether the hub still collects publications for this subscriber. If so, its `flushed` is called once they have been
-   * sent, and a reply that must come after them waits for that (rule O4).
-   */
-  awaitFlush(subscription: Subscription): boolean;
+  /** Sends the subscriber all that the hub hasn't sent it yet: its next reply must come after that (rule O4). */
+  catchUp(subscription: Subscription): void;
 }
 
 /** The channel's object refused, or couldn't be reached. */
@@ -192,19 +189,10 @@ export interface CommandSession {
   newSubscription(granted: SubscriptionSnapshot): Subscription;
   /** Ends the subscription to a channel, if it has begun. The client isn't told. */
   leave(channel: string): void;
-  /**
-   * Sends a reply, or error 106 if the reply is too large (rule F4).
-   *
-   * @param after the channel whose collected publications have to be sent first
-   */
-  reply(reply: Reply, after?: string): void;
-  /**
-   * Sends a message, unless the client's backlog is too large: then the client is disconnected (rule F4).
-   *
-   * @param after the channel whose collected publications have to be sent first
-   * @param sent  called when the message has been sent, now or later
-   */
-  send(message: Message, after?: string, sent?: () => void): void;
+  /** Sends a reply, or error 106 if the reply is too large (rule F4). */
+  reply(reply: Reply): void;
+  /** Sends a message, unless the client's backlog is too large: then the client is disconnected (rule F4). */
+  send(message: Message): void;
   /** Whether the message would exceed the backlog that the client may have, though not by itself. */
   mustWait(message: Message): boolean;
   /** Closes the connection from the server's side. */

@@ -58,7 +58,12 @@ export function carryOutSubRefresh(
   const { channel } = granted;
   const snapshots = subscriptions.snapshots.map((one) => (one.channel === channel ? granted : one));
   if (!session.hasRoom(snapshots)) return failWith(errorCodes.limitExceeded);
-  subscriptions.get(channel)?.renew(granted, identity);
+  const subscription = subscriptions.get(channel);
+  if (subscription !== undefined) {
+    // What came before is sent as it was granted then.
+    session.context.channels.catchUp(subscription);
+    subscription.renew(granted, identity);
+  }
   return refreshed.decision;
 }
 

@@ -19,7 +19,6 @@ import type {
 import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
 import { endMs, heartbeat, pingDueAtMs } from "./liveness.ts";
-import { Outbox } from "./outbox.ts";
 import type { CommandSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
@@ -36,7 +35,6 @@ export class Session implements CommandSession, SubscriptionSession {
   readonly context: SessionContext;
   readonly codec: Codec;
   readonly subscriptions = new Subscriptions();
-  readonly outbox: Outbox;
   identity: SessionIdentity;
   connecting = false;
   readonly #connection: Connection;
@@ -49,7 +47,6 @@ export class Session implements CommandSession, SubscriptionSession {
     this.identity = compact(identity);
     this.codec = codecNamed(identity.codec);
     this.context = context;
-    this.outbox = new Outbox(connection, context.config.client.queueMaxSizeBytes);
     this.#connection = connection;
     if (snapshot.phase !== "connected") return;
     for (const granted of subscriptions) {
@@ -95,8 +92,8 @@ export class Session implements CommandSession, SubscriptionSession {
   }
 
   /**
-   * Carries out one command, or queues it behind an earlier one. The hub sends what the command published when it
-   * settles, and the publish reply waits for that (rule O4).
+   * Carries out one command, or queues it behind an earlier one. The hub sends what the command published when its
+   * owner settles, but to this client before the publish reply (rule O4).
    *
    * @param tokens the command's own, verified already
    * @param busy   too much waits in the object already: a publish is refused (rule B6)
@@ -176,7 +173,6 @@ export class Session implements CommandSession, SubscriptionSession {
     // hibernation, and the session has to be closed then, too (rule S4).
     this.#connection.save(this.snapshot);
     for (const subscription of all) this.context.channels.unsubscribe(subscription);
-    this.outbox.clear();
   }
 
   insufficientState(subscription: Subscription): void {
@@ -227,26 +223,32 @@ export class Session implements CommandSession, SubscriptionSession {
     return new Subscription(info, granted, this.codec, this.#connection, this, cursor);
   }
 
-  reply(reply: Reply, after?: string): void {
+  reply(reply: Reply): void {
     const { codec } = this;
     const { config } = this.context;
     const message = codec.encodeReply(reply);
     // A reply larger than `client.queue_max_size` could never be taken, so an error replaces it (rule F4).
     const fits = message.length <= config.client.queueMaxSizeBytes;
     const refusal: Reply = { id: reply.id, error: errorCodes.limitExceeded };
-    this.send(fits ? message : codec.encodeReply(refusal), after);
+    this.send(fits ? message : codec.encodeReply(refusal));
   }
 
-  send(message: Message, after?: string, sent?: () => void): void {
+  send(message: Message): void {
     // Carrying out a command can disconnect its own sender as slow, and a closed socket is sent nothing (rule S4).
     if (this.closed) return;
     // One small frame can request large replies, so a client that doesn't take its replies gets no more (rule F4).
-    if (this.outbox.wouldExceed(0)) this.disconnect(disconnectCodes.slow);
-    else this.outbox.send(message, after, sent);
+    if (this.#wouldExceed(0)) this.disconnect(disconnectCodes.slow);
+    else this.#connection.send(message);
   }
 
   mustWait(message: Message): boolean {
-    return this.outbox.behind && this.outbox.wouldExceed(message.length);
+    return this.#connection.backlogBytes() > 0 && this.#wouldExceed(message.length);
+  }
+
+  /** Whether the backlog would be too large with so many bytes more. */
+  #wouldExceed(bytes: number): boolean {
+    const { queueMaxSizeBytes } = this.context.config.client;
+    return this.#connection.backlogBytes() + bytes > queueMaxSizeBytes;
   }
 
   leave(channel: string): void {

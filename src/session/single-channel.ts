@@ -121,11 +121,8 @@ export class SingleChannel implements Channels {
     if (asked === "full") done(failed(errorCodes.tooManyRequests));
   }
 
-  awaitFlush(subscription: Subscription): boolean {
-    const { hub } = this.#channel;
-    if (!hub.collecting) return false;
-    hub.callAfterFlush(subscription);
-    return true;
+  catchUp(subscription: Subscription): void {
+    this.#channel.hub.catchUp(subscription);
   }
 
   #withOthers(done: (others: GatheredPresence | undefined) => void): "asked" | "full" {

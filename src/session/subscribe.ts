@@ -60,9 +60,7 @@ export function carryOutSubscribe(
       return;
     }
     subscription.begin();
-    // The reply may have to wait for earlier replies. Then the channel's pushes wait for it (rule O3).
-    subscription.pause();
-    session.send(message, undefined, () => subscription.resume());
+    session.send(message);
     if (!session.closed) channels.announce(subscription);
     done(silent);
   });

@@ -161,10 +161,6 @@ export class Subscription implements Subscriber {
     return this.#connection.backlogBytes() + this.#waitingBytes;
   }
 
-  flushed(): void {
-    this.#session.outbox.flushed(this.channel);
-  }
-
   disconnect(code: DisconnectCode): void {
     this.#session.disconnect(code);
   }
@@ -201,8 +197,6 @@ export class Subscription implements Subscriber {
 
 /** The session as its subscriptions see it. */
 export interface SubscriptionSession {
-  /** The session's replies, some of which may wait for collected publications of the channel (rule O4). */
-  readonly outbox: { flushed(channel: string): void };
   /** Whether the session's attachment has room for one more cursor (rule L7). */
   hasRoomForCursor(): boolean;
   /** Saves the session, so that it survives hibernation (rule S1). */

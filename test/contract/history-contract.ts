@@ -1,3 +1,4 @@
+import { sendAll } from "../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
 import { limits } from "../../src/limits.ts";
@@ -84,9 +85,9 @@ function portContract(onFreshStorage: OnFreshStorage): void {
       recipient.onSend = () => stored.push(readable(openChannel(sql, { options: withHistory })));
       channel.hub.add(recipient);
       channel.publish(publishing(1), undefined, 0);
-      channel.hub.flush();
+      sendAll(channel.hub);
       publishNumbers(channel, 2, 3);
-      channel.hub.flush();
+      sendAll(channel.hub);
       expect(stored).toEqual([["1"], ["1", "2", "3"]]);
     });
   });

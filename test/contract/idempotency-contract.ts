@@ -1,3 +1,4 @@
+import { sendAll } from "../support/send-all.ts";
 import { expect, it } from "vitest";
 import type { Channel, PublishOutcome } from "../../src/channel/channel.ts";
 import type { Sql } from "../../src/sql.ts";
@@ -40,7 +41,7 @@ function keyContract(onFreshStorage: OnFreshStorage): void {
         position: { ...positionOf(channel), offset: 1 },
       });
       expect(keyed(channel, "b").outcome).toBe("published");
-      channel.hub.flush();
+      sendAll(channel.hub);
       expect(reader.received).toEqual(['"a"', "2", "3", '"b"']);
       expect(readable(channel)).toEqual(['"a"', "2", "3", '"b"']);
     });
@@ -266,7 +267,7 @@ function limitContract(onFreshStorage: OnFreshStorage): void {
         expect(sparedRowCount(sql)).toBe(limits.idempotencyKeysMax);
         expect(positionOf(opened)).toEqual(position);
       }
-      channel.hub.flush();
+      sendAll(channel.hub);
       expect(reader.frames).toEqual([]);
       // Known keys are still known, and publishes that need no row still succeed.
       expect(keyed(channel, "filler 7", 1)).toEqual({ outcome: "suppressed" });
@@ -301,7 +302,7 @@ function limitContract(onFreshStorage: OnFreshStorage): void {
         expect(positionOf(opened).offset).toBe(2);
         expect(keyed(opened, "a", 1)).toEqual({ outcome: "suppressed", position });
       }
-      channel.hub.flush();
+      sendAll(channel.hub);
       expect(reader.frames).toEqual([]);
       expect(channel.publish(publishing(3), undefined, memoryMs).outcome).toBe("published");
       expect(readable(channel, memoryMs)).toEqual(["2", "3"]);
@@ -333,7 +334,7 @@ function fillWithKeys(channel: Channel, sql: Sql): void {
       if (outcome.outcome !== "published") throw new Error(`key ${index}: ${outcome.outcome}`);
     }
   });
-  channel.hub.flush();
+  sendAll(channel.hub);
 }
 
 function keyed(channel: Channel, key: string, nowMs = 0): PublishOutcome {

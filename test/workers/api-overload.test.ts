@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ChannelAnswers } from "../../src/contract/channel-call.ts";
 import { limits } from "../../src/limits.ts";
 import { answerOf, call, fetchWith, keptData, post, postWith } from "./api-request.ts";
+import { HeldTurns } from "./held-turns.ts";
 import { newChannel } from "./new-channel.ts";
 import { upgrade, TestSocket } from "./test-socket.ts";
 import { token } from "./sign-token.ts";
@@ -174,7 +175,11 @@ describe("an object with a backlog of 64 MiB", () => {
     const { readers } = await silentReaders(channel, 132);
     // Each reader is within its own queue.
     const data = "x".repeat(limits.publicationBytesMax / 2);
+    const turns = new HeldTurns();
     expect((await call("publish", { channel, data })).status).toBe(200);
+    // Until all have been sent it.
+    while (turns.waiting > 0) await turns.next();
+    turns.release();
     const response = await post("/api/publish", JSON.stringify({ channel, data: "refused" }));
     expect(response.headers.get("Retry-After")).toBe("1");
     expect(await answerOf(response)).toStrictEqual({ status: 503, body: tooMany });

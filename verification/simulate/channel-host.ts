@@ -19,7 +19,7 @@ import type {
 import { Alarm } from "./alarm.ts";
 import { CommitTurns } from "./commit-turns.ts";
 import { gatherPresence } from "./gather-presence.ts";
-import { Incarnation, NextTimer } from "./incarnation.ts";
+import { Incarnation, NextTimer, TurnTimer } from "./incarnation.ts";
 import { Model } from "./model.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
 import type { Done, ChannelCalls, WorldContext } from "./world-context.ts";
@@ -33,7 +33,7 @@ interface Memory extends SocketMemory {
   readonly incarnation: Incarnation;
   readonly wokeAtMs: number;
   readonly channel: WatchedChannel;
-  readonly flushTimer: NextTimer;
+  readonly sendTimer: TurnTimer;
   readonly retryTimer: NextTimer;
   readonly commits: CommitTurns;
   hadStorage: boolean;
@@ -49,6 +49,7 @@ export class ChannelHost implements ChannelCalls {
   readonly #options: ChannelOptions;
   readonly #storage: Storage;
   readonly #sockets: ObjectSockets;
+  readonly #turnMs: () => number;
   readonly #model: Model;
   readonly #alarm: Alarm;
   #memory: Memory | undefined;
@@ -79,6 +80,7 @@ export class ChannelHost implements ChannelCalls {
         });
       },
     };
+    this.#turnMs = context.turns(name);
     this.#alarm = new Alarm(timeline, () => this.reach((memory) => this.#runAlarm(memory)));
     this.#storage = new Storage(timeline, owner, context.commits(name), context.database());
     this.#sockets = new ObjectSockets(context, this);
@@ -115,7 +117,7 @@ export class ChannelHost implements ChannelCalls {
         outcome: "answers",
         answers: executeAll(memory.channel, commands, this.nowMs),
       });
-      this.#work(memory, job, answer);
+      this.#work(memory, commands.some(publishes), job, answer);
     });
   }
 
@@ -125,7 +127,7 @@ export class ChannelHost implements ChannelCalls {
         outcome: "answers",
         answers: replyToRequests(memory.channel, gateway, requests, this.nowMs),
       });
-      this.#work(memory, job, answer);
+      this.#work(memory, requests.some(publishes), job, answer);
     });
   }
 
@@ -204,7 +206,7 @@ export class ChannelHost implements ChannelCalls {
   }
 
   commit(_: SocketMemory, work: () => void, after: () => void): void {
-    this.#awake().commits.add({ work, after });
+    this.#awake().commits.add({ publishes: true, work, after });
   }
 
   acted(): void {
@@ -234,12 +236,16 @@ export class ChannelHost implements ChannelCalls {
       incarnation,
       wokeAtMs: timeline.nowMs,
       channel,
-      flushTimer: new NextTimer(incarnation, () => this.#guard(() => this.#settle())),
+      sendTimer: new TurnTimer(incarnation, this.#turnMs, () => {
+        channel.hub.sendSlice();
+        this.#guard(() => this.#settle());
+      }),
       retryTimer: new NextTimer(incarnation, () => this.#guard(() => this.#settle())),
       commits: new CommitTurns(incarnation, {
         guard: (work) => this.#guard(work),
         settle: () => this.#settle(),
         gate: (work) => this.#storage.gate(work),
+        full: () => channel.hub.full,
       }),
       hadStorage: storedTables(this.#storage).size > 0,
       sessions: new Map(),
@@ -261,10 +267,10 @@ export class ChannelHost implements ChannelCalls {
 
   #newChannel(): WatchedChannel {
     const { name, nowMs } = this;
-    const { config, publicationLog, eventLog } = this.#context;
+    const { config, publicationLog, eventLog, fanOut } = this.#context;
     const sql = this.#storage;
     const newEpoch = (): string => `epoch${++this.#epochs}`;
-    const setup = { name, options: this.#options, client: config.client };
+    const setup = { name, options: this.#options, client: config.client, fanOut: fanOut(name) };
     const incarnation = this.#incarnations;
     return new WatchedChannel(
       { ...setup, sql, newEpoch, instance: nowMs, nowMs },
@@ -308,7 +314,7 @@ export class ChannelHost implements ChannelCalls {
   }
 
   /** Does a job in its turn, and answers when the job's writes are durable. */
-  #work<Answer>(memory: Memory, job: () => Answer, answer: Done<Answer>): void {
+  #work<Answer>(memory: Memory, publishes: boolean, job: () => Answer, answer: Done<Answer>): void {
     const done = memory.incarnation.busy(() => answer(undefined));
     const work = (): void => {
       const result = job();
@@ -318,7 +324,7 @@ export class ChannelHost implements ChannelCalls {
         answer(result);
       });
     };
-    memory.commits.add({ work, after: nothing });
+    memory.commits.add({ publishes, work, after: nothing });
   }
 
   #gather({ incarnation, channel }: Memory, answered: (others: GatheredPresence) => void): void {
@@ -333,14 +339,17 @@ export class ChannelHost implements ChannelCalls {
   #settle(): void {
     const memory = this.#memory;
     if (memory === undefined) return;
+    const { hub } = memory.channel;
     if (!memory.commits.committing) this.#send(memory);
+    if (hub.sending) memory.sendTimer.set();
+    if (!hub.full) memory.commits.resume();
     this.#schedule(memory);
   }
 
   #send(memory: Memory): void {
     const { relay, top, hub } = memory.channel;
     for (const delivery of relay.deliveries(top, this.nowMs)) this.#deliver(memory, delivery);
-    memory.flushTimer.set(hub.settle(this.nowMs));
+    hub.begin();
   }
 
   #deliver({ incarnation, channel }: Memory, delivery: Delivery): void {
@@ -394,6 +403,8 @@ export class ChannelHost implements ChannelCalls {
     }
   }
 }
+
+const publishes = ({ method }: { readonly method: string }): boolean => method === "publish";
 
 function nothing(): void {
   // Most jobs need nothing besides their answer.

@@ -2,6 +2,8 @@ import type { Incarnation } from "./incarnation.ts";
 
 /** The work of one turn. */
 export interface Job {
+  /** Whether it publishes: then it waits while too much is collected to be sent (rule F6). */
+  readonly publishes: boolean;
   readonly work: () => void;
   /** Called when all jobs of the same turn are done. */
   readonly after: () => void;
@@ -13,6 +15,8 @@ export interface TurnsOwner {
   guard(work: () => void): void;
   /** Sends what the jobs of a turn caused, unless a commit is in progress. */
   settle(): void;
+  /** Whether so much is collected to be sent that publishers have to wait. */
+  full(): boolean;
   /** Does work once everything written so far is durable. */
   gate(work: () => void): void;
 }
@@ -31,6 +35,11 @@ export class CommitTurns {
 
   add(job: Job): void {
     this.#waiting.push(job);
+    this.resume();
+  }
+
+  /** Carries out the jobs that may be carried out now. */
+  resume(): void {
     if (!this.#committing) this.#carryOut();
   }
 
@@ -40,8 +49,9 @@ export class CommitTurns {
   }
 
   #carryOut(): void {
-    const jobs = this.#waiting;
-    this.#waiting = [];
+    const full = this.#owner.full();
+    const jobs = this.#waiting.filter(({ publishes }) => !(full && publishes));
+    this.#waiting = this.#waiting.filter(({ publishes }) => full && publishes);
     this.#committing = jobs.length > 0;
     if (jobs.length === 0) return;
     for (const { work } of jobs) this.#owner.guard(work);

@@ -11,7 +11,7 @@ import type {
   ChannelPresenceReply,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
-import { Incarnation, NextTimer } from "./incarnation.ts";
+import { Incarnation, NextTimer, TurnTimer } from "./incarnation.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
 import type { Done, GatewayCalls, WorldContext } from "./world-context.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
@@ -22,6 +22,9 @@ interface Memory extends SocketMemory {
   readonly incarnation: Incarnation;
   readonly gateway: Gateway;
   readonly settleTimer: NextTimer;
+  readonly sendTimer: TurnTimer;
+  /** Answers that wait until the frames of a channel have been sent so far that more may be collected (rule F6). */
+  readonly waiting: { readonly channel: string; readonly answer: () => void }[];
 }
 
 /**
@@ -32,6 +35,7 @@ export class GatewayHost implements GatewayCalls {
   readonly name: string;
   readonly #context: WorldContext;
   readonly #sockets: ObjectSockets;
+  readonly #turnMs: () => number;
   #memory: Memory | undefined;
   #alarm: Timer | undefined;
   #alarmAtMs = Number.POSITIVE_INFINITY;
@@ -42,6 +46,7 @@ export class GatewayHost implements GatewayCalls {
   constructor(name: string, context: WorldContext) {
     this.name = name;
     this.#context = context;
+    this.#turnMs = context.turns(name);
     this.#sockets = new ObjectSockets(context, this);
   }
 
@@ -56,10 +61,12 @@ export class GatewayHost implements GatewayCalls {
   }
 
   deliver(batch: RelayBatch, answer: Done<RelayBatchReply>): void {
-    this.reach(({ gateway }) => {
+    this.reach(({ gateway, waiting }) => {
       const taken = gateway.take(batch, this.nowMs);
       this.#settle();
-      answer(taken);
+      if (gateway.full(batch.channel)) {
+        waiting.push({ channel: batch.channel, answer: () => answer(taken) });
+      } else answer(taken);
     });
   }
 
@@ -129,7 +136,7 @@ export class GatewayHost implements GatewayCalls {
 
   #awake(): Memory {
     if (this.#memory !== undefined) return this.#memory;
-    const { config, timeline } = this.#context;
+    const { config, timeline, fanOut } = this.#context;
     const incarnation = new Incarnation(timeline);
     const ports = {
       call: (
@@ -142,7 +149,7 @@ export class GatewayHost implements GatewayCalls {
         answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
       ) => this.#askPresence(incarnation, channel, answered),
     };
-    const gateway = new Gateway({ config, ports });
+    const gateway = new Gateway({ config, ports, fanOut: fanOut(this.name) });
     const memory: Memory = {
       incarnation,
       gateway,
@@ -158,6 +165,11 @@ export class GatewayHost implements GatewayCalls {
         storesRows: true,
       },
       settleTimer: new NextTimer(incarnation, () => this.#settle()),
+      sendTimer: new TurnTimer(incarnation, this.#turnMs, () => {
+        gateway.sendSlice();
+        this.#settle();
+      }),
+      waiting: [],
     };
     this.#memory = memory;
     this.#sockets.restore(memory);
@@ -213,7 +225,15 @@ export class GatewayHost implements GatewayCalls {
 
   #settle(): void {
     const memory = this.#memory;
-    if (memory !== undefined) memory.settleTimer.set(memory.gateway.settle(this.nowMs));
+    if (memory === undefined) return;
+    const { gateway, settleTimer, sendTimer, waiting } = memory;
+    settleTimer.set(gateway.settle(this.nowMs));
+    if (gateway.sending) sendTimer.set();
+    const answered = waiting.filter(({ channel }) => !gateway.full(channel));
+    for (const one of answered) {
+      waiting.splice(waiting.indexOf(one), 1);
+      one.answer();
+    }
   }
 }
 

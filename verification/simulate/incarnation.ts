@@ -70,6 +70,30 @@ export class NextTimer {
   }
 }
 
+/** Gives the event loop a turn, and then does the work. */
+export class TurnTimer {
+  readonly #incarnation: Incarnation;
+  readonly #turnMs: () => number;
+  readonly #work: () => void;
+  #isSet = false;
+
+  /** @param turnMs how long the next turn takes */
+  constructor(incarnation: Incarnation, turnMs: () => number, work: () => void) {
+    this.#incarnation = incarnation;
+    this.#turnMs = turnMs;
+    this.#work = work;
+  }
+
+  set(): void {
+    if (this.#isSet) return;
+    this.#isSet = true;
+    this.#incarnation.after(this.#turnMs(), () => {
+      this.#isSet = false;
+      this.#work();
+    });
+  }
+}
+
 function nothing(): void {
   // Most work just ends with the memory.
 }

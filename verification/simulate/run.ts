@@ -1,3 +1,4 @@
+import type { FanOutLimits } from "../../src/hub/hub.ts";
 import type { Random } from "../../test/support/random.ts";
 import { checkPromptness, complaintsOf } from "./complaints.ts";
 import { freshDatabase, usedDatabase } from "./database.ts";
@@ -48,6 +49,8 @@ function worldOf(plan: Plan): World {
       outcomes === undefined ? faultModel(seed, faultShare) : (_, name) => outcomes[name] ?? smooth,
     latency: chances("socket", latencyMs),
     commits: chances("commits", (random) => random.between(1, 12)),
+    turns: chances("turns", (random) => random.between(0, 12)),
+    fanOut: (object) => smallFanOut(namedRandom(seed, `fan-out of ${object}`)),
     backoffs: chances("backoffs", (random) => random.between(50, 2_000)),
     repeats: () => repeats.chance(0.1),
     database: plan.freshDatabases === true ? freshDatabase : usedDatabase,
@@ -56,6 +59,17 @@ function worldOf(plan: Plan): World {
     addClient(world, client, namedRandom(seed, `client c${index + 1}`));
   }
   return world;
+}
+
+/** Such that a few clients make several slices, and a few publications fill what is collected behind a frame. */
+function smallFanOut(random: Random): FanOutLimits {
+  return {
+    immediateSubscribersMax: random.between(0, 1),
+    sliceSubscribersMax: random.between(1, 3),
+    sliceBytesMax: random.pick([1, 1_000_000]),
+    batchesWaitingMax: 4,
+    batchesWaitingBytesMax: random.between(0, 500),
+  };
 }
 
 /** A frame that takes long delays the frames behind it. */

@@ -7,6 +7,7 @@ import type {
   ChannelPresenceReply,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import type { FanOutLimits } from "../../src/hub/hub.ts";
 import type { EventLog } from "./event-log.ts";
 import type { Database } from "./database.ts";
 import type { PublicationLog } from "./publication-log.ts";
@@ -40,6 +41,10 @@ export interface WorldContext {
   readonly latency: (socket: string) => () => number;
   /** How long the writes of one object take to become durable, ms. */
   readonly commits: (object: string) => () => number;
+  /** How long a turn of one object's event loop takes, ms: between two slices of a frame anything may happen. */
+  readonly turns: (object: string) => () => number;
+  /** How large the slices of one object's frames are, and how much is collected behind them. */
+  readonly fanOut: (object: string) => FanOutLimits;
   readonly database: () => Database;
   channel(name: string): ChannelCalls;
   gateway(name: string): GatewayCalls;

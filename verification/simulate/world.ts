@@ -1,5 +1,6 @@
 import type { ChannelPresenceReply } from "../../src/contract/relay-request.ts";
 import type { Config } from "../../src/config/config.ts";
+import type { FanOutLimits } from "../../src/hub/hub.ts";
 import { limits as coreLimits } from "../../src/limits.ts";
 import { configured } from "../../test/support/configured.ts";
 import { Backend } from "./backend.ts";
@@ -29,6 +30,10 @@ export interface WorldSetup {
   readonly latency?: (socket: string) => () => number;
   /** How long one object's writes take to become durable, ms. */
   readonly commits?: (object: string) => () => number;
+  /** How long a turn of one object's event loop takes, ms. */
+  readonly turns?: (object: string) => () => number;
+  /** How large the slices of one object's frames are, and how much is collected behind them. */
+  readonly fanOut?: (object: string) => FanOutLimits;
   /** How long one client waits before it reconnects, ms. */
   readonly backoffs?: (who: string) => () => number;
   /** The database of the next object; by default one of its own. */
@@ -55,6 +60,8 @@ export class World {
     const {
       latency = always(1),
       commits = always(4),
+      turns = always(1),
+      fanOut = () => coreLimits,
       backoffs = always(100),
       limits = usualLimits,
     } = setup;
@@ -68,6 +75,8 @@ export class World {
       eventLog: this.eventLog,
       latency,
       commits,
+      turns,
+      fanOut,
       database,
       channel: (name) => this.channel(name),
       gateway: (name) => this.gateway(name),

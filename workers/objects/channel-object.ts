@@ -65,6 +65,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#queue = new CommitQueue({
       settle: () => this.settle(Date.now()),
       committed: () => context.storage.sync(),
+      full: () => channel.hub.full,
     });
     const name = context.id.name ?? "";
     const resolved = resolveChannel(name, config.channel);
@@ -104,7 +105,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       nearlyFull: () => false,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       commit: async (bytes, carryOut) => {
-        const carriedOut = await this.#queue.add(bytes, () => carryOut(false));
+        const carriedOut = await this.#queue.add("publish", bytes, () => carryOut(false));
         if (carriedOut.outcome === "overloaded") carryOut(true);
       },
       endEvent: this.endEvent,
@@ -115,14 +116,16 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   async execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers> {
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
     const others = commands.some(asksPresence) ? await this.#gather() : undefined;
-    const carriedOut = await this.#queue.add(bytes, () => this.#carryOut(commands, others));
+    const kind = commands.some(publishes) ? "publish" : "other";
+    const carriedOut = await this.#queue.add(kind, bytes, () => this.#carryOut(commands, others));
     await this.schedule(Date.now());
     return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
 
   async ask(gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies> {
     const bytes = requests.reduce((sum, request) => sum + relayRequestBytes(request), 0);
-    const carriedOut = await this.#queue.add(bytes, (): RelayReplies => {
+    const kind = requests.some(publishes) ? "publish" : "other";
+    const carriedOut = await this.#queue.add(kind, bytes, (): RelayReplies => {
       const nowMs = Date.now();
       if (!this.#known) {
         const unknown = { outcome: "error", error: errorCodes.unknownChannel } as const;
@@ -180,15 +183,20 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 
   /**
-   * Settles: calls the gateways that have taken the batch before, and sends frames to sockets, now or by the flush
-   * timer. During a commit it does nothing, as the queue settles after the commit.
+   * Settles: calls the gateways that have taken the batch before, and starts to send the next frame. During a commit it
+   * does neither, as the queue settles after the commit; but the frame that is on its way goes on.
    */
   protected override readonly settle = (nowMs: number): void => {
-    if (this.#queue.committing) return;
-    const { relay, top } = this.#channel;
-    for (const delivery of relay.deliveries(top, nowMs)) void this.#deliver(delivery);
-    this.flushTimer.set(this.#channel.hub.settle(nowMs), nowMs);
+    const { relay, top, hub } = this.#channel;
+    if (!this.#queue.committing) {
+      for (const delivery of relay.deliveries(top, nowMs)) void this.#deliver(delivery);
+      hub.begin();
+    }
+    if (hub.sending) this.sendInTurns();
+    if (!hub.full) this.#queue.resume();
   };
+
+  protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
 
   protected override readonly onAlarm = async (nowMs: number): Promise<void> => {
     const newestMs = this.#channel.newestMs ?? 0;

@@ -6,13 +6,16 @@ import { limits } from "../../src/limits.ts";
  * commit share the next round, because making a commit durable takes as long for a hundred publications as for one;
  * their subscribers get them in one frame. An idle object carries a job out as it comes.
  *
+ * Publishes wait while too much is collected behind a frame on its way (rule F6); other jobs don't.
+ *
  * Publications are sent after the commit. They could be handed to the sockets before, because the output gate would
  * hold them back; but the answers would then come behind them, and a publisher would wait for the whole fan-out.
  */
 export class CommitQueue {
   readonly #commits: Commits;
-  #waiting: (() => void)[] = [];
+  #waiting: Job[] = [];
   #waitingBytes = 0;
+  #waitingPublishes = 0;
   #running = false;
   #committing = false;
 
@@ -23,11 +26,12 @@ export class CommitQueue {
   /**
    * Carries a job out in its turn.
    *
+   * @param kind  publish: the job waits while too much is collected to be sent (rule F6), and others go before it
    * @param bytes what the job takes in memory until then, roughly
    * @param job   writes and publishes, synchronously; what it throws rejects its own promise, and touches no other job
    * @returns resolves as soon as the job was carried out: the output gate holds the answer back until the commit
    */
-  add<Result>(bytes: number, job: () => Result): Promise<JobOutcome<Result>> {
+  add<Result>(kind: Job["kind"], bytes: number, job: () => Result): Promise<JobOutcome<Result>> {
     // A job is always taken if no other waits: its size was bounded before.
     const waitingBytes = this.#waitingBytes + bytes + jobBytes;
     if (this.#waiting.length > 0 && waitingBytes > limits.waitingBytesMax) {
@@ -35,15 +39,25 @@ export class CommitQueue {
     }
     const { promise, resolve, reject } = Promise.withResolvers<JobOutcome<Result>>();
     this.#waitingBytes = waitingBytes;
-    this.#waiting.push(() => {
+    const carryOut = (): void => {
       try {
         resolve({ outcome: "done", result: job() });
       } catch (error) {
         reject(error);
       }
-    });
-    if (!this.#running) void this.#carryOut();
+    };
+    this.#waiting.push({ kind, bytes: bytes + jobBytes, carryOut });
+    if (kind === "publish") this.#waitingPublishes++;
+    this.resume();
     return promise;
+  }
+
+  /** Carries out the jobs that wait, as far as they may be carried out now. To be called when there is room again. */
+  resume(): void {
+    if (this.#running || this.#waiting.length === 0) return;
+    // Thousands of publishes may wait, and they aren't looked through for each that is added.
+    const allMustWait = this.#waiting.length === this.#waitingPublishes && this.#commits.full();
+    if (!allMustWait) void this.#carryOut();
   }
 
   /** Whether a commit is under way; the queue settles after it. */
@@ -54,11 +68,8 @@ export class CommitQueue {
   async #carryOut(): Promise<void> {
     this.#running = true;
     try {
-      while (this.#waiting.length > 0) {
-        const jobs = this.#waiting;
-        this.#waiting = [];
-        this.#waitingBytes = 0;
-        for (const job of jobs) job();
+      for (let jobs = this.#take(); jobs.length > 0; jobs = this.#take()) {
+        for (const { carryOut } of jobs) carryOut();
         this.#committing = true;
         await this.#commits.committed();
         this.#committing = false;
@@ -69,6 +80,23 @@ export class CommitQueue {
       this.#committing = false;
     }
   }
+
+  /** The jobs of the next round; none if none waits, or if all that wait have to go on waiting. */
+  #take(): readonly Job[] {
+    const all = this.#waiting;
+    const holdsPublishes = this.#commits.full();
+    this.#waiting = holdsPublishes ? all.filter(({ kind }) => kind === "publish") : [];
+    this.#waitingBytes = this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#waitingPublishes = this.#waiting.length;
+    return holdsPublishes ? all.filter(({ kind }) => kind !== "publish") : all;
+  }
+}
+
+/** A job that waits. */
+interface Job {
+  readonly kind: "publish" | "other";
+  readonly bytes: number;
+  readonly carryOut: () => void;
 }
 
 /** The outcome of {@link CommitQueue.add}. */
@@ -86,4 +114,6 @@ export interface Commits {
   settle(): void;
   /** Resolves when everything written so far is durable. */
   committed(): Promise<void>;
+  /** Whether so much is collected to be sent that publishers have to wait. */
+  full(): boolean;
 }

@@ -5,6 +5,7 @@ import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch
 import type { GatewayPresence } from "../../src/contract/relay-request.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
+import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Env } from "../platform/env.ts";
 import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.ts";
 import { SessionRows } from "../platform/session-rows.ts";
@@ -20,6 +21,9 @@ import { HibernatingObject } from "./hibernating-object.ts";
 export class GatewayObject extends HibernatingObject implements GatewayCalls {
   readonly #gateway: Gateway;
   protected override readonly sockets: ClientSockets;
+  readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
+  /** The channels whose objects wait until a frame has been sent, because too much is collected behind it (rule F6). */
+  readonly #awaitedRooms = new Map<string, PromiseWithResolvers<void>>();
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
@@ -66,11 +70,12 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   }
 
   // The calls' contract is in src/contract/object-calls.ts.
-  deliver(batch: RelayBatch): RelayBatchReply {
+  async deliver(batch: RelayBatch): Promise<RelayBatchReply> {
     const nowMs = Date.now();
     if (this.sockets.overloaded(nowMs)) return { outcome: "busy" };
     const reply = this.#gateway.take(batch, nowMs);
     this.settle(nowMs);
+    if (this.#gateway.full(batch.channel)) await this.#room(batch.channel);
     return reply;
   }
 
@@ -81,16 +86,31 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     return this.#gateway.present(channel);
   }
 
+  /** Resolves once the channel's frames have been sent so far that more may be collected. */
+  #room(channel: string): Promise<void> {
+    const awaited = this.#awaitedRooms.get(channel) ?? Promise.withResolvers();
+    this.#awaitedRooms.set(channel, awaited);
+    return awaited.promise;
+  }
+
   /** Continues with the reply to a call, and sends what that caused. */
   async #continue<Reply>(reply: Promise<Reply>, done: (reply: Reply) => void): Promise<void> {
     done(await reply);
     await this.endEvent(Date.now());
   }
 
-  /** Sends what the followers collected, now or by the flush timer. */
+  /** Starts to send what the followers collected, and continues the calls that waited for that. */
   protected override readonly settle = (nowMs: number): void => {
-    this.flushTimer.set(this.#gateway.settle(nowMs), nowMs);
+    this.#settleTimer.set(this.#gateway.settle(nowMs), nowMs);
+    if (this.#gateway.sending) this.sendInTurns();
+    for (const [channel, { resolve }] of this.#awaitedRooms) {
+      if (this.#gateway.full(channel)) continue;
+      this.#awaitedRooms.delete(channel);
+      resolve();
+    }
   };
+
+  protected override readonly sendSlice = (): void => this.#gateway.sendSlice();
 
   protected override readonly onAlarm = async (nowMs: number): Promise<void> => {
     this.settle(nowMs);

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Config } from "../../src/config/config.ts";
-import { AlarmSchedule, NextTimer } from "../platform/alarm-schedule.ts";
+import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
@@ -24,11 +24,13 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly verifier: TokenVerifier;
   protected readonly alarms: AlarmSchedule;
   protected abstract readonly sockets: ClientSockets;
-  /** Calls {@link settle} again. While it waits the object can't hibernate. */
-  protected readonly flushTimer = new NextTimer(() => this.settle(Date.now()));
+  #awaitsTurn = false;
 
-  /** Sends what was collected, to sockets now or by the flush timer. */
+  /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
   protected abstract readonly settle: (nowMs: number) => void;
+
+  /** Sends the next slice of a frame that is on its way. */
+  protected abstract readonly sendSlice: () => void;
 
   /** When the alarm has to ring, apart from what the sockets have due: ms since 1970; Infinity for never. */
   protected abstract readonly dueAtMs: (nowMs: number) => number;
@@ -77,6 +79,24 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     await this.onAlarm(nowMs);
     await this.schedule(nowMs);
   }
+
+  /**
+   * Gives the event loop a turn, then sends the next slice and settles. While the turn is awaited the object can't
+   * hibernate (rule S3).
+   */
+  protected readonly sendInTurns = (): void => {
+    if (this.#awaitsTurn) return;
+    this.#awaitsTurn = true;
+    setTimeout(() => {
+      this.#awaitsTurn = false;
+      try {
+        this.sendSlice();
+      } finally {
+        // Also after a bug, or the other subscribers would wait for ever.
+        this.settle(Date.now());
+      }
+    }, 0);
+  };
 
   /** Ends an event: sends what the event collected, and sets the alarm. */
   protected readonly endEvent = async (nowMs: number): Promise<void> => {

@@ -1,3 +1,4 @@
+import { sendAll } from "../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { ChannelCommand, HistoryQuery } from "../../../src/contract/channel-call.ts";
 import { execute, executeAll } from "../../../src/api/execute.ts";
@@ -22,7 +23,7 @@ describe("publish", () => {
     const reader = listening(channel, "reader");
     expect(publish(channel, 1)).toEqual({ result: '{"offset":1,"epoch":"abcd"}' });
     expect(publish(channel, 2)).toEqual({ result: '{"offset":2,"epoch":"abcd"}' });
-    channel.hub.flush();
+    sendAll(channel.hub);
     expect(reader.frames.join("\n")).toBe(
       '{"push":{"channel":"room","pub":{"data":1,"offset":1,"epoch":"abcd"}}}\n' +
         '{"push":{"channel":"room","pub":{"data":2,"offset":2}}}',

@@ -1,3 +1,4 @@
+import { sendAll } from "../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
 import { limits } from "../../../src/limits.ts";
@@ -170,7 +171,7 @@ describe("publishing", () => {
       { outcome: "published", instance: 7, sequence: 1 },
       { outcome: "published", instance: 7, sequence: 2 },
     ]);
-    channel.hub.flush();
+    sendAll(channel.hub);
     expect(reader.received).toEqual(["1", "2"]);
     const [delivery] = channel.relay.deliveries(channel.top, 0);
     expect(delivery?.batch.entries[1]).toEqual({
@@ -201,6 +202,7 @@ describe("a channel whose sockets have too large a backlog", () => {
       error(errorCodes.tooManyRequests),
       { outcome: "recovered", publications: [publication(1)] },
     ]);
+    sendAll(channel.hub);
     expect([channel.top, subscriber.received.at(-1)]).toEqual([at(1), "leave 42"]);
   });
 });
@@ -270,6 +272,7 @@ describe("announcing", () => {
     ] as const;
     const [, announced] = answer(channel, [{ method: "follow" }, { method: "announce", entries }]);
     expect(announced).toEqual({ outcome: "announced" });
+    sendAll(channel.hub);
     expect(interested.received).toEqual(["join 42", "leave 42"]);
     expect(older.replacements).toEqual(["c1"]);
     const [delivery] = channel.relay.deliveries(channel.top, 0);

@@ -29,7 +29,6 @@ export class RecordingSubscription {
   readonly received: string[] = [];
   readonly answers: SubscribeReply[] = [];
   readonly disconnects: DisconnectCode[] = [];
-  flushes = 0;
   /** How often the subscription was to save the gateway's cursor. */
   cursorSaves = 0;
   savedCursor: Cursor | undefined;
@@ -77,11 +76,6 @@ export class RecordingSubscription {
       lastHeardMs: () => undefined,
     };
     const session = {
-      outbox: {
-        flushed: () => {
-          this.flushes++;
-        },
-      },
       disconnect: (code: DisconnectCode) => {
         this.disconnects.push(code);
         this.onDisconnect();

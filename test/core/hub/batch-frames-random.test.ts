@@ -1,3 +1,4 @@
+import { sendAll } from "../../support/send-all.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Codec } from "../../../src/protocol/codec.ts";
@@ -106,9 +107,9 @@ function played(steps: readonly Step[], copies: number) {
         break;
       }
       case "flush":
-        hub.flush();
+        sendAll(hub);
     }
   }
-  hub.flush();
+  sendAll(hub);
   return { everybody, counts };
 }

@@ -1,7 +1,9 @@
+import { sendAll } from "../../support/send-all.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Hub } from "../../../src/hub/hub.ts";
 import { limits } from "../../../src/limits.ts";
+import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
@@ -14,7 +16,7 @@ describe("encoding", () => {
     const { codec, counts } = countingCodec();
     const { hub, subscribers } = opened(300, codec);
     for (let data = 1; data <= 3; data++) hub.publish(publication(data));
-    hub.flush();
+    sendAll(hub);
     expect(counts).toEqual({ pushes: 3, frames: 1 });
     const [first] = subscribers;
     expect(first?.received).toEqual(["1", "2", "3"]);
@@ -25,11 +27,9 @@ describe("encoding", () => {
     const { codec, counts } = countingCodec();
     const { hub } = opened(0);
     hub.publish(publication(1));
-    expect(hub.collecting).toBe(false);
-    expect(hub.settle(0)).toBeUndefined();
     hub.announce("join", { user: "42", client: "c1" });
-    hub.add(new RecordingSubscriber("uninterested", { codec }));
-    hub.announce("join", { user: "42", client: "c1" });
+    expect([hub.collecting, hub.begin()]).toEqual([false, false]);
+    hub.add(new RecordingSubscriber("first", { codec }));
     expect(counts).toEqual({ pushes: 0, frames: 0 });
   });
 
@@ -43,82 +43,124 @@ describe("encoding", () => {
     for (const subscriber of [...interested, uninterested]) hub.add(subscriber);
     hub.announce("join", { user: "42", client: "c1" });
     hub.announce("leave", { user: "42", client: "c1" });
-    expect(counts).toEqual({ pushes: 2, frames: 0 });
+    sendAll(hub);
+    expect(counts).toEqual({ pushes: 2, frames: 1 });
     for (const subscriber of interested)
       expect(subscriber.received).toEqual(["join 42", "leave 42"]);
     expect(uninterested.frames).toEqual([]);
   });
 });
 
-describe("settling", () => {
-  it("[F2] sends at once to few subscribers, however fast publications come", () => {
-    const { hub, subscribers } = opened(39);
+describe("a frame to few", () => {
+  it("[F2] is sent at once, however fast publications come", () => {
+    const { hub, subscribers } = opened(limits.immediateSubscribersMax);
     for (let data = 1; data <= 3; data++) {
       hub.publish(publication(data));
-      expect(hub.settle(0)).toBeUndefined();
-      expect(subscribers[0]?.frames).toHaveLength(data);
+      expect(hub.begin()).toBe(false);
+      for (const { frames } of subscribers) expect(frames).toHaveLength(data);
     }
   });
 
-  it("[F2] collects for many subscribers during a frame, and as long as publications follow without a pause", () => {
-    const { hub, subscribers } = opened(400);
-    const framesAt = (nowMs: number, ...datas: number[]) => {
-      for (const data of datas) hub.publish(publication(data));
-      return { waitMs: hub.settle(nowMs), frames: subscribers[399]?.frames.length };
-    };
-    expect(framesAt(100, 1)).toEqual({ waitMs: undefined, frames: 1 });
-    expect(framesAt(101, 2)).toEqual({ waitMs: 9, frames: 1 });
-    expect(framesAt(103, 3, 4)).toEqual({ waitMs: 7, frames: 1 });
-    expect(hub.collecting).toBe(true);
-    expect(framesAt(110)).toEqual({ waitMs: 3, frames: 1 });
-    expect(framesAt(112, 5)).toEqual({ waitMs: 3, frames: 1 });
-    expect(framesAt(115)).toEqual({ waitMs: undefined, frames: 2 });
-    expect(hub.collecting).toBe(false);
-    expect(framesAt(116)).toEqual({ waitMs: undefined, frames: 2 });
-    expect(framesAt(120, 6)).toEqual({ waitMs: 5, frames: 2 });
-    expect(framesAt(128)).toEqual({ waitMs: undefined, frames: 3 });
-    expect(framesAt(153, 7)).toEqual({ waitMs: undefined, frames: 4 });
-    expect(subscribers[0]?.received).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
-  });
-
-  it("[F2] doesn't wait for subscribers that left", () => {
-    const { hub, subscribers } = opened(400);
+  it("[F2] is sent to the rest at once when the others have left in the middle of it", () => {
+    const { hub, subscribers } = opened(51);
     hub.publish(publication(1));
-    hub.settle(0);
-    for (const subscriber of subscribers.slice(200)) hub.remove(subscriber);
+    expect(hub.begin()).toBe(true);
     hub.publish(publication(2));
-    expect(hub.settle(1)).toBe(5);
-    for (const subscriber of subscribers.slice(25)) hub.remove(subscriber);
+    hub.remove(at(subscribers, 0));
+    expect(hub.begin()).toBe(false);
+    for (const { received } of subscribers) expect(received).toEqual(["1", "2"]);
+  });
+});
+
+describe("a frame to many", () => {
+  it("[F2] is sent in slices, and what is published meanwhile shares the next one", () => {
+    const { hub, subscribers } = opened(60);
+    const counts = () => subscribers.map(({ frames }) => frames.length);
+    hub.publish(publication(1));
+    expect([hub.sending, hub.begin(), hub.sending]).toEqual([false, true, true]);
+    expect(counts()).toEqual(sent([25, 1], [35, 0]));
+    hub.publish(publication(2));
+    expect(hub.begin()).toBe(true);
+    expect(counts()).toEqual(sent([25, 1], [35, 0]));
+    hub.sendSlice();
     hub.publish(publication(3));
-    expect(hub.settle(1)).toBeUndefined();
-    expect(subscribers[0]?.received).toEqual(["1", "2", "3"]);
+    expect(counts()).toEqual(sent([50, 1], [10, 0]));
+    hub.sendSlice();
+    expect([hub.sending, hub.collecting]).toEqual([false, true]);
+    expect(counts()).toEqual(sent([60, 1]));
+    expect(hub.begin()).toBe(true);
+    hub.sendSlice();
+    hub.sendSlice();
+    expect([hub.sending, hub.collecting, hub.begin()]).toEqual([false, false, false]);
+    for (const { received, frames } of subscribers) {
+      expect(received).toEqual(["1", "2", "3"]);
+      expect(frames).toHaveLength(2);
+    }
   });
 
-  it("[F2] doesn't wait longer when the clock is set back", () => {
-    const { hub, subscribers } = opened(400);
-    hub.publish(publication(1));
-    hub.settle(1_000_000);
-    hub.publish(publication(2));
-    expect(hub.settle(500)).toBe(10);
-    expect(hub.settle(503)).toBe(7);
-    expect(hub.settle(510)).toBe(3);
-    expect(hub.settle(513)).toBeUndefined();
-    expect(subscribers[0]?.received).toEqual(["1", "2"]);
+  it("[F2] ends a slice when its bytes are enough", () => {
+    const { hub, subscribers } = opened(60);
+    hub.publish(text(limits.sliceBytesMax / 4));
+    hub.begin();
+    expect(subscribers.filter(({ frames }) => frames.length > 0)).toHaveLength(4);
+    sendAll(hub);
+    for (const { frames } of subscribers) expect(frames).toHaveLength(1);
   });
 
-  it("[O4] notifies a subscriber that waits for the next frame, once", () => {
-    const { hub, subscribers } = opened(2);
-    const [waiting, other] = [at(subscribers, 0), at(subscribers, 1)];
-    waiting.onFlushed = () => expect([waiting.received, other.received]).toEqual([["1"], ["1"]]);
+  it("[F2] gives the loop a turn after many for whom it holds nothing, too", () => {
+    const { hub } = opened(3_000);
+    const last = new RecordingSubscriber("last", { hearsJoinLeave: true });
+    hub.add(last);
+    hub.announce("join", { user: "42", client: "c1" });
+    hub.begin();
+    let turns = 0;
+    for (; hub.sending; turns++) hub.sendSlice();
+    expect(turns).toBe(3);
+    expect(last.received).toEqual(["join 42"]);
+  });
+
+  it("[F6] lets so many batches wait, and so many bytes, before publishers have to", () => {
+    const { hub } = opened(60);
+    hub.publish(publication(0));
+    hub.begin();
+    const most = limits.batchesWaitingMax * limits.batchPushesMax;
+    for (let data = 1; data <= most; data++) hub.publish(publication(data));
+    expect(hub.full).toBe(false);
+    hub.publish(publication(most + 1));
+    expect(hub.full).toBe(true);
+    sendAll(hub);
+    expect(hub.full).toBe(false);
+    hub.publish(publication(0));
+    hub.begin();
+    hub.publish(text(limits.batchesWaitingBytesMax));
+    expect(hub.full).toBe(true);
+  });
+
+  it("[F6] is sent without a turn when more is collected than memory should hold", () => {
+    const { hub, subscribers } = opened(60);
+    const all = (limits.batchesCollectedMax + 1) * limits.batchPushesMax;
+    for (let data = 0; data < all; data++) hub.publish(publication(data));
+    expect(at(subscribers, 59).received).toHaveLength(limits.batchPushesMax);
+    sendAll(hub);
+    const datas = Array.from({ length: all }, (_, data) => String(data));
+    for (const { received } of subscribers.slice(58)) expect(received).toEqual(datas);
+    for (const { frames } of subscribers)
+      expect(frames).toHaveLength(limits.batchesCollectedMax + 1);
+  });
+
+  it("[O5] sends the leaves of those that its last slice cut", () => {
+    const { hub, subscribers } = opened(60);
+    const slow = at(subscribers, 59);
+    const observer = new RecordingSubscriber("observer", { hearsJoinLeave: true });
+    hub.add(observer);
+    slow.behindBytes = Number.POSITIVE_INFINITY;
+    slow.onDisconnect = () => {
+      hub.remove(slow);
+      hub.announce("leave", slow.info);
+    };
     hub.publish(publication(1));
-    hub.callAfterFlush(waiting);
-    hub.callAfterFlush(waiting);
-    expect(waiting.flushes).toBe(0);
-    hub.flush();
-    expect([waiting.flushes, other.flushes]).toEqual([1, 0]);
-    hub.publish(publication(2));
-    hub.flush();
-    expect(waiting.flushes).toBe(1);
+    sendAll(hub);
+    expect(observer.received).toEqual(["1", "leave user59"]);
   });
 });
 
@@ -126,7 +168,7 @@ describe("a frame", () => {
   it("[F3] holds at most 256 publications", () => {
     const { hub, subscribers } = opened(1);
     for (let data = 0; data < 600; data++) hub.publish(publication(data));
-    hub.flush();
+    sendAll(hub);
     const { frames, received } = at(subscribers, 0);
     expect(frames.map((frame) => textOf(frame).split("\n").length)).toEqual([256, 256, 88]);
     expect(received).toEqual(Array.from({ length: 600 }, (_, data) => String(data)));
@@ -146,7 +188,7 @@ describe("a frame", () => {
       const { hub, subscribers } = opened(1);
       hub.publish(half);
       hub.publish(text(limits.batchBytesMax / 2 - overhead + rest));
-      hub.flush();
+      sendAll(hub);
       expect(at(subscribers, 0).frames).toHaveLength(frames);
     }
   });
@@ -156,7 +198,7 @@ describe("a frame", () => {
     hub.publish(publication(1));
     hub.publish(text(limits.batchBytesMax));
     hub.publish(publication(3));
-    hub.flush();
+    sendAll(hub);
     const counts = at(subscribers, 0).frames.map((frame) => textOf(frame).split("\n").length);
     expect(counts).toEqual([1, 1, 1]);
   });
@@ -168,7 +210,7 @@ describe("a frame", () => {
         (sizes) => {
           const { hub, subscribers } = opened(1);
           for (const size of sizes) hub.publish(text(size));
-          hub.flush();
+          sendAll(hub);
           const { frames, received } = at(subscribers, 0);
           expect(received.map((data) => data.length - 2)).toEqual(sizes);
           for (const frame of frames) {
@@ -183,31 +225,82 @@ describe("a frame", () => {
   });
 });
 
-describe("coming and going while publications are collected", () => {
-  it("[F5] sends the collected ones first", () => {
-    const { hub, subscribers } = opened(2);
-    const [staying, leaving] = [at(subscribers, 0), at(subscribers, 1)];
+describe("coming and going while a frame is on its way", () => {
+  it("[F5] catches up who goes, alone, and gives who comes only what is later", () => {
+    const { hub, subscribers } = opened(60);
+    const [sent, unsent] = [at(subscribers, 0), at(subscribers, 59)];
     const late = new RecordingSubscriber("late", { hearsJoinLeave: true });
     hub.publish(publication(1));
-    hub.add(late);
+    hub.begin();
     hub.publish(publication(2));
-    hub.remove(leaving);
+    hub.add(late);
+    hub.remove(sent);
+    hub.remove(unsent);
+    for (const { received } of [sent, unsent]) expect(received).toEqual(["1", "2"]);
+    expect(at(subscribers, 58).frames).toEqual([]);
     hub.publish(publication(3));
-    hub.announce("leave", leaving.info);
+    hub.announce("leave", unsent.info);
     hub.publish(publication(4));
-    hub.flush();
-    expect(staying.received).toEqual(["1", "2", "3", "4"]);
-    expect(leaving.received).toEqual(["1", "2"]);
-    expect(late.received).toEqual(["2", "3", "leave user1", "4"]);
-    expect(hub.size).toBe(2);
+    sendAll(hub);
+    expect(late.received).toEqual(["3", "leave user59", "4"]);
+    for (const { received } of [sent, unsent]) expect(received).toEqual(["1", "2"]);
+    for (const { received } of subscribers.slice(1, 59))
+      expect(received).toEqual(["1", "2", "3", "4"]);
+    expect(hub.size).toBe(59);
   });
 
-  it("[F5] isn't triggered by the removal of an unknown subscriber", () => {
+  it("[F5] catches up who needs it, once", () => {
+    const { hub, subscribers } = opened(60);
+    const publisher = at(subscribers, 40);
+    hub.publish(publication(1));
+    hub.begin();
+    hub.publish(publication(2));
+    hub.catchUp(publisher);
+    expect(publisher.received).toEqual(["1", "2"]);
+    hub.catchUp(publisher);
+    hub.publish(publication(3));
+    sendAll(hub);
+    hub.catchUp(publisher);
+    for (const { received } of subscribers) expect(received).toEqual(["1", "2", "3"]);
+  });
+
+  it("[F5] sends nothing because of an unknown subscriber", () => {
     const { hub, subscribers } = opened(1);
     hub.publish(publication(1));
     hub.remove(new RecordingSubscriber("stranger"));
     expect(hub.collecting).toBe(true);
     expect(at(subscribers, 0).frames).toEqual([]);
+  });
+
+  it("[S3] leaves nothing to send when the last one has gone", () => {
+    const { hub, subscribers } = opened(51);
+    hub.publish(publication(1));
+    hub.begin();
+    hub.publish(publication(2));
+    for (const subscriber of subscribers) hub.remove(subscriber);
+    for (const { received } of subscribers) expect(received).toEqual(["1", "2"]);
+    expect([hub.sending, hub.collecting, hub.begin()]).toEqual([false, false, false]);
+  });
+
+  it("[F4] cuts a slow one that goes, and sends it nothing", () => {
+    const { hub, subscribers } = opened(60);
+    const slow = at(subscribers, 59);
+    hub.publish(publication(1));
+    hub.begin();
+    slow.behindBytes = Number.POSITIVE_INFINITY;
+    hub.remove(slow);
+    sendAll(hub);
+    expect([slow.frames, slow.disconnects]).toEqual([[], [disconnectCodes.slow]]);
+  });
+
+  it("[B3] counts what is sent to one alone", () => {
+    const { hub, subscribers } = opened(100);
+    hub.publish(text(1_000_000));
+    for (const subscriber of subscribers) {
+      hub.catchUp(subscriber);
+      subscriber.behindBytes = 1_000_000;
+    }
+    expect(hub.overloaded(0)).toBe(true);
   });
 });
 
@@ -226,6 +319,11 @@ describe("a user's only connection", () => {
     expect(hub.size).toBe(2);
   });
 });
+
+/** So many subscribers with so many frames, and so on. */
+function sent(...parts: readonly (readonly [size: number, frames: number])[]): readonly number[] {
+  return parts.flatMap(([size, frames]) => Array<number>(size).fill(frames));
+}
 
 function opened(size: number, codec: Codec = jsonCodec) {
   const hub = new Hub("room", 1_048_576);

@@ -35,13 +35,11 @@ export class RecordingSubscriber implements Subscriber {
   readonly disconnects: DisconnectCode[] = [];
   /** The connections it may have to give way to. */
   readonly replacements: string[] = [];
-  flushes = 0;
   /** Its backlog in bytes. */
   behindBytes = 0;
   /** A session's further actions, in the middle of the hub's loop. */
   onSend: (frame: Message) => void = doNothing;
   onDisconnect: () => void = doNothing;
-  onFlushed: () => void = doNothing;
   onReplaced: () => void = doNothing;
 
   constructor(user: string, traits: SubscriberTraits = {}) {
@@ -65,11 +63,6 @@ export class RecordingSubscriber implements Subscriber {
 
   backlogBytes(): number {
     return this.behindBytes;
-  }
-
-  flushed(): void {
-    this.flushes++;
-    this.onFlushed();
   }
 
   disconnect(code: DisconnectCode): void {

@@ -1,3 +1,4 @@
+import { sendAll } from "../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import { Hub } from "../../../src/hub/hub.ts";
 import { limits } from "../../../src/limits.ts";
@@ -33,6 +34,7 @@ describe("a slow reader", () => {
     const uninterested = nextSubscriber(hub, "uninterested");
     for (const subscriber of [slow, uninterested]) subscriber.behindBytes = queueMaxBytes + 1;
     hub.announce("join", { user: "42", client: "c1" });
+    sendAll(hub);
     expect(slow.disconnects).toEqual([disconnectCodes.slow]);
     expect(uninterested.disconnects).toEqual([]);
   });
@@ -179,7 +181,7 @@ function opened() {
   const hub = new Hub("room", queueMaxBytes);
   const publish = (data: number): void => {
     hub.publish({ data: publishing(data).data, offset: 0 });
-    hub.flush();
+    sendAll(hub);
   };
   return { hub, publish };
 }

@@ -5,9 +5,11 @@ import { CommitQueue, type JobOutcome } from "../../../workers/objects/commit-qu
 /** The queue's owner: writes down what it is told, and commits when the test says so. */
 class Owner {
   readonly log: string[] = [];
+  full = false;
   readonly #commits: PromiseWithResolvers<void>[] = [];
   readonly #queue = new CommitQueue({
     settle: () => this.log.push("settle"),
+    full: () => this.full,
     committed: () => {
       const commit = Promise.withResolvers<void>();
       this.#commits.push(commit);
@@ -20,12 +22,16 @@ class Owner {
   }
 
   /** Adds a job that writes its name down and gives it back. */
-  add(name: string, bytes = 0): Promise<JobOutcome<string>> {
-    return this.#queue.add(bytes, () => {
+  add(name: string, bytes = 0, kind: "publish" | "other" = "publish"): Promise<JobOutcome<string>> {
+    return this.#queue.add(kind, bytes, () => {
       this.log.push(name);
       if (name === "fails") throw new Error("planned");
       return name;
     });
+  }
+
+  resume(): void {
+    this.#queue.resume();
   }
 
   async commit(): Promise<void> {
@@ -103,6 +109,33 @@ describe("the commit queue", () => {
     void owner.add("first");
     for (let job = 0; job < limits.waitingBytesMax / 1_024; job++) void owner.add("small");
     expect((await owner.add("one more")).outcome).toBe("overloaded");
+  });
+
+  it("[F6] lets publishes wait while too much is collected, and others not", async () => {
+    const owner = new Owner();
+    owner.full = true;
+    void owner.add("publish 1");
+    void owner.add("read 1", 0, "other");
+    void owner.add("publish 2");
+    void owner.add("read 2", 0, "other");
+    expect(owner.log).toEqual(["read 1"]);
+    await owner.commit();
+    await owner.commit();
+    expect(owner.log.slice(1)).toEqual(["settle", "read 2", "settle"]);
+    expect(owner.committing).toBe(false);
+    owner.full = false;
+    owner.resume();
+    expect(owner.log.slice(4)).toEqual(["publish 1", "publish 2"]);
+  });
+
+  it("[F6] [B6] refuses publishes beyond 32 MiB that wait for room", async () => {
+    const owner = new Owner();
+    owner.full = true;
+    const waiting = owner.add("1", limits.waitingBytesMax);
+    expect((await owner.add("2")).outcome).toBe("overloaded");
+    owner.full = false;
+    owner.resume();
+    expect((await waiting).outcome).toBe("done");
   });
 
   it("[B6] lets a failing job fail alone", async () => {

@@ -84,7 +84,7 @@ export class ChannelFixture {
 
   /** Passes a frame to the session, and sends its publications if nothing is collected. */
   send(connection: TestConnection, frame: string, tokens: VerifiedTokens = {}): void {
-    connection.receive(frame, tokens, this.nowMs, () => this.channel.hub.settle(this.nowMs));
+    connection.receive(frame, tokens, this.nowMs, () => this.channel.hub.begin());
   }
 
   /** {@link send}, and the connection's frames since the last call. */
@@ -96,7 +96,7 @@ export class ChannelFixture {
   /** Publishes as a backend does. */
   publish(data: string): void {
     this.channel.publish({ ...plain, data: json(data) }, undefined, this.nowMs);
-    this.channel.hub.settle(this.nowMs);
+    this.channel.hub.begin();
   }
 
   /** Lets time pass, and then runs the alarm's work. */
@@ -108,7 +108,7 @@ export class ChannelFixture {
     );
     for (const connection of this.connections)
       if (!connection.gone) connection.session.tick(due, nowMs);
-    this.channel.hub.settle(nowMs);
+    this.channel.hub.begin();
     this.channel.deleteExpired(nowMs);
   }
 
@@ -116,12 +116,12 @@ export class ChannelFixture {
   end(connection: TestConnection): void {
     connection.gone = true;
     connection.session.ended();
-    this.channel.hub.settle(this.nowMs);
+    this.channel.hub.begin();
   }
 
   /** Throws everything away but the storage, the sockets and their attachments, and makes it again. */
   hibernate(): void {
-    if (this.channel.hub.collecting) throw new Error("a timer keeps the object awake");
+    if (this.channel.hub.sending) throw new Error("a timer keeps the object awake");
     this.channel = this.#newChannel();
     for (const connection of this.connections)
       if (!connection.gone) connection.wake(this.#context());

@@ -165,7 +165,9 @@ describe("a leave", () => {
     fixture.end(connection);
     fixture.end(connection);
     expect(connection.takeSent()).toStrictEqual(received);
-    const pushes = observer.takeSent().filter((frame) => frame.includes(`"leave"`));
+    fixture.channel.hub.begin();
+    const lines = observer.takeSent().flatMap((frame) => frame.split("\n"));
+    const pushes = lines.filter((line) => line.includes(`"leave"`));
     expect(pushes).toStrictEqual([leave("42", "c2")]);
     expect(fixture.channel.hub.size).toBe(1);
   });
@@ -179,7 +181,9 @@ describe("a leave", () => {
     fixture.hibernate();
     fixture.end(connection);
     fixture.hibernate();
-    const pushes = observer.takeSent().filter((frame) => frame.includes(`"leave"`));
+    fixture.channel.hub.begin();
+    const lines = observer.takeSent().flatMap((frame) => frame.split("\n"));
+    const pushes = lines.filter((line) => line.includes(`"leave"`));
     expect(pushes).toStrictEqual([leave("42", "c2")]);
   });
 
@@ -202,7 +206,9 @@ describe("a leave", () => {
     }
     fixture.dropSent();
     fixture.publish("1");
-    const pushes = observer.takeSent().filter((frame) => frame.includes(`"leave"`));
+    fixture.channel.hub.begin();
+    const lines = observer.takeSent().flatMap((frame) => frame.split("\n"));
+    const pushes = lines.filter((line) => line.includes(`"leave"`));
     expect(pushes.toSorted()).toStrictEqual([leave("1", "c2"), leave("2", "c3"), leave("3", "c4")]);
     for (const connection of slow) expect(connection.takeSent()).toStrictEqual(["close 3008 slow"]);
     expect(fixture.channel.hub.size).toBe(1);

@@ -301,23 +301,6 @@ describe("several large recoveries at once", () => {
     expect(connection.takeSent()[0]).toContain(`"code":112`);
     expect(fixture.channels.known).toStrictEqual([]);
   });
-
-  it("[F4] are answered 111 also while the first of them waits for something else", () => {
-    const fixture = new ManyChannelsFixture({ options });
-    const connection = fixture.subscribed("c");
-    fixture.channels.collect("c");
-    fixture.send(connection, publish(3, "c"));
-    fixture.channels.answerPublish("c");
-    fixture.send(connection, `${subscribe(4, "a")}\n${subscribe(5, "b")}`);
-    fixture.channels.acceptSubscribe("a", { position, recovered: true, publications });
-    fixture.channels.acceptSubscribe("b", { position, recovered: true, publications });
-    fixture.channels.flush("c");
-    expect(connection.takeSent().map((frame) => frame.slice(0, 30))).toStrictEqual([
-      `{"id":3,"publish":{}}`,
-      `{"id":4,"subscribe":{"recovera`,
-      tooMany(5).slice(0, 30),
-    ]);
-  });
 });
 
 describe("a refresh while a subscribe is under way", () => {

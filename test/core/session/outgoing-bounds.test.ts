@@ -59,22 +59,6 @@ describe("the messages for a client", () => {
     expect(fixture.ask(connection, subscribe)[0]).toContain('"recovered":true');
   });
 
-  it("[F4] ends with 3008 also when the answers have to wait for a publication", () => {
-    const fixture = new ChannelFixture({ options });
-    for (let number = 0; number < 9; number++) fixture.publish(large);
-    const connection = fixture.subscribed();
-    const history = `{"id":4,"history":{"channel":"room","limit":-1}}`;
-    const frame = [`{"id":3,"publish":{"channel":"room","data":1}}`];
-    for (let command = 0; command < 40; command++) frame.push(history);
-    for (const command of jsonCodec.decodeFrame(frame.join("\n")).commands) {
-      connection.session.receive(command, {}, fixture.nowMs);
-    }
-    expect(connection.session.closed).toBe(true);
-    const sent = connection.takeSent();
-    expect(sent.at(-1)).toBe("close 3008 slow");
-    expect(sent.join("").length).toBeLessThan(3 * queueBytes);
-  });
-
   it("[F4] continue as long as the client reads", () => {
     const fixture = new ChannelFixture({ options });
     for (let number = 0; number < 9; number++) fixture.publish(large);

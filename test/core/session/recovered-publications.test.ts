@@ -81,7 +81,7 @@ describe("recovered publications, for a delta subscriber", () => {
       (fixture) => {
         const aside = publishing(JSON.stringify(document(99)), { skipHistory: true });
         fixture.channel.publish(aside, undefined, fixture.nowMs);
-        fixture.channel.hub.settle(fixture.nowMs);
+        fixture.channel.hub.begin();
       },
     ],
   ];
@@ -280,7 +280,7 @@ function send(fixture: ChannelFixture, number: number): void {
   const tags = { t: number % 2 === 1 ? "a" : "b" };
   const request = publishing(JSON.stringify(document(number)), { tags });
   fixture.channel.publish(request, undefined, fixture.nowMs);
-  fixture.channel.hub.settle(fixture.nowMs);
+  fixture.channel.hub.begin();
 }
 
 /** Payloads that all differ a little, with their parts at different places: a delta fits only its own base. */

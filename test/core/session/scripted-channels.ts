@@ -54,7 +54,8 @@ export class ScriptedChannels implements Channels {
   readonly #presences: PendingCall<PresenceReply>[] = [];
   readonly #subscribers = new Set<Subscription>();
   readonly #collecting = new Map<string, Message[]>();
-  readonly #awaitingFlush = new Set<Subscription>();
+  /** How many of the collected publications a subscription was sent alone. */
+  readonly #caughtUp = new Map<Subscription, number>();
 
   constructor(config: ChannelConfig) {
     this.#config = config;
@@ -65,7 +66,6 @@ export class ScriptedChannels implements Channels {
     this.#pendingSubscribes.length = 0;
     this.#subscribers.clear();
     this.#collecting.clear();
-    this.#awaitingFlush.clear();
     this.takeCalls();
   }
 
@@ -150,11 +150,12 @@ export class ScriptedChannels implements Channels {
   flush(channel: string): void {
     const collected = this.#collecting.get(channel) ?? [];
     this.#collecting.delete(channel);
-    for (const frame of collected) this.#send(channel, frame);
-    for (const subscription of this.#awaitingFlush) {
+    for (const subscription of this.#subscribers) {
       if (subscription.channel !== channel) continue;
-      this.#awaitingFlush.delete(subscription);
-      subscription.flushed();
+      for (const frame of collected.slice(this.#caughtUp.get(subscription) ?? 0)) {
+        subscription.send(frame);
+      }
+      this.#caughtUp.delete(subscription);
     }
   }
 
@@ -194,7 +195,6 @@ export class ScriptedChannels implements Channels {
     );
     if (index >= 0) this.#pendingSubscribes.splice(index, 1);
     else if (!this.#subscribers.delete(subscription)) throw new Error("left without having joined");
-    if (this.#awaitingFlush.has(subscription)) this.flush(subscription.channel);
   }
 
   publish(
@@ -229,10 +229,13 @@ export class ScriptedChannels implements Channels {
     answer({ outcome: "presence-stats", result: { clientCount: 0, userCount: 0 } });
   }
 
-  awaitFlush(subscription: Subscription): boolean {
-    if (!this.#collecting.has(subscription.channel)) return false;
-    this.#awaitingFlush.add(subscription);
-    return true;
+  catchUp(subscription: Subscription): void {
+    const collected = this.#collecting.get(subscription.channel);
+    if (collected === undefined) return;
+    for (const frame of collected.slice(this.#caughtUp.get(subscription) ?? 0)) {
+      subscription.send(frame);
+    }
+    this.#caughtUp.set(subscription, collected.length);
   }
 
   #note(what: string, { channel }: Subscription): void {

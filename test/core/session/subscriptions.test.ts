@@ -29,7 +29,6 @@ class OwnSubscriptions extends Subscriptions {
     { cursor, expireAtSeconds, begun = true }: Partial<SubscriptionSetup> = {},
   ): Subscription {
     const session = {
-      outbox: { flushed: () => undefined },
       disconnect: () => undefined,
       insufficientState: () => undefined,
       hasRoomForCursor: () => true,

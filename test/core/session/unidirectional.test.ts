@@ -49,9 +49,14 @@ describe("a unidirectional client, on a channel's own address", () => {
       info: json("[1.0]"),
       data: json(`{"n":2.0}`),
     };
-    const { connection, received } = connectUnidirectional({}, "{}", naming(special, "elsewhere"));
+    const { fixture, connection, received } = connectUnidirectional(
+      {},
+      "{}",
+      naming(special, "elsewhere"),
+    );
+    fixture.channel.hub.begin();
     const info = `{"user":"42","client":"c1","chan_info":[1.0]}`;
-    expect(received).toStrictEqual([
+    expect([...received, ...connection.takeSent()]).toStrictEqual([
       connected(`"room":{"data":{"n":2.0}}`),
       `{"channel":"room","join":{"info":${info}}}`,
     ]);

@@ -26,10 +26,6 @@ export class DroppingSubscriber implements Subscriber {
     return 0;
   }
 
-  flushed(): void {
-    // No reply waits for a publication.
-  }
-
   disconnect(): void {
     throw new Error("A bench found the subscriber behind");
   }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openChannel, publishing } from "../../../test/contract/open-channel.ts";
 import { NodeSql } from "../../../test/support/node-sql.ts";
+import { sendAll } from "../../../test/support/send-all.ts";
 import { DroppingSubscriber } from "./dropping-subscriber.ts";
 import { payload } from "./payload.ts";
 
@@ -15,7 +16,7 @@ function publisher(subscriberCount: number, historySize = options.historySize): 
   return () => {
     nowMs += 1_000;
     channel.publish(request, undefined, nowMs);
-    channel.hub.settle(nowMs);
+    sendAll(channel.hub);
   };
 }
 

@@ -16,7 +16,6 @@ const dropping = {
 };
 
 const session = {
-  outbox: { flushed: () => undefined },
   disconnect: () => undefined,
   insufficientState: () => {
     throw new Error("A subscriber missed publications");

@@ -1,0 +1,147 @@
+import type { Codec, Message } from "../protocol/codec.ts";
+import { DeltaFrames } from "./delta-frames.ts";
+import type { ChannelPush, Subscriber } from "./subscriber.ts";
+import type { TagsFilter } from "./tags-filter.ts";
+
+/** The frames of a fixed run of pushes: each subscriber gets those that it hears, in its codec. */
+export class RunFrames {
+  readonly #pushes: readonly ChannelPush[];
+  readonly #messagesIn: (codec: Codec) => readonly Message[];
+  readonly #selectedBytesMax: number;
+  readonly #hasJoinLeave: boolean;
+  readonly #hasPublications: boolean;
+  /** The frames with all pushes. */
+  readonly #whole: FrameCache;
+  /**
+   * The frames with some of the pushes, under what selects them, and under their indexes. Undefined until a subscriber
+   * with a filter asks, or one that hears no joins and leaves among publications.
+   */
+  #selected: Map<string, SelectedFrames> | undefined;
+  /** The size of the frames in {@link #selected}. */
+  #selectedBytes = 0;
+  /** Undefined until a delta subscriber asks. */
+  #deltas: DeltaFrames | undefined;
+
+  /**
+   * @param pushes           at least one
+   * @param messagesIn       the pushes, encoded by a codec
+   * @param selectedBytesMax how large the frames with some of the pushes may be together; beyond it all of them are
+   *                         dropped and made again
+   */
+  constructor(
+    pushes: readonly ChannelPush[],
+    messagesIn: (codec: Codec) => readonly Message[],
+    selectedBytesMax: number,
+  ) {
+    this.#pushes = pushes;
+    this.#messagesIn = messagesIn;
+    this.#selectedBytesMax = selectedBytesMax;
+    this.#hasPublications = pushes.some(({ type }) => type === "publication");
+    this.#hasJoinLeave = pushes.some(({ type }) => type !== "publication");
+    this.#whole = new FrameCache((codec) => codec.joinFrame(messagesIn(codec)));
+  }
+
+  /** The frame for one subscriber; undefined when there is nothing for it. */
+  frameFor(subscriber: Subscriber): Message | undefined {
+    if (subscriber.delta && this.#hasPublications) return this.#deltaFrame(subscriber);
+    const hearsAll = !this.#hasJoinLeave || subscriber.hearsJoinLeave;
+    if (subscriber.filter === undefined && hearsAll) return this.#whole.frameFor(subscriber);
+    return this.#selectedFrame(subscriber, subscriber.filter, hearsAll);
+  }
+
+  #selectedFrame(
+    subscriber: Subscriber,
+    filter: TagsFilter | undefined,
+    hearsAll: boolean,
+  ): Message | undefined {
+    const key = `${hearsAll ? "all" : "publications"} ${filter?.text ?? ""}`;
+    this.#selected ??= new Map();
+    const selected = this.#selected.get(key) ?? this.#select(this.#selected, key, filter, hearsAll);
+    switch (selected.outcome) {
+      case "nothing":
+        return undefined;
+      case "all":
+        return this.#whole.frameFor(subscriber);
+      case "some":
+        return selected.frames.frameFor(subscriber);
+    }
+  }
+
+  /** Subscribers that get the same pushes share their frames, whatever selects these. */
+  #select(
+    known: Map<string, SelectedFrames>,
+    key: string,
+    filter: TagsFilter | undefined,
+    hearsAll: boolean,
+  ): SelectedFrames {
+    // Thousands of subscribers may have as many filters, whose frames together would take too much memory.
+    if (this.#selectedBytes > this.#selectedBytesMax) {
+      known.clear();
+      this.#selectedBytes = 0;
+    }
+    const indexes: number[] = [];
+    for (const [index, push] of this.#pushes.entries()) {
+      const isHeard =
+        push.type === "publication" ? (filter?.matches(push.publication.tags) ?? true) : hearsAll;
+      if (isHeard) indexes.push(index);
+    }
+    const sameKey = indexes.join();
+    const same = known.get(sameKey);
+    const selected = same ?? this.#newSelected(indexes);
+    if (same === undefined) known.set(sameKey, selected);
+    known.set(key, selected);
+    return selected;
+  }
+
+  #newSelected(indexes: readonly number[]): SelectedFrames {
+    if (indexes.length === 0) return { outcome: "nothing" };
+    if (indexes.length === this.#pushes.length) return { outcome: "all" };
+    const chosen = new Set(indexes);
+    const frames = new FrameCache((codec) => {
+      const frame = codec.joinFrame(
+        this.#messagesIn(codec).filter((_, index) => chosen.has(index)),
+      );
+      this.#selectedBytes += frame.length;
+      return frame;
+    });
+    return { outcome: "some", frames };
+  }
+
+  #deltaFrame(subscriber: Subscriber): Message {
+    this.#deltas ??= new DeltaFrames(this.#pushes);
+    return this.#deltas.frameFor(subscriber);
+  }
+}
+
+/** The frames with the pushes that are selected for a subscriber. */
+type SelectedFrames =
+  | { readonly outcome: "nothing" | "all" }
+  | { readonly outcome: "some"; readonly frames: FrameCache };
+
+/** One message or batch, encoded once for each codec: when the first subscriber with that codec asks (rule F1). */
+class FrameCache {
+  readonly #encode: (codec: Codec) => Message;
+  /** Nearly all subscribers have the codec of the one before. */
+  #lastCodec: Codec | undefined;
+  #lastFrame: Message = "";
+  /** The frames of earlier codecs; undefined while there is only one codec. */
+  #others: Map<Codec, Message> | undefined;
+
+  constructor(encode: (codec: Codec) => Message) {
+    this.#encode = encode;
+  }
+
+  frameFor({ codec }: Subscriber): Message {
+    return codec === this.#lastCodec ? this.#lastFrame : this.#in(codec);
+  }
+
+  #in(codec: Codec): Message {
+    if (this.#lastCodec !== undefined) {
+      this.#others ??= new Map();
+      this.#others.set(this.#lastCodec, this.#lastFrame);
+    }
+    this.#lastFrame = this.#others?.get(codec) ?? this.#encode(codec);
+    this.#lastCodec = codec;
+    return this.#lastFrame;
+  }
+}

@@ -1,0 +1,7 @@
+import type { Hub } from "../../src/hub/hub.ts";
+import type { Subscriber } from "../../src/hub/subscriber.ts";
+
+/** Sends all that a hub has collected, to all of its subscribers. */
+export function sendAll<Local extends Subscriber>(hub: Hub<Local>): void {
+  while (hub.begin()) hub.sendSlice();
+}

@@ -1,0 +1,48 @@
+import { vi } from "vitest";
+
+/**
+ * Holds back the turns of the event loop between the slices of frames, until a test lets them go. The callback of a
+ * turn runs in its object's own context, as nothing else may send on the object's sockets.
+ */
+export class HeldTurns {
+  readonly #setTimeout = globalThis.setTimeout;
+  #permits = 0;
+  /** How many turns are awaited now. */
+  waiting = 0;
+
+  constructor() {
+    const held = (work: () => void, waitMs?: number): ReturnType<typeof setTimeout> =>
+      waitMs === 0 ? this.#hold(work) : this.#setTimeout(work, waitMs);
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(held);
+  }
+
+  /** Lets one turn go, and waits until it has run. */
+  async next(): Promise<void> {
+    this.#permits++;
+    while (this.#permits > 0) await this.#pass();
+  }
+
+  /** Lets all turns go from now on. */
+  release(): void {
+    this.#permits = Number.POSITIVE_INFINITY;
+    vi.restoreAllMocks();
+  }
+
+  #hold(work: () => void): ReturnType<typeof setTimeout> {
+    this.waiting++;
+    const poll = (): void => {
+      if (this.#permits === 0) {
+        this.#setTimeout(poll, 1);
+        return;
+      }
+      this.#permits--;
+      this.waiting--;
+      work();
+    };
+    return this.#setTimeout(poll, 1);
+  }
+
+  #pass(): Promise<void> {
+    return new Promise((resolve) => this.#setTimeout(resolve, 1));
+  }
+}

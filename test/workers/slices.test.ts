@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { limits } from "../../src/limits.ts";
+import { keptData, publish } from "./api-request.ts";
+import { HeldTurns } from "./held-turns.ts";
+import { newChannel } from "./new-channel.ts";
+import { channelPlace, gatewayPlace, type Place } from "./place.ts";
+import { TestSocket } from "./test-socket.ts";
+import { token } from "./sign-token.ts";
+import { watchedRelay } from "./watched-relay.ts";
+
+/** More than a frame is sent to at once. */
+const size = limits.immediateSubscribersMax + 10;
+
+let turns: HeldTurns;
+
+beforeEach(() => {
+  turns = new HeldTurns();
+});
+
+afterEach(() => {
+  turns.release();
+});
+
+describe.each([channelPlace, gatewayPlace()])("a frame to many, on $name", (place) => {
+  it("[F2] [S3] is sent in slices, a turn of the event loop after each", async () => {
+    const { channel, sockets } = await subscribeMany(place, "plain");
+    await publish(channel, 1);
+    await watchedRelay.settled();
+    for (const socket of sockets.slice(0, 25)) expect(await socket.line()).toContain('"data":1');
+    // Both are answered in the middle of the frame.
+    expect(await unread(sockets[25])).toEqual([]);
+    expect(await unread(sockets.at(-1))).toEqual([]);
+    expect(turns.waiting).toBe(1);
+    await turns.next();
+    for (const socket of sockets.slice(25, 50)) expect(await socket.line()).toContain('"data":1');
+    expect(await unread(sockets.at(-1))).toEqual([]);
+    await turns.next();
+    for (const socket of sockets.slice(50)) expect(await socket.line()).toContain('"data":1');
+    for (const socket of sockets) expect(await unread(socket)).toEqual([]);
+    expect(turns.waiting).toBe(0);
+  });
+
+  it("[F5] [O4] is sent alone to who leaves or publishes, and not to who comes", async () => {
+    const { channel, sockets } = await subscribeMany(place, "plain");
+    const [early, leaving, publisher, staying] = [
+      sockets[0],
+      sockets.at(-1),
+      sockets.at(-2),
+      sockets.at(-3),
+    ];
+    if (early === undefined || leaving === undefined || publisher === undefined)
+      throw new Error("nobody is there");
+    await publish(channel, 1);
+    await watchedRelay.settled();
+    expect(await early.line()).toContain('"data":1');
+    leaving.send({ id: 3, unsubscribe: { channel } });
+    expect(await leaving.line()).toContain('"data":1');
+    expect(await leaving.line()).toBe('{"id":3,"unsubscribe":{}}');
+    const late = await subscribed(place, channel, "late");
+    publisher.send({ id: 3, publish: { channel, data: 2 } });
+    expect([await publisher.line(), await publisher.line()]).toEqual([
+      expect.stringContaining('"data":1'),
+      expect.stringContaining('"data":2'),
+    ]);
+    expect(await publisher.line()).toBe('{"id":3,"publish":{}}');
+    expect(await unread(staying)).toEqual([]);
+    turns.release();
+    expect(await staying?.line()).toContain('"data":1');
+    expect(await staying?.line()).toContain('"data":2');
+    expect(await early.line()).toContain('"data":2');
+    expect(await late.line()).toContain('"data":2');
+    for (const socket of [...sockets, late].filter((one) => one !== leaving)) await unread(socket);
+    for (const socket of [early, leaving, publisher, staying, late])
+      expect(await unread(socket)).toEqual([]);
+  });
+});
+
+describe("too much collected behind a frame", () => {
+  const data = "x".repeat(limits.batchesWaitingBytesMax / 8);
+  const datas = Array.from({ length: 40 }, (_, index) => `${index} ${data}`);
+
+  it("[F6] makes publishers wait, others not, and loses nothing", async () => {
+    const { channel, sockets } = await subscribeMany(channelPlace, "room");
+    await publish(channel, "first");
+    let answered = 0;
+    const published = datas.map(async (one) => {
+      await publish(channel, one);
+      answered++;
+    });
+    // It is asked after them, and answered.
+    await keptData(channel);
+    expect(answered).toBeLessThan(20);
+    turns.release();
+    await Promise.all(published);
+    await expectAll(sockets);
+  });
+
+  it("[F6] [L2] makes the channel's object collect what it would deliver", async () => {
+    const { channel, sockets } = await subscribeMany(gatewayPlace(), "plain");
+    await publish(channel, "first");
+    await watchedRelay.settled();
+    const before = watchedRelay.deliveries.length;
+    for (const one of datas) await publish(channel, one);
+    expect(watchedRelay.deliveries.length - before).toBeLessThan(20);
+    turns.release();
+    await watchedRelay.settled();
+    await expectAll(sockets);
+  });
+
+  async function expectAll(sockets: readonly TestSocket[]): Promise<void> {
+    for (const socket of [sockets[0], sockets.at(-1)]) {
+      const found = new Set<string>();
+      while (found.size < datas.length) {
+        const [, number] = /"data":"(\d+) x/.exec((await socket?.line()) ?? "") ?? [];
+        if (number !== undefined) found.add(number);
+      }
+      expect(await unread(socket)).toEqual([]);
+    }
+  }
+});
+
+async function subscribeMany(
+  place: Place,
+  namespace: string,
+): Promise<{
+  readonly channel: string;
+  readonly sockets: readonly TestSocket[];
+}> {
+  const channel = newChannel(namespace);
+  const sockets: TestSocket[] = [];
+  // One after the other, because a frame is sent to the subscribers in the order in which they came.
+  for (let user = 0; user < size; user++)
+    sockets.push(await subscribed(place, channel, `user${user}`));
+  return { channel, sockets };
+}
+
+async function subscribed(place: Place, channel: string, user: string): Promise<TestSocket> {
+  const socket = TestSocket.on(await place.upgrade(channel));
+  await socket.ask({ id: 1, connect: { token: await token({ sub: user }) } });
+  await socket.ask({ id: 2, subscribe: { channel } });
+  return socket;
+}
+
+async function unread(socket: TestSocket | undefined): Promise<readonly string[]> {
+  return (await socket?.unread()) ?? [];
+}
