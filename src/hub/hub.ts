@@ -127,8 +127,10 @@ export class Hub<Local extends Subscriber = Subscriber> {
    * @returns whether the frame is on its way then
    */
   begin(): boolean {
-    const isSmall = this.#subscribers.size <= this.#limits.immediateSubscribersMax;
-    while (isSmall && (this.#frame !== undefined || this.#startFrame())) this.#send(everything);
+    if (this.#subscribers.size <= this.#limits.immediateSubscribersMax) {
+      while (this.#frame !== undefined || this.#startFrame()) this.#send(everything);
+      return false;
+    }
     if (this.#frame === undefined && this.#startFrame()) this.#send(this.#limits);
     // The leaves of slow subscribers that were cut just now have a frame of their own, in the next turn.
     if (this.#frame === undefined) this.#startFrame();

@@ -78,16 +78,16 @@ describe("a frame to many", () => {
     const counts = () => subscribers.map(({ frames }) => frames.length);
     hub.publish(publication(1));
     expect([hub.sending, hub.begin(), hub.sending]).toEqual([false, true, true]);
-    expect(counts()).toEqual(sent([25, 1], [35, 0]));
+    expect(counts()).toEqual(framesOf([25, 1], [35, 0]));
     hub.publish(publication(2));
     expect(hub.begin()).toBe(true);
-    expect(counts()).toEqual(sent([25, 1], [35, 0]));
+    expect(counts()).toEqual(framesOf([25, 1], [35, 0]));
     hub.sendSlice();
     hub.publish(publication(3));
-    expect(counts()).toEqual(sent([50, 1], [10, 0]));
+    expect(counts()).toEqual(framesOf([50, 1], [10, 0]));
     hub.sendSlice();
     expect([hub.sending, hub.collecting]).toEqual([false, true]);
-    expect(counts()).toEqual(sent([60, 1]));
+    expect(counts()).toEqual(framesOf([60, 1]));
     expect(hub.begin()).toBe(true);
     hub.sendSlice();
     hub.sendSlice();
@@ -228,22 +228,22 @@ describe("a frame", () => {
 describe("coming and going while a frame is on its way", () => {
   it("[F5] catches up who goes, alone, and gives who comes only what is later", () => {
     const { hub, subscribers } = opened(60);
-    const [sent, unsent] = [at(subscribers, 0), at(subscribers, 59)];
+    const [early, unsent] = [at(subscribers, 0), at(subscribers, 59)];
     const late = new RecordingSubscriber("late", { hearsJoinLeave: true });
     hub.publish(publication(1));
     hub.begin();
     hub.publish(publication(2));
     hub.add(late);
-    hub.remove(sent);
+    hub.remove(early);
     hub.remove(unsent);
-    for (const { received } of [sent, unsent]) expect(received).toEqual(["1", "2"]);
+    for (const { received } of [early, unsent]) expect(received).toEqual(["1", "2"]);
     expect(at(subscribers, 58).frames).toEqual([]);
     hub.publish(publication(3));
     hub.announce("leave", unsent.info);
     hub.publish(publication(4));
     sendAll(hub);
     expect(late.received).toEqual(["3", "leave user59", "4"]);
-    for (const { received } of [sent, unsent]) expect(received).toEqual(["1", "2"]);
+    for (const { received } of [early, unsent]) expect(received).toEqual(["1", "2"]);
     for (const { received } of subscribers.slice(1, 59))
       expect(received).toEqual(["1", "2", "3", "4"]);
     expect(hub.size).toBe(59);
@@ -321,7 +321,7 @@ describe("a user's only connection", () => {
 });
 
 /** So many subscribers with so many frames, and so on. */
-function sent(...parts: readonly (readonly [size: number, frames: number])[]): readonly number[] {
+function framesOf(...parts: readonly (readonly [size: number, frames: number])[]): readonly number[] {
   return parts.flatMap(([size, frames]) => Array<number>(size).fill(frames));
 }
 
