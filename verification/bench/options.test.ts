@@ -19,6 +19,7 @@ describe("the command line of the bench", () => {
         "gateway",
         "gateway-no-history",
         "limit",
+        "durable-limit",
         "ws",
         "socket.io",
         "partyserver",

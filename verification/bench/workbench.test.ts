@@ -29,6 +29,7 @@ function workbenchWith(stopped: string[], gate: Promise<void> = Promise.resolve(
     gateway: system("gateway"),
     "gateway-no-history": system("gateway-no-history"),
     limit: system("limit"),
+    "durable-limit": system("durable-limit"),
     ws: system("ws"),
     "socket.io": system("socket.io"),
     partyserver: system("partyserver"),

@@ -10,10 +10,19 @@ describe("findings side by side", () => {
     const systems = point([
       finding("partyserver", [50]),
       finding("ws", [100, 90, 5_000]),
-      finding("limit", [400]),
+      finding("durable-limit", [400]),
+      finding("limit", [600]),
       finding("channel", [300, 360, 100]),
+      finding("channel-no-history", [300]),
     ]);
-    expect(systems.map(({ system }) => system)).toEqual(["channel", "limit", "ws", "partyserver"]);
+    expect(systems.map(({ system }) => system)).toEqual([
+      "channel",
+      "channel-no-history",
+      "limit",
+      "durable-limit",
+      "ws",
+      "partyserver",
+    ]);
     expect(systems[0]).toEqual({
       system: "channel",
       point: "4 publishers",
@@ -22,6 +31,8 @@ describe("findings side by side", () => {
       toOthers: 3,
       limitedByLoad: false,
     });
+    // Without history nothing is written, and the bare program is the limit.
+    expect(systems[1]).toMatchObject({ toLimit: 0.5 });
   });
 
   it("compares with the lowest other server where lower is better", () => {
@@ -38,14 +49,16 @@ describe("findings side by side", () => {
     const systems = point([finding("channel", [1]), finding("ws", [2]), finding("null", [3])]);
     expect(systems.map(({ toLimit }) => toLimit)).toEqual([undefined, undefined, undefined]);
     expect(systems.map(({ toOthers }) => toOthers)).toEqual([0.5, undefined, undefined]);
-    expect(point([finding("channel", [1]), finding("limit", [0])])[0]?.toLimit).toBeUndefined();
+    expect(
+      point([finding("channel", [1]), finding("durable-limit", [0])])[0]?.toLimit,
+    ).toBeUndefined();
   });
 
   it("compares only findings of the same measure at the same point", () => {
     const comparisons = comparisonsOf([
       finding("channel", [1]),
-      finding("limit", [2], { point: "64 publishers" }),
-      finding("limit", [2], { measure: "frames a second" }),
+      finding("durable-limit", [2], { point: "64 publishers" }),
+      finding("durable-limit", [2], { measure: "frames a second" }),
     ]);
     expect(comparisons.map(({ measure }) => measure)).toEqual([
       "deliveries a second",
@@ -62,7 +75,7 @@ describe("findings side by side", () => {
     const at = { axis: "%", value: 50 };
     const systems = point([
       finding("channel", [1], { at, point: "50 %" }),
-      finding("limit", [2], { at, point: "50 %, fell behind" }),
+      finding("durable-limit", [2], { at, point: "50 %, fell behind" }),
     ]);
     expect(systems[0]?.toLimit).toBe(0.5);
     expect(systems.map((each) => each.point)).toEqual(["50 %", "50 %, fell behind"]);

@@ -1,6 +1,6 @@
 import type { Finding } from "../scenarios/scenario.ts";
 import type { SystemName } from "../systems/wire.ts";
-import { otherSystems, ownSystems, systemOrder } from "./shown-system.ts";
+import { limitOf, otherSystems, ownSystems, systemOrder } from "./shown-system.ts";
 import { type Spread, spreadOf } from "./spread.ts";
 
 /** All systems' figures of one measure. */
@@ -23,7 +23,10 @@ interface ComparedSystem {
   /** With a remark about this system, if there is one. */
   readonly point: string;
   readonly spread: Spread;
-  /** The ratio of its median to the limit program's; only for Dormouse, where both were measured. */
+  /**
+   * The ratio of its median to that of the limit program that writes as much; only for Dormouse, where both were
+   * measured.
+   */
   readonly toLimit?: number;
   /** The ratio of its median to the best of the other servers; only for Dormouse, where one was measured. */
   readonly toOthers?: number;
@@ -67,11 +70,13 @@ export function bestOf(
 }
 
 function comparedSystems(findings: readonly Finding[]): readonly ComparedSystem[] {
-  const limit = bestOf(findings, ["limit"])?.median;
   const others = bestOf(findings, otherSystems)?.median;
   return [...findings]
     .sort((left, right) => systemOrder.indexOf(left.system) - systemOrder.indexOf(right.system))
-    .map((finding) => comparedSystem(finding, limit, others));
+    .map((finding) => {
+      const limit = bestOf(findings, [limitOf(finding.system)])?.median;
+      return comparedSystem(finding, limit, others);
+    });
 }
 
 function comparedSystem(

@@ -14,6 +14,7 @@ const looks: Readonly<Record<SystemName, Look>> = {
   gateway: { colour: "#b3261e", dashes: "" },
   "gateway-no-history": { colour: "#b3261e", dashes: "5 4" },
   limit: { colour: "#222222", dashes: "2 3" },
+  "durable-limit": { colour: "#222222", dashes: "" },
   ws: { colour: "#1f6feb", dashes: "" },
   "socket.io": { colour: "#8e44ad", dashes: "" },
   partyserver: { colour: "#c77700", dashes: "" },
@@ -30,6 +31,11 @@ export const ownSystems: readonly SystemName[] = [
   "gateway",
   "gateway-no-history",
 ];
+
+/** The limit program that writes as much as a system does: a row for each publication, or nothing. */
+export function limitOf(system: SystemName): SystemName {
+  return system.endsWith("-no-history") ? "limit" : "durable-limit";
+}
 
 /** The other servers. */
 export const otherSystems: readonly SystemName[] = ["ws", "socket.io", "partyserver"];

@@ -8,7 +8,7 @@ const tables = scenarioTables({
   name: "fan-out",
   question: "How many?",
   findings: [
-    finding("limit", [400_000]),
+    finding("durable-limit", [400_000]),
     finding("channel", [300_000, 310_000, 200_000], { limitedByLoad: true }),
     finding("ws", [100_000]),
   ],
@@ -21,7 +21,7 @@ describe("the table of a measure", () => {
     expect(table.heads).toEqual(["at", "system", "median", "range", "× limit", "× best other", ""]);
     expect(table.rows).toEqual([
       ["4 publishers", "channel", "300,000", "200,000 – 310,000", "0.75", "3.00", "load-bound"],
-      ["", "limit", "400,000", "", "", "", ""],
+      ["", "durable-limit", "400,000", "", "", "", ""],
       ["", "ws", "100,000", "", "", "", ""],
     ]);
   });

@@ -22,6 +22,7 @@ const systems: readonly SystemName[] = [
   "gateway",
   "channel-no-history",
   "gateway-no-history",
+  "durable-limit",
   "limit",
   "ws",
   "socket.io",

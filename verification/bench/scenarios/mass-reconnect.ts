@@ -61,7 +61,7 @@ export async function addMassReconnect(
       { value: recovering.value / anew.value, busy: Math.max(recovering.busy, anew.busy) },
     );
   }
-  for (const system of wantedOf(bench, ["limit"])) await reconnect(system, "anew");
+  for (const system of wantedOf(bench, ["durable-limit"])) await reconnect(system, "anew");
 }
 
 /** From the first reconnect until the last client is subscribed, ms. */

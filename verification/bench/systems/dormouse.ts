@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { productionBundle } from "../../../tools/production-bundle.ts";
 import { apiKey } from "./dormouse-wire.ts";
-import type { SystemOptions, System } from "./system.ts";
+import { type SystemOptions, type System, usualHistorySize } from "./system.ts";
 import { type SystemName, tokenSecret } from "./wire.ts";
 import { startOnWorkerd } from "./workerd-system.ts";
 
@@ -24,7 +24,7 @@ export function dormouse(name: SystemName, stream: "history" | "no-history"): Sy
 }
 
 function configuration(options: SystemOptions, stream: "history" | "no-history"): object {
-  const { historySize = 100, tokens = false, socketsPerObject } = options;
+  const { historySize = usualHistorySize, tokens = false, socketsPerObject } = options;
   return {
     client: {
       allow_anonymous_connect_without_token: !tokens,

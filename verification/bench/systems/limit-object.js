@@ -1,26 +1,32 @@
 import { DurableObject } from "cloudflare:workers";
-import { BatchWindow } from "./batch-window.js";
-import { limits } from "./limits.js";
 
-// What the runtime itself can do: an object that batches and sends as Dormouse does, and keeps, checks and promises nothing.
-// Its frames are byte by byte those of Dormouse, and when they go is decided by Dormouse's own code, of which limit.ts adds the
-// two modules. Plain JavaScript, because workerd loads it as it stands.
+// What the runtime itself can do: an object that collects and sends, and checks and promises nothing. With a HISTORY_SIZE it
+// writes one row for each publication, as Dormouse does with history; without, it keeps nothing. It sends a frame to a few
+// sockets, gives the event loop a turn, and goes on; what comes meanwhile shares the next frame. Its frames are byte by byte
+// those of Dormouse. It imports nothing of Dormouse, so that a change there doesn't move what Dormouse is compared with.
+// Plain JavaScript, because workerd loads it as it stands.
 
 export class LimitObject extends DurableObject {
   #channel;
   #sockets;
   /** The same, as the loop wants it; undefined after a change. */
   #list;
+  #historySize;
   #offset = 0;
   #pending = [];
-  #pendingBytes = 0;
-  #window = new BatchWindow();
-  #timer;
+  /** Whether a frame is on its way, or about to be. */
+  #isSending = false;
+  #frame = "";
+  /** The sockets that the frame goes to, and how many of them have it. */
+  #receivers = [];
+  #sentCount = 0;
 
   constructor(context, env) {
     super(context, env);
     this.#channel = JSON.stringify(context.id.name);
     this.#sockets = new Set(context.getWebSockets());
+    this.#historySize = Number(env.HISTORY_SIZE ?? 0);
+    if (this.#historySize > 0) this.#openHistory();
   }
 
   fetch() {
@@ -32,17 +38,25 @@ export class LimitObject extends DurableObject {
   }
 
   publish(data) {
+    const offset = ++this.#offset;
+    if (this.#historySize > 0) {
+      // A full history overwrites its oldest row, so that each publication writes one row.
+      this.ctx.storage.sql.exec(
+        "INSERT OR REPLACE INTO publications VALUES (?, ?, ?)",
+        offset % this.#historySize,
+        offset,
+        data,
+      );
+    }
     if (this.#sockets.size === 0) return;
-    const push = `{"push":{"channel":${this.#channel},"pub":{"data":${data},"offset":${++this.#offset},"epoch":"unending"}}}`;
-    if (this.#pendingBytes + push.length > limits.batchBytesMax) this.#flush();
-    this.#pending.push(push);
-    this.#pendingBytes += push.length + 1;
-    if (this.#pending.length >= limits.batchPublicationsMax) this.#flush();
-    this.#settle();
+    this.#pending.push(
+      `{"push":{"channel":${this.#channel},"pub":{"data":${data},"offset":${offset},"epoch":"unending"}}}`,
+    );
+    if (!this.#isSending) this.#beginFrame();
   }
 
   webSocketMessage(socket, message) {
-    socket.send(message.startsWith(connectCommand) ? connectReply : subscribeReply);
+    socket.send(replyTo(message));
   }
 
   webSocketClose(socket) {
@@ -59,35 +73,41 @@ export class LimitObject extends DurableObject {
     this.#list = undefined;
   }
 
-  /** Sends at once, unless a frame went out so recently that waiting for company is cheaper. */
-  #settle() {
-    if (this.#pending.length === 0) return;
-    const nowMs = Date.now();
-    const waitMs = this.#window.waitMs(this.#pending.length, this.#sockets.size, nowMs);
-    if (waitMs > 0) {
-      if (this.#timer !== undefined) return;
-      this.#timer = setTimeout(() => {
-        this.#timer = undefined;
-        this.#settle();
-      }, waitMs);
-      return;
-    }
-    this.#window.sent(this.#sockets.size, nowMs);
-    this.#flush();
+  #openHistory() {
+    const { sql } = this.ctx.storage;
+    sql.exec(
+      "CREATE TABLE IF NOT EXISTS publications (slot INTEGER PRIMARY KEY, offset INTEGER NOT NULL, data TEXT NOT NULL)",
+    );
+    this.#offset = sql.exec("SELECT coalesce(max(offset), 0) AS top FROM publications").one().top;
   }
 
-  #flush() {
-    const frame = this.#pending.join("\n");
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    this.#list ??= [...this.#sockets];
-    for (const socket of this.#list) {
+  /** A lone publication goes at once; under load there is always a frame on its way. */
+  #beginFrame() {
+    this.#isSending = true;
+    this.#frame = this.#pending.splice(0, publicationsMax).join("\n");
+    this.#receivers = this.#list ??= [...this.#sockets];
+    this.#sentCount = 0;
+    this.#sendSlice();
+  }
+
+  #sendSlice() {
+    const end = Math.min(this.#sentCount + sliceSockets, this.#receivers.length);
+    while (this.#sentCount < end) {
       try {
-        socket.send(frame);
+        this.#receivers[this.#sentCount++].send(this.#frame);
       } catch {
         // It is closing, and its event is on the way.
       }
     }
+    if (end < this.#receivers.length) {
+      setTimeout(() => this.#sendSlice(), 0);
+      return;
+    }
+    this.#frame = "";
+    this.#receivers = [];
+    this.#isSending = this.#pending.length > 0;
+    // Whoever publishes in this turn of the loop still gets into the next frame.
+    if (this.#isSending) setTimeout(() => this.#beginFrame(), 0);
   }
 }
 
@@ -139,8 +159,22 @@ async function isSigned(searchParams, env) {
 let key;
 const encoder = new TextEncoder();
 
-const connectCommand = '{"id":1,';
+/** Only the id of a command is read. Commands that a subscriber sends later are refused as Dormouse refuses an `rpc`. */
+function replyTo(message) {
+  const id = message.slice(idStart, message.indexOf(",", idStart));
+  if (id === "1") return connectReply;
+  return id === "2"
+    ? subscribeReply
+    : `{"id":${id},"error":{"code":108,"message":"not available"}}`;
+}
+
+const idStart = '{"id":'.length;
 const connectReply =
   '{"id":1,"connect":{"client":"01234567-89ab-cdef-0123-456789abcdef","version":"0","ping":25,"pong":true}}';
 const subscribeReply =
   '{"id":2,"subscribe":{"recoverable":true,"epoch":"unending","positioned":true}}';
+
+/** Sending to one socket takes the object's thread about 25 µs, so a slice takes less than a millisecond. */
+const sliceSockets = 25;
+/** More publications than this share no frame. */
+const publicationsMax = 256;

@@ -1,25 +1,23 @@
 import { readFileSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
-import type { System } from "./system.ts";
+import { type System, usualHistorySize } from "./system.ts";
 import { tokenSecret } from "./wire.ts";
 import { startOnWorkerd } from "./workerd-system.ts";
 
-/** The limit of the runtime. */
-export const limit: System = {
-  name: "limit",
-  start: (options) =>
-    startOnWorkerd(options, {
-      modules: {
-        "limit-object.js": textOf("./limit-object.js"),
-        "batch-window.js": stripTypeScriptTypes(textOf("../../../src/hub/batch-window.ts")),
-        "limits.js": stripTypeScriptTypes(textOf("../../../src/limits.ts")),
-      },
-      classNames: { CHANNELS: "LimitObject" },
-      variables: {},
-      secrets: options.tokens === true ? { TOKEN_SECRET: tokenSecret } : {},
-    }),
-};
+/** The limit of the runtime, with a row for each publication or without. */
+export function limit(name: "limit" | "durable-limit"): System {
+  return {
+    name,
+    start: (options) =>
+      startOnWorkerd(options, {
+        modules: { "limit-object.js": objectText() },
+        classNames: { CHANNELS: "LimitObject" },
+        variables:
+          name === "limit" ? {} : { HISTORY_SIZE: String(options.historySize ?? usualHistorySize) },
+        secrets: options.tokens === true ? { TOKEN_SECRET: tokenSecret } : {},
+      }),
+  };
+}
 
-function textOf(file: string): string {
-  return readFileSync(new URL(file, import.meta.url), "utf8");
+function objectText(): string {
+  return readFileSync(new URL("./limit-object.js", import.meta.url), "utf8");
 }

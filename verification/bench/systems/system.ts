@@ -2,7 +2,7 @@ import type { SystemName } from "./wire.ts";
 
 /** A scenario's requirements of a system. */
 export interface SystemOptions {
-  /** The history size of each channel; 100 by default. Without effect on systems without history. */
+  /** The history size of each channel; {@link usualHistorySize} by default. Without effect on systems without history. */
   readonly historySize?: number;
   /** Whether callers have tokens that must be verified; otherwise every caller may connect and subscribe. */
   readonly tokens?: boolean;
@@ -13,6 +13,9 @@ export interface SystemOptions {
   /** Whether the objects' rows, calls and alarms are counted. */
   readonly counted?: boolean;
 }
+
+/** The history size of a channel, where a scenario has no other. */
+export const usualHistorySize = 100;
 
 /** Starts a system as processes of its own. */
 export interface System {

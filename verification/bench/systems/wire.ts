@@ -8,6 +8,8 @@ export type SystemName =
   | "gateway-no-history"
   /** The limit of the runtime: an object that only collects and sends. */
   | "limit"
+  /** The same, which also writes a row for each publication, as Dormouse does with history. */
+  | "durable-limit"
   /** npm's `ws` on Node with a plain loop. */
   | "ws"
   /** npm's `socket.io` on Node with connection state recovery. */

@@ -11,6 +11,7 @@ export const wires: Readonly<Record<SystemName, Wire>> = {
   gateway: dormouseWire("gateway"),
   "gateway-no-history": dormouseWire("gateway"),
   limit: limitWire,
+  "durable-limit": limitWire,
   ws: wsWire,
   "socket.io": socketIoWire,
   partyserver: partyserverWire,
