@@ -10,7 +10,7 @@ import { goals } from "./results/targets.ts";
 import { writeDocument, writeResults } from "./results/written-results.ts";
 import { runScenarios } from "./run-scenarios.ts";
 import { scenarios } from "./scenarios/scenarios.ts";
-import { systems } from "./systems/systems.ts";
+import { systemsWith } from "./systems/systems.ts";
 import { Workbench } from "./workbench.ts";
 
 /**
@@ -47,7 +47,11 @@ async function bench(options: BenchOptions): Promise<number> {
 async function run(options: BenchOptions): Promise<Results> {
   const { only, quick, rounds } = options;
   const began = performance.now();
-  const workbench = new Workbench(options, { systems, startLoad: () => Load.start() }, print);
+  const workbench = new Workbench(
+    options,
+    { systemOf: systemsWith(options.peers), startLoad: () => Load.start() },
+    print,
+  );
   endOnSignals(workbench);
   try {
     print("checking the load generator");

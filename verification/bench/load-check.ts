@@ -1,4 +1,5 @@
 import type { LoadAlone } from "./results/results.ts";
+import { serverOf } from "./systems/server.ts";
 import type { Bench } from "./scenarios/scenario.ts";
 
 /**
@@ -6,14 +7,13 @@ import type { Bench } from "./scenarios/scenario.ts";
  * figure near it says little about its system.
  */
 export async function checkLoad(bench: Bench): Promise<LoadAlone> {
-  const server = await bench.start("null", {});
+  const running = await bench.start("null", {});
   const load = await bench.startLoad();
   try {
     const callers = Array.from({ length: sockets }, () => ({ channel, token: "" }));
     await load.carryOut({
       order: "connect",
-      system: "null",
-      port: server.port,
+      server: serverOf("null", running),
       callers,
       concurrency: 32,
       missed: 0,
@@ -29,7 +29,7 @@ export async function checkLoad(bench: Bench): Promise<LoadAlone> {
     return { deliveriesPerSecond: deliveries / seconds, busy };
   } finally {
     await load.close();
-    await server.stop();
+    await running.stop();
   }
 }
 

@@ -24,6 +24,7 @@ describe("the command line of the bench", () => {
         "socket.io",
         "partyserver",
       ],
+      peers: [],
       json: false,
       out: "bench-report",
       docs: false,
@@ -49,6 +50,79 @@ describe("the command line of the bench", () => {
 
   it("shows an earlier run", () => {
     expect(options("--docs", "--from", "a.json")).toMatchObject({ docs: true, from: "a.json" });
+  });
+
+  it("takes peers, which are measured besides the chosen systems", () => {
+    const centrifugo =
+      "centrifugo=ws://127.0.0.1:8000/connection/websocket,api=http://127.0.0.1:8000/api,key=a,b=c";
+    const earlier = "0.9=ws://other/channel/{channel}/websocket,api=http://other:81/,key=k";
+    const given = ["--systems", "gateway", "--peer", centrifugo, "--peer", earlier];
+    expect(options(...given)).toMatchObject({
+      systems: ["gateway", "peer:centrifugo", "peer:0.9"],
+      peers: [
+        {
+          name: "peer:centrifugo",
+          sockets: { host: "127.0.0.1", port: 8_000, path: "/connection/websocket" },
+          api: { host: "127.0.0.1", port: 8_000, path: "/api" },
+          key: "a,b=c",
+        },
+        {
+          name: "peer:0.9",
+          sockets: { host: "other", port: 80, path: "/channel/%7Bchannel%7D/websocket" },
+          api: { host: "other", port: 81, path: "" },
+          key: "k",
+        },
+      ],
+    });
+    expect(commandOf(options(...given))).toBe(
+      "npm run bench -- --systems gateway" +
+        " --peer centrifugo=ws://127.0.0.1:8000/connection/websocket,api=http://127.0.0.1:8000/api,key=…" +
+        " --peer 0.9=ws://other:80/channel/{channel}/websocket,api=http://other:81,key=…",
+    );
+  });
+
+  it.each([
+    { peer: "centrifugo", problem: "takes NAME=URL,api=URL,key=KEY" },
+    { peer: "centrifugo=ws://h/,key=secret", problem: "takes NAME=URL,api=URL,key=KEY" },
+    { peer: "a b=ws://h/,api=http://h/,key=secret", problem: "takes a name of up to 30 letters" },
+    { peer: "a=ws://h/,api=http://h/,key=", problem: "of a has a key that is empty" },
+    { peer: "a=ws://h/,api=http://h/,key=secret\r\nX: y", problem: "of a has a key that is" },
+    { peer: "a=h:8000,api=http://h/,key=secret", problem: "of a has a URL that doesn't begin" },
+    { peer: "a=//h,api=http://h/,key=secret", problem: "of a has a URL that is no URL" },
+    {
+      peer: "a=wss://h/,api=http://h/,key=secret",
+      problem: "of a has a URL that doesn't begin with ws:// (TLS isn't measured)",
+    },
+    {
+      peer: "a=ws://h/,api=https://h/,key=secret",
+      problem: "of a has an api that doesn't begin with http://",
+    },
+    {
+      peer: "a=ws://u:secret@h/,api=http://h/,key=k",
+      problem: "of a has a URL that holds a user name",
+    },
+    { peer: "a=ws://h/?secret,api=http://h/,key=k", problem: "of a has a URL that holds a query" },
+    {
+      peer: "a=ws://[::1]/,api=http://h/,key=k",
+      problem: "of a has a URL that names its host by an IPv6",
+    },
+  ])("refuses the peer $peer without telling its key", ({ peer, problem }) => {
+    const parsed = parseOptions(["--peer", peer], scenarios);
+    if (parsed.outcome !== "refused") throw new Error(JSON.stringify(parsed));
+    expect(parsed.problem).toContain(`--peer ${problem}`);
+    expect(parsed.problem).not.toContain("secret");
+  });
+
+  it("refuses two peers of the same name, and peers of an earlier run", () => {
+    const peer = ["--peer", "a=ws://h/,api=http://h/,key=k"];
+    expect(parseOptions([...peer, ...peer], scenarios)).toEqual({
+      outcome: "refused",
+      problem: "--peer is given twice for a",
+    });
+    expect(parseOptions([...peer, "--from", "a.json"], scenarios)).toMatchObject({
+      outcome: "refused",
+      problem: expect.stringContaining("so --peer has no effect"),
+    });
   });
 
   it.each([

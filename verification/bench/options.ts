@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
-import { isSystemName, systemOrder } from "./results/shown-system.ts";
-import type { SystemName } from "./systems/wire.ts";
+import { isStartedName, systemOrder } from "./results/shown-system.ts";
+import { isPeerName, type Peer, parsePeer } from "./systems/peer.ts";
+import type { StartedName, SystemName } from "./systems/wire.ts";
 
 /** The options of the command line. */
 export interface BenchOptions {
@@ -10,7 +11,10 @@ export interface BenchOptions {
   readonly quick: boolean;
   /** How often each figure is taken. */
   readonly rounds: number;
+  /** The systems to measure, with the peers at the end. */
   readonly systems: readonly SystemName[];
+  /** The servers that run already. */
+  readonly peers: readonly Peer[];
   /** Whether the standard output is one JSON document and nothing else. */
   readonly json: boolean;
   /** The folder for the results and charts. */
@@ -39,11 +43,13 @@ export function parseOptions(
     const { values } = parseArgs({ args: [...given], options: known });
     if (values.help === true) return { outcome: "help" };
     const quick = values.quick ?? false;
+    const peers = readPeers(values.peer ?? []);
     const options: BenchOptions = {
       ...(values.only === undefined ? {} : { only: readOnly(values.only, scenarios) }),
       quick,
       rounds: readRounds(values.rounds, quick ? 1 : 3),
-      systems: readSystems(values.systems),
+      systems: [...readSystems(values.systems), ...peers.map(({ name }) => name)],
+      peers,
       json: values.json ?? false,
       out: values.out ?? "bench-report",
       docs: values.docs ?? false,
@@ -56,13 +62,18 @@ export function parseOptions(
   }
 }
 
-/** The command line that repeats the measurement, without the options about where results go. */
-export function commandOf({ only, quick, rounds, systems }: BenchOptions): string {
+/**
+ * The command line that repeats the measurement, without the options about where results go. The keys of peers are
+ * left out, because the command is published with the results.
+ */
+export function commandOf({ only, quick, rounds, systems, peers }: BenchOptions): string {
+  const started = systems.filter((system) => !isPeerName(system));
   const given = [
     ...(only === undefined ? [] : ["--only", only]),
     ...(quick ? ["--quick"] : []),
     ...(rounds === (quick ? 1 : 3) ? [] : ["--rounds", String(rounds)]),
-    ...(systems.length === choosable.length ? [] : ["--systems", systems.join(",")]),
+    ...(started.length === choosable.length ? [] : ["--systems", started.join(",")]),
+    ...peers.flatMap((peer) => ["--peer", peerText(peer)]),
   ];
   return ["npm run bench", ...(given.length === 0 ? [] : ["--", ...given])].join(" ");
 }
@@ -79,6 +90,10 @@ meanwhile. Exits with 0, with 1 if a scenario failed, and with 2 for an unknown 
   --rounds N       takes each figure N times (default 3; 1 with --quick)
   --systems LIST   only these systems, such as channel,limit
                    ${choosable.join(" ")}
+  --peer NAME=URL,api=URL,key=KEY
+                   also measures a server that runs already and speaks the Centrifugo protocol, in turns with the
+                   others: its WebSockets are at the first URL (ws://…, in which {channel} stands for the channel),
+                   its HTTP API is at the second (http://…, such as http://127.0.0.1:8000/api). May be repeated
   --json           prints one JSON document; progress goes to the standard error
                    (npm prints lines of its own first, unless it is run as npm run --silent)
   --out FOLDER     the folder for results.json and the charts (default bench-report)
@@ -92,6 +107,7 @@ const known = {
   quick: { type: "boolean" },
   rounds: { type: "string" },
   systems: { type: "string" },
+  peer: { type: "string", multiple: true },
   json: { type: "boolean" },
   out: { type: "string" },
   docs: { type: "boolean" },
@@ -100,7 +116,7 @@ const known = {
 } as const;
 
 /** The null server measures the load generator and has no figures of its own. */
-const choosable: readonly SystemName[] = systemOrder.filter((system) => system !== "null");
+const choosable: readonly StartedName[] = systemOrder.filter((system) => system !== "null");
 
 function readOnly(name: string, scenarios: readonly string[]): string {
   if (scenarios.includes(name)) return name;
@@ -114,23 +130,46 @@ function readRounds(text: string | undefined, otherwise: number): number {
   throw new Error(`--rounds takes a whole number from 1 to ${roundsMax}, not "${text}"`);
 }
 
-function readSystems(text: string | undefined): readonly SystemName[] {
+function readSystems(text: string | undefined): readonly StartedName[] {
   if (text === undefined) return choosable;
   const names = text.split(",");
   for (const name of names) {
-    if (isSystemName(name) && choosable.includes(name)) continue;
+    if (isStartedName(name) && choosable.includes(name)) continue;
     throw new Error(`--systems doesn't know "${name}"; there are ${choosable.join(", ")}`);
   }
   return choosable.filter((system) => names.includes(system));
 }
 
+function readPeers(texts: readonly string[]): readonly Peer[] {
+  const peers = texts.map((text) => {
+    const parsed = parsePeer(text);
+    if (parsed.outcome === "refused") throw new Error(parsed.problem);
+    return parsed.peer;
+  });
+  const twice = peers.find(({ name }, index) =>
+    peers.slice(0, index).some((earlier) => earlier.name === name),
+  );
+  if (twice !== undefined) throw new Error(`--peer is given twice for ${shownName(twice)}`);
+  return peers;
+}
+
+function peerText(peer: Peer): string {
+  const { sockets, api } = peer;
+  const path = sockets.path.replaceAll("%7Bchannel%7D", "{channel}");
+  return `${shownName(peer)}=ws://${sockets.host}:${sockets.port}${path},api=http://${api.host}:${api.port}${api.path},key=…`;
+}
+
+function shownName({ name }: Peer): string {
+  return name.slice("peer:".length);
+}
+
 /** Options that determine how to measure have no meaning for an earlier run. */
 function refuseWithFrom(
   from: string | undefined,
-  given: Readonly<Record<string, string | boolean | undefined>>,
+  given: Readonly<Record<string, string | readonly string[] | boolean | undefined>>,
 ): void {
   if (from === undefined) return;
-  const meaningless = ["only", "quick", "rounds", "systems"].find(
+  const meaningless = ["only", "quick", "rounds", "systems", "peer"].find(
     (name) => given[name] !== undefined,
   );
   if (meaningless !== undefined) {

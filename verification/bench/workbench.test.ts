@@ -23,19 +23,7 @@ function workbenchWith(stopped: string[], gate: Promise<void> = Promise.resolve(
     },
   });
   const options = { quick: true, rounds: 1, systems: systemOrder };
-  const systems: Record<SystemName, System> = {
-    channel: system("channel"),
-    "channel-no-history": system("channel-no-history"),
-    gateway: system("gateway"),
-    "gateway-no-history": system("gateway-no-history"),
-    limit: system("limit"),
-    "durable-limit": system("durable-limit"),
-    ws: system("ws"),
-    "socket.io": system("socket.io"),
-    partyserver: system("partyserver"),
-    null: system("null"),
-  };
-  return new Workbench(options, { systems, startLoad: noLoad }, () => undefined);
+  return new Workbench(options, { systemOf: system, startLoad: noLoad }, () => undefined);
 }
 
 function noLoad(): Promise<never> {

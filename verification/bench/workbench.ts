@@ -6,7 +6,7 @@ import type { SystemName } from "./systems/wire.ts";
 
 /** The sources of systems and load generators. */
 export interface BenchSources {
-  readonly systems: Readonly<Record<SystemName, System>>;
+  systemOf(name: SystemName): System;
   startLoad(): Promise<Load>;
 }
 
@@ -38,7 +38,7 @@ export class Workbench implements Bench {
   /** The returned system stops once, however often it is asked to. */
   async start(name: SystemName, options: SystemOptions): Promise<RunningSystem> {
     return this.#started(async () => {
-      const running = await this.#sources.systems[name].start(options);
+      const running = await this.#sources.systemOf(name).start(options);
       return this.#remember(running);
     });
   }
@@ -72,11 +72,12 @@ export class Workbench implements Bench {
   }
 
   #remember(running: RunningSystem): RunningSystem {
-    const { port, processId, inspectorPort } = running;
+    const { port, processId, inspectorPort, peer } = running;
     let stopped: Promise<void> | undefined;
     const remembered: RunningSystem = {
       port,
-      processId,
+      ...(processId === undefined ? {} : { processId }),
+      ...(peer === undefined ? {} : { peer }),
       ...(inspectorPort === undefined ? {} : { inspectorPort }),
       sleep: () => running.sleep(),
       counts: () => running.counts(),

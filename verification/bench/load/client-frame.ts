@@ -8,6 +8,11 @@ export function pongFrame(payload: Buffer): Buffer {
   return clientFrame(0x8a, payload);
 }
 
+/** A close frame with the code of a client that leaves of its own will. */
+export function closeFrame(): Buffer {
+  return clientFrame(0x88, Buffer.from([1_000 >> 8, 1_000 & 0xff]));
+}
+
 /** The mask of zeros is as legal as any other, and leaves the payload as it is. */
 function clientFrame(firstByte: number, payload: Buffer): Buffer {
   return Buffer.concat([header(firstByte, payload.length), Buffer.alloc(4), payload]);

@@ -11,9 +11,9 @@ export async function closedLoop(
   order: Extract<Order, { order: "closed-loop" }>,
   connected: Connected,
 ): Promise<Extract<Report, { order: "closed-loop" }>> {
-  const { subscribers, port } = connected;
+  const { subscribers, server } = connected;
   const posts = plannedPosts(connected, order.channels, order.batch, order.dataBytes);
-  const pool = await PostPool.open(port, order.publishers, subscribers.failure);
+  const pool = await PostPool.open(server.api, order.publishers, subscribers.failure);
   const run = async (seconds: number): Promise<Posted> => {
     const untilMs = performance.now() + seconds * 1000;
     const inTime = (): boolean => performance.now() < untilMs;

@@ -6,12 +6,13 @@ import { Subscriber } from "./subscriber.ts";
 
 /** Connects callers in their order, so many at a time. */
 export async function connectCallers(
-  { callers, concurrency, missed }: Extract<Order, { order: "connect" }>,
-  { wire, port, subscribers }: Connected,
+  { callers, concurrency, missed, sendsReceipts = false }: Extract<Order, { order: "connect" }>,
+  { wire, server, subscribers }: Connected,
 ): Promise<Extract<Report, { order: "connect" }>> {
   const cpu = new CpuShare();
   const beganMs = performance.now();
   const latenciesMs: number[] = [];
+  const receipts = sendsReceipts ? subscribers.receipts : undefined;
   const first = subscribers.all.length;
   const waiting = callers.values();
   const oneAfterTheOther = async (): Promise<void> => {
@@ -19,7 +20,14 @@ export async function connectCallers(
       // A failure ends the order, so the other callers need not connect.
       if (subscribers.failure.isRaised) return;
       const calledAtMs = performance.now();
-      const subscriber = new Subscriber(wire, port, caller, missed, subscribers);
+      const subscriber = new Subscriber(
+        wire,
+        server.sockets,
+        caller,
+        missed,
+        subscribers,
+        receipts,
+      );
       subscribers.all.push(subscriber);
       await subscriber.there;
       latenciesMs.push(performance.now() - calledAtMs);

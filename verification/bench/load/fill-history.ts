@@ -10,9 +10,9 @@ export async function fillHistory(
   { channel, publications, publishers, dataBytes, batch = 1 }: Extract<Order, { order: "fill" }>,
   connected: Connected,
 ): Promise<Extract<Report, { order: "fill" }>> {
-  const { port, subscribers } = connected;
+  const { server, subscribers } = connected;
   const cpu = new CpuShare();
-  const pool = await PostPool.open(port, publishers, subscribers.failure);
+  const pool = await PostPool.open(server.api, publishers, subscribers.failure);
   try {
     const posts = plannedPosts(
       connected,

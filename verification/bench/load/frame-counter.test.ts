@@ -10,13 +10,17 @@ class RecordedEvents {
   readonly events: string[] = [];
   readonly counter: FrameCounter;
 
-  constructor(textPing: string | undefined = ping) {
-    this.counter = new FrameCounter(textPing, {
-      pinged: (payload) => this.events.push(`ping ${payload.toString("latin1")}`),
-      textPinged: () => this.events.push("text ping"),
-      closed: (code) => this.events.push(`closed ${code}`),
-      broken: (problem) => this.events.push(problem),
-    });
+  constructor(textPing: string | undefined = ping, countsLines = false) {
+    this.counter = new FrameCounter(
+      textPing,
+      {
+        pinged: (payload) => this.events.push(`ping ${payload.toString("latin1")}`),
+        textPinged: () => this.events.push("text ping"),
+        closed: (code) => this.events.push(`closed ${code}`),
+        broken: (problem) => this.events.push(problem),
+      },
+      countsLines,
+    );
   }
 
   get all(): object {
@@ -104,6 +108,45 @@ describe("FrameCounter", () => {
     const recorded = new RecordedEvents();
     recorded.counter.take(Buffer.from(bytes), 0, bytes.length);
     expect(recorded.all).toMatchObject({ publications: 0, events: [problem] });
+  });
+});
+
+/** Frames of a server that sends several lines in one, pings among them. */
+const lineFrames = fc
+  .array(
+    fc.array(fc.constantFrom(ping, "", "{", "{}}", " {}", "~1", "~2~", '{"a":{}}'), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+  )
+  .chain((frames) =>
+    chunked(
+      Buffer.concat(
+        frames.map((lines) => encoded({ opcode: 1, payload: Buffer.from(lines.join("\n")) })),
+      ),
+    ).map((cut) => ({ frames, cut })),
+  );
+
+describe("FrameCounter of lines", () => {
+  it("tells pings from other lines of a frame, whatever the chunks", () => {
+    fc.assert(
+      fc.property(lineFrames, ({ frames, cut }) => {
+        const recorded = new RecordedEvents(ping, true);
+        for (const chunk of chunksOf(cut)) {
+          chunk.copy(shared, 0);
+          recorded.counter.take(shared, 0, chunk.length);
+          shared.fill("~", 0, chunk.length);
+        }
+        const others = frames.map((lines) => lines.filter((line) => line !== ping && line !== ""));
+        const pings = frames.flat().filter((line) => line === ping);
+        expect({ ...recorded.all, lines: recorded.counter.lines }).toEqual({
+          publications: frames.flat().join("").split("~").length - 1,
+          frames: others.filter((lines) => lines.length > 0).length,
+          events: pings.map(() => "text ping"),
+          lines: others.flat().length,
+        });
+      }),
+    );
   });
 });
 

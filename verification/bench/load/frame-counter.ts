@@ -1,3 +1,4 @@
+import { LineCounter } from "./line-counter.ts";
 import { marker } from "../systems/wire.ts";
 
 /** Events of a socket's frames besides publications. */
@@ -23,6 +24,11 @@ export class FrameCounter {
   frames = 0;
   readonly #ping: Buffer | undefined;
   readonly #events: FrameEvents;
+  /** Undefined where a ping is a frame of its own, and nobody wants to know of lines. */
+  readonly #lines: LineCounter | undefined;
+  /** {@link lines} and pings at the end of the last frame. */
+  #linesBefore = 0;
+  #pingsBefore = 0;
   #expected: number = expected.firstByte;
   #opcode = 0;
   /** Bytes of the length field that haven't arrived yet. */
@@ -32,10 +38,20 @@ export class FrameCounter {
   /** The payload of a control frame, or of a possible ping; undefined for other frames. */
   #kept: number[] | undefined;
 
-  /** @param ping the text frame that must be answered, if the system has one */
-  constructor(ping: string | undefined, events: FrameEvents) {
+  /**
+   * @param ping        the text frame that must be answered, if the system has one
+   * @param countsLines whether frames are read line by line, which takes longer: pings may be lines among others then,
+   *   and {@link lines} counts
+   */
+  constructor(ping: string | undefined, events: FrameEvents, countsLines = false) {
     this.#ping = ping === undefined ? undefined : Buffer.from(ping);
     this.#events = events;
+    this.#lines = countsLines ? new LineCounter(this.#ping ?? Buffer.alloc(0)) : undefined;
+  }
+
+  /** Lines of text and binary frames, without pings; 0 if they aren't counted. */
+  get lines(): number {
+    return this.#lines?.lines ?? 0;
   }
 
   /** Whether the last frame was complete, so that the next byte begins another. */
@@ -46,11 +62,12 @@ export class FrameCounter {
   /**
    * Takes the next chunk.
    *
-   * @param end where the chunk ends in `bytes`; the byte there, if there is one, is overwritten
+   * @param end where the chunk ends in `bytes`; the two bytes there, if there are any, are overwritten
    */
   take(bytes: Buffer, start: number, end: number): void {
     // A search always ends here and doesn't run into the rest of earlier chunks.
     bytes[end] = markerByte;
+    bytes[end + 1] = lineFeed;
     let at = start;
     while (at < end) {
       switch (this.#expected) {
@@ -93,7 +110,8 @@ export class FrameCounter {
 
   #beginPayload(): void {
     if (this.#left > Number.MAX_SAFE_INTEGER) return this.#break("a frame without end");
-    const looksLikePing = this.#opcode === textOpcode && this.#left === this.#ping?.length;
+    const looksLikePing =
+      this.#lines === undefined && this.#opcode === textOpcode && this.#left === this.#ping?.length;
     this.#kept = this.#opcode >= closeOpcode || looksLikePing ? [] : undefined;
     this.#expected = expected.payload;
     if (this.#left === 0) this.#endFrame();
@@ -112,6 +130,7 @@ export class FrameCounter {
         this.publications++;
         found = bytes.indexOf(markerByte, found + 1);
       }
+      this.#lines?.take(bytes, start, stop);
     }
     this.#left -= stop - start;
     if (this.#left === 0) this.#endFrame();
@@ -122,13 +141,21 @@ export class FrameCounter {
     const kept = this.#kept === undefined ? undefined : Buffer.from(this.#kept);
     this.#kept = undefined;
     this.#expected = expected.firstByte;
-    if (this.#opcode < closeOpcode) {
+    if (this.#opcode < closeOpcode && this.#lines !== undefined) this.#endLines(this.#lines);
+    else if (this.#opcode < closeOpcode) {
       if (kept !== undefined && this.#ping?.equals(kept) === true) this.#events.textPinged();
       else this.frames++;
     } else if (kept !== undefined && this.#opcode === pingOpcode) this.#events.pinged(kept);
     else if (kept !== undefined && this.#opcode === closeOpcode) {
       this.#events.closed(kept.length < 2 ? 1005 : kept.readUInt16BE(0));
     }
+  }
+
+  #endLines(lines: LineCounter): void {
+    lines.endLine();
+    for (; this.#pingsBefore < lines.pings; this.#pingsBefore++) this.#events.textPinged();
+    if (lines.lines > this.#linesBefore) this.frames++;
+    this.#linesBefore = lines.lines;
   }
 
   #break(problem: string): void {
@@ -143,4 +170,5 @@ const expected = { firstByte: 0, secondByte: 1, longLength: 2, payload: 3, nothi
 const textOpcode = 1;
 const closeOpcode = 8;
 const pingOpcode = 9;
+const lineFeed = 0x0a;
 const markerByte = marker.charCodeAt(0);

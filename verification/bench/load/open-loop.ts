@@ -14,9 +14,9 @@ export async function openLoop(
   order: Extract<Order, { order: "open-loop" }>,
   connected: Connected,
 ): Promise<Extract<Report, { order: "open-loop" }>> {
-  const { port, subscribers } = connected;
+  const { server, subscribers } = connected;
   const connections = Math.min(mostConnections, 16 + Math.ceil(order.publicationsPerSecond / 4));
-  const pool = await PostPool.open(port, connections, subscribers.failure);
+  const pool = await PostPool.open(server.api, connections, subscribers.failure);
   const metronome = await Metronome.start();
   const loop = new OpenLoop(order, connected, pool, metronome);
   try {
@@ -61,14 +61,14 @@ class OpenLoop {
     pool: PostPool,
     metronome: Metronome,
   ) {
-    const { wire, port, subscribers } = connected;
+    const { wire, server, subscribers } = connected;
     const data = publicationData(0, dataBytes);
     this.#connected = connected;
     this.#pool = pool;
     this.#metronome = metronome;
     this.#perSecond = publicationsPerSecond;
     this.#posts = channels.map((channel) => ({
-      request: new NumberedRequest(wire.publish(channel, data), port),
+      request: new NumberedRequest(wire.publish(channel, data), server.api),
       channels: [subscribers.channel(channel)],
     }));
   }

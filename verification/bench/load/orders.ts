@@ -1,4 +1,6 @@
-import type { Caller, SystemName } from "../systems/wire.ts";
+import type { Server } from "../systems/server.ts";
+import type { Caller } from "../systems/wire.ts";
+import type { ChurnPace } from "./churn.ts";
 
 /**
  * The orders of the bench to the load generator's process, one after the other. Each is answered by the {@link Report}
@@ -8,12 +10,13 @@ export type Order =
   /** Opens sockets, so many at a time, and resolves when all are subscribed. They stay until `cut`. */
   | {
       readonly order: "connect";
-      readonly system: SystemName;
-      readonly port: number;
+      readonly server: Server;
       readonly callers: readonly Caller[];
       readonly concurrency: number;
       /** How many missed publications each socket must receive before it counts as connected. */
       readonly missed: number;
+      /** Whether each publication that arrives is answered by a frame. */
+      readonly sendsReceipts?: boolean;
     }
   /**
    * Publishers that each post the next publication when the last one is answered, for so long; then waits for all
@@ -42,8 +45,7 @@ export type Order =
   /** Posts so many publications to a channel without subscribers of its own. */
   | {
       readonly order: "fill";
-      readonly system: SystemName;
-      readonly port: number;
+      readonly server: Server;
       readonly channel: string;
       readonly publications: number;
       readonly publishers: number;
@@ -54,6 +56,22 @@ export type Order =
       readonly batch?: number;
       readonly dataBytes: number;
     }
+  /** Publishers of one channel whose subscribers send receipts; waits until all receipts are answered. */
+  | {
+      readonly order: "receipts";
+      readonly channel: string;
+      readonly publishers: number;
+      readonly seconds: number;
+      readonly dataBytes: number;
+    }
+  /** Lets clients connect, subscribe and leave from now on, until `end-churn`. */
+  | {
+      readonly order: "begin-churn";
+      readonly server: Server;
+      readonly channel: string;
+      readonly pace: ChurnPace;
+    }
+  | { readonly order: "end-churn" }
   /** Closes all sockets at once, without a close frame. */
   | { readonly order: "cut" };
 
@@ -97,5 +115,24 @@ export type Report =
         readonly answerMs: number;
       })
   | ({ readonly order: "fill" } & LoadShare & { readonly seconds: number })
+  | ({ readonly order: "receipts" } & LoadShare & {
+        /** Receipts that were answered, one for each delivery. */
+        readonly receipts: number;
+        /** From the first post to the last answer to a receipt. */
+        readonly seconds: number;
+        /** From a post to its arrival at the watched sockets, ms: sorted. */
+        readonly latenciesMs: readonly number[];
+        /** From a receipt to its answer, ms: sorted. */
+        readonly receiptLatenciesMs: readonly number[];
+      })
+  | { readonly order: "begin-churn" }
+  | ({ readonly order: "end-churn" } & LoadShare & {
+        /** Clients that were subscribed until the end was ordered. */
+        readonly joins: number;
+        /** From the beginning until the end was ordered. */
+        readonly seconds: number;
+        /** For each client, from its first byte until it is subscribed, ms: sorted. */
+        readonly latenciesMs: readonly number[];
+      })
   | ({ readonly order: "cut" } & LoadShare)
   | { readonly order: "failed"; readonly problem: string };

@@ -12,7 +12,7 @@ export interface PlannedPost {
 
 /** One request for every so many consecutive channels. Throws if the system has no request for several channels. */
 export function plannedPosts(
-  { wire, port, subscribers }: Connected,
+  { wire, server, subscribers }: Connected,
   channels: readonly string[],
   batch: number,
   dataBytes: number,
@@ -28,7 +28,7 @@ export function plannedPosts(
   return Array.from({ length: Math.ceil(channels.length / batch) }, (_, index) => {
     const together = channels.slice(index * batch, (index + 1) * batch);
     return {
-      request: postRequest(made(together), port),
+      request: postRequest(made(together), server.api),
       channels: together.map((channel) => subscribers.channel(channel)),
     };
   });

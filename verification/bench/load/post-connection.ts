@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import type { Endpoint } from "../systems/server.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { receivable, receiveBuffer } from "./receive-buffer.ts";
 import type { FailureSignal } from "./failure-signal.ts";
@@ -6,8 +7,8 @@ import type { FailureSignal } from "./failure-signal.ts";
 /** A backend's connection, with one post at a time. */
 export class PostConnection {
   /** Resolves when it is connected. */
-  static async open(port: number, failure: FailureSignal): Promise<PostConnection> {
-    const connection = new PostConnection(port, failure);
+  static async open(endpoint: Endpoint, failure: FailureSignal): Promise<PostConnection> {
+    const connection = new PostConnection(endpoint, failure);
     await new Promise<void>((resolve) => connection.#socket.once("connect", () => resolve()));
     return connection;
   }
@@ -19,11 +20,11 @@ export class PostConnection {
   #ended = false;
   #idleSinceMs = performance.now();
 
-  private constructor(port: number, failure: FailureSignal) {
+  private constructor({ host, port }: Endpoint, failure: FailureSignal) {
     this.#failure = failure;
     this.#socket = connect({
       port,
-      host: "127.0.0.1",
+      host,
       noDelay: true,
       onread: { buffer: receivable, callback: (length) => this.#read(length) },
     });

@@ -1,17 +1,18 @@
+import type { Endpoint } from "../systems/server.ts";
 import { PostConnection } from "./post-connection.ts";
 import type { FailureSignal } from "./failure-signal.ts";
 
 /** Connections for posts, and the posts that wait for one. */
 export class PostPool {
-  static async open(port: number, size: number, failure: FailureSignal): Promise<PostPool> {
-    const pool = new PostPool(port, failure);
+  static async open(endpoint: Endpoint, size: number, failure: FailureSignal): Promise<PostPool> {
+    const pool = new PostPool(endpoint, failure);
     await Promise.all(Array.from({ length: size }, () => pool.#add()));
     return pool;
   }
 
   /** The maximum number of posts that waited for a connection. */
   backlog = 0;
-  readonly #port: number;
+  readonly #endpoint: Endpoint;
   readonly #failure: FailureSignal;
   /** The connection used last comes first, so that surplus connections stay idle. */
   readonly #free: PostConnection[] = [];
@@ -20,8 +21,8 @@ export class PostPool {
   /** How many entries were posted; removing the first of many each time would take long. */
   #posted = 0;
 
-  private constructor(port: number, failure: FailureSignal) {
-    this.#port = port;
+  private constructor(endpoint: Endpoint, failure: FailureSignal) {
+    this.#endpoint = endpoint;
     this.#failure = failure;
   }
 
@@ -76,7 +77,7 @@ export class PostPool {
   }
 
   async #add(): Promise<void> {
-    const connection = await PostConnection.open(this.#port, this.#failure);
+    const connection = await PostConnection.open(this.#endpoint, this.#failure);
     this.#all.add(connection);
     this.#release(connection);
   }

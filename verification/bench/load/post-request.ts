@@ -1,11 +1,12 @@
+import type { Endpoint } from "../systems/server.ts";
 import { marker, type Post } from "../systems/wire.ts";
 import { numberOf } from "./publication-data.ts";
 
 /** The bytes of a POST on a persistent connection. */
-export function postRequest({ path, headers, body }: Post, port: number): Buffer {
+export function postRequest({ path, headers, body }: Post, { host, port }: Endpoint): Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${lines.join("")}` +
+    `POST ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${lines.join("")}` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
@@ -17,8 +18,8 @@ export class NumberedRequest {
   readonly #place: number;
 
   /** @param post of a publication with any number */
-  constructor(post: Post, port: number) {
-    this.#bytes = postRequest(post, port);
+  constructor(post: Post, endpoint: Endpoint) {
+    this.#bytes = postRequest(post, endpoint);
     this.#place = this.#bytes.lastIndexOf(marker) + 1;
   }
 

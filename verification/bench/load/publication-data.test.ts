@@ -46,7 +46,7 @@ describe("NumberedRequest", () => {
           headers: { "X-API-Key": "key" },
           body: JSON.stringify({ data: publicationData(index, bytes) }),
         });
-        const request = new NumberedRequest(post(0), 80);
+        const request = new NumberedRequest(post(0), { host: "127.0.0.1", port: 80 });
         const made = indexes.map((index) => request.numbered(index));
         for (const [place, index] of indexes.entries()) {
           const [head, body] = made[place]?.toString().split("\r\n\r\n") ?? [];

@@ -10,9 +10,9 @@ export async function singlePublication(
   { channel, dataBytes }: Extract<Order, { order: "single" }>,
   connected: Connected,
 ): Promise<Extract<Report, { order: "single" }>> {
-  const { port, subscribers } = connected;
+  const { server, subscribers } = connected;
   const { deliveries } = subscribers;
-  const pool = await PostPool.open(port, 1, subscribers.failure);
+  const pool = await PostPool.open(server.api, 1, subscribers.failure);
   try {
     const posts = plannedPosts(connected, [channel], 1, dataBytes);
     const cpu = new CpuShare();

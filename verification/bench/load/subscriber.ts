@@ -1,11 +1,13 @@
 import { connect, type Socket } from "node:net";
+import type { Endpoint } from "../systems/server.ts";
 import type { Caller, Wire } from "../systems/wire.ts";
-import type { Subscribers, LoadChannel } from "./subscribers.ts";
-import { pongFrame, textFrame } from "./client-frame.ts";
+import type { LoadChannel, SubscriberOwner } from "./subscribers.ts";
+import { closeFrame, pongFrame, textFrame } from "./client-frame.ts";
 import { ConnectSteps } from "./connect-steps.ts";
 import { FrameCounter, type FrameEvents } from "./frame-counter.ts";
 import { FramePayloads } from "./frame-payloads.ts";
 import { receivable, receiveBuffer } from "./receive-buffer.ts";
+import { type Receipts, SocketReceipts } from "./receipts.ts";
 import { type StreamPosition, streamPosition } from "./stream-position.ts";
 import { UpgradeAnswer, upgradeRequest } from "./upgrade.ts";
 
@@ -13,7 +15,7 @@ import { UpgradeAnswer, upgradeRequest } from "./upgrade.ts";
 export class Subscriber implements FrameEvents {
   /** The position in the subscribe reply, if it has one. */
   position: StreamPosition | undefined;
-  readonly #subscribers: Subscribers;
+  readonly #subscribers: SubscriberOwner;
   readonly #channel: LoadChannel;
   readonly #missed: number;
   /** How many publications the channel had before this socket was subscribed. */
@@ -21,6 +23,9 @@ export class Subscriber implements FrameEvents {
   readonly #socket: Socket;
   readonly #wire: Wire;
   readonly #counter: FrameCounter;
+  readonly #receipts: SocketReceipts | undefined;
+  /** Lines that are neither publications nor pings, so far; before the socket is subscribed, they answer its steps. */
+  #answers = 0;
   #upgrade: UpgradeAnswer | undefined = new UpgradeAnswer();
   /** Undefined as soon as the socket is subscribed. */
   #connectSteps: ConnectSteps | undefined;
@@ -30,23 +35,36 @@ export class Subscriber implements FrameEvents {
   #cut = false;
   readonly #there = Promise.withResolvers<void>();
 
-  /** @param missed how many publications the socket must receive besides the answers to its steps */
-  constructor(wire: Wire, port: number, caller: Caller, missed: number, subscribers: Subscribers) {
+  /**
+   * @param missed   how many publications the socket must receive besides the answers to its steps
+   * @param receipts if each publication is to be answered by a frame, the receipts of all sockets
+   */
+  constructor(
+    wire: Wire,
+    endpoint: Endpoint,
+    caller: Caller,
+    missed: number,
+    subscribers: SubscriberOwner,
+    receipts?: Receipts,
+  ) {
     this.#wire = wire;
     this.#subscribers = subscribers;
     this.#channel = subscribers.channel(caller.channel);
     this.#missed = missed;
-    this.#counter = new FrameCounter(wire.ping?.sent, this);
+    if (receipts !== undefined) this.#receipts = receiptsOf(wire, receipts);
+    const countsLines = receipts !== undefined || wire.ping?.sharesFrames === true;
+    this.#counter = new FrameCounter(wire.ping?.sent, this, countsLines);
     const script = wire.connectScript(caller);
     this.#connectSteps = new ConnectSteps(script);
-    subscribers.deliveries.expect(missed);
+    subscribers.expect(missed);
     this.#socket = connect({
-      port,
-      host: "127.0.0.1",
+      // A peer's endpoint has a path besides, which would be taken for that of a local socket.
+      host: endpoint.host,
+      port: endpoint.port,
       noDelay: true,
       onread: { buffer: receivable, callback: (length) => this.#read(length) },
     });
-    this.#socket.once("connect", () => this.#socket.write(upgradeRequest(script.path, port)));
+    this.#socket.once("connect", () => this.#socket.write(upgradeRequest(script.path, endpoint)));
     this.#socket.on("error", ({ message }) => this.#fail(`a socket failed: ${message}`));
     this.#socket.once("close", () => this.#fail("a socket ended without a close frame"));
   }
@@ -86,6 +104,15 @@ export class Subscriber implements FrameEvents {
     await closed;
   }
 
+  /** Closes the socket with a close frame. Resolves when the system has closed it too. */
+  async leave(): Promise<void> {
+    this.#cut = true;
+    if (this.#socket.closed) return;
+    const closed = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
+    this.#socket.write(closeFrame());
+    await closed;
+  }
+
   pinged(payload: Buffer): void {
     this.#socket.write(pongFrame(payload));
   }
@@ -113,8 +140,17 @@ export class Subscriber implements FrameEvents {
     if (this.#payloads !== undefined) this.#takePayloads(this.#payloads, start, length);
     const came = this.#counter.publications - before;
     if (came > 0) this.#subscribers.deliver(came);
+    if (this.#receipts !== undefined) this.#sendReceipts(this.#receipts, came);
     if (this.#connectSteps !== undefined) this.#arrive(this.#connectSteps);
     return true;
+  }
+
+  #sendReceipts(receipts: SocketReceipts, came: number): void {
+    const answers = this.#counter.lines - this.#counter.publications;
+    if (this.#connectSteps === undefined && answers > this.#answers)
+      receipts.answer(answers - this.#answers);
+    this.#answers = answers;
+    if (came > 0) this.#socket.write(receipts.sent(came));
   }
 
   /** @returns where frames begin; undefined while the answer is incomplete */
@@ -155,4 +191,9 @@ export class Subscriber implements FrameEvents {
   #fail(problem: string): void {
     if (!this.#cut) this.#subscribers.failure.raise(problem);
   }
+}
+
+function receiptsOf({ receipt }: Wire, all: Receipts): SocketReceipts {
+  if (receipt === undefined) throw new Error("this system answers no receipts");
+  return new SocketReceipts(textFrame(receipt), all);
 }

@@ -1,4 +1,5 @@
 import { DeliveryCount } from "./delivery-count.ts";
+import { Receipts } from "./receipts.ts";
 import type { Subscriber } from "./subscriber.ts";
 import type { FailureSignal } from "./failure-signal.ts";
 
@@ -9,10 +10,24 @@ export interface LoadChannel {
   published: number;
 }
 
+/** Whom a subscriber tells what happens at its socket. */
+export interface SubscriberOwner {
+  readonly failure: FailureSignal;
+  /** Bytes read from the sockets. */
+  bytes: number;
+  channel(name: string): LoadChannel;
+  /** So many publications are to arrive. */
+  expect(publications: number): void;
+  /** So many publications arrived at one subscriber. */
+  deliver(publications: number): void;
+}
+
 /** All subscribers, and the deliveries that they expect. */
-export class Subscribers {
+export class Subscribers implements SubscriberOwner {
   readonly failure: FailureSignal;
   readonly deliveries = new DeliveryCount();
+  /** Only of subscribers that send receipts. */
+  readonly receipts: Receipts;
   /** In the order in which they connected. */
   readonly all: Subscriber[] = [];
   /** Bytes read from the sockets. */
@@ -21,6 +36,7 @@ export class Subscribers {
 
   constructor(failure: FailureSignal) {
     this.failure = failure;
+    this.receipts = new Receipts(this.deliveries, failure);
   }
 
   channel(name: string): LoadChannel {
@@ -41,7 +57,10 @@ export class Subscribers {
     this.deliveries.expect(deliveries);
   }
 
-  /** So many publications arrived at one subscriber. */
+  expect(deliveries: number): void {
+    this.deliveries.expect(deliveries);
+  }
+
   deliver(publications: number): void {
     if (!this.deliveries.deliver(publications))
       this.failure.raise(`${-this.deliveries.missing} more deliveries than were to come`);

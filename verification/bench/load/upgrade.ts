@@ -1,7 +1,9 @@
+import type { Endpoint } from "../systems/server.ts";
+
 /** Asks for a WebSocket. */
-export function upgradeRequest(path: string, port: number): Buffer {
+export function upgradeRequest(path: string, { host, port }: Endpoint): Buffer {
   return Buffer.from(
-    `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+    `GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
       `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
   );
 }

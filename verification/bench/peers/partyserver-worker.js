@@ -4,6 +4,10 @@ import { routePartykitRequest, Server } from "partyserver";
 export class Room extends Server {
   static options = { hibernate: true };
 
+  onMessage(connection) {
+    connection.send("{}");
+  }
+
   async onRequest(request) {
     if (request.method !== "POST") return new Response("Not found", { status: 404 });
     this.broadcast(await request.text());

@@ -22,7 +22,10 @@ const io = new Server(http, {
   serveClient: false,
   connectionStateRecovery: { maxDisconnectionDuration: 300_000 },
 });
-io.on("connection", (socket) => socket.join(socket.handshake.query.channel));
+io.on("connection", (socket) => {
+  socket.on("receipt", (acknowledge) => acknowledge());
+  return socket.join(socket.handshake.query.channel);
+});
 
 // Thousands connect at once; the usual queue is 511.
 http.listen({ port: 0, host: "127.0.0.1", backlog: 4_096 }, () =>

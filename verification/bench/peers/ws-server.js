@@ -31,6 +31,7 @@ sockets.on("connection", (socket, request) => {
   const channel = new URL(request.url, "http://localhost").searchParams.get("channel");
   const members = channels.get(channel) ?? new Set();
   channels.set(channel, members.add(socket));
+  socket.on("message", () => socket.send("{}"));
   socket.on("error", () => socket.terminate());
   socket.on("close", () => {
     members.delete(socket);

@@ -1,6 +1,6 @@
 import type { Finding } from "../scenarios/scenario.ts";
 import type { SystemName } from "../systems/wire.ts";
-import { limitOf, otherSystems, ownSystems, systemOrder } from "./shown-system.ts";
+import { bySystem, limitOf, otherSystems, ownSystems } from "./shown-system.ts";
 import { type Spread, spreadOf } from "./spread.ts";
 
 /** All systems' figures of one measure. */
@@ -72,7 +72,7 @@ export function bestOf(
 function comparedSystems(findings: readonly Finding[]): readonly ComparedSystem[] {
   const others = bestOf(findings, otherSystems)?.median;
   return [...findings]
-    .sort((left, right) => systemOrder.indexOf(left.system) - systemOrder.indexOf(right.system))
+    .sort((left, right) => bySystem(left.system, right.system))
     .map((finding) => {
       const limit = bestOf(findings, [limitOf(finding.system)])?.median;
       return comparedSystem(finding, limit, others);

@@ -2,7 +2,7 @@ import type { Finding } from "../scenarios/scenario.ts";
 import type { SystemName } from "../systems/wire.ts";
 import { measureTitle } from "./figure.ts";
 import type { ScenarioResult } from "./results.ts";
-import { systemOrder } from "./shown-system.ts";
+import { bySystem } from "./shown-system.ts";
 import { type Spread, spreadOf } from "./spread.ts";
 
 /** One measure over a varied quantity: the data of a chart. */
@@ -55,12 +55,13 @@ export function curvesOf({ name, findings }: ScenarioResult): readonly Curve[] {
 }
 
 function linesOf(findings: readonly Finding[]): readonly CurveLine[] {
-  return systemOrder.flatMap((system) => {
+  const systems = [...new Set(findings.map(({ system }) => system))].sort(bySystem);
+  return systems.map((system) => {
     const marks = findings
       .filter((finding) => finding.system === system)
       .map(({ at, values }) => ({ value: at?.value ?? 0, spread: spreadOf(values) }))
       .sort((left, right) => left.value - right.value);
-    return marks.length === 0 ? [] : [{ system, marks }];
+    return { system, marks };
   });
 }
 

@@ -1,4 +1,5 @@
-import type { SystemName } from "../systems/wire.ts";
+import { isPeerName } from "../systems/peer.ts";
+import type { StartedName, SystemName } from "../systems/wire.ts";
 
 /** The look of a system in a chart. */
 interface Look {
@@ -8,7 +9,7 @@ interface Look {
 }
 
 /** In the order of all lists: Dormouse, the limit, and the other servers. */
-const looks: Readonly<Record<SystemName, Look>> = {
+const looks: Readonly<Record<StartedName, Look>> = {
   channel: { colour: "#1a7f4b", dashes: "" },
   "channel-no-history": { colour: "#1a7f4b", dashes: "5 4" },
   gateway: { colour: "#b3261e", dashes: "" },
@@ -21,8 +22,13 @@ const looks: Readonly<Record<SystemName, Look>> = {
   null: { colour: "#888888", dashes: "" },
 };
 
-/** All systems, in the order of all lists. */
-export const systemOrder: readonly SystemName[] = Object.keys(looks).filter(isSystemName);
+/** All systems that the bench starts, in the order of all lists. */
+export const systemOrder: readonly StartedName[] = Object.keys(looks).filter(isStartedName);
+
+/** Compares two systems by the order of all lists; peers come last, by their names. */
+export function bySystem(one: SystemName, other: SystemName): number {
+  return placeOf(one) - placeOf(other) || (one < other ? -1 : one > other ? 1 : 0);
+}
 
 /** Dormouse, in its four ways of use. */
 export const ownSystems: readonly SystemName[] = [
@@ -40,10 +46,19 @@ export function limitOf(system: SystemName): SystemName {
 /** The other servers. */
 export const otherSystems: readonly SystemName[] = ["ws", "socket.io", "partyserver"];
 
-export function isSystemName(name: string): name is SystemName {
+export function isStartedName(name: string): name is StartedName {
   return Object.hasOwn(looks, name);
 }
 
+/** The look of a peer depends on its name, so that it is the same in every chart. */
 export function lookOf(system: SystemName): Look {
-  return looks[system];
+  if (!isPeerName(system)) return looks[system];
+  const sum = Array.from(system).reduce((total, letter) => total + (letter.codePointAt(0) ?? 0), 0);
+  return { colour: peerColours[sum % peerColours.length] ?? "#000000", dashes: "8 3" };
 }
+
+function placeOf(system: SystemName): number {
+  return isPeerName(system) ? systemOrder.length : systemOrder.indexOf(system);
+}
+
+const peerColours = ["#00838f", "#ad1457", "#6d4c41", "#3949ab", "#827717"] as const;

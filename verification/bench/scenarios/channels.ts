@@ -1,4 +1,4 @@
-import { wires } from "../systems/wires.ts";
+import { wireOf } from "../systems/wires.ts";
 import { comparedSystems } from "./compared-systems.ts";
 import { descriptorLimit } from "./descriptor-limit.ts";
 import { type Figure, Figures } from "./figures.ts";
@@ -42,7 +42,7 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `channels, round ${round} of ${bench.rounds}`;
     const detail = `${extent.channels} channels`;
-    await measureEach(bench, comparedSystems, { during, detail, options }, (measured) =>
+    await measureEach(bench, comparedSystems(bench), { during, detail, options }, (measured) =>
       publish(measured, extent, figures),
     );
   }
@@ -55,13 +55,13 @@ function bearableChannels(): number {
 }
 
 async function publish(measured: MeasuredRun, extent: Extent, figures: Figures): Promise<void> {
-  const { system } = measured;
+  const { system, server } = measured;
   const names = Array.from({ length: extent.channels }, (_, index) => `user-${index}`);
   await connect(
     measured,
     names.map((channel) => ({ channel, token: "" })),
   );
-  const takesBatches = wires[system].publishBatch !== undefined;
+  const takesBatches = wireOf(server).publishBatch !== undefined;
   await publishToEach(measured, names, takesBatches ? batched : single);
   const rates: number[] = [];
   let busiest = 0;

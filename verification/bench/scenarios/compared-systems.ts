@@ -1,4 +1,6 @@
 import { otherSystems } from "../results/shown-system.ts";
+import { isPeerName } from "../systems/peer.ts";
+import type { Bench } from "./scenario.ts";
 import type { SystemName } from "../systems/wire.ts";
 
 /**
@@ -7,5 +9,12 @@ import type { SystemName } from "../systems/wire.ts";
  */
 export const objectSystems: readonly SystemName[] = ["channel", "gateway", "durable-limit"];
 
-/** The same, and the other servers. */
-export const comparedSystems: readonly SystemName[] = [...objectSystems, ...otherSystems];
+/** The same, the other servers, and the peers. */
+export function comparedSystems(bench: Bench): readonly SystemName[] {
+  return [...objectSystems, ...otherSystems, ...peersOf(bench)];
+}
+
+/** The servers that the bench didn't start. */
+export function peersOf({ systems }: Bench): readonly SystemName[] {
+  return systems.filter(isPeerName);
+}

@@ -27,8 +27,11 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
     );
     // The other servers verify no tokens, and are compared with unverified connects only.
     const withoutTokens = `${callers} callers without tokens`;
-    await measureEach(bench, comparedSystems, { during, detail: withoutTokens }, (measured) =>
-      addConnects(measured, "no tokens", callers, figures),
+    await measureEach(
+      bench,
+      comparedSystems(bench),
+      { during, detail: withoutTokens },
+      (measured) => addConnects(measured, "no tokens", callers, figures),
     );
     await addMassReconnect(bench, during, figures);
   }
@@ -36,7 +39,7 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
 }
 
 async function addConnects(
-  { system, running, load }: MeasuredRun,
+  { system, server, load }: MeasuredRun,
   point: "a token each" | "no tokens",
   count: number,
   figures: Figures,
@@ -47,8 +50,7 @@ async function addConnects(
       : subscribersOf(channel, count + firstCallers);
   const order = {
     order: "connect",
-    system,
-    port: running.port,
+    server,
     concurrency: 64,
     missed: 0,
   } as const;

@@ -66,15 +66,14 @@ async function countPublications(
   { publications, publishers }: { readonly publications: number; readonly publishers: number },
   figures: Figures,
 ): Promise<void> {
-  const { system, running, load } = measured;
+  const { system, running, server, load } = measured;
   // An object that hibernated reads its rows again when it wakes; those rows aren't the publication's.
   await load.carryOut({ order: "single", channel, dataBytes });
   await running.counts();
   // A closed loop also publishes before it measures.
   const { busy } = await load.carryOut({
     order: "fill",
-    system,
-    port: running.port,
+    server,
     channel,
     publications,
     publishers,

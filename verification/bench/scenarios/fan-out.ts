@@ -1,5 +1,6 @@
 import type { Report } from "../load/orders.ts";
 import type { SystemName } from "../systems/wire.ts";
+import { peersOf } from "./compared-systems.ts";
 import { type Figure, Figures, percentile } from "./figures.ts";
 import {
   connect,
@@ -54,7 +55,9 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const figures = new Figures();
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `fan-out, round ${round} of ${bench.rounds}`;
-    await measureEach(bench, systems, { during }, (measured) => publish(measured, extent, figures));
+    await measureEach(bench, [...systems, ...peersOf(bench)], { during }, (measured) =>
+      publish(measured, extent, figures),
+    );
   }
   return figures.findings;
 }

@@ -100,11 +100,10 @@ async function publishBesideHistory(
   extent: Extent,
   figures: Figures,
 ): Promise<void> {
-  const { system, running, load } = measured;
+  const { system, running, server, load } = measured;
   await load.carryOut({
     order: "fill",
-    system,
-    port: running.port,
+    server,
     channel,
     publications: historySize,
     publishers: 64,

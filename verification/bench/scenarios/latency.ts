@@ -56,7 +56,7 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const figures = new Figures();
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `latency, round ${round} of ${bench.rounds}`;
-    await measureEach(bench, comparedSystems, { during }, (measured) =>
+    await measureEach(bench, comparedSystems(bench), { during }, (measured) =>
       publish(measured, extent, slowest, figures),
     );
   }
@@ -70,7 +70,7 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
 async function slowestMaximum(bench: Bench, extent: Extent): Promise<number> {
   let slowest = Number.POSITIVE_INFINITY;
   const during = "latency, the maximum of each";
-  await measureEach(bench, comparedSystems, { during }, async (measured) => {
+  await measureEach(bench, comparedSystems(bench), { during }, async (measured) => {
     const { perSecond } = await connectedMaximum(measured, extent);
     slowest = Math.min(slowest, perSecond);
   });

@@ -66,18 +66,17 @@ export async function addMassReconnect(
 
 /** From the first reconnect until the last client is subscribed, ms. */
 async function reconnectAll(
-  { system, running, load }: MeasuredRun,
+  { system, server, load }: MeasuredRun,
   clients: number,
   comeback: "recovering" | "anew",
 ): Promise<Measured> {
   const callers = subscribersOf(channel, clients);
-  const order = { order: "connect", system, port: running.port } as const;
+  const order = { order: "connect", server } as const;
   const { epoch, offset } = await load.carryOut({ ...order, callers, concurrency: 64, missed: 0 });
   await load.carryOut({ order: "cut" });
   await load.carryOut({
     order: "fill",
-    system,
-    port: running.port,
+    server,
     channel,
     publications: missed,
     publishers: 1,

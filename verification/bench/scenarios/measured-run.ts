@@ -1,5 +1,6 @@
 import type { Load } from "../load/load.ts";
 import type { Order, Report } from "../load/orders.ts";
+import { type Server, serverOf } from "../systems/server.ts";
 import type { SystemOptions, RunningSystem } from "../systems/system.ts";
 import type { Caller, SystemName } from "../systems/wire.ts";
 import type { Bench } from "./scenario.ts";
@@ -8,6 +9,8 @@ import type { Bench } from "./scenario.ts";
 export interface MeasuredRun {
   readonly system: SystemName;
   readonly running: RunningSystem;
+  /** The running system, as the load process reaches it. */
+  readonly server: Server;
   readonly load: Load;
 }
 
@@ -25,7 +28,7 @@ export async function measuredRun<Result>(
   try {
     const load = await bench.startLoad();
     try {
-      return await measure({ system, running, load });
+      return await measure({ system, running, server: serverOf(system, running), load });
     } finally {
       await load.close();
     }
@@ -70,8 +73,7 @@ export function subscribersOf(channel: string, count: number): readonly Caller[]
 export async function connect(run: MeasuredRun, callers: readonly Caller[]): Promise<void> {
   await run.load.carryOut({
     order: "connect",
-    system: run.system,
-    port: run.running.port,
+    server: run.server,
     callers,
     // Low enough that no system's queue of new connections overflows.
     concurrency: 32,

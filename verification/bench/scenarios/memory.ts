@@ -1,5 +1,6 @@
 import type { Caller } from "../systems/wire.ts";
-import { comparedSystems, objectSystems } from "./compared-systems.ts";
+import { otherSystems } from "../results/shown-system.ts";
+import { objectSystems } from "./compared-systems.ts";
 import { Figures } from "./figures.ts";
 import { usedHeapBytes } from "./heap-inspector.ts";
 import { connect, dataBytes, measureEach, type MeasuredRun } from "./measured-run.ts";
@@ -45,7 +46,7 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const detail = `process with ${connections} connections`;
   await measureEach(
     bench,
-    comparedSystems,
+    [...objectSystems, ...otherSystems],
     { during, detail, options: { socketsPerObject } },
     (each) => measureProcess(each, plan, figures),
   );
@@ -89,7 +90,7 @@ async function measureProcess(
   plan: SubscriberPlan,
   figures: Figures,
 ): Promise<void> {
-  const { processId } = measured.running;
+  const processId = processOf(measured);
   const callers = callersOf(plan);
   await connect(measured, callers.slice(0, plan.firstConnections));
   const before = await processMemoryBytes(processId);
@@ -104,13 +105,18 @@ async function wakeUp({ load }: MeasuredRun, callers: readonly Caller[]): Promis
   await load.carryOut({ order: "single", channel, dataBytes });
 }
 
-async function memoryOf({
-  running,
-}: MeasuredRun): Promise<{ readonly heap: number; readonly process: number }> {
-  const { inspectorPort, port, processId } = running;
+async function memoryOf(
+  measured: MeasuredRun,
+): Promise<{ readonly heap: number; readonly process: number }> {
+  const { inspectorPort, port } = measured.running;
   if (inspectorPort === undefined) throw new Error("The inspector isn't on");
   const heap = await usedHeapBytes(inspectorPort, port);
-  return { heap, process: await processMemoryBytes(processId) };
+  return { heap, process: await processMemoryBytes(processOf(measured)) };
+}
+
+function processOf({ system, running }: MeasuredRun): number {
+  if (running.processId === undefined) throw new Error(`${system} has no process of this bench`);
+  return running.processId;
 }
 
 function addBytes(

@@ -1,10 +1,13 @@
 import { channels } from "./channels.ts";
+import { churn } from "./churn.ts";
 import { connects } from "./connects.ts";
 import { counts } from "./counts.ts";
 import { fanOut } from "./fan-out.ts";
 import { growth } from "./growth.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
+import { neighbours } from "./neighbours.ts";
+import { receipts } from "./receipts.ts";
 import type { Scenario } from "./scenario.ts";
 import { wake } from "./wake.ts";
 
@@ -13,6 +16,9 @@ export const scenarios: readonly Scenario[] = [
   fanOut,
   latency,
   channels,
+  churn,
+  neighbours,
+  receipts,
   connects,
   memory,
   wake,

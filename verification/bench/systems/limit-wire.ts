@@ -1,3 +1,4 @@
+import { centrifugoReceipt } from "./centrifugo-requests.ts";
 import { dormouseWire } from "./dormouse-wire.ts";
 import type { Wire } from "./wire.ts";
 
@@ -7,6 +8,7 @@ export const limitWire: Wire = {
     const { path, steps } = dormouseWire("channel").connectScript(caller);
     return { path: `${path}${caller.token === "" ? "" : `?token=${caller.token}`}`, steps };
   },
+  receipt: centrifugoReceipt,
   publish: (channel, data) => ({
     path: `/channel/${encodeURIComponent(channel)}/publish`,
     headers: {},

@@ -5,6 +5,7 @@ export const wsWire: Wire = {
   connectScript: ({ channel }) => ({ path: `/?channel=${encodeURIComponent(channel)}`, steps: [] }),
   publish: (channel, data) => post([channel], data),
   publishBatch: post,
+  receipt: "receipt",
 };
 
 /** verification/bench/peers/socket-io-server.js: engine.io 4 over WebSocket alone, and Socket.IO's own connect packet in it. */
@@ -16,6 +17,8 @@ export const socketIoWire: Wire = {
   publish: (channel, data) => post([channel], data),
   publishBatch: post,
   ping: { sent: "2", answer: "3" },
+  // An event that asks for an acknowledgement.
+  receipt: '421["receipt"]',
 };
 
 /** verification/bench/peers/partyserver-worker.js. Every connection is in the room. */
@@ -26,6 +29,7 @@ export const partyserverWire: Wire = {
     headers: {},
     body: `{"channel":${JSON.stringify(channel)},"data":${data}}`,
   }),
+  receipt: "receipt",
 };
 
 function post(channels: readonly string[], data: string): Post {

@@ -1,3 +1,4 @@
+import type { Peer } from "./peer.ts";
 import type { SystemName } from "./wire.ts";
 
 /** A scenario's requirements of a system. */
@@ -24,10 +25,12 @@ export interface System {
 }
 
 export interface RunningSystem {
-  /** On 127.0.0.1. */
+  /** Of its WebSockets; on 127.0.0.1, unless it is a peer. */
   readonly port: number;
-  /** The process whose memory is measured. */
-  readonly processId: number;
+  /** The process whose memory is measured; absent for a peer. */
+  readonly processId?: number;
+  /** The addresses of a server that the bench didn't start. */
+  readonly peer?: Peer;
   /** The port of workerd's inspector, if it is on. */
   readonly inspectorPort?: number;
   /** Evicts all objects; their sockets stay. Only with `observed`, and only for systems with objects. */

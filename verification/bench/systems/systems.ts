@@ -4,10 +4,21 @@ import { nodeSystem } from "./node-system.ts";
 import { nullSystem } from "./null.ts";
 import { partyserver } from "./partyserver.ts";
 import type { System } from "./system.ts";
-import type { SystemName } from "./wire.ts";
+import { isPeerName, type Peer } from "./peer.ts";
+import { peerSystem } from "./peer-system.ts";
+import type { StartedName, SystemName } from "./wire.ts";
 
-/** All systems by name. */
-export const systems: Readonly<Record<SystemName, System>> = {
+/** Gives each system by its name: those that the bench starts, and these peers. */
+export function systemsWith(peers: readonly Peer[]): (name: SystemName) => System {
+  return (name) => {
+    if (!isPeerName(name)) return started[name];
+    const peer = peers.find((each) => each.name === name);
+    if (peer === undefined) throw new Error(`Nobody said where ${name} is`);
+    return peerSystem(peer);
+  };
+}
+
+const started: Readonly<Record<StartedName, System>> = {
   channel: dormouse("channel", "history"),
   "channel-no-history": dormouse("channel-no-history", "no-history"),
   gateway: dormouse("gateway", "history"),

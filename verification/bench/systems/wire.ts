@@ -1,5 +1,13 @@
-/** The systems under test. The first four are one server, Dormouse's production bundle, used in four ways. */
-export type SystemName =
+import type { PeerName } from "./peer.ts";
+
+/** The systems under test. */
+export type SystemName = StartedName | PeerName;
+
+/**
+ * The systems that the bench starts itself. The first four are one server, Dormouse's production bundle, used in four
+ * ways.
+ */
+export type StartedName =
   /** Sockets on the channel's own object. */
   | "channel"
   | "channel-no-history"
@@ -61,7 +69,16 @@ export interface Wire {
   /** The same data in several channels by one request; undefined if the system has no such request. */
   publishBatch?(channels: readonly string[], data: string): Post;
   /** A text frame that must be answered at once to stay connected; undefined if the server sends ping frames. */
-  readonly ping?: { readonly sent: string; readonly answer: string };
+  readonly ping?: Ping;
+  /** A text frame of a subscriber that the system answers by one line; undefined for a system that isn't asked. */
+  readonly receipt?: string;
+}
+
+interface Ping {
+  readonly sent: string;
+  readonly answer: string;
+  /** Whether a ping may be a line of a frame with other lines; otherwise it is always a frame of its own. */
+  readonly sharesFrames?: boolean;
 }
 
 /** Occurs in each publication's data once, and nowhere else. */

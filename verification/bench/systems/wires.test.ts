@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { type Caller, marker, tokenSecret } from "./wire.ts";
+import { peerWire } from "./peer-wire.ts";
 import { wires } from "./wires.ts";
 
 const data = `{"text":"${marker}1"}`;
@@ -8,9 +9,20 @@ const caller: Caller = {
   token: "header.claims.signature",
   since: { offset: 7, epoch: "abcdefgh" },
 };
-const every = Object.entries(wires).map(([name, wire]) => ({ name, wire }));
+const peer = peerWire({
+  name: "peer:x",
+  sockets: { host: "x", port: 80, path: "/channel/%7Bchannel%7D/websocket" },
+  api: { host: "y", port: 81, path: "/base/api" },
+  key: "the peer's key",
+});
+const every = [...Object.entries(wires), ["peer", peer] as const].map(([name, wire]) => ({
+  name,
+  wire,
+}));
 const batching = every.filter(({ name }) => name !== "partyserver" && name !== "null");
-const dormouse = every.filter(({ name }) => /^(?:channel|gateway)/.test(name));
+const dormouse = every.filter(({ name }) => /^(?:channel|gateway|peer)/.test(name));
+
+const receiving = every.filter(({ name }) => name !== "null");
 
 const markersIn = (text: string): number => text.split(marker).length - 1;
 
@@ -25,6 +37,7 @@ it.each(every)("$name has no marker in other requests", ({ wire }) => {
   const sent = [path, ...steps.flatMap(({ send, answer }) => [send, answer])];
   expect(markersIn(sent.join("\n"))).toBe(0);
   expect(markersIn(JSON.stringify(wire.ping ?? ""))).toBe(0);
+  expect(markersIn(wire.receipt ?? "")).toBe(0);
   expect(markersIn(tokenSecret)).toBe(0);
 });
 
@@ -34,6 +47,10 @@ it.each(every)("$name has paths that are valid in a request", ({ wire }) => {
     expect.stringMatching(/^\/[!-~]*$/),
     expect.stringMatching(/^\/[!-~]*$/),
   ]);
+});
+
+it.each(receiving)("$name has a receipt that is one line", ({ wire }) => {
+  expect(wire.receipt).toMatch(/^.+$/);
 });
 
 it.each(batching)("$name names all channels of a batch in JSON", ({ wire }) => {
@@ -59,4 +76,13 @@ it.each(dormouse)("$name sends neither token nor position if there are none", ({
     { id: 1, connect: {} },
     { id: 2, subscribe: { channel: "chat" } },
   ]);
+});
+
+it("a peer gets its own addresses and key", () => {
+  expect(peer.connectScript(caller).path).toBe("/channel/chat%201/websocket");
+  expect(peer.publish(caller.channel, data)).toMatchObject({
+    path: "/base/api/publish",
+    headers: { "X-API-Key": "the peer's key" },
+  });
+  expect(peer.publishBatch?.([caller.channel], data).path).toBe("/base/api/batch");
 });

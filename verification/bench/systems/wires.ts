@@ -1,11 +1,21 @@
 import { dormouseWire } from "./dormouse-wire.ts";
 import { limitWire } from "./limit-wire.ts";
+import { isPeerName } from "./peer.ts";
 import { nullWire } from "./null-wire.ts";
 import { partyserverWire, socketIoWire, wsWire } from "./peer-wires.ts";
-import type { SystemName, Wire } from "./wire.ts";
+import { peerWire } from "./peer-wire.ts";
+import type { Server } from "./server.ts";
+import type { StartedName, Wire } from "./wire.ts";
 
-/** The wire of each system. */
-export const wires: Readonly<Record<SystemName, Wire>> = {
+/** How to speak to a server. */
+export function wireOf({ system, peer }: Pick<Server, "system" | "peer">): Wire {
+  if (peer !== undefined) return peerWire(peer);
+  if (isPeerName(system)) throw new Error(`Nobody said how to reach ${system}`);
+  return wires[system];
+}
+
+/** The wire of each system that the bench starts. */
+export const wires: Readonly<Record<StartedName, Wire>> = {
   channel: dormouseWire("channel"),
   "channel-no-history": dormouseWire("channel"),
   gateway: dormouseWire("gateway"),
