@@ -29,10 +29,27 @@ describe("findings side by side", () => {
       spread: { median: 300, least: 100, most: 360 },
       toLimit: 0.75,
       toOthers: 3,
+      toPeers: {},
       limitedByLoad: false,
     });
     // Without history nothing is written, and the bare program is the limit.
     expect(systems[1]).toMatchObject({ toLimit: 0.5 });
+  });
+
+  it("compares with each peer, which comes last", () => {
+    const systems = point([
+      finding("peer:b", [50]),
+      finding("peer:a", [20]),
+      finding("peer:0", [0]),
+      finding("ws", [10]),
+      finding("gateway", [100]),
+    ]);
+    expect(systems.map(({ system, toPeers }) => ({ system, toPeers }))).toEqual([
+      { system: "gateway", toPeers: { "peer:a": 5, "peer:b": 2 } },
+      ...(["ws", "peer:0", "peer:a", "peer:b"] as const).map((system) => ({ system, toPeers: {} })),
+    ]);
+    // A peer isn't one of the other servers that each run has.
+    expect(systems[0]?.toOthers).toBe(10);
   });
 
   it("compares with the lowest other server where lower is better", () => {

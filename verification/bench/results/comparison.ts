@@ -1,4 +1,5 @@
 import type { Finding } from "../scenarios/scenario.ts";
+import { isPeerName, type PeerName } from "../systems/peer.ts";
 import type { SystemName } from "../systems/wire.ts";
 import { bySystem, limitOf, otherSystems, ownSystems } from "./shown-system.ts";
 import { type Spread, spreadOf } from "./spread.ts";
@@ -30,6 +31,8 @@ interface ComparedSystem {
   readonly toLimit?: number;
   /** The ratio of its median to the best of the other servers; only for Dormouse, where one was measured. */
   readonly toOthers?: number;
+  /** The ratios of its median to the peers', by their names; only for Dormouse, where they were measured. */
+  readonly toPeers: Readonly<Record<PeerName, number>>;
   readonly limitedByLoad: boolean;
 }
 
@@ -75,14 +78,20 @@ function comparedSystems(findings: readonly Finding[]): readonly ComparedSystem[
     .sort((left, right) => bySystem(left.system, right.system))
     .map((finding) => {
       const limit = bestOf(findings, [limitOf(finding.system)])?.median;
-      return comparedSystem(finding, limit, others);
+      return comparedSystem(finding, { limit, others, peers: peerMedians(findings) });
     });
+}
+
+/** The medians that Dormouse's are compared with. */
+interface References {
+  readonly limit: number | undefined;
+  readonly others: number | undefined;
+  readonly peers: readonly { readonly peer: PeerName; readonly median: number }[];
 }
 
 function comparedSystem(
   { system, point, values, limitedByLoad = false }: Finding,
-  limit: number | undefined,
-  others: number | undefined,
+  { limit, others, peers }: References,
 ): ComparedSystem {
   const spread = spreadOf(values);
   const isOwn = ownSystems.includes(system);
@@ -93,9 +102,25 @@ function comparedSystem(
     point,
     spread,
     limitedByLoad,
+    toPeers: isOwn ? ratiosTo(peers, spread.median) : {},
     ...(toLimit === undefined ? {} : { toLimit }),
     ...(toOthers === undefined ? {} : { toOthers }),
   };
+}
+
+function peerMedians(findings: readonly Finding[]): References["peers"] {
+  return findings.flatMap(({ system, values }) =>
+    isPeerName(system) ? [{ peer: system, median: spreadOf(values).median }] : [],
+  );
+}
+
+function ratiosTo(peers: References["peers"], median: number): ComparedSystem["toPeers"] {
+  const ratios: Record<PeerName, number> = {};
+  for (const { peer, median: to } of peers) {
+    const found = ratio(median, to);
+    if (found !== undefined) ratios[peer] = found;
+  }
+  return ratios;
 }
 
 /** A ratio to zero says nothing. */

@@ -26,6 +26,14 @@ describe("the table of a measure", () => {
     ]);
   });
 
+  it("has the ratio to each peer", () => {
+    const findings = [finding("gateway", [6]), finding("peer:a", [2]), finding("peer:b", [3])];
+    const [one] = scenarioTables({ name: "x", question: "?", findings });
+    expect(one?.table.heads).toEqual(["at", "system", "median", "× peer:a", "× peer:b"]);
+    expect(one?.table.rows[0]).toEqual(["4 publishers", "gateway", "6", "3.00", "2.00"]);
+    expect(one?.table.right).toEqual([2, 3, 4]);
+  });
+
   it("leaves out empty columns", () => {
     const [one] = scenarioTables({ name: "x", question: "?", findings: [finding("ws", [1])] });
     expect(one?.table.heads).toEqual(["at", "system", "median"]);

@@ -17,7 +17,7 @@ interface Extent {
   readonly seconds: number;
 }
 
-const fullExtent: Extent = { channels: 5_000, seconds: 2 };
+const fullExtent: Extent = { channels: 500, seconds: 2 };
 const quickExtent: Extent = { channels: 100, seconds: 0.1 };
 
 /** The number of publications in one request, and of publishers. */
@@ -27,7 +27,7 @@ interface Manner {
   readonly publishers: number;
 }
 
-const single: Manner = { point: "single", batch: 1, publishers: 64 };
+const single: Manner = { point: "single", batch: 1, publishers: 16 };
 /** Fewer publishers, because each of their requests carries so many publications. */
 const batched: Manner = { point: "batches of 100", batch: 100, publishers: 8 };
 
