@@ -7,7 +7,7 @@ import { thisMachine } from "./results/machine.ts";
 import { loadLine, report } from "./results/report.ts";
 import { type Results, readResults, resultsFormat, resultsText } from "./results/results.ts";
 import { goals } from "./results/targets.ts";
-import { writeDocument, writeResults } from "./results/written-results.ts";
+import { writeDocuments, writeResults } from "./results/written-results.ts";
 import { runScenarios } from "./run-scenarios.ts";
 import { scenarios } from "./scenarios/scenarios.ts";
 import { systemsWith } from "./systems/systems.ts";
@@ -38,9 +38,9 @@ async function bench(options: BenchOptions): Promise<number> {
   const { from, json, out, docs } = options;
   const results = from === undefined ? await run(options) : earlierResults(from);
   writeResults(results, out);
-  if (docs) writeDocument(results, root);
+  if (docs) writeDocuments(results, root);
   console.log(json ? resultsText(results).trimEnd() : report(results));
-  print(`The results are in ${out}${docs ? " and in docs/performance.md" : ""}`);
+  print(`The results are in ${out}${docs ? " and in docs/performance" : ""}`);
   return results.scenarios.some(({ problem }) => problem !== undefined) ? 1 : 0;
 }
 

@@ -19,7 +19,7 @@ export interface BenchOptions {
   readonly json: boolean;
   /** The folder for the results and charts. */
   readonly out: string;
-  /** Whether to write docs/performance.md and its charts. */
+  /** Whether to write the pages and charts in docs/performance. */
   readonly docs: boolean;
   /** The results of an earlier run, which are shown instead of a run. */
   readonly from?: string;
@@ -97,7 +97,7 @@ meanwhile. Exits with 0, with 1 if a scenario failed, and with 2 for an unknown 
   --json           prints one JSON document; progress goes to the standard error
                    (npm prints lines of its own first, unless it is run as npm run --silent)
   --out FOLDER     the folder for results.json and the charts (default bench-report)
-  --docs           also writes the results into docs/performance.md
+  --docs           also writes the results into docs/performance, a page for each scenario
   --from FILE      runs nothing and shows the results.json of an earlier run
 `;
 }

@@ -14,15 +14,18 @@ import type { Results } from "./results.ts";
 import { spreadOf } from "./spread.ts";
 import { markdownTable } from "./table.ts";
 
-/** The cost of a run's counts on Cloudflare, in dollars, as Markdown for docs/performance.md. */
-export function billSection({ scenarios }: Results): string {
+/**
+ * The cost of a run's counts on Cloudflare, in dollars, as Markdown; undefined if the run counted nothing that Cloudflare
+ * bills, or measured no time of a delivery.
+ */
+export function billSection({ scenarios }: Results): string | undefined {
   const found = new Found(scenarios);
   const counted = publicationCounts(found);
   const secondsPerDelivery = deliverySeconds(found);
-  if (counted.length === 0 || secondsPerDelivery === undefined) {
-    return "The run counted nothing that Cloudflare bills.";
-  }
+  if (counted.length === 0 || secondsPerDelivery === undefined) return undefined;
   return [
+    "# Cost on Cloudflare",
+    "[performance.md](../performance.md#cost-on-cloudflare) has the formula and what it assumes.",
     `Time awake: ${figure(secondsPerDelivery * 1_000_000)} µs a delivery, the longest that the run's channel sockets and gateways took of their processor; ${figure(1_000 * assumed.secondsPerPublication)} ms a publication for storage, and as much for each call.`,
     deliveryTable(counted, secondsPerDelivery),
     idleTable(secondsPerDelivery),

@@ -28,6 +28,12 @@ const rates = (channel: number, gateway: number) => [
   at("ws", 400, 64),
 ];
 
+const outcomes = (findings: readonly Finding[]) =>
+  judged("fan-out", findings).map(({ outcome }) => outcome);
+
+const publications = (system: SystemName, value: number, point: string) =>
+  finding(system, [value], { measure: "publications a second", point });
+
 const count = (measure: string, value: number) => finding("channel", [value], { measure });
 
 describe("the targets of the bench", () => {
@@ -37,11 +43,9 @@ describe("the targets of the bench", () => {
   });
 
   it("compare fan-out with the limit, the other servers, and Dormouse without history", () => {
-    const outcomes = (channel: number, gateway: number) =>
-      judged("fan-out", rates(channel, gateway)).map(({ outcome }) => outcome);
-    expect(outcomes(900, 850)).toEqual(Array(6).fill("reached"));
+    expect(outcomes(rates(900, 850))).toEqual(Array(6).fill("reached"));
     // The targets of both with history are missed, and that of the ratio to the other servers.
-    expect(outcomes(899, 790).filter((outcome) => outcome === "missed")).toHaveLength(3);
+    expect(outcomes(rates(899, 790)).filter((outcome) => outcome === "missed")).toHaveLength(3);
   });
 
   it("compare Dormouse without history with the program that writes nothing", () => {
@@ -56,15 +60,13 @@ describe("the targets of the bench", () => {
     { channel: 84, gateway: 59, outcomes: ["missed", "missed"] },
   ])(
     "rate $channel and $gateway of 100 single publications as $outcomes",
-    ({ channel, gateway, outcomes }) => {
-      const to = (system: SystemName, value: number, point: string) =>
-        finding(system, [value], { measure: "publications a second", point });
+    ({ channel, gateway, outcomes: wanted }) => {
       const findings = ["single", "batches of 100"].flatMap((point) => [
-        to("channel", point === "single" ? channel : 1, point),
-        to("gateway", point === "single" ? gateway : 1, point),
-        to("durable-limit", 100, point),
+        publications("channel", point === "single" ? channel : 1, point),
+        publications("gateway", point === "single" ? gateway : 1, point),
+        publications("durable-limit", 100, point),
       ]);
-      expect(judged("channels", findings).map(({ outcome }) => outcome)).toEqual(outcomes);
+      expect(judged("channels", findings).map(({ outcome }) => outcome)).toEqual(wanted);
     },
   );
 
@@ -73,14 +75,14 @@ describe("the targets of the bench", () => {
     { rate: 0.74, p99: 2.1, outcomes: ["missed", "missed"] },
   ])(
     "rate $rate of the rate and $p99 of the p99 under churn as $outcomes",
-    ({ rate, p99, outcomes }) => {
+    ({ rate, p99, outcomes: wanted }) => {
       const findings = [
         at("gateway", rate, 200, { measure: "deliveries a second by those without" }),
         at("gateway", p99, 200, { measure: "p99 of a delivery by that without" }),
         // As many clients as possible have no target.
         finding("gateway", [0.1], { measure: "deliveries a second by those without" }),
       ];
-      expect(judged("churn", findings).map(({ outcome }) => outcome)).toEqual(outcomes);
+      expect(judged("churn", findings).map(({ outcome }) => outcome)).toEqual(wanted);
     },
   );
 

@@ -6,7 +6,7 @@ import { judge } from "./judge.ts";
 import { report } from "./report.ts";
 import { type Results, readResults, resultsFormat } from "./results.ts";
 import { goals } from "./targets.ts";
-import { writeDocument, writeResults } from "./written-results.ts";
+import { writeDocuments, writeResults } from "./written-results.ts";
 import type { Finding } from "../scenarios/scenario.ts";
 import { finding } from "./finding.ts";
 
@@ -66,22 +66,39 @@ describe("the files of a run", () => {
     expect(() => readResults(file)).toThrow("run it again");
   });
 
-  it("change the real document between its marks only", () => {
-    const before = readFileSync("docs/performance.md", "utf8");
-    mkdirSync(join(folder, "docs"));
-    const file = join(folder, "docs/performance.md");
-    writeFileSync(file, before);
-    writeDocument(results, folder);
-    const after = readFileSync(file, "utf8");
-    expect(proseOf(after)).toBe(proseOf(before));
-    expect(after).toContain("](performance/fan-out-deliveries-a-second-over-publishers.svg)");
-    expect(after).toContain("| (a) A channel socket's fan-out");
-    expect(after).toContain("It failed: it never woke");
+  it("are pages in docs/performance, beside charts and pages of other scenarios", () => {
+    const docs = join(folder, "docs/performance");
+    mkdirSync(docs, { recursive: true });
+    for (const name of ["fan-out-old.svg", "latency-old.svg", "latency.md"])
+      writeFileSync(join(docs, name), "earlier");
+    writeFileSync(join(folder, "docs/performance.md"), "prose");
+    writeDocuments(results, folder);
+    expect(readdirSync(docs)).toEqual([
+      "cost.md",
+      "counts.md",
+      "fan-out-deliveries-a-second-over-publishers.svg",
+      "fan-out.md",
+      "latency-old.svg",
+      "latency.md",
+      "targets.md",
+      "wake.md",
+    ]);
+    const page = (name: string) => readFileSync(join(docs, `${name}.md`), "utf8");
+    expect(page("fan-out")).toContain("](fan-out-deliveries-a-second-over-publishers.svg)");
+    expect(page("fan-out")).toContain("2026-11-21, on 2 × P, 8 GiB, S; node 26. `npm run bench`");
+    expect(page("targets")).toContain("| (a) A channel socket's fan-out");
+    expect(page("wake")).toContain("It failed: it never woke");
     // 1 row for each publication at $1.00/M, and no requests but the backend's at $0.30/M, for 1,000 publications.
-    expect(after).toMatch(
+    expect(page("cost")).toMatch(
       /\| channel, 4 publishers \| 1,000 \| \$0\.0003 \| \$0 \| .* \| \$0\.001 \|/,
     );
-    expect(readdirSync(join(folder, "docs/performance"))).toHaveLength(1);
+    expect(page("latency")).toBe("earlier");
+    expect(readFileSync(join(folder, "docs/performance.md"), "utf8")).toBe("prose");
+  });
+
+  it("have no bill if nothing was counted", () => {
+    writeDocuments({ ...results, scenarios: scenarios.slice(0, 1) }, folder);
+    expect(readdirSync(join(folder, "docs/performance"))).not.toContain("cost.md");
   });
 });
 
@@ -94,7 +111,3 @@ describe("the printed report", () => {
     expect(text).toContain("FAILED: wake: it never woke");
   });
 });
-
-function proseOf(document: string): string {
-  return document.replaceAll(/(<!-- (the [^>]+) -->)[^]*(<!-- end of \2 -->)/g, "$1$3");
-}

@@ -1,37 +1,49 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { billSection } from "./bill-section.ts";
 import { curveChart } from "./curve-chart.ts";
 import { curvesOf } from "./curve.ts";
-import { withSection } from "./document.ts";
-import { type Results, resultsText } from "./results.ts";
-import { runSection } from "./run-section.ts";
+import { type Results, resultsText, type ScenarioResult } from "./results.ts";
+import { scenarioPage, targetsPage } from "./run-pages.ts";
 
 /** Writes results.json and the charts into a folder, which is created if necessary. */
 export function writeResults(results: Results, folder: string): void {
-  writeCharts(results, folder);
+  mkdirSync(folder, { recursive: true });
+  // Not each run draws the same charts.
+  removeCharts(folder, "");
+  for (const scenario of results.scenarios) writeCharts(scenario, folder);
   writeFileSync(join(folder, "results.json"), resultsText(results));
 }
 
 /**
- * Writes the results into docs/performance.md: replaces the text between its marks, and the charts beside it.
+ * Writes the results into docs/performance: a page and the charts of each scenario that was run, the targets, and the
+ * bill if something was counted. The other files there stay as they are, and so does docs/performance.md.
  *
  * @param root the repository's folder
  */
-export function writeDocument(results: Results, root: string): void {
-  const file = join(root, "docs/performance.md");
-  const document = readFileSync(file, "utf8");
-  const withRun = withSection(document, "the last full run", runSection(results));
-  const withBill = withSection(withRun, "the bill", billSection(results));
-  writeCharts(results, join(root, "docs/performance"));
-  writeFileSync(file, withBill);
+export function writeDocuments(results: Results, root: string): void {
+  const folder = join(root, "docs/performance");
+  mkdirSync(folder, { recursive: true });
+  const write = (name: string, page: string): void =>
+    writeFileSync(join(folder, `${name}.md`), `${writtenBy}\n\n${page.trim()}\n`);
+  for (const scenario of results.scenarios) {
+    removeCharts(folder, `${scenario.name}-`);
+    writeCharts(scenario, folder);
+    write(scenario.name, scenarioPage(results, scenario));
+  }
+  write("targets", targetsPage(results));
+  const bill = billSection(results);
+  if (bill !== undefined) write("cost", bill);
 }
 
-/** The charts of an earlier run are removed, because not each run draws the same ones. */
-function writeCharts({ scenarios }: Results, folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  for (const name of readdirSync(folder)) if (name.endsWith(".svg")) rmSync(join(folder, name));
-  for (const curve of scenarios.flatMap((scenario) => curvesOf(scenario))) {
-    writeFileSync(join(folder, `${curve.name}.svg`), curveChart(curve));
-  }
+function removeCharts(folder: string, prefix: string): void {
+  for (const name of readdirSync(folder))
+    if (name.startsWith(prefix) && name.endsWith(".svg")) rmSync(join(folder, name));
 }
+
+function writeCharts(scenario: ScenarioResult, folder: string): void {
+  for (const curve of curvesOf(scenario))
+    writeFileSync(join(folder, `${curve.name}.svg`), curveChart(curve));
+}
+
+const writtenBy = "<!-- The bench writes this file with its option docs. -->";

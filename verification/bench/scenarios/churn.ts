@@ -1,6 +1,6 @@
 import type { ChurnPace } from "../load/churn.ts";
 import type { Load } from "../load/load.ts";
-import { peersOf } from "./compared-systems.ts";
+import { mainlyComparedSystems } from "./compared-systems.ts";
 import { type Figure, Figures, percentile } from "./figures.ts";
 import {
   connect,
@@ -19,16 +19,8 @@ export const churn: Scenario = {
   run,
 };
 
-const systems = [
-  "channel",
-  "gateway",
-  "channel-no-history",
-  "gateway-no-history",
-  "durable-limit",
-  "ws",
-  "socket.io",
-  "partyserver",
-] as const;
+/** They have nothing to recover from: their clients subscribe anew. */
+const systemsWithoutHistory = ["channel-no-history", "gateway-no-history"] as const;
 
 const channel = "news";
 const publishers = 4;
@@ -78,8 +70,9 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
     const during = `churn, round ${round} of ${bench.rounds}`;
     // A client is away for less than so many publications, so that each recovers.
     const options = { historySize: 1_000 };
-    const measured = [...systems, ...peersOf(bench)];
-    await measureEach(bench, measured, { during, options }, async (each) => {
+    const compared = mainlyComparedSystems(bench);
+    const wanted = bench.quick ? compared : [...compared, ...systemsWithoutHistory];
+    await measureEach(bench, wanted, { during, options }, async (each) => {
       // In a process of their own, so that they don't take the time of those that count.
       const visitors = await bench.startLoad();
       try {

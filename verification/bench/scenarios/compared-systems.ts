@@ -14,6 +14,11 @@ export function comparedSystems(bench: Bench): readonly SystemName[] {
   return [...objectSystems, ...otherSystems, ...peersOf(bench)];
 }
 
+/** The same for scenarios whose quick version leaves the other servers out, because each of their turns takes seconds. */
+export function mainlyComparedSystems(bench: Bench): readonly SystemName[] {
+  return bench.quick ? [...objectSystems, ...peersOf(bench)] : comparedSystems(bench);
+}
+
 /** The servers that the bench didn't start. */
 export function peersOf({ systems }: Bench): readonly SystemName[] {
   return systems.filter(isPeerName);

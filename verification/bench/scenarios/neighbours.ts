@@ -1,5 +1,5 @@
 import type { Load } from "../load/load.ts";
-import { comparedSystems } from "./compared-systems.ts";
+import { mainlyComparedSystems } from "./compared-systems.ts";
 import { type Figure, Figures, percentile } from "./figures.ts";
 import {
   connect,
@@ -44,15 +44,20 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
     const during = `neighbours, round ${round} of ${bench.rounds}`;
     // One gateway holds the sockets of both channels. On channels' own objects they share only the process.
     const options = { socketsPerObject: extent.subscribers + extent.floodedSubscribers };
-    await measureEach(bench, comparedSystems(bench), { during, options }, async (measured) => {
-      // A process of its own floods, so that the latencies of the quiet channel aren't the load generator's.
-      const flood = await bench.startLoad();
-      try {
-        await measure(measured, { ...measured, load: flood }, extent, figures);
-      } finally {
-        await flood.close();
-      }
-    });
+    await measureEach(
+      bench,
+      mainlyComparedSystems(bench),
+      { during, options },
+      async (measured) => {
+        // A process of its own floods, so that the latencies of the quiet channel aren't the load generator's.
+        const flood = await bench.startLoad();
+        try {
+          await measure(measured, { ...measured, load: flood }, extent, figures);
+        } finally {
+          await flood.close();
+        }
+      },
+    );
   }
   return figures.findings;
 }

@@ -1,4 +1,4 @@
-import { comparedSystems } from "./compared-systems.ts";
+import { mainlyComparedSystems } from "./compared-systems.ts";
 import { type Figure, Figures, percentile } from "./figures.ts";
 import { dataBytes, measureEach, type MeasuredRun, subscribersOf } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
@@ -29,7 +29,7 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
   const figures = new Figures();
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `receipts, round ${round} of ${bench.rounds}`;
-    await measureEach(bench, comparedSystems(bench), { during }, (measured) =>
+    await measureEach(bench, mainlyComparedSystems(bench), { during }, (measured) =>
       publish(measured, extent, figures),
     );
   }
