@@ -113,6 +113,14 @@ describe("the command line of the bench", () => {
     expect(parsed.problem).not.toContain("secret");
   });
 
+  it("doesn't tell the words of a key that isn't quoted", () => {
+    const parsed = parseOptions(["--peer=a=ws://h/,api=http://h/,key=one", "secret"], scenarios);
+    expect(parsed).toEqual({
+      outcome: "refused",
+      problem: "an unexpected word: the value of --peer must be quoted if it holds spaces",
+    });
+  });
+
   it("refuses two peers of the same name, and peers of an earlier run", () => {
     const peer = ["--peer", "a=ws://h/,api=http://h/,key=k"];
     expect(parseOptions([...peer, ...peer], scenarios)).toEqual({

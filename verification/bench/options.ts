@@ -58,8 +58,18 @@ export function parseOptions(
     refuseWithFrom(values.from, values);
     return { outcome: "options", options };
   } catch (error) {
-    return { outcome: "refused", problem: error instanceof Error ? error.message : String(error) };
+    return { outcome: "refused", problem: problemOf(error, given) };
   }
+}
+
+/** An unexpected word is quoted, unless it may be a part of a peer's key that has spaces. */
+function problemOf(error: unknown, given: readonly string[]): string {
+  if (!(error instanceof Error)) return String(error);
+  const isWord = "code" in error && error.code === "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL";
+  const hasPeer = given.some((word) => word.startsWith("--peer"));
+  if (isWord && hasPeer)
+    return "an unexpected word: the value of --peer must be quoted if it holds spaces";
+  return error.message;
 }
 
 /**

@@ -12,6 +12,8 @@ let running: RunningSystem;
 let server: Server;
 let load: Load;
 
+/** Ms; each test drives a real server, which takes long on a busy machine. */
+const timeout = 30_000;
 const channel = "news";
 const dataBytes = 128;
 const connection = (count: number) =>
@@ -47,25 +49,29 @@ afterAll(async () => {
   await running.stop();
 });
 
-it("delivers to its subscribers what is published by its API, while others come and go", async () => {
-  const visitors = await Load.start();
-  try {
-    await load.carryOut({ ...connection(20), server });
-    const pace = { pace: "as many as possible", clients: 4 } as const;
-    await visitors.carryOut({ order: "begin-churn", server, channel, pace });
-    const { publications, deliveries } = await load.carryOut(publishing);
-    const { joins, latenciesMs } = await visitors.carryOut({ order: "end-churn" });
-    expect(publications).toBeGreaterThan(0);
-    expect(deliveries).toBe(20 * publications);
-    expect(joins).toBeGreaterThan(0);
-    expect(latenciesMs.length).toBeGreaterThanOrEqual(joins);
-    await load.carryOut({ order: "cut" });
-  } finally {
-    await visitors.close();
-  }
-});
+it(
+  "delivers to its subscribers what is published by its API, while others come and go",
+  { timeout },
+  async () => {
+    const visitors = await Load.start();
+    try {
+      await load.carryOut({ ...connection(20), server });
+      const pace = { pace: "as many as possible", clients: 4 } as const;
+      await visitors.carryOut({ order: "begin-churn", server, channel, pace });
+      const { publications, deliveries } = await load.carryOut(publishing);
+      const { joins, latenciesMs } = await visitors.carryOut({ order: "end-churn" });
+      expect(publications).toBeGreaterThan(0);
+      expect(deliveries).toBe(20 * publications);
+      expect(joins).toBeGreaterThan(0);
+      expect(latenciesMs.length).toBeGreaterThanOrEqual(joins);
+      await load.carryOut({ order: "cut" });
+    } finally {
+      await visitors.close();
+    }
+  },
+);
 
-it("answers a receipt for each delivery", async () => {
+it("answers a receipt for each delivery", { timeout }, async () => {
   await load.carryOut({ ...connection(5), server, sendsReceipts: true });
   const report = await load.carryOut({
     order: "receipts",
@@ -81,7 +87,7 @@ it("answers a receipt for each delivery", async () => {
   await load.carryOut({ order: "cut" });
 });
 
-it("fails with a wrong key, which isn't told", async () => {
+it("fails with a wrong key, which isn't told", { timeout }, async () => {
   if (server.peer === undefined) throw new Error("a peer without addresses");
   const stranger = { ...server, peer: { ...server.peer, key: "secret" } };
   await load.carryOut({ ...connection(1), server: stranger });
