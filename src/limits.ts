@@ -110,10 +110,18 @@ export const limits = {
   /** The backlog of all connections of an object together. Beyond it the object is overloaded (rule B3). */
   backlogBytesMax: 67_108_864,
   /**
-   * How long an object may be overloaded before it cuts the connections whose backlog exceeds their share: by then no
-   * healthy reader is behind (rule B3).
+   * How long an overloaded object waits to see who reads. A connection with more than its share that has taken less than
+   * an eighth of it by then is cut, the largest first, until there is room (rule B3). In this time a reader with 1 Mbit/s
+   * takes 31 KB.
+   */
+  stalledMs: 250,
+  /**
+   * How long an object may be overloaded, with readers that are slow but read, before it cuts the connections whose
+   * backlog exceeds their share: by then no healthy reader is behind (rule B3).
    */
   overloadMsMax: 5_000,
+  /** A larger reply isn't sent to a client while the object is overloaded: error 111 replaces it (rule B3). */
+  smallReplyBytes: 4_096,
   /**
    * Calls and publishes that wait for a commit, together. This is half of the memory that an object has beside its
    * sockets. Further ones are refused with status 503 or 111 (rule B6).

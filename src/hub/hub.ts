@@ -1,7 +1,7 @@
 import { limits } from "../limits.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
-import { Overload, backlogShareBytes } from "./backlog.ts";
+import { Overload } from "./backlog.ts";
 import { BatchFrames } from "./batch-frames.ts";
 import { FrameOnItsWay } from "./frame-on-its-way.ts";
 import { SmallSet } from "./small-set.ts";
@@ -35,7 +35,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** The backlog of all subscribers, as the last frame left it or as it was last counted. */
   #backlogBytes = 0;
   /** Undefined until the backlog is too large for the first time. */
-  #overload: Overload | undefined;
+  #overload: Overload<Local> | undefined;
 
   constructor(channel: string, queueMaxBytes: number, fanOut: FanOutLimits = limits) {
     this.#channel = channel;
@@ -162,36 +162,18 @@ export class Hub<Local extends Subscriber = Subscriber> {
   overloaded(nowMs: number): boolean {
     const backlogBytes = Math.max(this.#backlogBytes, this.#frame?.backlogBytes ?? 0);
     if (backlogBytes <= limits.backlogBytesMax) return false;
-    this.#setBacklog(this.#countBacklog(this.#queueMaxBytes));
-    this.#overload ??= new Overload();
-    switch (this.#overload.judge(this.#backlogBytes, nowMs)) {
-      case "bearable":
-        return false;
-      case "too-much":
-        return true;
-      case "too-long":
-        this.#setBacklog(this.#countBacklog(backlogShareBytes(this.#subscribers.size)));
-        return false;
+    const bearable: Local[] = [];
+    for (const subscriber of this.subscribers) {
+      if (subscriber.backlogBytes() > this.#queueMaxBytes) this.#addSlow(subscriber);
+      else bearable.push(subscriber);
     }
-  }
-
-  #setBacklog(bytes: number): void {
+    this.#overload ??= new Overload();
+    const { bytes, tooMuch, cut } = this.#overload.judge(bearable, nowMs);
     this.#backlogBytes = bytes;
     if (this.#frame !== undefined) this.#frame.backlogBytes = bytes;
-  }
-
-  /**
-   * Adds up the subscribers' backlogs, without those that are larger than allowed: their subscribers are disconnected.
-   */
-  #countBacklog(allowedBytes: number): number {
-    let backlogBytes = 0;
-    for (const subscriber of this.subscribers) {
-      const behind = subscriber.backlogBytes();
-      if (behind > allowedBytes) this.#addSlow(subscriber);
-      else backlogBytes += behind;
-    }
+    for (const subscriber of cut) this.#addSlow(subscriber);
     this.#cutSlow();
-    return backlogBytes;
+    return tooMuch;
   }
 
   #collect(push: ChannelPush): void {

@@ -293,6 +293,11 @@ function emulation({ identity, context, unidirectional }: CommandSession): {
 
 function sendConnected(session: CommandSession, message: Message): void {
   const { channels } = session.context;
+  if (session.mustWait(message)) {
+    // The client comes back, and recovers then.
+    session.disconnect(disconnectCodes.tooManyRequests);
+    return;
+  }
   session.change({ phase: "connected" });
   session.send(message);
   const begun = session.subscriptions.all;

@@ -19,6 +19,7 @@ import type {
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
 import type { Config } from "../config/config.ts";
+import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 
@@ -139,6 +140,8 @@ export interface Connection {
 export interface SessionContext {
   readonly config: Config;
   readonly channels: Channels;
+  /** The backlog of all of the object's sockets (rule B3). */
+  readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** Deltas that were made for clients that recovered before. */
   readonly knownDeltas: KnownDeltas;
   /** The server's version, as clients are told it; never empty. */
@@ -193,7 +196,10 @@ export interface CommandSession {
   reply(reply: Reply): void;
   /** Sends a message, unless the client's backlog is too large: then the client is disconnected (rule F4). */
   send(message: Message): void;
-  /** Whether the message would exceed the backlog that the client may have, though not by itself. */
+  /**
+   * Whether a large message can't be sent now: with it the client's backlog, or that of all of the object's clients,
+   * would be too large, though not by the message itself.
+   */
   mustWait(message: Message): boolean;
   /** Closes the connection from the server's side. */
   disconnect(code: DisconnectCode): void;

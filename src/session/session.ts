@@ -5,6 +5,7 @@ import {
   type UnsubscribeCode,
   unsubscribeCodes,
 } from "../protocol/codes.ts";
+import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import { codecNamed } from "../protocol/codecs.ts";
 import type { Command } from "../protocol/command.ts";
@@ -228,9 +229,11 @@ export class Session implements CommandSession, SubscriptionSession {
     const { config } = this.context;
     const message = codec.encodeReply(reply);
     // A reply larger than `client.queue_max_size` could never be taken, so an error replaces it (rule F4).
-    const fits = message.length <= config.client.queueMaxSizeBytes;
-    const refusal: Reply = { id: reply.id, error: errorCodes.limitExceeded };
-    this.send(fits ? message : codec.encodeReply(refusal));
+    if (message.length > config.client.queueMaxSizeBytes) {
+      this.send(codec.encodeReply({ id: reply.id, error: errorCodes.limitExceeded }));
+    } else if (this.#overloads(message)) {
+      this.send(codec.encodeReply({ id: reply.id, error: errorCodes.tooManyRequests }));
+    } else this.send(message);
   }
 
   send(message: Message): void {
@@ -238,11 +241,20 @@ export class Session implements CommandSession, SubscriptionSession {
     if (this.closed) return;
     // One small frame can request large replies, so a client that doesn't take its replies gets no more (rule F4).
     if (this.#wouldExceed(0)) this.disconnect(disconnectCodes.slow);
-    else this.#connection.send(message);
+    else {
+      this.#connection.send(message);
+      this.context.backlog.sent(message.length);
+    }
   }
 
   mustWait(message: Message): boolean {
-    return this.#connection.backlogBytes() > 0 && this.#wouldExceed(message.length);
+    const isBehind = this.#connection.backlogBytes() > 0 && this.#wouldExceed(message.length);
+    return isBehind || this.#overloads(message);
+  }
+
+  /** Whether the message is large, and the object's clients together have too large a backlog for it (rule B3). */
+  #overloads({ length }: Message): boolean {
+    return length > limits.smallReplyBytes && this.context.backlog.overloaded(length);
   }
 
   /** Whether the backlog would be too large with so many bytes more. */

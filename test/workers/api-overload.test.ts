@@ -173,6 +173,8 @@ describe("an object with a backlog of 64 MiB", () => {
     const channel = newChannel("room");
     const publisher = await TestSocket.subscribe(channel, "publisher");
     const { readers } = await silentReaders(channel, 132);
+    // The clock stands still, or readers that don't read would be cut.
+    vi.useFakeTimers({ toFake: ["Date"] });
     // Each reader is within its own queue.
     const data = "x".repeat(limits.publicationBytesMax / 2);
     const turns = new HeldTurns();
@@ -189,11 +191,45 @@ describe("an object with a backlog of 64 MiB", () => {
       id: 3,
       error: { code: 111, message: "too many requests", temporary: true },
     });
+    // Nor is a client sent a large reply; a small one it is.
+    publisher.send({ id: 4, history: { channel, limit: 1 } }, { id: 5, history: { channel } });
+    expect(await publisher.next()).toMatchObject({ id: 4, error: { code: 111 } });
+    expect(await publisher.next()).toMatchObject({ id: 5, history: { offset: 1 } });
     expect(await keptData(channel)).toHaveLength(1);
     await Promise.all(readers.map(takeOne));
     expect((await call("publish", { channel, data: "taken" })).status).toBe(200);
+    vi.useRealTimers();
+  });
+
+  it("[B3] cuts those that don't read after a quarter of a second, and goes on", async () => {
+    const channel = newChannel("room");
+    const reader = await TestSocket.subscribe(channel, "reader");
+    const { readers } = await silentReaders(channel, 132);
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const turns = new HeldTurns();
+    const data = "x".repeat(limits.publicationBytesMax / 2);
+    expect((await call("publish", { channel, data })).status).toBe(200);
+    while (turns.waiting > 0) await turns.next();
+    turns.release();
+    expect((await call("publish", { channel, data: "refused" })).status).toBe(503);
+    vi.setSystemTime(Date.now() + limits.stalledMs);
+    expect((await call("publish", { channel, data: "told" })).status).toBe(200);
+    vi.useRealTimers();
+    expect(await reader.unread()).toContainEqual(expect.stringContaining('"told"'));
+    const closed = readers.map(codeOf);
+    const codes = await Promise.race(closed);
+    expect(codes).toBe(3008);
   });
 });
+
+/** Accepts a socket and waits for its close. */
+function codeOf(reader: WebSocket): Promise<number> {
+  const closed = new Promise<number>((resolve) => {
+    reader.addEventListener("close", ({ code }) => resolve(code), { once: true });
+  });
+  reader.accept();
+  return closed;
+}
 
 /** Accepts a socket and waits for its first frame. */
 async function takeOne(reader: WebSocket): Promise<void> {

@@ -1,3 +1,4 @@
+import { Backlog } from "../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
@@ -158,6 +159,7 @@ export class GatewayHost implements GatewayCalls {
       context: {
         config,
         channels: gateway,
+        backlog: new Backlog({ sockets: () => [], nowMs: () => 0 }),
         knownDeltas: new KnownDeltas(),
         version: "test",
         node: `gateway:${this.name}`,

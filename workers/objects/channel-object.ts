@@ -89,6 +89,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const sessions = {
       config,
       channels,
+      backlog: this.backlog,
       knownDeltas: new KnownDeltas(),
       version,
       node: channelNode(name),
@@ -100,6 +101,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       context,
       config,
       verifier,
+      backlog: this.backlog,
       serverSubscriptions: false,
       channel: name,
       nearlyFull: () => false,

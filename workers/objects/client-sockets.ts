@@ -1,6 +1,6 @@
 import { type ConnectionClaims, withoutSubscriptions } from "../../src/access/claims.ts";
 import type { Config } from "../../src/config/config.ts";
-import { Backlog } from "../../src/hub/backlog.ts";
+import type { Backlog } from "../../src/hub/backlog.ts";
 import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
@@ -30,7 +30,6 @@ export class ClientSockets {
   readonly #clients = new Map<WebSocket, Client>();
   /** Bounds how fast sockets are taken (rule B7); undefined without `client.connection_rate_limit`. */
   readonly #admissions: TokenBucket | undefined;
-  readonly #backlog = new Backlog();
   /** Sockets whose session changed since the last {@link takeDueAtMs}; in a fresh instance, all sockets. */
   readonly #changed = new Set<WebSocket>();
   readonly #host: SocketHost;
@@ -55,6 +54,11 @@ export class ClientSockets {
     for (const socket of setup.context.getWebSockets()) this.#restore(socket);
   }
 
+  /** All clients, those included whose connection the server has closed. */
+  get clients(): readonly Client[] {
+    return [...this.#clients.values()];
+  }
+
   /** When {@link tick} is due for the sockets that changed since the last call: ms since 1970; Infinity for never. */
   takeDueAtMs(): number {
     let dueMs = Number.POSITIVE_INFINITY;
@@ -64,11 +68,6 @@ export class ClientSockets {
     }
     this.#changed.clear();
     return dueMs;
-  }
-
-  /** Whether the sockets' backlogs together take too much memory (rule B3): then nothing is to be sent to them. */
-  overloaded(nowMs: number): boolean {
-    return this.#backlog.overloaded(() => [...this.#clients.values()], nowMs);
   }
 
   /**
@@ -204,13 +203,13 @@ export class ClientSockets {
    * memory until the client answers the close, and such sockets are bounded, too (rule B5).
    */
   #room(nowMs: number): "room" | Refusal {
-    const { config, nearlyFull } = this.#setup;
+    const { config, nearlyFull, backlog } = this.#setup;
     const { connectionLimit } = config.client;
     const socketsMax = Math.min(
       connectionLimit * limits.socketsPerConnection,
       limits.connectionsMax,
     );
-    if (this.#clients.size >= socketsMax || nearlyFull() || this.overloaded(nowMs)) return "full";
+    if (this.#clients.size >= socketsMax || nearlyFull() || backlog.overloaded()) return "full";
     // Open connections are counted only when there may be too many: for thousands of sockets that come at once,
     // counting would be half of the work.
     if (this.#clients.size >= connectionLimit && this.#openCount() >= connectionLimit)
@@ -236,6 +235,8 @@ export interface ClientSocketsSetup extends FrameHost {
   readonly channel?: string;
   /** Whether the object holds so much that it refuses further sockets (rule G7). */
   readonly nearlyFull: () => boolean;
+  /** The backlog of {@link ClientSockets.clients} (rule B3). */
+  readonly backlog: Backlog;
   /** Stores sessions that are too large for an attachment (rule G2); absent where sessions may not be. */
   readonly rows?: SessionRows;
   /** Called after each event of a client: sends what the event collected, and sets the alarm. */

@@ -49,6 +49,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     const sessions = {
       config,
       channels: gateway,
+      backlog: this.backlog,
       knownDeltas: new KnownDeltas(),
       version,
       node: gatewayNode(name),
@@ -60,6 +61,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       context,
       config,
       verifier,
+      backlog: this.backlog,
       serverSubscriptions: sessions.serverSubscriptions,
       ...(only === undefined ? {} : { channel: only }),
       nearlyFull: () => gateway.nearlyFull,
@@ -72,7 +74,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   // The calls' contract is in src/contract/object-calls.ts.
   async deliver(batch: RelayBatch): Promise<RelayBatchReply> {
     const nowMs = Date.now();
-    if (this.sockets.overloaded(nowMs)) return { outcome: "busy" };
+    if (this.backlog.overloaded()) return { outcome: "busy" };
     const reply = this.#gateway.take(batch, nowMs);
     this.settle(nowMs);
     if (this.#gateway.full(batch.channel)) await this.#room(batch.channel);

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Config } from "../../src/config/config.ts";
+import { Backlog } from "../../src/hub/backlog.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
@@ -24,6 +25,11 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly verifier: TokenVerifier;
   protected readonly alarms: AlarmSchedule;
   protected abstract readonly sockets: ClientSockets;
+  /** The backlog of the sockets together (rule B3). */
+  protected readonly backlog = new Backlog({
+    sockets: () => this.sockets.clients,
+    nowMs: () => Date.now(),
+  });
   #awaitsTurn = false;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */

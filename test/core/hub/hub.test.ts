@@ -321,7 +321,9 @@ describe("a user's only connection", () => {
 });
 
 /** So many subscribers with so many frames, and so on. */
-function framesOf(...parts: readonly (readonly [size: number, frames: number])[]): readonly number[] {
+function framesOf(
+  ...parts: readonly (readonly [size: number, frames: number])[]
+): readonly number[] {
   return parts.flatMap(([size, frames]) => Array<number>(size).fill(frames));
 }
 

@@ -127,25 +127,27 @@ describe("the backlog of all sockets", () => {
     const { hub, publish } = opened();
     const subscribers = heldUp(hub, publish);
     expect(hub.overloaded(0)).toBe(true);
-    expect(hub.overloaded(limits.overloadMsMax - 1)).toBe(true);
+    expect(hub.overloaded(limits.stalledMs - 1)).toBe(true);
     for (const subscriber of subscribers) subscriber.behindBytes = limits.backlogBytesMax / 80;
-    expect(hub.overloaded(limits.overloadMsMax)).toBe(false);
+    expect(hub.overloaded(limits.stalledMs)).toBe(false);
     expect(subscribers.flatMap((subscriber) => subscriber.disconnects)).toEqual([]);
   });
 
-  it("[B3] lasts at most 5 s: then every connection beyond its share is cut", () => {
+  it("[B3] cuts those that don't read, and nobody who reads", () => {
     const { hub, publish } = opened();
-    const subscribers = heldUp(hub, publish);
+    const [reading, ...stalled] = heldUp(hub, publish);
+    if (reading === undefined) throw new Error("nobody is held up");
     expect(hub.overloaded(1_000)).toBe(true);
-    const [caughtUp, ...stalled] = subscribers;
-    if (caughtUp !== undefined) caughtUp.behindBytes = 0;
-    expect(hub.overloaded(1_000 + limits.overloadMsMax)).toBe(false);
-    expect(caughtUp?.disconnects).toEqual([]);
-    for (const subscriber of stalled)
-      expect(subscriber.disconnects).toEqual([disconnectCodes.slow]);
+    reading.behindBytes *= 0.8;
+    expect(hub.overloaded(1_000 + limits.stalledMs)).toBe(false);
+    expect(reading.disconnects).toEqual([]);
+    const cut = stalled.filter(({ disconnects }) => disconnects.length > 0);
+    expect(cut.length).toBeGreaterThan(20);
+    expect(cut.length).toBeLessThan(30);
+    for (const { disconnects } of cut) expect(disconnects).toEqual([disconnectCodes.slow]);
   });
 
-  it("[B3] is counted anew after it was over: the 5 s begin again", () => {
+  it("[B3] is counted anew after it was over: the time begins again", () => {
     const { hub, publish } = opened();
     const subscribers = heldUp(hub, publish);
     expect(hub.overloaded(0)).toBe(true);
@@ -153,7 +155,8 @@ describe("the backlog of all sockets", () => {
     expect(hub.overloaded(1)).toBe(false);
     for (const subscriber of subscribers) subscriber.behindBytes = 900_000;
     publish(2);
-    expect(hub.overloaded(limits.overloadMsMax)).toBe(true);
+    expect(hub.overloaded(limits.stalledMs)).toBe(true);
+    expect(subscribers.flatMap(({ disconnects }) => disconnects)).toEqual([]);
   });
 
   it("[B3] doesn't count connections that are cut", () => {

@@ -1,3 +1,4 @@
+import { Backlog, type BackloggedSocket } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
@@ -32,6 +33,10 @@ export class ChannelFixture {
   nowMs = startMs;
   readonly #name: string;
   readonly #sql = new NodeSql();
+  readonly #backlog = new Backlog({
+    sockets: () => this.connections.map(backlogged),
+    nowMs: () => this.nowMs,
+  });
   #epochs = 0;
   #clients = 0;
 
@@ -132,6 +137,7 @@ export class ChannelFixture {
     return {
       config,
       channels: new SingleChannel(channel, config.channel, nobodyFollows),
+      backlog: this.#backlog,
       knownDeltas: new KnownDeltas(),
       version: "test",
       node: `channel:${channel.name}`,
@@ -170,3 +176,10 @@ const plain = {
   versionEpoch: "",
   delta: false,
 } as const;
+
+function backlogged(connection: TestConnection): BackloggedSocket {
+  return {
+    backlogBytes: () => connection.backlog,
+    disconnect: (code) => connection.session.disconnect(code),
+  };
+}

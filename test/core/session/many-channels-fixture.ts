@@ -1,3 +1,4 @@
+import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
@@ -26,6 +27,8 @@ export interface ManyChannelsSetup {
  * Sessions with many channels each, whose answers come when a test says so. Time stands still unless a test moves it.
  */
 export class ManyChannelsFixture {
+  /** The backlog of the object's other clients. */
+  othersBacklogBytes = 0;
   readonly config: Config;
   readonly channels: ScriptedChannels;
   nowMs = startMs;
@@ -94,6 +97,12 @@ export class ManyChannelsFixture {
     return {
       config: this.config,
       channels: this.channels,
+      backlog: new Backlog({
+        sockets: () => [
+          { backlogBytes: () => this.othersBacklogBytes, disconnect: () => undefined },
+        ],
+        nowMs: () => this.nowMs,
+      }),
       knownDeltas: new KnownDeltas(),
       version: "test",
       node: "gateway:eu/1",

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { ChannelFixture } from "./channel-fixture.ts";
 
@@ -57,6 +58,22 @@ describe("the messages for a client", () => {
     expect(fixture.channel.hub.size).toBe(0);
     connection.backlog = 0;
     expect(fixture.ask(connection, subscribe)[0]).toContain('"recovered":true');
+  });
+
+  it("[B3] are refused with 111 if they are large and the object is overloaded, and small ones aren't", () => {
+    const fixture = new ChannelFixture({ options });
+    for (let number = 0; number < 2; number++) fixture.publish(large);
+    const [connection, subscriber] = [fixture.connected(), fixture.connected()];
+    const strangers = Array.from({ length: 70 }, () => fixture.connected("7"));
+    for (const stranger of strangers) stranger.backlog = 1_000_000;
+    expect(fixture.ask(connection, history(3, -1))).toStrictEqual([refused(3)]);
+    expect(fixture.ask(connection, history(4, 0))[0]).toContain('"offset":2');
+    const recover = `{"id":5,"subscribe":{"channel":"room","recover":true}}`;
+    expect(fixture.ask(subscriber, recover)).toStrictEqual([refused(5)]);
+    expect(fixture.channel.hub.size).toBe(0);
+    for (const stranger of strangers) stranger.backlog = 0;
+    fixture.nowMs += limits.stalledMs;
+    expect(fixture.ask(subscriber, recover)[0]).toContain('"recovered":true');
   });
 
   it("[F4] continue as long as the client reads", () => {
@@ -139,3 +156,11 @@ describe("a publish while too much waits", () => {
     expect(connection.takeSent()).toStrictEqual(["close 3501 bad request"]);
   });
 });
+
+function refused(id: number): string {
+  return `{"id":${id},"error":{"code":111,"message":"too many requests","temporary":true}}`;
+}
+
+function history(id: number, limit: number): string {
+  return `{"id":${id},"history":{"channel":"room","limit":${limit}}}`;
+}

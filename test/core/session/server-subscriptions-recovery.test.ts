@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { limits } from "../../../src/limits.ts";
 import { json } from "../api/channel-config.ts";
 import { connect, connected, naming } from "./named-subscriptions.ts";
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
@@ -61,6 +62,20 @@ describe("the recovery of the server's subscriptions", () => {
     expect(connection.takeSent()).toStrictEqual([
       connected(`{${recovered("a", large)},${missed("b")},${recovered("c", "7")},${top}}`),
     ]);
+  });
+
+  it("[B3] closes with 3013 if it is large and the object is overloaded", () => {
+    const fixture = new ManyChannelsFixture({ options });
+    const publications = [{ data: json(`"${"x".repeat(10_000)}"`), offset: 2 }];
+    const sent = [limits.backlogBytesMax, 0].map((backlogBytes) => {
+      fixture.othersBacklogBytes = backlogBytes;
+      const connection = fixture.open();
+      fixture.send(connection, `{"id":1,"connect":{"subs":{${since("a")}}}}`, naming("a"));
+      fixture.channels.acceptSubscribe("a", { position, recovered: true, publications });
+      return connection.takeSent().join();
+    });
+    expect(sent[0]).toBe("close 3013 too many requests");
+    expect(sent[1]).toContain('"recovered":true');
   });
 
   it("[F4] counts the publisher and the tags too", () => {

@@ -1,3 +1,4 @@
+import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { describe, expect, it } from "vitest";
 import type { ServerSubscription } from "../../../src/access/claims.ts";
@@ -292,6 +293,7 @@ describe("a unidirectional client, where channels are named", () => {
     const address = {
       config,
       channels,
+      backlog: new Backlog({ sockets: () => [], nowMs: () => 0 }),
       knownDeltas: new KnownDeltas(),
       version: "test",
       node: "gateway:x",
