@@ -349,6 +349,7 @@ export class ChannelHost implements ChannelCalls {
   #send(memory: Memory): void {
     const { relay, top, hub } = memory.channel;
     for (const delivery of relay.deliveries(top, this.nowMs)) this.#deliver(memory, delivery);
+    memory.retryTimer.set(this.#retryInMs(memory));
     hub.begin();
   }
 
@@ -373,18 +374,23 @@ export class ChannelHost implements ChannelCalls {
   }
 
   #schedule(memory: Memory): void {
-    const { channel, retryTimer } = memory;
+    const { channel } = memory;
     const { nowMs } = this;
     memory.hadStorage ||= !channel.storesNothing;
-    const dueMs = channel.relay.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const soon = dueMs - nowMs < limits.crashAlarmMs;
-    retryTimer.set(soon ? dueMs - nowMs : undefined);
     const cleanupMs = channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const relayMs = soon ? nowMs + limits.crashAlarmMs : dueMs;
+    const callMs = channel.relay.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    const isSoon = this.#retryInMs(memory) !== undefined;
+    const relayMs = isSoon ? nowMs + limits.crashAlarmMs : callMs;
     const firstMs = Math.min(cleanupMs, relayMs, this.#sockets.dueAtMs(memory));
     if (this.#alarm.covers(firstMs)) return;
     this.#storage.write();
     this.#alarm.set(firstMs, nowMs);
+  }
+
+  #retryInMs({ channel }: Memory): number | undefined {
+    const dueMs = channel.relay.dueAtMs(this.nowMs) ?? Number.POSITIVE_INFINITY;
+    const isSoon = dueMs - this.nowMs < limits.crashAlarmMs;
+    return isSoon ? dueMs - this.nowMs : undefined;
   }
 
   #runAlarm(memory: Memory): void {

@@ -14,6 +14,8 @@ export class Timeline {
   /** Sorted, with the next event last; of simultaneous events the one that was scheduled first comes first. */
   readonly #moments: Moment[] = [];
   #passed = 0;
+  /** The events since time last passed. */
+  #still = 0;
 
   /** @param startMs ms since 1970 */
   constructor(startMs: number) {
@@ -43,6 +45,8 @@ export class Timeline {
       this.#moments.pop();
       if (moment.work === undefined) continue;
       if (++this.#passed > momentsMax) throw new Error("it never comes to rest");
+      this.#still = moment.atMs > this.nowMs ? 0 : this.#still + 1;
+      if (this.#still > stillMax) throw new Error("it turns in a loop while no time passes");
       this.nowMs = moment.atMs;
       moment.work();
     }
@@ -63,5 +67,7 @@ export class Timeline {
   }
 }
 
+/** More events than happen at the same time in the largest worlds. */
+const stillMax = 10_000;
 /** A hundred times as many events as the largest worlds have. */
 const momentsMax = 1_000_000;

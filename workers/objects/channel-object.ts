@@ -192,6 +192,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const { relay, top, hub } = this.#channel;
     if (!this.#queue.committing) {
       for (const delivery of relay.deliveries(top, nowMs)) void this.#deliver(delivery);
+      this.#retryTimer.set(this.#retryInMs(nowMs), nowMs);
       hub.begin();
     }
     if (hub.sending) this.sendInTurns();
@@ -220,21 +221,20 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   protected override readonly dueAtMs = (nowMs: number): number => {
     this.#hadStorage ||= !this.#channel.storesNothing;
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    return Math.min(cleanupDueMs, this.#retrySoon(nowMs));
+    const callDueMs = this.#channel.relay.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    // A timer makes calls that are due soon, and the alarm only does so after a crash (rule L4).
+    const isSoon = this.#retryInMs(nowMs) !== undefined;
+    return Math.min(cleanupDueMs, isSoon ? nowMs + limits.crashAlarmMs : callDueMs);
   };
 
   /**
-   * Sets the timer for calls to gateways that are due soon, such as repetitions. An alarm covers them as well, as it
-   * also rings after a crash (rule L4).
-   *
-   * @returns when the alarm has to ring, ms since 1970; Infinity for never
+   * In how many ms calls to gateways are due, such as repetitions; undefined if that isn't soon. During a commit no call
+   * is made, however long it has been due, and so no timer is set.
    */
-  #retrySoon(nowMs: number): number {
+  #retryInMs(nowMs: number): number | undefined {
     const dueMs = this.#channel.relay.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const soon = dueMs - nowMs < limits.crashAlarmMs;
-    this.#retryTimer.set(soon ? dueMs - nowMs : undefined, nowMs);
-    if (!soon) return dueMs;
-    return nowMs + limits.crashAlarmMs;
+    const isSoon = dueMs - nowMs < limits.crashAlarmMs;
+    return isSoon ? dueMs - nowMs : undefined;
   }
 
   /**
