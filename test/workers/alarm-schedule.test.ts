@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
-import { AlarmSchedule } from "../../workers/platform/alarm-schedule.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { AlarmSchedule, NextTimer } from "../../workers/platform/alarm-schedule.ts";
 import { newChannel } from "./new-channel.ts";
 
 /** Far enough away that no alarm of a test ever rings. */
@@ -123,4 +123,48 @@ describe("the schedule of an object's one alarm", () => {
       expect(alarms.covers(nextYearMs)).toBe(true);
       expect(writes).toStrictEqual([nextYearMs]);
     }));
+});
+
+describe("a timer for what is next", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  });
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("[S3] isn't put off by later events, although it is overdue", () => {
+    let fired = 0;
+    const timer = new NextTimer(() => fired++);
+    timer.set(100, 1_000);
+    for (let nowMs = 1_000; nowMs < 1_200; nowMs += 10) {
+      vi.advanceTimersByTime(5);
+      timer.set(Math.max(0, 1_100 - nowMs), nowMs);
+    }
+    expect(fired).toBe(1);
+  });
+
+  it("[S3] is set for an earlier time, not for a later one, and is cleared for none", () => {
+    let fired = 0;
+    const timer = new NextTimer(() => fired++);
+    timer.set(100, 1_000);
+    timer.set(200, 1_000);
+    timer.set(50, 1_000);
+    vi.advanceTimersByTime(50);
+    expect(fired).toBe(1);
+    timer.set(10, 1_050);
+    timer.set(undefined, 1_050);
+    vi.advanceTimersByTime(1_000);
+    expect([fired, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+
+  it("[S3] is set anew when the clock was set back", () => {
+    let fired = 0;
+    const timer = new NextTimer(() => fired++);
+    timer.set(5_000, 1_000_000);
+    timer.set(100, 500);
+    vi.advanceTimersByTime(100);
+    expect(fired).toBe(1);
+  });
 });

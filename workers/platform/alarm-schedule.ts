@@ -66,6 +66,8 @@ export class NextTimer {
   readonly #work: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dueAtMs = Number.POSITIVE_INFINITY;
+  /** When the timer was set, ms since 1970. */
+  #setAtMs = 0;
 
   constructor(work: () => void) {
     this.#work = work;
@@ -79,11 +81,14 @@ export class NextTimer {
    */
   set(waitMs: number | undefined, nowMs: number): void {
     const dueAtMs = waitMs === undefined ? Number.POSITIVE_INFINITY : nowMs + waitMs;
-    const isEarlyEnough = this.#dueAtMs <= dueAtMs && this.#dueAtMs >= nowMs;
+    // An overdue timer fires in the next turn. Were it set anew, many events would put it off for ever. A timer that was
+    // set when the clock was further on counts for nothing.
+    const isEarlyEnough = this.#dueAtMs <= dueAtMs && this.#setAtMs <= nowMs;
     if (waitMs !== undefined && this.#timer !== undefined && isEarlyEnough) return;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#dueAtMs = dueAtMs;
+    this.#setAtMs = nowMs;
     if (waitMs === undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
