@@ -14,6 +14,7 @@ import { checkConfiguration } from "./configuration-problems.ts";
 import { streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { secretsFileOf } from "./secrets.ts";
 import { takesToken } from "./takes-token.ts";
+import { takeWranglerState } from "./wrangler-state.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
 /** The origins of pages from a development server. A deployed Worker allows the origins in its configuration. */
@@ -32,6 +33,11 @@ async function start(options: readonly string[]): Promise<number> {
   // Wrangler would find out too, but only after this script had taken the other server for its own.
   if (await isTaken(Number(port))) {
     console.error(`Port ${port} is used by another server: choose a free port with --port`);
+    return 1;
+  }
+  const problem = takeWranglerState(options);
+  if (problem !== undefined) {
+    console.error(`The server did not start: ${problem}`);
     return 1;
   }
   const server = serve(port, options);

@@ -28,17 +28,8 @@ export type TakenFolder =
  * passed. Two servers on one folder would both assign offsets to the same channels.
  */
 export function takeStateFolder(folder: string): TakenFolder {
-  const problem = writingProblem(folder);
+  const problem = lockFolder(folder, "--state");
   if (problem !== undefined) return { outcome: "refused", problem };
-  try {
-    // The operating system holds this lock, and releases it however this process ends. A lock file would remain after a
-    // crash.
-    lock = new DatabaseSync(join(folder, "lock"));
-    lock.exec("BEGIN EXCLUSIVE");
-  } catch {
-    const taken = `another server uses the state folder ${folder}: choose another folder with --state`;
-    return { outcome: "refused", problem: taken };
-  }
   const pipe = join(folder, "alive");
   if (!madePipe(pipe))
     return { outcome: "refused", problem: `can't create a named pipe in ${folder}` };
@@ -48,6 +39,26 @@ export function takeStateFolder(folder: string): TakenFolder {
   }
   const { O_RDONLY, O_NONBLOCK } = constants;
   return { outcome: "taken", descriptor: openSync(pipe, O_RDONLY | O_NONBLOCK) };
+}
+
+/**
+ * Locks a folder for as long as this process lives.
+ *
+ * @param option the option by which the operator can choose another folder
+ * @returns the problem; undefined if there is none
+ */
+export function lockFolder(folder: string, option: string): string | undefined {
+  const problem = writingProblem(folder);
+  if (problem !== undefined) return problem;
+  try {
+    // The operating system holds this lock, and releases it however this process ends. A lock file would remain after a
+    // crash.
+    lock = new DatabaseSync(join(folder, "lock"));
+    lock.exec("BEGIN EXCLUSIVE");
+    return undefined;
+  } catch {
+    return `another server uses the state folder ${folder}: choose another folder with ${option}`;
+  }
 }
 
 /**

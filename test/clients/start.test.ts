@@ -53,7 +53,8 @@ describe("npm start", () => {
     ["a JWKS", { jwks_public_endpoint: "https://keys.example.com/jwks" }],
     ["an issuer", { issuer: "house" }],
   ])("[W1] prints no token that it would refuse, as with %s", async (_, token) => {
-    const other = await StartedServer.start(await freePort(), folder, variable({ token }));
+    const options = variable({ token });
+    const other = await StartedServer.start(await freePort(), `${folder}/other`, options);
     expect(other.welcome.token).toBe("");
     await other.stop();
   });
@@ -63,7 +64,7 @@ describe("npm start", () => {
       token: { user_id_claim: "https://a.b/id" },
       disallow_anonymous_connection_tokens: true,
     });
-    const other = await StartedServer.start(await freePort(), folder, options);
+    const other = await StartedServer.start(await freePort(), `${folder}/other`, options);
     const { socketAddress, token } = other.welcome;
     const client = new SdkClient(socketAddress, { token });
     const subscription = await client.subscribed("news");
@@ -120,6 +121,29 @@ describe("npm start", () => {
     expect(printed).not.toContain("Dormouse serves");
   });
 });
+
+describe("a second npm start in the same folder", () => {
+  it("[O1] is refused whatever its port, because both would number the same channels", async () => {
+    const { code, printed } = await startAgain();
+    expect(code).toBe(1);
+    expect(printed).toContain(`another server uses the state folder ${folder}`);
+    expect(printed).not.toContain("Dormouse serves");
+  });
+
+  it("[O1] is refused while only the runtime of the first is left", async () => {
+    await server.killScripts();
+    const { code, printed } = await startAgain();
+    expect(code).toBe(1);
+    expect(printed).toContain(`a server whose parent process was killed still uses ${folder}`);
+    await server.kill();
+    server = await StartedServer.start(port, folder);
+  });
+});
+
+/** Runs a second server on the first one's state, which must be refused. */
+async function startAgain() {
+  return refusedStart(["--port", String(await freePort()), "--persist-to", folder]);
+}
 
 describe("a server that is killed", () => {
   it("[O2] [R2] [H5] has everything it acknowledged when it is started again, and clients of both kinds miss nothing", async () => {

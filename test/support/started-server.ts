@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -21,6 +22,7 @@ export class StartedServer {
   readonly welcome: Welcome;
   readonly backend: TestBackend;
   readonly #process: ChildProcess;
+  readonly #ended: Promise<unknown>;
 
   /**
    * @param folder the objects' state, which the next server finds again
@@ -50,11 +52,21 @@ export class StartedServer {
     this.welcome = welcome;
     this.backend = new TestBackend(welcome.address, welcome.apiKey);
     this.#process = started;
+    this.#ended = once(started, "exit");
   }
 
   /** Ends all its processes at once. */
   kill(): Promise<void> {
     return this.#end("SIGKILL");
+  }
+
+  /** Ends all its processes but the runtime at once, as when somebody kills what is named node. */
+  async killScripts(): Promise<void> {
+    const { pid } = this.#process;
+    for (const { process: one, group, command } of processes()) {
+      if (group === pid && !command.endsWith("workerd")) sendTo(one, "SIGKILL");
+    }
+    await this.#ended;
   }
 
   /** Ends the script as Ctrl-C in a terminal does, and waits until all its processes have ended. */
@@ -64,9 +76,9 @@ export class StartedServer {
 
   async #end(signal: NodeJS.Signals): Promise<void> {
     const { pid } = this.#process;
-    if (pid === undefined || !sendToGroup(pid, signal)) return;
+    if (pid === undefined || !sendTo(-pid, signal)) return;
     // The script may end before the runtime that it started.
-    while (sendToGroup(pid, 0)) await pause(20);
+    while (sendTo(-pid, 0)) await pause(20);
   }
 }
 
@@ -81,7 +93,7 @@ export async function refusedStart(
   const take = (chunk: Buffer) => {
     printed += chunk.toString();
     if (parseWelcome(printed) === undefined || started.pid === undefined) return;
-    sendToGroup(started.pid, "SIGKILL");
+    sendTo(-started.pid, "SIGKILL");
   };
   started.stdout?.on("data", take);
   started.stderr?.on("data", take);
@@ -101,14 +113,32 @@ function runStart(options: readonly string[]): ChildProcess {
   });
 }
 
-/** @returns whether the group had a process */
-function sendToGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+/**
+ * @param target a process, or a process group as a negative number
+ * @returns whether there was a process
+ */
+function sendTo(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-group, signal);
+    process.kill(target, signal);
     return true;
   } catch {
-    return false; // The only error is that the group has no process left.
+    return false; // The only error is that there is no such process.
   }
+}
+
+interface RunningProcess {
+  readonly process: number;
+  readonly group: number;
+  readonly command: string;
+}
+
+function processes(): readonly RunningProcess[] {
+  const list = execFileSync("ps", ["-A", "-o", "pid=,pgid=,comm="], { encoding: "utf8" });
+  return list.split("\n").flatMap((line) => {
+    const [, one, group, command] = /^ *(\d+) +(\d+) +(.+?) *$/.exec(line) ?? [];
+    if (command === undefined) return [];
+    return [{ process: Number(one), group: Number(group), command }];
+  });
 }
 
 function parseWelcome(printed: string): Welcome | undefined {
