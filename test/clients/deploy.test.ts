@@ -1,16 +1,33 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WorkerFolder } from "../support/worker-folder.ts";
 
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const misspelt = JSON.stringify({ client: { ping_intervall: "4s" } });
+
+/** Two environments: one with a mistake, and one that has all the objects. Bindings aren't inherited. */
+const environments = `
+[env.staging.vars.config.client]
+ping_intervall = "4s"
+
+${environmentBlock("complete")}
+`;
+
+/** The block of `docs/configuration.md` for an environment, with another name. */
+function environmentBlock(name: string): string {
+  const page = readFileSync(join(root, "docs", "configuration.md"), "utf8");
+  const [, block = ""] = /```toml\n(\[env\.staging\].*?)```/s.exec(page) ?? [];
+  return block.replaceAll("env.staging", `env.${name}`);
+}
 
 let worker: WorkerFolder;
 
 beforeAll(() => {
-  worker = new WorkerFolder('[env.staging.vars.config.client]\nping_intervall = "4s"', {});
+  worker = new WorkerFolder(environments, {});
 });
 afterAll(() => worker.remove());
 
@@ -46,11 +63,25 @@ describe("npm run deploy", () => {
     expect(code).toBe(1);
   });
 
+  it("[A8] refuses an environment without its objects, and names the bindings", async () => {
+    const { code, printed } = await deploy(["-c", worker.configFile, "--env", "staging"]);
+    expect(printed).toContain("binding CHANNELS to the class ChannelObject is missing");
+    expect(printed).toContain("binding GATEWAYS to the class GatewayObject is missing");
+    expect(printed).not.toContain("--dry-run: exiting now");
+    expect(code).toBe(1);
+  });
+
+  it("[A8] deploys an environment with the block that docs/configuration.md shows", async () => {
+    const { code, printed } = await deploy(["-c", worker.configFile, "--env", "complete"]);
+    for (const bound of [/env\.CHANNELS .*Durable/, /env\.GATEWAYS .*Durable/, /env\.ASSETS/])
+      expect(printed).toMatch(bound);
+    expect(printed).toContain("--dry-run: exiting now");
+    expect(code).toBe(0);
+  });
+
   it("[A8] exits as wrangler does", async () => {
     const { code, printed } = await deploy(["-c", worker.configFile, "--no-such-option"]);
     expect(printed).toContain("Unknown argument");
     expect(code).not.toBe(0);
   });
 });
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");

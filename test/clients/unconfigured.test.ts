@@ -1,8 +1,13 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../support/endpoint.ts";
+import { freePort } from "../support/listen.ts";
 import { handshake } from "../support/raw-socket.ts";
 import { TestServer } from "../support/test-server.ts";
 import { testSecrets } from "../support/test-tokens.ts";
+import { WorkerFolder } from "../support/worker-folder.ts";
+import { productionBundle } from "../../tools/production-bundle.ts";
+import { Workerd } from "../../tools/workerd.ts";
 
 const paths = [
   "/",
@@ -59,4 +64,32 @@ describe.each([
       expect(text).not.toContain(testSecrets.TOKEN_HMAC_SECRET_KEY);
     },
   );
+});
+
+describe("a Worker that was deployed without its objects", () => {
+  let worker: WorkerFolder;
+  let workerd: Workerd;
+  let address: string;
+
+  beforeAll(async () => {
+    worker = new WorkerFolder("[env.staging]", {});
+    const options = ["--config", worker.configFile, "--env", "staging"];
+    const modules = { "edge.js": productionBundle(undefined, options) };
+    const setup = { modules, classNames: {}, variables: {}, secrets: testSecrets };
+    const port = await freePort();
+    workerd = await Workerd.start(setup, join(worker.path, "state"), port);
+    address = `http://127.0.0.1:${port}`;
+  });
+  afterAll(async () => {
+    await workerd.kill();
+    worker.remove();
+  });
+
+  it.each(paths)("[A8] answers %s with 503 and names the bindings", async (path) => {
+    const response = await fetch(`${address}${path}`);
+    expect(response.status).toBe(503);
+    const [channels, gateways] = (await response.text()).split("\n");
+    expect(channels).toContain("binding CHANNELS to the class ChannelObject is missing");
+    expect(gateways).toContain("binding GATEWAYS to the class GatewayObject is missing");
+  });
 });

@@ -4,6 +4,7 @@
  */
 import type { MiddlewareHandler, Context } from "hono";
 import type { JsonText } from "../../src/protocol/json/text.ts";
+import { missingBindings } from "../../src/contract/bindings.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import {
@@ -26,12 +27,15 @@ export interface AppEnv {
 }
 
 /**
- * Runs before everything else (rule A8). A Worker that lacks a setting answers every request with its problems, so that
- * the operator learns of them at the first request.
+ * Runs before everything else (rule A8). A Worker that lacks a setting or its objects answers every request with its
+ * problems, so that the operator learns of them at the first request.
  */
 export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const unbound = missingBindings((name) => name in context.env);
   const configuration = configurationOf(context.env);
-  if (configuration.outcome === "unconfigured") return respondUnconfigured(configuration.problems);
+  if (configuration.outcome === "unconfigured")
+    return respondUnconfigured([...unbound, ...configuration.problems]);
+  if (unbound.length > 0) return respondUnconfigured(unbound);
   context.set("configured", configuration);
   return next();
 };

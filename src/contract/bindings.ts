@@ -1,0 +1,22 @@
+/**
+ * The problems of bindings of objects that aren't there, or that have another class (rule A8). Wrangler deploys a
+ * Worker without them, because an environment of wrangler.toml doesn't inherit bindings.
+ *
+ * @param isBound whether a name is bound to objects of a class
+ * @returns a sentence for each; none if the Worker has all of its objects
+ */
+export function missingBindings(
+  isBound: (name: string, className: string) => boolean,
+): readonly string[] {
+  return objectBindings
+    .filter(({ name, className }) => !isBound(name, className))
+    .map(
+      ({ name, className }) =>
+        `binding ${name} to the class ${className} is missing: add it to the environment in wrangler.toml, which inherits none`,
+    );
+}
+
+const objectBindings = [
+  { name: "CHANNELS", className: "ChannelObject" },
+  { name: "GATEWAYS", className: "GatewayObject" },
+];
