@@ -360,6 +360,12 @@ export const limits = {
    */
   tokenBytesMax: 16_384,
   /**
+   * Characters of a secret. A token shows whether a guess of its secret is right, at millions of guesses a second. 16
+   * random letters and digits can't be found in that way, and every usual generator makes more. A Worker with a shorter
+   * secret isn't configured (rule A10).
+   */
+  secretCharactersMin: 16,
+  /**
    * Bits of an RSA key that verifies tokens. Shorter keys can be broken, and RFC 7518 section 3.3 forbids them. A
    * shorter key isn't used, and its tokens are answered as if the key couldn't be fetched (rule A9).
    */

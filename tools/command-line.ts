@@ -12,12 +12,21 @@ export interface Target {
 export function targetOf(options: readonly string[]): Target {
   const file = optionValue(options, "--config", "-c");
   const environment = optionValue(options, "--env", "-e");
-  const config = listValues(options, "--var").findLast((value) => value.startsWith("config:"));
+  const { config } = variablesOf(options);
   return {
     ...(file !== undefined && { file }),
     ...(environment !== undefined && { environment }),
-    ...(config !== undefined && { config: config.slice("config:".length) }),
+    ...(config !== undefined && { config }),
   };
+}
+
+/** The Worker's variables that a wrangler command line sets, `--var NAME:value`, as texts by their names. */
+export function variablesOf(options: readonly string[]): Readonly<NodeJS.Dict<string>> {
+  const pairs = listValues(options, "--var").flatMap((option) => {
+    const colon = option.indexOf(":");
+    return colon < 0 ? [] : [[option.slice(0, colon), option.slice(colon + 1)] as const];
+  });
+  return Object.fromEntries(pairs);
 }
 
 /**

@@ -1,27 +1,41 @@
 import type { Config } from "../src/config/config.ts";
 import { parseConfig } from "../src/config/parse-config.ts";
 import { missingBindings } from "../src/contract/bindings.ts";
-import { targetOf } from "./command-line.ts";
+import { targetOf, variablesOf } from "./command-line.ts";
 import { wranglerConfigOf } from "./wrangler-config.ts";
 
 /**
  * Checks the configuration of a Worker before the Worker gets it, and prints its problems.
  *
  * @param options wrangler's command line
+ * @param use what the Worker is for; a deployed one may have no variable of `npm start`
  * @returns the parsed configuration; undefined if it is invalid
  */
-export function checkConfiguration(options: readonly string[]): Config | undefined {
+export function checkConfiguration(
+  options: readonly string[],
+  use: "development" | "deployment",
+): Config | undefined {
   const target = targetOf(options);
   const wranglerConfig = wranglerConfigOf(target);
   const parsed = parseConfig(target.config ?? wranglerConfig.vars["config"]);
   const problems = [
     ...unboundObjects(wranglerConfig),
+    ...(use === "deployment"
+      ? developmentVariables({ ...wranglerConfig.vars, ...variablesOf(options) })
+      : []),
     ...(parsed.outcome === "bad" ? parsed.problems : []),
   ];
   if (parsed.outcome === "config" && problems.length === 0) return parsed.config;
   const lines = problems.map((problem) => `  ${problem}`).join("\n");
   console.error(`The configuration is invalid:\n${lines}`);
   return undefined;
+}
+
+/** Problems of the variables by which `npm start` tells the Worker that it serves this machine alone (rule A10). */
+function developmentVariables(variables: object): readonly string[] {
+  return ["DEVELOPMENT", "DEVELOPMENT_ORIGINS"]
+    .filter((name) => name in variables)
+    .map((name) => `variable ${name} is for npm start only`);
 }
 
 function unboundObjects(wranglerConfig: ReturnType<typeof wranglerConfigOf>): readonly string[] {

@@ -4,11 +4,22 @@
  * is the one that is deployed.
  */
 import { spawnSync } from "node:child_process";
+import { secretProblems } from "../src/access/secrets.ts";
+import { targetOf } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
+import { deployedSecrets } from "./secrets.ts";
+import { wranglerConfigOf } from "./wrangler-config.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
 function deploy(options: readonly string[]): number {
-  if (checkConfiguration(options) === undefined) return 1;
+  if (checkConfiguration(options, "deployment") === undefined) return 1;
+  // Secrets that were uploaded before can't be read. The Worker itself refuses those (rule A10).
+  const { vars } = wranglerConfigOf(targetOf(options));
+  const problems = secretProblems(deployedSecrets(options, vars), false);
+  if (problems.length > 0) {
+    console.error(`Nothing was deployed:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    return 1;
+  }
   const { status } = spawnSync(process.execPath, [wranglerScript, "deploy", ...options], {
     cwd: root,
     stdio: "inherit",

@@ -1,13 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import type { Target } from "./command-line.ts";
-import { configurationFile } from "./wrangler-config.ts";
+import { type Secrets, secretNames } from "../src/access/secrets.ts";
+import { parseConfigDocument } from "../src/config/parse-config.ts";
+import { optionValue, type Target, variablesOf } from "./command-line.ts";
+import { configurationFile, type wranglerConfigOf } from "./wrangler-config.ts";
 import { root } from "./wrangler.ts";
 
 /** Secrets by their names, and where they were found. */
 export interface ServedSecrets {
-  readonly secrets: Readonly<Record<string, string>>;
+  readonly secrets: Secrets;
   readonly source: string;
 }
 
@@ -31,27 +33,40 @@ export function secretsFileOf(target: Target): string {
   return environment !== "" && existsSync(own) ? own : file;
 }
 
-/** The names of the secrets that have a public value, namely one from the example in the repository. */
-export function publicSecrets(secrets: Readonly<Record<string, string>>): readonly string[] {
-  const example = parseEnv(readFileSync(join(root, ".dev.vars.example"), "utf8"));
-  const values = new Set(Object.values(example));
-  return Object.keys(secrets).filter((name) => values.has(secrets[name]));
+/** The secrets that `wrangler deploy` would upload: from `--secrets-file`, from `--var`, or plain variables. */
+export function deployedSecrets(
+  options: readonly string[],
+  variables: ReturnType<typeof wranglerConfigOf>["vars"],
+): Secrets {
+  const file = optionValue(options, "--secrets-file", "--secretsFile");
+  const texts = Object.entries(variables).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, value] as const] : [],
+  );
+  return secretsIn({
+    ...Object.fromEntries(texts),
+    ...variablesOf(options),
+    ...(file !== undefined && secretsOfFile(resolve(root, file))),
+  });
 }
 
-function secretsIn(source: Readonly<NodeJS.Dict<string>>): Record<string, string> {
-  const secrets: Record<string, string> = {};
+/** Reads a file as wrangler does: JSON if it can be read as that, or else lines such as `NAME="value"`. */
+function secretsOfFile(file: string): Readonly<NodeJS.Dict<string>> {
+  // Wrangler says what is wrong with a file that it can't find.
+  if (!existsSync(file)) return {};
+  const text = readFileSync(file, "utf8");
+  const parsed = parseConfigDocument(text);
+  if (parsed.outcome === "bad") return parseEnv(text);
+  const texts = Object.entries(parsed.document).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries(texts);
+}
+
+function secretsIn(source: Readonly<NodeJS.Dict<string>>): Secrets {
+  const secrets: { -readonly [Name in keyof Secrets]: Secrets[Name] } = {};
   for (const name of secretNames) {
     const value = source[name] ?? "";
     if (value !== "") secrets[name] = value;
   }
   return secrets;
 }
-
-/** As docs/configuration.md lists them. */
-const secretNames = [
-  "API_KEY",
-  "TOKEN_HMAC_SECRET_KEY",
-  "TOKEN_HMAC_PREVIOUS_SECRET_KEY",
-  "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
-  "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY",
-];

@@ -4,11 +4,12 @@
  */
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
+import { secretProblems } from "../src/access/secrets.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { productionBundle } from "./production-bundle.ts";
 import { parseServeOptions, type ServeOptions } from "./serve-options.ts";
-import { publicSecrets, type ServedSecrets, servedSecrets } from "./secrets.ts";
+import { type ServedSecrets, servedSecrets } from "./secrets.ts";
 import { noteProcess, takeStateFolder } from "./state-folder.ts";
 import { bracketed } from "./workerd-config.ts";
 import { type Ending, Workerd, type WorkerdSetup } from "./workerd.ts";
@@ -21,12 +22,11 @@ async function serve(args: readonly string[]): Promise<number> {
   const parsed = parseServeOptions(args);
   if (parsed.outcome === "bad") return refuse(parsed.problem);
   const { options } = parsed;
-  if (checkConfiguration(args) === undefined) return 1;
+  if (checkConfiguration(args, "deployment") === undefined) return 1;
   const given = servedSecrets(options.target);
   const setup = setupOf(options, given.secrets);
-  const known = publicSecrets({ ...setup.variables, ...given.secrets });
-  if (known.length > 0)
-    return refuse(`secret ${known.join(", ")} has the value in .dev.vars.example, which is public`);
+  const weak = secretProblems({ ...setup.variables, ...given.secrets }, false);
+  if (weak.length > 0) return refuse(weak.join("\n"));
   const problem = await listeningProblem(options.host, options.port);
   if (problem !== undefined) return refuse(problem);
   const folder = takeStateFolder(options.state);

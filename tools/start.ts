@@ -26,7 +26,7 @@ const developmentOrigins = [
 ];
 
 async function start(options: readonly string[]): Promise<number> {
-  const config = checkConfiguration(options);
+  const config = checkConfiguration(options, "development");
   if (config === undefined) return 1;
   const secrets = secretsFile(options);
   const port = optionValue(options, "--port") ?? "8787";
@@ -101,12 +101,20 @@ async function isTaken(port: number): Promise<boolean> {
 function serve(port: string, options: readonly string[]): ChildProcess {
   const fixed = ["dev", "--port", port, "--show-interactive-dev-session=false"];
   const origins = ["--var", `DEVELOPMENT_ORIGINS:${developmentOrigins.join(",")}`];
+  const development = ["--var", "DEVELOPMENT:true"];
   // The local runtime isn't told when a page is closed. Without probes, the page's client would stay present for a
   // while.
   const probes = ["--var", `STREAM_PROBE_MS:${streamProbeMs}`];
   return spawn(
     process.execPath,
-    [wranglerScript, ...fixed, ...origins, ...probes, ...withoutOption(options, "--port")],
+    [
+      wranglerScript,
+      ...fixed,
+      ...development,
+      ...origins,
+      ...probes,
+      ...withoutOption(options, "--port"),
+    ],
     {
       cwd: root,
       stdio: "inherit",

@@ -63,6 +63,25 @@ describe("npm run deploy", () => {
     expect(code).toBe(1);
   });
 
+  it("[A10] refuses the secrets of the example, in a file or on the command line, without repeating them", async () => {
+    const example = join(root, ".dev.vars.example");
+    const file = await deploy(["-c", worker.configFile, "--secrets-file", example]);
+    const [, key = ""] = /^API_KEY="(.+)"$/m.exec(readFileSync(example, "utf8")) ?? [];
+    const line = await deploy(["-c", worker.configFile, "--var", `API_KEY:${key}`]);
+    for (const { code, printed } of [file, line]) {
+      expect(printed).toContain("secret API_KEY has the value in .dev.vars.example");
+      expect(printed).not.toContain(key);
+      expect(printed).not.toContain("--dry-run: exiting now");
+      expect(code).toBe(1);
+    }
+  });
+
+  it("[A10] refuses a variable by which npm start serves with such secrets", async () => {
+    const { code, printed } = await deploy(["-c", worker.configFile, "--var", "DEVELOPMENT:true"]);
+    expect(printed).toContain("variable DEVELOPMENT is for npm start only");
+    expect(code).toBe(1);
+  });
+
   it("[A8] refuses an environment without its objects, and names the bindings", async () => {
     const { code, printed } = await deploy(["-c", worker.configFile, "--env", "staging"]);
     expect(printed).toContain("binding CHANNELS to the class ChannelObject is missing");

@@ -78,13 +78,26 @@ describe.concurrent("what npm run serve refuses", () => {
     expect(printed).not.toContain("Dormouse serves");
   });
 
-  it("the secrets of the example, without repeating them", async () => {
+  it("[A10] the secrets of the example, without repeating them", async () => {
     const example = parseEnv(readFileSync(join(root, ".dev.vars.example"), "utf8"));
     const secrets = { ...testSecrets, API_KEY: example["API_KEY"] ?? "" };
     const { code, printed } = await refusedFresh([], secrets);
     expect(code).toBe(1);
     expect(printed).toContain("secret API_KEY has the value in .dev.vars.example");
     expect(printed).not.toContain(secrets.API_KEY);
+  });
+
+  it.each([
+    ["one letter", "x", "secret API_KEY has fewer than 16 characters"],
+    [
+      "a line break at its end",
+      `${testSecrets.API_KEY}\n`,
+      "secret API_KEY ends with a line break",
+    ],
+  ])("[A10] a secret of %s", async (_, value, problem) => {
+    const { code, printed } = await refusedFresh([], { ...testSecrets, API_KEY: value });
+    expect(code).toBe(1);
+    expect(printed).toContain(problem);
   });
 
   it("an option that it doesn't know", async () => {

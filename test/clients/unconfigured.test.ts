@@ -32,6 +32,16 @@ describe.each([
     named: ["API_KEY"],
   },
   {
+    lack: "the secrets of the example",
+    options: {
+      secrets: {
+        API_KEY: "development-api-key",
+        TOKEN_HMAC_SECRET_KEY: "development-token-hmac-secret-key",
+      },
+    },
+    named: ["API_KEY has the value in", "TOKEN_HMAC_SECRET_KEY has the value in"],
+  },
+  {
     lack: "a configuration with a misspelt key",
     options: { config: { client: { ping_intervall: "4s" } } },
     named: ["client.ping_intervall"],

@@ -81,6 +81,6 @@ export const testConfig = {
 
 /** The secrets of the Worker under test; of no use anywhere else. */
 export const testSecrets = {
-  API_KEY: "test-api-key",
+  API_KEY: "api-key-of-worker-tests",
   TOKEN_HMAC_SECRET_KEY: "test-token-hmac-secret-key-of-enough-length",
 };

@@ -1,3 +1,4 @@
+import { secretProblems, type Secrets } from "../../src/access/secrets.ts";
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import type { TokenSecrets } from "./static-keys.ts";
@@ -13,7 +14,7 @@ export type Configuration = Configured | Unconfigured;
 export interface Configured {
   readonly outcome: "configured";
   readonly config: Config;
-  readonly secrets: Secrets;
+  readonly secrets: { readonly apiKey: string };
   /** Created once with the configuration, because it caches keys. */
   readonly verifier: TokenVerifier;
 }
@@ -23,23 +24,12 @@ interface Unconfigured {
   readonly problems: readonly string[];
 }
 
-interface Secrets {
-  readonly apiKey: string;
-}
-
 /** The part of the environment that configures the Worker; the edge and the objects have the same one. */
-export interface Settings {
-  /** Secret: the key of the HTTP API. */
-  readonly API_KEY?: string;
-  /** Secret: the HMAC key of connection and subscription tokens; not needed with public keys. */
-  readonly TOKEN_HMAC_SECRET_KEY?: string;
-  /** Secret: the previous HMAC key, accepted as long as the configuration says. */
-  readonly TOKEN_HMAC_PREVIOUS_SECRET_KEY?: string;
-  /** Secrets: the same two for subscription tokens, if `client.subscription_token` is enabled. */
-  readonly SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY?: string;
-  readonly SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY?: string;
+export interface Settings extends Secrets {
   /** The configuration, as TOML under `[vars.config]` or as JSON text. */
   readonly config?: string | { readonly [section: string]: ConfigVariable };
+  /** "true" under `npm start`, which alone sets it: the server is for development, on this machine. */
+  readonly DEVELOPMENT?: string;
   /** Allowed origins in addition to the configured ones, separated by commas; for development only. */
   readonly DEVELOPMENT_ORIGINS?: string;
   /**
@@ -73,6 +63,7 @@ function readConfiguration(env: Settings): Configuration {
   const parsed = parseConfig(env.config);
   const client = parsed.outcome === "config" ? parsed.config.client : undefined;
   const problems = [
+    ...secretProblems(env, isDevelopment(env)),
     ...missingSecret("API_KEY", apiKey),
     ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, client?.token),
     ...(client === undefined ? [] : subscriptionTokenProblems(secrets.subscriptionToken, client)),
@@ -85,6 +76,10 @@ function readConfiguration(env: Settings): Configuration {
     secrets: { apiKey },
     verifier: new TokenVerifier(parsed.config.client, secrets),
   };
+}
+
+function isDevelopment({ DEVELOPMENT }: Settings): boolean {
+  return DEVELOPMENT === "true";
 }
 
 function verifierSecrets(env: Settings): VerifierSecrets {

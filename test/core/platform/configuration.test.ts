@@ -3,7 +3,8 @@ import { describe, expect, it, vi } from "vitest";
 import { configurationOf, type Settings } from "../../../workers/platform/configuration.ts";
 import { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
 
-const secrets = { API_KEY: "key", TOKEN_HMAC_SECRET_KEY: "hmac" };
+const apiKey = "the-api-key-of-the-test";
+const secrets = { API_KEY: apiKey, TOKEN_HMAC_SECRET_KEY: "the-hmac-secret-of-the-test" };
 
 describe("the configuration of an environment", () => {
   it("[A8] has the secrets and the parsed settings", () => {
@@ -14,7 +15,7 @@ describe("the configuration of an environment", () => {
     expect(configuration).toMatchObject({
       outcome: "configured",
       config: { httpApi: { errorMode: "transport" } },
-      secrets: { apiKey: "key" },
+      secrets: { apiKey },
       verifier: expect.any(TokenVerifier),
     });
   });
@@ -28,12 +29,22 @@ describe("the configuration of an environment", () => {
   it("[A8] names everything that is missing or wrong, at once", () => {
     const configuration = configurationOf({ API_KEY: "", config: { clientt: {} } });
     if (configuration.outcome === "configured") throw new Error("unexpectedly configured");
-    const [apiKey, hmac, ...others] = configuration.problems;
-    expect(apiKey).toBe(`secret API_KEY is missing: set it with "wrangler secret put API_KEY"`);
+    const [key, hmac, ...others] = configuration.problems;
+    expect(key).toBe(`secret API_KEY is missing: set it with "wrangler secret put API_KEY"`);
     expect(hmac).toBe(
       `secret TOKEN_HMAC_SECRET_KEY is missing: set it with "wrangler secret put TOKEN_HMAC_SECRET_KEY"`,
     );
     expect(others.join()).toContain("clientt");
+  });
+
+  it("[A10] is none with secrets that everybody knows, except in development", () => {
+    const env = { ...secrets, API_KEY: "development-api-key" };
+    expect(configurationOf(env)).toStrictEqual({
+      outcome: "unconfigured",
+      problems: ["secret API_KEY has the value in .dev.vars.example, which is public"],
+    });
+    expect(configurationOf({ ...env, DEVELOPMENT: "false" }).outcome).toBe("unconfigured");
+    expect(configurationOf({ ...env, DEVELOPMENT: "true" }).outcome).toBe("configured");
   });
 
   it("[A6] adds the origins of development to the configured ones", () => {
@@ -55,16 +66,16 @@ describe("the configuration of an environment", () => {
   const pem = publicKey.export({ type: "spki", format: "pem" });
   const eddsa = { eddsa_public_key: pem };
   const jwks = { jwks_public_endpoint: "https://example.com/keys" };
-  const previous = { TOKEN_HMAC_PREVIOUS_SECRET_KEY: "previous" };
+  const previous = { TOKEN_HMAC_PREVIOUS_SECRET_KEY: "the-previous-secret" };
   const both = {
     ...secrets,
-    SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY: "hmac",
+    SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY: "the-secret-of-subscriptions",
     config: { client: { subscription_token: { enabled: true } } },
   };
 
   it.each<[string, Settings]>([
-    ["a public key", { API_KEY: "key", config: { client: { token: eddsa } } }],
-    ["a JWKS", { API_KEY: "key", config: { client: { token: jwks } } }],
+    ["a public key", { API_KEY: apiKey, config: { client: { token: eddsa } } }],
+    ["a JWKS", { API_KEY: apiKey, config: { client: { token: jwks } } }],
     ["secrets for both kinds of token", both],
     [
       "a secret, and a JWKS for subscription tokens",
@@ -75,12 +86,12 @@ describe("the configuration of an environment", () => {
   });
 
   it.each<[string, string, Settings]>([
-    ["TOKEN_HMAC_SECRET_KEY", "nothing", { API_KEY: "key" }],
-    ["TOKEN_HMAC_SECRET_KEY", "the previous secret alone", { API_KEY: "key", ...previous }],
+    ["TOKEN_HMAC_SECRET_KEY", "nothing", { API_KEY: apiKey }],
+    ["TOKEN_HMAC_SECRET_KEY", "the previous secret alone", { API_KEY: apiKey, ...previous }],
     [
       "TOKEN_HMAC_SECRET_KEY",
       "a public key for subscription tokens alone",
-      { API_KEY: "key", config: { client: { subscription_token: { enabled: true, ...eddsa } } } },
+      { API_KEY: apiKey, config: { client: { subscription_token: { enabled: true, ...eddsa } } } },
     ],
     [
       "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
@@ -101,7 +112,11 @@ describe("the configuration of an environment", () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     try {
       for (const config of [{}, { client: { subscription_token: { enabled: false } } }]) {
-        const configuration = configurationOf({ ...secrets, [name]: "hunter2", config });
+        const configuration = configurationOf({
+          ...secrets,
+          [name]: "hunter2-hunter2-hunter2",
+          config,
+        });
         expect(configuration.outcome).toBe("configured");
       }
       const warning =
@@ -113,7 +128,7 @@ describe("the configuration of an environment", () => {
   });
 
   it("[A8] takes both secrets for subscription tokens where they count", () => {
-    const more = { SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY: "previous" };
+    const more = { SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY: "the-previous-secret" };
     expect(configurationOf({ ...both, ...more }).outcome).toBe("configured");
   });
 });

@@ -1,5 +1,7 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { publicSecrets, servedSecrets } from "../../../tools/secrets.ts";
+import { deployedSecrets, servedSecrets } from "../../../tools/secrets.ts";
 import { WorkerFolder } from "../../support/worker-folder.ts";
 
 let worker: WorkerFolder;
@@ -26,10 +28,28 @@ describe("the secrets of npm run serve", () => {
     expect(secrets).toEqual({ API_KEY: "of-the-environment" });
     expect(source).toBe("the environment");
   });
+});
 
-  it("are named, where everybody knows them, under whatever name they are used", () => {
-    const secrets = { API_KEY: "development-token-hmac-secret-key", TOKEN_HMAC_SECRET_KEY: "own" };
-    expect(publicSecrets(secrets)).toEqual(["API_KEY"]);
-    expect(publicSecrets({ API_KEY: "own" })).toEqual([]);
+describe("the secrets of npm run deploy", () => {
+  const vars = { API_KEY: "of-the-variables", TOKEN_HMAC_SECRET_KEY: "plain", config: {} };
+
+  it("[A10] are those among the variables, then the command line's, then the file's", () => {
+    expect(deployedSecrets([], vars)).toEqual({
+      API_KEY: "of-the-variables",
+      TOKEN_HMAC_SECRET_KEY: "plain",
+    });
+    const command = ["--var", "API_KEY:of:the-line", "OTHER:1"];
+    expect(deployedSecrets(command, {})).toEqual({ API_KEY: "of:the-line" });
+    const file = join(worker.path, ".dev.vars");
+    expect(deployedSecrets([...command, "--secrets-file", file], vars)).toEqual({
+      API_KEY: "of-the-file",
+      TOKEN_HMAC_SECRET_KEY: "file-too",
+    });
+  });
+
+  it("[A10] may be in a file of JSON", () => {
+    const file = join(worker.path, "secrets.json");
+    writeFileSync(file, JSON.stringify({ API_KEY: "json", OTHER: 1 }));
+    expect(deployedSecrets([`--secrets-file=${file}`], {})).toEqual({ API_KEY: "json" });
   });
 });

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { describe, expect, it } from "vitest";
+import { secretProblems, type Secrets } from "../../../src/access/secrets.ts";
+
+const good = "a-long-enough-secret";
+const previous = "the-secret-before-this-one";
+
+/** The problems of secrets on a deployed Worker. */
+function problems(secrets: Secrets): readonly string[] {
+  return secretProblems(secrets, false);
+}
+
+describe("secrets", () => {
+  it.each([
+    [" ", "consists of white space"],
+    ["\n", "consists of white space"],
+    [`${good}\n`, "ends with a line break"],
+    [`${good}\r\n`, "ends with a line break"],
+    [`${good} `, "begins or ends with white space"],
+    [`\t${good}`, "begins or ends with white space"],
+    ["development-api-key ", "begins or ends with white space"],
+    ["x", "has fewer than 16 characters"],
+    ["fifteen-letters", "has fewer than 16 characters"],
+    ["x".repeat(64), "repeats one character"],
+  ])("[A10] of the value %j aren't good enough: it %s", (value, problem) => {
+    for (const name of ["API_KEY", "TOKEN_HMAC_PREVIOUS_SECRET_KEY"])
+      expect(problems({ [name]: value })).toStrictEqual([`secret ${name} ${problem}`]);
+  });
+
+  const example = parseEnv(readFileSync(".dev.vars.example", "utf8"));
+  it.each(Object.values(example))("[A10] of the example are public: %s", (value = "") => {
+    expect(problems({ SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY: value })).toStrictEqual([
+      "secret SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY has the value in .dev.vars.example, which is public",
+    ]);
+  });
+
+  it.each([
+    ["TOKEN_HMAC_SECRET_KEY", "API_KEY"],
+    ["TOKEN_HMAC_PREVIOUS_SECRET_KEY", "API_KEY"],
+    ["SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY", "API_KEY"],
+    ["SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY", "API_KEY"],
+    ["SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY", "TOKEN_HMAC_SECRET_KEY"],
+  ])("[A10] for different uses differ: %s isn't %s", (second, first) => {
+    expect(problems({ [first]: good, [second]: good })).toStrictEqual([
+      `secret ${second} is equal to secret ${first}`,
+    ]);
+  });
+
+  it("[A10] may be equal while they are rotated, or missing", () => {
+    expect(problems({ TOKEN_HMAC_SECRET_KEY: good, TOKEN_HMAC_PREVIOUS_SECRET_KEY: good })).toEqual(
+      [],
+    );
+    const former = { SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY: good };
+    expect(problems({ TOKEN_HMAC_SECRET_KEY: good, ...former })).toEqual([]);
+    expect(problems({ API_KEY: "", TOKEN_HMAC_PREVIOUS_SECRET_KEY: previous })).toEqual([]);
+  });
+
+  it("[A10] of development may be weak, but have no white space around them", () => {
+    const weak = {
+      API_KEY: "x",
+      TOKEN_HMAC_SECRET_KEY: "x",
+      TOKEN_HMAC_PREVIOUS_SECRET_KEY: "x\n",
+    };
+    expect(secretProblems({ ...example, ...weak }, true)).toStrictEqual([
+      "secret TOKEN_HMAC_PREVIOUS_SECRET_KEY ends with a line break",
+    ]);
+  });
+});
