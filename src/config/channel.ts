@@ -114,6 +114,10 @@ function readFeatures(section: Section) {
     autoCacheRecover: readBoolean(section, "auto_cache_recover"),
     allowRecovery: readBoolean(section, "allow_recovery"),
     allowUserLimitedChannels: readBoolean(section, "allow_user_limited_channels"),
+    limitedChannelsForSubscribersOnly: readBoolean(
+      section,
+      "limited_channels_for_subscribers_only",
+    ),
     allowDelta: readTexts(section, "allowed_delta_types", deltaType).length > 0,
     deltaPublish: readBoolean(section, "delta_publish"),
     allowTagsFilter: readBoolean(section, "allow_tags_filter"),

@@ -129,6 +129,11 @@ export interface ChannelOptions {
   readonly allowHistoryForSubscriber: boolean;
   readonly allowHistoryForAnonymous: boolean;
   readonly allowUserLimitedChannels: boolean;
+  /**
+   * Dormouse's own: in private and user-limited channels, what is open to clients is open to subscribers only (rule
+   * A5).
+   */
+  readonly limitedChannelsForSubscribersOnly: boolean;
   /** The pattern that the part of the name after the namespace must match. If absent, the name must be ASCII. */
   readonly channelRegex?: RegExp;
   readonly publicationDataFormat: "" | "json" | "json_object" | "binary";

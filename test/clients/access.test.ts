@@ -7,6 +7,17 @@ import { variants } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { secondsFromNow, signToken } from "../support/test-tokens.ts";
 
+const openToClients = {
+  allow_subscribe_for_client: true,
+  allow_user_limited_channels: true,
+  allow_publish_for_client: true,
+  allow_presence_for_client: true,
+  allow_history_for_client: true,
+  presence: true,
+  history_size: 10,
+  history_ttl: "1m",
+};
+
 const config = {
   channel: {
     without_namespace: { allow_subscribe_for_client: true, allow_user_limited_channels: true },
@@ -19,6 +30,11 @@ const config = {
         presence: true,
         history_size: 10,
         history_ttl: "1m",
+      },
+      {
+        name: "own",
+        ...openToClients,
+        limited_channels_for_subscribers_only: true,
       },
     ],
   },
@@ -102,6 +118,24 @@ describe.each(endpoints)("at the endpoint of a $name", ({ name, address }) => {
     const token = signToken({ sub: "carol", channel });
     await connectAs(channel, "carol").subscribed(channel, { token });
   });
+
+  it.each(["own:talk#alice", "$own:talk"])(
+    "[A5] %s is open to its subscribers alone, where the namespace says so",
+    async (channel) => {
+      const { client: carol } = connectAs(channel, "carol");
+      await expect(carol.publish(channel, "x")).rejects.toMatchObject({ code: 103 });
+      await expect(carol.history(channel, { limit: 1 })).rejects.toMatchObject({ code: 103 });
+      await expect(carol.presence(channel)).rejects.toMatchObject({ code: 103 });
+      await expect(carol.presenceStats(channel)).rejects.toMatchObject({ code: 103 });
+      const token = signToken({ sub: "alice", channel });
+      const alice = await connectAs(channel, "alice").subscribed(channel, { token });
+      await alice.subscription.publish("mine");
+      expect(await alice.publications.next()).toMatchObject({ data: "mine" });
+      const { publications } = await alice.subscription.history({ limit: 10 });
+      expect(publications.map(({ data }) => data)).toEqual(expect.arrayContaining(["mine"]));
+      expect(publications.map(({ data }) => data)).not.toContain("x");
+    },
+  );
 
   it("[A1] a namespace that opens nothing refuses a subscription with 103", async () => {
     expect(await refusal("closed:news", "alice")).toBe(103);

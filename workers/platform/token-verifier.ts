@@ -73,6 +73,7 @@ async function verify<Claims>(
   parse: (payload: string) => Verdict<Claims>,
 ): Promise<Verdict<Claims>> {
   if (token.length > limits.tokenBytesMax) return invalid("the token is too long");
+  if (!tokenShape.test(token)) return invalid("the token is malformed");
   const header = readHeader(token);
   if (header === undefined) return invalid("the token is malformed");
   const algorithm = parseTokenAlgorithm(header.alg);
@@ -92,6 +93,12 @@ async function verify<Claims>(
     throw error;
   }
 }
+
+/**
+ * Three parts in base64url without padding (RFC 7515 section 2). In a signature `jose` also takes padding and white
+ * space, so that one token could be written in many ways.
+ */
+const tokenShape = /^[-\w]+\.[-\w]*\.[-\w]*$/;
 
 /** The header of a token; undefined if the token is malformed. */
 function readHeader(token: string): ProtectedHeaderParameters | undefined {

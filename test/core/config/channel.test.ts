@@ -29,6 +29,7 @@ const everyOption: Required<ChannelOptions> = {
   allowHistoryForSubscriber: true,
   allowHistoryForAnonymous: true,
   allowUserLimitedChannels: true,
+  limitedChannelsForSubscribersOnly: true,
   channelRegex: /^[a-z]+$/u,
   publicationDataFormat: "json",
   allowDelta: true,

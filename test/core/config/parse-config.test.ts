@@ -65,6 +65,7 @@ describe("[A8] parseConfig", () => {
           allowHistoryForSubscriber: false,
           allowHistoryForAnonymous: false,
           allowUserLimitedChannels: false,
+          limitedChannelsForSubscribersOnly: false,
           publicationDataFormat: "",
           allowDelta: false,
           deltaPublish: false,

@@ -152,6 +152,18 @@ function signedAsymmetrically(alg: string): string {
   return `${text}.${signature.toString("base64url")}`;
 }
 
+const padded = `${goodHead}.${part({ ...claims, x: "" })}==`;
+const paddedPayload = `${padded}.${hmac("sha256", secret, padded)}`;
+
+/** A good signature in which plain base64 has other characters than base64url. */
+const plainSignature =
+  Array.from({ length: 100 }, (_, number) => signed({ ...header, number }, claims))
+    .filter((token) => /[-_][^.]*$/.test(token))
+    .map((token) => {
+      const dot = token.lastIndexOf(".");
+      return token.slice(0, dot) + token.slice(dot).replaceAll("-", "+").replaceAll("_", "/");
+    })[0] ?? "";
+
 const bare = `${part({ alg: "none" })}.${part(claims)}`;
 const unencoded = `${part({ alg: "HS256", b64: false, crit: ["b64"] })}.{"sub":"user-4711"}`;
 
@@ -201,6 +213,10 @@ const attacks: readonly (readonly [string, string])[] = [
   ],
   ["half a signature", `${goodHead}.${goodPayload}.${goodSignature.slice(0, 21)}`],
   ["more than a signature", `${good}AAAA`],
+  ["a signature with padding", `${good}=`],
+  ["a payload with padding", paddedPayload],
+  ["a signature with a line break", `${goodHead}.${goodPayload}.\n${goodSignature}`],
+  ["a signature in plain base64", plainSignature],
   ["no signature", `${goodHead}.${goodPayload}.`],
   ["two parts", `${goodHead}.${goodPayload}`],
   ["one part", goodHead],
