@@ -27,12 +27,13 @@ export type ParsedConfig =
  * problem contains the value of a key that may be a secret (rule A7).
  *
  * @param input an object, JSON text of an object, or undefined for all defaults
+ * @param showsValues whether problems quote values, which only the operator may see
  */
-export function parseConfig(input: unknown): ParsedConfig {
+export function parseConfig(input: unknown, showsValues = true): ParsedConfig {
   const parsed = parseConfigDocument(input);
   if (parsed.outcome === "bad") return { outcome: "bad", problems: [parsed.problem] };
   const problems: string[] = [];
-  const root = new Section("", parsed.document, problems);
+  const root = new Section("", parsed.document, { problems, showsValues });
   const channelSection = root.section("channel");
   const config: Config = {
     client: readClientSection(root.section("client")),

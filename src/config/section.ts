@@ -6,6 +6,13 @@ import {
 } from "../protocol/wire-value.ts";
 import { isOff, type UnsupportedKeys } from "./unsupported.ts";
 
+/** Where the problems of a configuration are collected. */
+export interface ProblemReport {
+  readonly problems: string[];
+  /** Whether the problems quote values, such as an origin or a pattern, and the names of namespaces. */
+  readonly showsValues: boolean;
+}
+
 /**
  * One object of the configuration while it is read. A section knows its path, which of its keys were read, and which
  * were invalid. All sections report to one list of problems, so that the operator sees all of them at once. After a
@@ -15,15 +22,15 @@ export class Section {
   /** The path of the section, such as `client.token`; "" for the whole configuration. */
   readonly path: string;
   readonly #values: ReadonlyMap<string, JsonValue>;
-  readonly #problems: string[];
+  readonly #report: ProblemReport;
   readonly #known = new Set<string>();
   readonly #bad = new Set<string>();
 
-  constructor(path: string, values: JsonObject, problems: string[]) {
+  constructor(path: string, values: JsonObject, report: ProblemReport) {
     this.path = path;
     // A map, because `__proto__` and `constructor` are ordinary keys of a map.
     this.#values = new Map(Object.entries(values));
-    this.#problems = problems;
+    this.#report = report;
   }
 
   /** The value of a key, undefined if absent. Afterwards the key counts as known. */
@@ -50,7 +57,8 @@ export class Section {
     if (value === undefined) return [];
     if (isJsonArray(value)) {
       return value.flatMap((element, index) => {
-        const elementName = `${name}[${index}]${title(element, titleKey)}`;
+        const shownTitle = this.#report.showsValues ? title(element, titleKey) : "";
+        const elementName = `${name}[${index}]${shownTitle}`;
         if (isJsonObject(element)) return [this.#below(elementName, element)];
         this.wrongType(elementName, element, "an object");
         return [];
@@ -75,7 +83,7 @@ export class Section {
   /** Reports a problem of a key. The predicate completes a sentence whose subject is the key. */
   problem(name: string, predicate: string): void {
     this.#bad.add(name);
-    this.#problems.push(`${this.pathOf(name)} ${predicate}`);
+    this.#report.problems.push(`${this.pathOf(name)} ${predicate}`);
   }
 
   /** Reports a value of the wrong type. */
@@ -84,13 +92,13 @@ export class Section {
   }
 
   /**
-   * Reports an invalid value of the right type. The value is quoted unless the name of the key suggests a secret (rule
-   * A7).
+   * Reports an invalid value of the right type. The value is quoted if the report shows values, unless the name of the
+   * key suggests a secret (rule A7).
    */
   wrongValue(name: string, value: string | number, predicate: string): void {
     this.#bad.add(name);
-    const shown = mayBeSecret(name) ? "" : `: ${quoted(value)}`;
-    this.#problems.push(`${this.pathOf(name)}${shown} ${predicate}`);
+    const shown = this.#report.showsValues && !mayBeSecret(name) ? `: ${quoted(value)}` : "";
+    this.#report.problems.push(`${this.pathOf(name)}${shown} ${predicate}`);
   }
 
   /** Reports every key that hasn't been read. Must be called last. */
@@ -115,7 +123,7 @@ export class Section {
   }
 
   #below(name: string, values: JsonObject): Section {
-    return new Section(this.pathOf(name), values, this.#problems);
+    return new Section(this.pathOf(name), values, this.#report);
   }
 }
 

@@ -60,7 +60,8 @@ const configurations = new WeakMap<Settings, Configuration>();
 function readConfiguration(env: Settings): Configuration {
   const { API_KEY: apiKey = "" } = env;
   const secrets = verifierSecrets(env);
-  const parsed = parseConfig(env.config);
+  // The problems are sent to whoever asks.
+  const parsed = parseConfig(env.config, false);
   const client = parsed.outcome === "config" ? parsed.config.client : undefined;
   const problems = [
     ...secretProblems(env, isDevelopment(env)),
@@ -68,7 +69,10 @@ function readConfiguration(env: Settings): Configuration {
     ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, client?.token),
     ...(client === undefined ? [] : subscriptionTokenProblems(secrets.subscriptionToken, client)),
   ];
-  if (parsed.outcome === "bad") problems.push(...parsed.problems);
+  if (parsed.outcome === "bad") {
+    problems.push(...parsed.problems);
+    logProblems(env);
+  }
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
   return {
     outcome: "configured",
@@ -76,6 +80,13 @@ function readConfiguration(env: Settings): Configuration {
     secrets: { apiKey },
     verifier: new TokenVerifier(parsed.config.client, secrets),
   };
+}
+
+/** Logs the problems of the configuration, with the values that the responses don't quote (rule A8). */
+function logProblems(env: Settings): void {
+  const parsed = parseConfig(env.config);
+  if (parsed.outcome === "bad")
+    console.warn(`the configuration is invalid:\n${parsed.problems.join("\n")}`);
 }
 
 function isDevelopment({ DEVELOPMENT }: Settings): boolean {

@@ -37,6 +37,42 @@ describe("the configuration of an environment", () => {
     expect(others.join()).toContain("clientt");
   });
 
+  it("[A8] tells whoever asks no value of an invalid one, and the log what is wrong with it", () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    try {
+      const config = {
+        client: {
+          allowed_origins: ["intranet.example.com"],
+          token: { issuer_regex: "(internal" },
+          subscribe_to_user_personal_channel: { personal_channel_namespace: "hidden" },
+        },
+        channel: {
+          namespaces: [{ name: "acquisition", channel_regex: "(plan", history_size: -7 }],
+        },
+      };
+      const configuration = configurationOf({ ...secrets, config });
+      if (configuration.outcome === "configured") throw new Error("unexpectedly configured");
+      const keys = configuration.problems.map((problem) => problem.split(" ")[0]);
+      expect(new Set(keys)).toEqual(
+        new Set([
+          "channel.namespaces[0].channel_regex",
+          "channel.namespaces[0].history_size",
+          "client.allowed_origins[0]",
+          "client.subscribe_to_user_personal_channel.personal_channel_namespace",
+          "client.token.issuer_regex",
+        ]),
+      );
+      const values = ["intranet", "(internal", "hidden", "acquisition", "(plan", "-7"];
+      const [[logged] = []] = warn.mock.calls;
+      for (const value of values) {
+        expect(configuration.problems.join("\n")).not.toContain(value);
+        expect(logged).toContain(value);
+      }
+    } finally {
+      warn.mockRestore();
+    }
+  });
+
   it("[A10] is none with secrets that everybody knows, except in development", () => {
     const env = { ...secrets, API_KEY: "development-api-key" };
     expect(configurationOf(env)).toStrictEqual({
