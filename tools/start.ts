@@ -58,7 +58,7 @@ async function start(options: readonly string[]): Promise<number> {
       return stopped;
     case "unconfigured":
       console.error(
-        `The server is not configured (its secrets are in ${secrets}):\n${health.problems}`,
+        `The server is not configured (its secrets are in ${secrets}):\n${health.problems.trimEnd()}`,
       );
       server.kill("SIGTERM");
       await stopped;

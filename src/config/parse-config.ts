@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-
 import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
 import type { Config, HttpApiConfig, RpcConfig, TransportsConfig } from "./config.ts";
+import { jsonFault } from "./json-fault.ts";
 import { Section, typeName } from "./section.ts";
 import {
   unsupportedTopLevelKeys,
@@ -65,16 +66,20 @@ export function parseConfigDocument(input: unknown): ParsedDocument {
   if (input === undefined) return { outcome: "document", document: {} };
   const value = parseJson(input);
   if (value === undefined) {
-    // The message of the engine's error quotes the text, which may contain a secret.
     const problem =
       typeof input === "string"
-        ? "config is a string that is not valid JSON"
+        ? notJson(input)
         : "config must be an object or a JSON string of one, found a value that is not JSON";
     return { outcome: "bad", problem };
   }
   if (isJsonObject(value)) return { outcome: "document", document: value };
   const problem = `config must be an object or a JSON string of one, found ${typeName(value)}`;
   return { outcome: "bad", problem };
+}
+
+function notJson(text: string): string {
+  const { line, column } = jsonFault(text);
+  return `config is a string that is not valid JSON: see line ${line}, column ${column}`;
 }
 
 function parseJson(input: unknown): JsonValue | undefined {

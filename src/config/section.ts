@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../protocol/wire-value.ts";
+import { nestedName } from "./flat-names.ts";
 import { isOff, type UnsupportedKeys } from "./unsupported.ts";
 
 /** Where the problems of a configuration are collected. */
@@ -117,6 +118,11 @@ export class Section {
   }
 
   #refuseUnknown(name: string, names: readonly string[]): void {
+    const nested = this.path === "" ? nestedName(name) : undefined;
+    if (nested !== undefined) {
+      this.problem(name, `is a name of Centrifugo 5: write ${nested}`);
+      return;
+    }
     const nearest = nearestName(name, names);
     const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
     this.problem(printableName(name), `is unknown${hint}`);

@@ -91,6 +91,13 @@ describe("npm start", () => {
     expect(printed).toContain("client.ping_intervall");
   });
 
+  it("[A8] refuses JSON it can't read: it names the line and the column, and quotes nothing", async () => {
+    const { code, printed } = await refusedStart(["--var", 'config:{"client":\n {"key":hunter2}}']);
+    expect(code).toBe(1);
+    expect(printed).toContain("not valid JSON: see line 2, column 9");
+    expect(printed).not.toContain("hunter2");
+  });
+
   it("[A8] refuses to run without a secret: it names it, once, and exits with 1", async () => {
     const worker = new WorkerFolder("", { ...testSecrets, API_KEY: "" });
     const options = ["-c", worker.configFile, "--port", String(await freePort())];
@@ -98,6 +105,8 @@ describe("npm start", () => {
     worker.remove();
     expect(code).toBe(1);
     expect(printed.match(/secret API_KEY is missing/g)).toHaveLength(1);
+    expect(printed).toContain('write the line API_KEY="…" into .dev.vars');
+    expect(printed).not.toContain("wrangler secret put");
     expect(printed).not.toContain("TOKEN_HMAC_SECRET_KEY is missing");
     expect(printed).not.toContain("Dormouse serves");
   });

@@ -63,11 +63,15 @@ function readConfiguration(env: Settings): Configuration {
   // The problems are sent to whoever asks.
   const parsed = parseConfig(env.config, false);
   const client = parsed.outcome === "config" ? parsed.config.client : undefined;
-  const problems = [
-    ...secretProblems(env, isDevelopment(env)),
-    ...missingSecret("API_KEY", apiKey),
+  const development = isDevelopment(env);
+  const missing = [
+    ...(apiKey === "" ? ["API_KEY" as const] : []),
     ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, client?.token),
-    ...(client === undefined ? [] : subscriptionTokenProblems(secrets.subscriptionToken, client)),
+    ...(client === undefined ? [] : missingSubscriptionKeys(secrets.subscriptionToken, client)),
+  ];
+  const problems = [
+    ...secretProblems(env, development),
+    ...missing.map((name) => missingSecret(name, development)),
   ];
   if (parsed.outcome === "bad") {
     problems.push(...parsed.problems);
@@ -106,10 +110,10 @@ function verifierSecrets(env: Settings): VerifierSecrets {
   };
 }
 
-function subscriptionTokenProblems(
+function missingSubscriptionKeys(
   secrets: TokenSecrets,
   { subscriptionToken }: ClientConfig,
-): readonly string[] {
+): readonly (keyof Secrets)[] {
   const name = "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY";
   if (subscriptionToken !== undefined) return missingKeys(name, secrets, subscriptionToken);
   // This is no reason to refuse requests: a secret takes effect at once, and is often set before the configuration that
@@ -121,24 +125,25 @@ function subscriptionTokenProblems(
 }
 
 /**
- * Reports a missing HMAC secret, unless the configuration has public keys: without either, the secret was probably
+ * The HMAC secret if it is missing and the configuration has no public keys: without either, the secret was probably
  * forgotten.
  */
 function missingKeys(
-  name: string,
+  name: keyof Secrets,
   { current }: TokenSecrets,
   config: TokenConfig | undefined,
-): readonly string[] {
+): readonly (keyof Secrets)[] {
   const hasPublicKeys =
     config !== undefined &&
     (config.publicKeys.length > 0 || config.jwksPublicEndpoint !== undefined);
-  return hasPublicKeys ? [] : missingSecret(name, current);
+  return hasPublicKeys || current !== "" ? [] : [name];
 }
 
-function missingSecret(name: string, value: string): readonly string[] {
-  return value === ""
-    ? [`secret ${name} is missing: set it with "wrangler secret put ${name}"`]
-    : [];
+/** The problem of a missing secret, with what sets it: for `npm start` a line in a file. */
+function missingSecret(name: keyof Secrets, development: boolean): string {
+  return development
+    ? `secret ${name} is missing: write the line ${name}="…" into .dev.vars`
+    : `secret ${name} is missing: set it with "wrangler secret put ${name}"`;
 }
 
 function withOrigins(config: Config, list: string): Config {

@@ -18,8 +18,8 @@ describe("[A8] parseConfigDocument", () => {
   });
 
   it.each([
-    ["an empty string", "", "config is a string that is not valid JSON"],
-    ["broken JSON", "{", "config is a string that is not valid JSON"],
+    ["an empty string", "", "config is a string that is not valid JSON: see line 1, column 1"],
+    ["broken JSON", "{", "config is a string that is not valid JSON: see line 1, column 2"],
     ["null", null, `${notADocument} null`],
     ["a number", 5, `${notADocument} a number`],
     ["a boolean", true, `${notADocument} a boolean`],

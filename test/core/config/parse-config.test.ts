@@ -135,7 +135,9 @@ describe("[A8] parseConfig", () => {
   );
 
   it("reports a string that is not JSON as one problem", () => {
-    expect(problemsOf("client = {}")).toEqual(["config is a string that is not valid JSON"]);
+    expect(problemsOf("client = {}")).toEqual([
+      "config is a string that is not valid JSON: see line 1, column 1",
+    ]);
   });
 
   it("takes prototype-pollution keys for unknown ones at every level", () => {

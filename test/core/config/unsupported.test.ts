@@ -126,9 +126,9 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
   });
 
   it("is refused where it belongs only", () => {
-    expect(problemsOf({ client: { engine: "x" }, pong_timeout: "8s" })).toEqual([
+    expect(problemsOf({ client: { engine: "x" }, concurrency: 1 })).toEqual([
       "client.engine is unknown",
-      "pong_timeout is unknown",
+      "concurrency is unknown",
     ]);
   });
 });

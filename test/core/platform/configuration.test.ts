@@ -73,6 +73,14 @@ describe("the configuration of an environment", () => {
     }
   });
 
+  it("[A8] names the line to write where a secret is missing in development", () => {
+    const env = { ...secrets, API_KEY: "", DEVELOPMENT: "true" };
+    expect(configurationOf(env)).toStrictEqual({
+      outcome: "unconfigured",
+      problems: ['secret API_KEY is missing: write the line API_KEY="…" into .dev.vars'],
+    });
+  });
+
   it("[A10] is none with secrets that everybody knows, except in development", () => {
     const env = { ...secrets, API_KEY: "development-api-key" };
     expect(configurationOf(env)).toStrictEqual({
