@@ -17,7 +17,9 @@ export function checkConfiguration(
 ): Config | undefined {
   const target = targetOf(options);
   const wranglerConfig = wranglerConfigOf(target);
-  const parsed = parseConfig(target.config ?? wranglerConfig.vars["config"]);
+  const parsed = parseConfig(target.config ?? wranglerConfig.vars["config"], {
+    development: use === "development",
+  });
   const problems = [
     ...unboundObjects(wranglerConfig),
     ...(use === "deployment"
@@ -25,7 +27,10 @@ export function checkConfiguration(
       : []),
     ...(parsed.outcome === "bad" ? parsed.problems : []),
   ];
-  if (parsed.outcome === "config" && problems.length === 0) return parsed.config;
+  if (parsed.outcome === "config" && problems.length === 0) {
+    for (const note of parsed.notes) console.log(`Note: ${note}`);
+    return parsed.config;
+  }
   const lines = problems.map((problem) => `  ${problem}`).join("\n");
   console.error(`The configuration is invalid:\n${lines}`);
   return undefined;

@@ -2,6 +2,7 @@ import { limits } from "../limits.ts";
 import type { ClientConfig, Config, PersonalChannelConfig } from "./config.ts";
 import type { Section } from "./section.ts";
 import { readBoolean, readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
+import { readInsecure } from "./insecure.ts";
 import { readSubscriptionTokenSection, readTokenSection } from "./tokens.ts";
 import { unsupportedClientKeys } from "./unsupported.ts";
 
@@ -55,6 +56,7 @@ export function readClientSection(section: Section): ClientConfig {
     personalChannel: readPersonalChannelSection(
       section.section("subscribe_to_user_personal_channel"),
     ),
+    insecure: readInsecure(section, "lets every client do everything"),
     requireEdgeToken: readBoolean(section, "require_edge_token"),
     tokenCookie: readText(section, "token_cookie", cookieName),
     token: readTokenSection(section.section("token")),

@@ -48,6 +48,6 @@ function after(token: string, expected: Expected, open: string[]): Expected | un
 
 /** White space and a token: a string as far as its line and its escapes are right, a word, or one character. */
 const tokens =
-  /([ \t\r\n]*)(?:"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|[-+.\w]+|[^ \t\r\n])/gu;
+  /([ \t\r\n]*)(?:"(?:[ !#-[\]-\u{10ffff}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|[-+.\w]+|[^ \t\r\n])/gu;
 const wholeString = /^".*"$/su;
 const scalar = /^(?:".+|""|true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/su;

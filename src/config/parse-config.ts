@@ -14,10 +14,16 @@ import {
   type UnsupportedKeys,
 } from "./unsupported.ts";
 import { readChoice, readBoolean } from "./fields.ts";
+import { opened, readInsecure } from "./insecure.ts";
 
 /** The configuration, or all its problems. */
 export type ParsedConfig =
-  | { readonly outcome: "config"; readonly config: Config }
+  | {
+      readonly outcome: "config";
+      readonly config: Config;
+      /** Sentences about keys that have no effect, with the reason, and about insecure modes. */
+      readonly notes: readonly string[];
+    }
   /** Sentences, each about one key with its full path; never empty. */
   | { readonly outcome: "bad"; readonly problems: readonly string[] };
 
@@ -28,13 +34,17 @@ export type ParsedConfig =
  * problem contains the value of a key that may be a secret (rule A7).
  *
  * @param input an object, JSON text of an object, or undefined for all defaults
- * @param showsValues whether problems quote values, which only the operator may see
  */
-export function parseConfig(input: unknown, showsValues = true): ParsedConfig {
+export function parseConfig(
+  input: unknown,
+  { showsValues = true, development = false }: ParseOptions = {},
+): ParsedConfig {
   const parsed = parseConfigDocument(input);
   if (parsed.outcome === "bad") return { outcome: "bad", problems: [parsed.problem] };
   const problems: string[] = [];
-  const root = new Section("", parsed.document, { problems, showsValues });
+  const notes: string[] = [];
+  const report = { problems, notes, showsValues, development };
+  const root = new Section("", parsed.document, report);
   const channelSection = root.section("channel");
   const config: Config = {
     client: readClientSection(root.section("client")),
@@ -46,7 +56,15 @@ export function parseConfig(input: unknown, showsValues = true): ParsedConfig {
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) checkPersonalChannel(config, root);
   root.refuseOthers(unsupportedTopLevelKeys);
-  return problems.length === 0 ? { outcome: "config", config } : { outcome: "bad", problems };
+  if (problems.length > 0) return { outcome: "bad", problems };
+  return { outcome: "config", config: config.client.insecure ? opened(config) : config, notes };
+}
+
+interface ParseOptions {
+  /** Whether problems quote values, which only the operator may see; by default they do. */
+  readonly showsValues?: boolean;
+  /** Whether the configuration is one of `npm start`, where insecure modes exist; by default it isn't. */
+  readonly development?: boolean;
 }
 
 /** The configuration as a JSON object, or the problem of an input that isn't one. */
@@ -100,6 +118,7 @@ function parseJson(input: unknown): JsonValue | undefined {
 function readHttpApiSection(section: Section): HttpApiConfig {
   const config: HttpApiConfig = {
     errorMode: readChoice(section, "error_mode", { choices: ["", "transport"] }),
+    insecure: readInsecure(section, "needs no API key"),
   };
   section.refuseOthers(unsupportedHttpApiKeys);
   return config;

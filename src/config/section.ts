@@ -5,11 +5,15 @@ import {
   type JsonValue,
 } from "../protocol/wire-value.ts";
 import { nestedName } from "./flat-names.ts";
-import { isOff, type UnsupportedKeys } from "./unsupported.ts";
+import { effectOf, type UnsupportedKey, type UnsupportedKeys } from "./unsupported.ts";
 
-/** Where the problems of a configuration are collected. */
+/** Where the problems of a configuration are collected, and what they may say. */
 export interface ProblemReport {
   readonly problems: string[];
+  /** What was accepted but has no effect, or opens everything, as sentences about keys. */
+  readonly notes: string[];
+  /** Whether the configuration is one of `npm start`, where insecure modes exist. */
+  readonly development: boolean;
   /** Whether the problems quote values, such as an origin or a pattern, and the names of namespaces. */
   readonly showsValues: boolean;
 }
@@ -111,10 +115,36 @@ export class Section {
         this.#refuseUnknown(name, [...this.#known, ...Object.keys(unsupported)]);
       } else if (key.below !== undefined && isJsonObject(value)) {
         this.#below(name, value).refuseOthers(key.below);
-      } else if (!isOff(value, key)) {
-        this.problem(name, key.refusal);
+      } else {
+        this.#judge(name, value, key);
       }
     }
+  }
+
+  /** Refuses or notes a key that isn't supported. */
+  #judge(name: string, value: JsonValue, key: UnsupportedKey): void {
+    const { developmentOnly } = key;
+    if (developmentOnly !== undefined && isJsonObject(value) && value[developmentOnly] === true)
+      this.#below(name, value).developmentOnly(developmentOnly, "has nothing to open");
+    switch (effectOf(value, key)) {
+      case "none":
+        return;
+      case "ignored":
+        this.#note(name, `is ignored: ${key.because ?? ""}`);
+        return;
+      case "refused":
+        this.problem(name, key.refusal);
+    }
+  }
+
+  /** Notes that a key is on that exists for development only, or else refuses it. */
+  developmentOnly(name: string, effect: string): void {
+    if (this.#report.development) this.#note(name, effect);
+    else this.problem(name, "is for npm start only");
+  }
+
+  #note(name: string, predicate: string): void {
+    this.#report.notes.push(`${this.pathOf(name)} ${predicate}`);
   }
 
   #refuseUnknown(name: string, names: readonly string[]): void {

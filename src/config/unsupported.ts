@@ -9,8 +9,14 @@ import { isJsonArray, isJsonObject, type JsonValue } from "../protocol/wire-valu
 export interface UnsupportedKey {
   /** The problem, as a sentence without its subject, which is the key. */
   readonly refusal: string;
-  /** Values that have no effect beyond what Dormouse does anyway. */
-  readonly accepted?: AcceptedValue;
+  /** Values that have no effect beyond what Dormouse does anyway: some, or all of a type. */
+  readonly accepted?: AcceptedValue | "number" | "object" | "string";
+  /** Why an accepted value has no effect, if the operator should be told. */
+  readonly because?: string;
+  /** The key is a section, and nothing in it has an effect unless its `enabled` is true. */
+  readonly switched?: true;
+  /** A key below that is refused in any case, except under `npm start`. */
+  readonly developmentOnly?: string;
   /** The keys below, if naming each of them helps more than naming the whole section. */
   readonly below?: UnsupportedKeys;
 }
@@ -19,16 +25,32 @@ export interface UnsupportedKey {
  * Centrifugo's own defaults, if Dormouse does the same, is stricter, or has nothing to which they could apply: values
  * of a key, or of the keys in a section by their names.
  */
-type AcceptedValue = readonly (string | number)[] | { readonly [name: string]: AcceptedValue };
+type AcceptedValue =
+  | readonly (string | number | boolean)[]
+  | { readonly [name: string]: AcceptedValue };
 
 /** The unsupported keys of one level, by name. Callers must test with `Object.hasOwn` first. */
 export type UnsupportedKeys = Readonly<Record<string, UnsupportedKey>>;
 
-/** Whether a value of an unsupported key has no effect. An object has no effect if none of its values has one. */
-export function isOff(value: JsonValue, key: UnsupportedKey): boolean {
-  return asksNothing(value, key.accepted ?? [], 0);
+/** What a value of an unsupported key asks for: nothing, what is so anyway, or what Dormouse doesn't have. */
+export function effectOf(value: JsonValue, key: UnsupportedKey): "none" | "ignored" | "refused" {
+  if (asksNothing(value, [], 0) || (key.switched === true && isSwitchedOff(value))) return "none";
+  const { accepted = [] } = key;
+  const matches =
+    typeof accepted === "string"
+      ? typeof value === accepted && !isJsonArray(value)
+      : asksNothing(value, accepted, 0);
+  if (!matches) return "refused";
+  return key.because === undefined ? "none" : "ignored";
 }
 
+function isSwitchedOff(value: JsonValue): boolean {
+  if (!isJsonObject(value)) return false;
+  const { enabled = false } = value;
+  return enabled === false || enabled === null;
+}
+
+/** An object asks for nothing if none of its values does. */
 function asksNothing(value: JsonValue, accepted: AcceptedValue, depth: number): boolean {
   if (isJsonArray(value)) return value.length === 0;
   if (isJsonObject(value)) {
@@ -48,58 +70,89 @@ function acceptedBelow(accepted: AcceptedValue, name: string): AcceptedValue {
 }
 
 /** For the compiler, Array.isArray doesn't narrow to a read-only array. */
-function isList(accepted: AcceptedValue): accepted is readonly (string | number)[] {
+function isList(accepted: AcceptedValue): accepted is readonly (string | number | boolean)[] {
   return Array.isArray(accepted);
 }
 
 const depthMax = 8;
 
+/** For features that are planned. */
 const notYet: UnsupportedKey = { refusal: "is not supported by Dormouse yet" };
+
+const not: UnsupportedKey = { refusal: "is not supported by Dormouse" };
+
+const pro: UnsupportedKey = {
+  refusal: "is an option of Centrifugo PRO, not supported by Dormouse",
+};
 
 const derivedPresence: UnsupportedKey = {
   refusal: "is not supported by Dormouse: presence is derived from the open connections",
 };
 
+const ownHistory: UnsupportedKey = {
+  refusal: "is not supported by Dormouse: each channel's object stores the channel's history",
+};
+
 const presenceTtl: AcceptedValue = { presence_ttl: ["60s", "1m", "1m0s"] };
+
+/** A section of settings that the platform has in its own place. */
+const platform: UnsupportedKey = { ...not, accepted: "object", because: "the platform does this" };
 
 /** Top-level sections (docs/protocol.md 8). */
 export const unsupportedTopLevelKeys: UnsupportedKeys = {
-  http_server: notYet,
-  log: { ...notYet, accepted: { level: ["info"] } },
-  engine: { ...notYet, accepted: { type: ["memory"], redis: presenceTtl } },
-  broker: { ...notYet, accepted: { type: ["memory"] } },
+  http_server: {
+    ...platform,
+    because:
+      "the platform listens and adds TLS; npm start and npm run serve have --port, and a proxy adds TLS",
+  },
+  log: { ...platform, because: "the platform keeps the log" },
+  engine: { ...ownHistory, accepted: { type: ["memory"], redis: presenceTtl } },
+  broker: { ...ownHistory, accepted: { type: ["memory"] } },
   presence_manager: { ...derivedPresence, accepted: { type: ["memory"], redis: presenceTtl } },
   map_broker: notYet,
-  controller: notYet,
+  controller: not,
   shared_poll: notYet,
   proxies: notYet,
-  grpc_api: notYet,
+  grpc_api: { ...notYet, switched: true },
   consumers: notYet,
   websocket: {
-    ...notYet,
+    ...not,
     // Compression is off, and a client that doesn't read is closed because of its queue.
-    accepted: { message_size_limit: [65_536], compression_level: [1], write_timeout: ["1s"] },
+    accepted: {
+      handler_prefix: ["/connection/websocket"],
+      message_size_limit: [65_536],
+      compression_level: [1],
+      write_timeout: ["1s", "1000ms"],
+    },
   },
-  webtransport: notYet,
-  uni_grpc: notYet,
+  webtransport: { ...notYet, switched: true },
+  uni_grpc: { ...notYet, switched: true },
   // The endpoint exists if a transport that needs it is enabled.
   emulation: {
-    ...notYet,
+    ...not,
     accepted: { handler_prefix: ["/emulation"], max_request_body_size: [65_536] },
   },
-  admin: notYet,
-  prometheus: notYet,
-  health: { ...notYet, accepted: { handler_prefix: ["/health"] } },
-  swagger: notYet,
-  debug: notYet,
-  init: notYet,
-  opentelemetry: notYet,
-  graphite: notYet,
-  usage_stats: notYet,
-  node: notYet,
-  shutdown: { ...notYet, accepted: { timeout: ["30s"] } },
-  pid_file: notYet,
-  enable_unreleased_features: notYet,
+  admin: { ...notYet, switched: true, developmentOnly: "insecure" },
+  prometheus: { ...notYet, switched: true },
+  health: {
+    refusal: "is not supported by Dormouse: the only address is /health",
+    accepted: { enabled: [true], handler_prefix: ["/health"] },
+    because: "/health is always there",
+  },
+  swagger: { ...not, switched: true },
+  debug: { ...not, switched: true },
+  init: {
+    refusal: "is not supported by Dormouse: the only address is /connection/init",
+    accepted: { enabled: [true], handler_prefix: ["/connection/init"] },
+    because: "/connection/init is always there",
+  },
+  opentelemetry: { ...notYet, switched: true },
+  graphite: { ...notYet, switched: true },
+  usage_stats: { ...not, accepted: "object", because: "Dormouse sends no statistics" },
+  node: { ...platform, because: "the objects have no nodes between them" },
+  shutdown: platform,
+  pid_file: { ...not, accepted: "string", because: "the platform runs the processes" },
+  enable_unreleased_features: not,
 };
 
 /** Set by default, and without effect until the proxy is enabled. */
@@ -108,21 +161,26 @@ const proxyName: UnsupportedKey = { ...notYet, accepted: ["default"] };
 /** `client.*` (docs/protocol.md 4.5, 5.3, 5.7 and 7). */
 export const unsupportedClientKeys: UnsupportedKeys = {
   proxy: notYet,
-  insecure: notYet,
-  insecure_skip_token_signature_verify: notYet,
+  insecure_skip_token_signature_verify: {
+    refusal: "is not supported by Dormouse: tokens are always verified",
+  },
   pong_timeout: {
     accepted: ["8s"],
     refusal:
       "is not supported by Dormouse: a connection that has not answered a ping by the next one is closed",
   },
-  concurrency: notYet,
+  concurrency: {
+    ...not,
+    accepted: "number",
+    because: "commands for different channels never wait for each other on /connection/…",
+  },
   presence_update_interval: { ...derivedPresence, accepted: ["27s"] },
   // There is nothing to check: the sockets of a channel are in its object, and the entries for a gateway are numbered
   // (rule L1).
-  channel_position_check_delay: { ...notYet, accepted: ["40s"] },
-  user_connection_limit: notYet,
-  connect_code_to_unidirectional_disconnect: notYet,
-  allowed_delta_types: notYet,
+  channel_position_check_delay: { ...not, accepted: ["40s"] },
+  user_connection_limit: not,
+  connect_code_to_unidirectional_disconnect: not,
+  allowed_delta_types: not,
 };
 
 /**
@@ -136,7 +194,7 @@ export function unsupportedTokenKeys(secrets: "TOKEN" | "SUBSCRIPTION_TOKEN"): U
     hmac_previous_secret_key: {
       refusal: `is a secret: set ${secrets}_HMAC_PREVIOUS_SECRET_KEY instead`,
     },
-    insecure_skip_jwks_endpoint_safety_check: notYet,
+    insecure_skip_jwks_endpoint_safety_check: not,
   };
 }
 
@@ -159,20 +217,20 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   map_users_presence_channel_prefix: notYet,
   map: notYet,
   shared_poll: notYet,
-  subscribe_cel: notYet,
-  publish_cel: notYet,
-  presence_cel: notYet,
-  history_cel: notYet,
-  batch_max_size: notYet,
-  batch_max_delay: notYet,
-  batch_flush_latest: notYet,
-  allow_channel_compaction: notYet,
-  keep_latest_publication: notYet,
-  client_publish_debounce_interval: notYet,
-  cache_empty_proxy_enabled: notYet,
-  cache_empty_proxy_name: notYet,
-  state_proxy_enabled: notYet,
-  shared_position_sync: notYet,
+  subscribe_cel: pro,
+  publish_cel: pro,
+  presence_cel: pro,
+  history_cel: pro,
+  batch_max_size: pro,
+  batch_max_delay: pro,
+  batch_flush_latest: pro,
+  allow_channel_compaction: pro,
+  keep_latest_publication: pro,
+  client_publish_debounce_interval: pro,
+  cache_empty_proxy_enabled: pro,
+  cache_empty_proxy_name: pro,
+  state_proxy_enabled: pro,
+  shared_position_sync: pro,
 };
 
 /** `rpc.*` (docs/protocol.md 7): without a proxy, there is no method to which these keys could apply. */
@@ -180,12 +238,12 @@ export const unsupportedRpcKeys: UnsupportedKeys = {
   proxy: notYet,
   without_namespace: { ...notYet, accepted: { proxy_name: ["default"] } },
   namespaces: notYet,
-  namespace_boundary: { ...notYet, accepted: [":"] },
+  namespace_boundary: { ...not, accepted: [":"] },
 };
 
 /** `rpc.ping.*` (docs/protocol.md 1.6). */
 export const unsupportedRpcPingKeys: UnsupportedKeys = {
-  method: { ...notYet, accepted: ["ping"] },
+  method: { ...not, accepted: ["ping"] },
 };
 
 /**
@@ -195,33 +253,32 @@ export const unsupportedRpcPingKeys: UnsupportedKeys = {
  */
 export function unsupportedStreamKeys(path: string): UnsupportedKeys {
   return {
-    handler_prefix: { ...notYet, accepted: [path] },
-    max_request_body_size: { ...notYet, accepted: [65_536] },
-    connect_code_to_http_response: notYet,
+    handler_prefix: { ...not, accepted: [path] },
+    max_request_body_size: { ...not, accepted: [65_536] },
+    connect_code_to_http_response: not,
   };
 }
 
 /** `uni_websocket.*` (docs/protocol.md 4.5). */
 export const unsupportedUniWebsocketKeys: UnsupportedKeys = {
-  handler_prefix: { ...notYet, accepted: ["/connection/uni_websocket"] },
-  message_size_limit: { ...notYet, accepted: [65_536] },
-  join_push_messages: notYet,
-  compression: notYet,
-  compression_min_size: notYet,
-  compression_level: { ...notYet, accepted: [1] },
-  decompressed_message_size_limit: notYet,
-  read_buffer_size: notYet,
-  write_buffer_size: notYet,
-  use_write_buffer_pool: notYet,
-  write_timeout: { ...notYet, accepted: ["1s", "1000ms"] },
-  disable_closing_handshake: notYet,
+  handler_prefix: { ...not, accepted: ["/connection/uni_websocket"] },
+  message_size_limit: { ...not, accepted: [65_536] },
+  join_push_messages: not,
+  compression: not,
+  compression_min_size: not,
+  compression_level: { ...not, accepted: [1] },
+  decompressed_message_size_limit: not,
+  read_buffer_size: not,
+  write_buffer_size: not,
+  use_write_buffer_pool: not,
+  write_timeout: { ...not, accepted: ["1s", "1000ms"] },
+  disable_closing_handshake: not,
 };
 
 /** `http_api.*` (docs/protocol.md 6.1). */
 export const unsupportedHttpApiKeys: UnsupportedKeys = {
   key: { refusal: "is a secret: set API_KEY instead" },
-  insecure: notYet,
-  external: notYet,
-  handler_prefix: { ...notYet, accepted: ["/api"] },
-  disabled: notYet,
+  external: not,
+  handler_prefix: { ...not, accepted: ["/api"] },
+  disabled: not,
 };

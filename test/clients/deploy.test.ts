@@ -76,6 +76,22 @@ describe("npm run deploy", () => {
     }
   });
 
+  it.each(["client", "http_api", "admin"])("[A11] refuses %s.insecure", async (section) => {
+    const config = JSON.stringify({ [section]: { insecure: true } });
+    const { code, printed } = await deploy(["-c", worker.configFile, "--var", `config:${config}`]);
+    expect(printed).toContain(`${section}.insecure is for npm start only`);
+    expect(printed).not.toContain("--dry-run: exiting now");
+    expect(code).toBe(1);
+  });
+
+  it("[A8] says what it ignores of a Centrifugo configuration, and why", async () => {
+    const config = JSON.stringify({ log: { level: "debug" }, health: { enabled: true } });
+    const { code, printed } = await deploy(["-c", worker.configFile, "--var", `config:${config}`]);
+    expect(printed).toContain("Note: log is ignored: the platform keeps the log");
+    expect(printed).toContain("Note: health is ignored: /health is always there");
+    expect(code).toBe(0);
+  });
+
   it("[A10] refuses a variable by which npm start serves with such secrets", async () => {
     const { code, printed } = await deploy(["-c", worker.configFile, "--var", "DEVELOPMENT:true"]);
     expect(printed).toContain("variable DEVELOPMENT is for npm start only");

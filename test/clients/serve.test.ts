@@ -87,6 +87,14 @@ describe.concurrent("what npm run serve refuses", () => {
     expect(printed).not.toContain(secrets.API_KEY);
   });
 
+  it("[A11] insecure modes", async () => {
+    const config = JSON.stringify({ client: { insecure: true }, http_api: { insecure: true } });
+    const { code, printed } = await refusedFresh(["--var", `config:${config}`]);
+    expect(code).toBe(1);
+    expect(printed).toContain("client.insecure is for npm start only");
+    expect(printed).toContain("http_api.insecure is for npm start only");
+  });
+
   it.each([
     ["one letter", "x", "secret API_KEY has fewer than 16 characters"],
     [

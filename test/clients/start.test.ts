@@ -73,6 +73,30 @@ describe("npm start", () => {
     await other.stop();
   });
 
+  it("[A11] serves clients without a token and backends without a key in insecure mode", async () => {
+    const config = {
+      client: { insecure: true, concurrency: 8 },
+      http_api: { insecure: true },
+      admin: { insecure: true },
+      channel: { without_namespace: { allow_user_limited_channels: true } },
+    };
+    const options = ["--var", `config:${JSON.stringify(config)}`];
+    const other = await StartedServer.start(await freePort(), `${folder}/other`, options);
+    const { socketAddress, publishAddress } = other.welcome;
+    const client = new SdkClient(socketAddress, {});
+    const { subscription, publications } = await client.subscribed("news#42");
+    await subscription.publish("by the client");
+    const body = JSON.stringify({ channel: "news#42", data: "by the backend" });
+    const response = await fetch(publishAddress, { method: "POST", body });
+    expect(await response.json()).toHaveProperty("result");
+    const seen = await publications.count(2);
+    expect(seen.map(({ data }) => data)).toEqual(["by the client", "by the backend"]);
+    const refused = await client.subscribe("$news").unsubscribed.next();
+    expect(refused.code).toBe(103);
+    client.close();
+    await other.stop();
+  });
+
   it.each([
     ["http://localhost:5173", 101],
     ["http://127.0.0.1:8080", 101],

@@ -42,6 +42,11 @@ describe.each([
     named: ["API_KEY has the value in", "TOKEN_HMAC_SECRET_KEY has the value in"],
   },
   {
+    lack: "insecure modes",
+    options: { config: { client: { insecure: true }, http_api: { insecure: true } } },
+    named: ["client.insecure is for npm start only", "http_api.insecure is for npm start only"],
+  },
+  {
     lack: "a configuration with a misspelt key",
     options: { config: { client: { ping_intervall: "4s" } } },
     named: ["client.ping_intervall"],

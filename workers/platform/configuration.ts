@@ -61,9 +61,9 @@ function readConfiguration(env: Settings): Configuration {
   const { API_KEY: apiKey = "" } = env;
   const secrets = verifierSecrets(env);
   // The problems are sent to whoever asks.
-  const parsed = parseConfig(env.config, false);
-  const client = parsed.outcome === "config" ? parsed.config.client : undefined;
   const development = isDevelopment(env);
+  const parsed = parseConfig(env.config, { showsValues: false, development });
+  const client = parsed.outcome === "config" ? parsed.config.client : undefined;
   const missing = [
     ...(apiKey === "" ? ["API_KEY" as const] : []),
     ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, client?.token),
@@ -88,7 +88,7 @@ function readConfiguration(env: Settings): Configuration {
 
 /** Logs the problems of the configuration, with the values that the responses don't quote (rule A8). */
 function logProblems(env: Settings): void {
-  const parsed = parseConfig(env.config);
+  const parsed = parseConfig(env.config, { development: isDevelopment(env) });
   if (parsed.outcome === "bad")
     console.warn(`the configuration is invalid:\n${parsed.problems.join("\n")}`);
 }

@@ -18,9 +18,14 @@ import { algorithmNotAllowed, type TokenKeys } from "./token-keys.ts";
 export class TokenVerifier {
   readonly #connection: TokenPolicy;
   readonly #subscription: TokenPolicy;
+  readonly #insecure: boolean;
 
-  constructor(client: Pick<ClientConfig, "token" | "subscriptionToken">, secrets: VerifierSecrets) {
+  constructor(
+    client: Pick<ClientConfig, "token" | "subscriptionToken" | "insecure">,
+    secrets: VerifierSecrets,
+  ) {
     const { token, subscriptionToken } = client;
+    this.#insecure = client.insecure;
     this.#connection = policyOf(token, secrets.token);
     this.#subscription =
       subscriptionToken === undefined
@@ -33,9 +38,14 @@ export class TokenVerifier {
    *
    * @param nowMs milliseconds since 1970
    */
-  connection(token: string, nowMs: number): Promise<ConnectionVerdict> {
+  async connection(token: string, nowMs: number): Promise<ConnectionVerdict> {
     const { keys, rules } = this.#connection;
-    return verify(token, keys, nowMs, (payload) => parseConnectionClaims(payload, rules, nowMs));
+    const verdict = await verify(token, keys, nowMs, (payload) =>
+      parseConnectionClaims(payload, rules, nowMs),
+    );
+    if (!this.#insecure || verdict.outcome !== "verified") return verdict;
+    // A connection has no end in insecure mode (rule A11).
+    return { ...verdict, claims: { ...verdict.claims, expireAtSeconds: 0 } };
   }
 
   /** Verifies the signature of a subscription token and parses its claims (docs/protocol.md 5.2). */

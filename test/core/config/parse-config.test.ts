@@ -26,6 +26,7 @@ describe("[A8] parseConfig", () => {
         channelLimit: 128,
         connectIncludeServerTime: false,
         personalChannel: { enabled: false, namespace: "", singleConnection: false },
+        insecure: false,
         requireEdgeToken: false,
         tokenCookie: "",
         token: {
@@ -73,7 +74,7 @@ describe("[A8] parseConfig", () => {
         },
         namespaces: new Map(),
       },
-      httpApi: { errorMode: "" },
+      httpApi: { errorMode: "", insecure: false },
       rpc: { pingEnabled: false },
       transports: {
         sse: false,
@@ -84,8 +85,12 @@ describe("[A8] parseConfig", () => {
         longPoll: false,
       },
     };
-    expect(parseConfig(undefined)).toStrictEqual({ outcome: "config", config: defaults });
-    expect(parseConfig({})).toStrictEqual({ outcome: "config", config: defaults });
+    expect(parseConfig(undefined)).toStrictEqual({
+      outcome: "config",
+      config: defaults,
+      notes: [],
+    });
+    expect(parseConfig({})).toStrictEqual({ outcome: "config", config: defaults, notes: [] });
     expect(parseConfig({ client: {}, channel: { without_namespace: {} } })).toStrictEqual(
       parseConfig("{}"),
     );
@@ -120,7 +125,7 @@ describe("[A8] parseConfig", () => {
       'http_api.error_mode: "loud" is not one of "", "transport"',
       "rpc.ping.enabled must be true or false, found a number",
       "http_stream.enabled must be true or false, found a number",
-      "engine is not supported by Dormouse yet",
+      "engine is not supported by Dormouse: each channel's object stores the channel's history",
       "clients is unknown; did you mean client?",
     ]);
   });
@@ -192,7 +197,7 @@ describe("[A8] parseConfig", () => {
     const array = "[".repeat(100_000) + "]".repeat(100_000);
     expect(problemsOf(`{"engine":${deep},"channel":${deep},"proxies":${array}}`)).toEqual([
       "channel.a is unknown",
-      "engine is not supported by Dormouse yet",
+      "engine is not supported by Dormouse: each channel's object stores the channel's history",
       "proxies is not supported by Dormouse yet",
     ]);
   });

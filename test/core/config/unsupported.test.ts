@@ -10,9 +10,12 @@ import {
   unsupportedTopLevelKeys,
   unsupportedUniWebsocketKeys,
 } from "../../../src/config/unsupported.ts";
+import { parseConfig } from "../../../src/config/parse-config.ts";
 import { problemsOf } from "./parsed.ts";
 
 const yet = "is not supported by Dormouse yet";
+const not = "is not supported by Dormouse";
+const ownHistory = `${not}: each channel's object stores the channel's history`;
 
 /** The configuration with one value at a path such as "client.token.hmac_secret_key". */
 function configWith(path: string, value: unknown): unknown {
@@ -37,7 +40,9 @@ const everyPath = [
 
 describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
   it.each(everyPath)("%s is refused by name, and taken when it turns nothing on", (path) => {
-    const problems = problemsOf(configWith(path, "something"));
+    // The name of a file is the only text that is accepted anywhere.
+    const value = path === "pid_file" ? ["something"] : "something";
+    const problems = problemsOf(configWith(path, value));
     expect(problems).toHaveLength(1);
     expect(problems[0]?.startsWith(`${path} is `)).toBe(true);
     expect(problems[0]).not.toContain("something");
@@ -48,33 +53,45 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
   });
 
   it.each([
-    ["engine", { type: "redis" }, yet],
-    ["engine", "memory", yet],
+    ["engine", { type: "redis" }, ownHistory],
+    ["engine", "memory", ownHistory],
     ["proxies", [false], yet],
-    ["pid_file", "0", yet],
-    ["client.channel_position_check_delay", "41s", yet],
-    ["client.concurrency", 2, yet],
-    ["client.user_connection_limit", 1, yet],
+    ["pid_file", 5, not],
+    ["client.channel_position_check_delay", "41s", not],
+    ["client.concurrency", "2", not],
+    ["health", { enabled: true, handler_prefix: "/up" }, `${not}: the only address is /health`],
+    ["log", "debug", not],
+    ["uni_grpc", { enabled: true, port: 11_000 }, yet],
+    ["uni_grpc", { enabled: "false", port: 11_000 }, yet],
+    ["grpc_api", { enabled: true }, yet],
+    ["prometheus", { enabled: true }, yet],
+    ["debug", { enabled: true }, not],
+    ["admin", { enabled: true, password: "hunter2" }, yet],
+    ["client.insecure_skip_token_signature_verify", true, `${not}: tokens are always verified`],
+    [
+      "channel.without_namespace.subscribe_cel",
+      "true",
+      "is an option of Centrifugo PRO, not supported by Dormouse",
+    ],
+    ["client.user_connection_limit", 1, not],
     ["rpc.without_namespace", { proxy_enabled: true, proxy_name: "default" }, yet],
     ["rpc.namespaces", [{ name: "chat" }], yet],
-    ["rpc.namespace_boundary", "/", yet],
-    ["rpc.ping.method", "pong", yet],
-    ["http_api.handler_prefix", "/v1", yet],
-    ["websocket", { message_size_limit: 65_537 }, yet],
-    ["websocket", { compression: true, compression_level: 1 }, yet],
-    ["websocket", { handler_prefix: "/connection/websocket" }, yet],
-    ["websocket", 65_536, yet],
-    ["websocket", { constructor: 1 }, yet],
-    ["emulation", { handler_prefix: "/else" }, yet],
-    ["emulation", { max_request_body_size: 65_537 }, yet],
-    ["sse.handler_prefix", "/connection/http_stream", yet],
-    ["http_stream.max_request_body_size", 1_048_576, yet],
-    ["uni_sse.connect_code_to_http_response", { enabled: true }, yet],
-    ["uni_websocket.join_push_messages", true, yet],
-    ["uni_websocket.compression", true, yet],
-    ["shutdown", { timeout: { timeout: "30s" } }, yet],
-    ["client.insecure", true, yet],
-    ["client.token.insecure_skip_jwks_endpoint_safety_check", true, yet],
+    ["rpc.namespace_boundary", "/", not],
+    ["rpc.ping.method", "pong", not],
+    ["http_api.handler_prefix", "/v1", not],
+    ["websocket", { message_size_limit: 65_537 }, not],
+    ["websocket", { compression: true, compression_level: 1 }, not],
+    ["websocket", { handler_prefix: "/connection/else" }, not],
+    ["websocket", 65_536, not],
+    ["websocket", { constructor: 1 }, not],
+    ["emulation", { handler_prefix: "/else" }, not],
+    ["emulation", { max_request_body_size: 65_537 }, not],
+    ["sse.handler_prefix", "/connection/http_stream", not],
+    ["http_stream.max_request_body_size", 1_048_576, not],
+    ["uni_sse.connect_code_to_http_response", { enabled: true }, not],
+    ["uni_websocket.join_push_messages", true, not],
+    ["uni_websocket.compression", true, not],
+    ["client.token.insecure_skip_jwks_endpoint_safety_check", true, not],
     ["client.proxy", { connect: { enabled: true } }, yet],
     ["http_api.key", "hunter2", "is a secret: set API_KEY instead"],
     [
@@ -115,14 +132,32 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
     ["uni_sse", { connect_code_to_http_response: { enabled: false, transforms: [] } }],
     ["uni_http_stream", { handler_prefix: "/connection/uni_http_stream" }],
     ["uni_websocket", { handler_prefix: "/connection/uni_websocket", write_timeout: "1000ms" }],
-    ["health", { enabled: false, handler_prefix: "/health" }],
-    ["shutdown", { timeout: "30s" }],
-    ["log", { level: "info", file: "" }],
+    ["websocket", { handler_prefix: "/connection/websocket" }],
+    ["uni_grpc", { enabled: false, port: 11_000 }],
+    ["grpc_api", { port: 10_000, key: "" }],
+    ["prometheus", { enabled: false, handler_prefix: "/metrics" }],
+    ["swagger", { handler_prefix: "/swagger" }],
     ["admin", { enabled: false, password: "", origins: [], nested: { on: false } }],
     ["client.token", { hmac_secret_key: "", audience: "" }],
     ["client.subscription_token", { enabled: false, hmac_secret_key: "" }],
   ])("takes %s: %j, which asks for nothing more", (path, value) => {
     expect(problemsOf(configWith(path, value))).toEqual([]);
+  });
+
+  it.each([
+    ["health", { enabled: true, handler_prefix: "/health" }, "/health is always there"],
+    ["init", { enabled: true }, "/connection/init is always there"],
+    ["log", { level: "debug", file: "/var/log/centrifugo" }, "the platform keeps the log"],
+    ["node", { name: "one", info_metrics_aggregate_interval: "60s" }, "the objects have no nodes"],
+    ["pid_file", "/run/centrifugo.pid", "the platform runs the processes"],
+    ["http_server", { port: 8_000, tls: { enabled: true } }, "the platform listens and adds TLS"],
+    ["shutdown", { timeout: "10s" }, "the platform does this"],
+    ["usage_stats", { disabled: true }, "Dormouse sends no statistics"],
+    ["client.concurrency", 8, "commands for different channels never wait for each other"],
+  ])("ignores %s: %j, which is so anyway, and says why", (path, value, reason) => {
+    const parsed = parseConfig(configWith(path, value));
+    if (parsed.outcome === "bad") throw new Error(parsed.problems.join());
+    expect(parsed.notes).toEqual([expect.stringContaining(`${path} is ignored: ${reason}`)]);
   });
 
   it("is refused where it belongs only", () => {
@@ -147,7 +182,7 @@ describe("[A7] a value that may be a secret", () => {
     { client: { token_cookie: "hunter2=" } },
     { client: { require_edge_token: "hunter2" } },
     { admin: { enabled: true, password: "hunter2", secret: "hunter2" } },
-    { grpc_api: { key: "hunter2" } },
+    { grpc_api: { enabled: true, key: "hunter2" } },
     { channel: { namespaces: [{ name: "chat", password: "hunter2" }] } },
     '{"http_api": {"key": "hunter2"',
     '{"http_api": {"key": hunter2}}',

@@ -91,6 +91,16 @@ describe("the configuration of an environment", () => {
     expect(configurationOf({ ...env, DEVELOPMENT: "true" }).outcome).toBe("configured");
   });
 
+  it("[A11] has insecure modes in development only", () => {
+    const env = { ...secrets, config: { http_api: { insecure: true } } };
+    expect(configurationOf(env)).toMatchObject({
+      problems: ["http_api.insecure is for npm start only"],
+    });
+    expect(configurationOf({ ...env, DEVELOPMENT: "true" })).toMatchObject({
+      config: { httpApi: { insecure: true } },
+    });
+  });
+
   it("[A6] adds the origins of development to the configured ones", () => {
     const configuration = configurationOf({
       ...secrets,

@@ -79,6 +79,18 @@ describe("a token", () => {
     expect(outcome.outcome).toBe("verified");
   });
 
+  it("[A11] is verified in insecure mode too, but has no end afterwards", async () => {
+    const none = { current: "", previous: "" };
+    const secrets = { token: { current: secret, previous: "" }, subscriptionToken: none };
+    const verifier = new TokenVerifier({ ...configured().client, insecure: true }, secrets);
+    expect(await verifier.connection(good, nowMs)).toMatchObject({
+      outcome: "verified",
+      claims: { user: "user-4711", expireAtSeconds: 0 },
+    });
+    const forged = signed(header, claims, "another secret");
+    expect((await verifier.connection(forged, nowMs)).outcome).toBe("invalid");
+  });
+
   it("[C3] that has expired is said to have, and so is one that isn't valid yet", async () => {
     const expired = { outcome: "expired" };
     for (const times of [{ exp: nowSeconds }, { nbf: nowSeconds + 1 }]) {
