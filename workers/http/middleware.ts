@@ -31,7 +31,7 @@ export interface AppEnv {
  * problems, so that the operator learns of them at the first request.
  */
 export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const unbound = missingBindings((name) => name in context.env);
+  const unbound = unboundObjects(context.env);
   const configuration = configurationOf(context.env);
   if (configuration.outcome === "unconfigured")
     return respondUnconfigured([...unbound, ...configuration.problems]);
@@ -39,6 +39,17 @@ export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
   context.set("configured", configuration);
   return next();
 };
+
+/** The problems of missing bindings, found once: the runtime passes the same environment object to every request. */
+function unboundObjects(env: Env): readonly string[] {
+  const known = unboundByEnv.get(env);
+  if (known !== undefined) return known;
+  const unbound = missingBindings((name) => name in env);
+  unboundByEnv.set(env, unbound);
+  return unbound;
+}
+
+const unboundByEnv = new WeakMap<Env, readonly string[]>();
 
 /**
  * Lets only requests with the API key pass (docs/protocol.md 6.1). The key may be in any of three places, and one that
