@@ -14,7 +14,23 @@ export interface ServeOptions {
 
 export type ParsedServeOptions =
   | { readonly outcome: "options"; readonly options: ServeOptions }
+  | { readonly outcome: "help" }
   | { readonly outcome: "bad"; readonly problem: string };
+
+/** The text of `--help`. */
+export const usage = `npm run serve -- [options]
+
+Runs the production bundle on this machine, with its state on the disk. The secrets are taken from the environment, or
+else from .dev.vars. See docs/self-hosting.md.
+
+  --port N        the port on which the server listens (default 8787)
+  --host NAME     the address on which it listens (default 127.0.0.1; 0.0.0.0 or :: for all)
+  --state PATH    the folder for all persistent state (default .dormouse)
+  --config PATH   the configuration file (default wrangler.toml)
+  --env NAME      the environment in that file
+  --var config:…  the whole configuration as JSON, in place of the file's
+  --help          prints this text
+`;
 
 /** Parses the command line. The problem of an invalid one quotes no value, because a value may be a secret. */
 export function parseServeOptions(args: readonly string[]): ParsedServeOptions {
@@ -26,6 +42,7 @@ export function parseServeOptions(args: readonly string[]): ParsedServeOptions {
     env: { type: "string", short: "e" },
     var: { type: "string", multiple: true },
   } as const;
+  if (args.includes("--help")) return { outcome: "help" };
   const { tokens, positionals } = parseArgs({
     args: [...args],
     options: known,

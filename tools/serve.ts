@@ -8,7 +8,7 @@ import { secretProblems } from "../src/access/secrets.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { productionBundle } from "./production-bundle.ts";
-import { parseServeOptions, type ServeOptions } from "./serve-options.ts";
+import { parseServeOptions, type ServeOptions, usage } from "./serve-options.ts";
 import { type ServedSecrets, servedSecrets } from "./secrets.ts";
 import { noteProcess, takeStateFolder } from "./state-folder.ts";
 import { bracketed } from "./workerd-config.ts";
@@ -20,6 +20,10 @@ const drainMs = 2_000;
 
 async function serve(args: readonly string[]): Promise<number> {
   const parsed = parseServeOptions(args);
+  if (parsed.outcome === "help") {
+    console.log(usage);
+    return 0;
+  }
   if (parsed.outcome === "bad") return refuse(parsed.problem);
   const { options } = parsed;
   if (checkConfiguration(args, "deployment") === undefined) return 1;

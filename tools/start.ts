@@ -8,12 +8,12 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseEnv } from "node:util";
-import { SignJWT } from "jose";
 import { optionValue, targetOf, withoutOption } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { secretsFileOf } from "./secrets.ts";
 import { takesToken } from "./takes-token.ts";
+import { trialToken } from "./trial-token.ts";
 import { takeWranglerState } from "./wrangler-state.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
@@ -171,19 +171,6 @@ async function credentials(socketAddress: string, token: string | undefined): Pr
   if (token === undefined || !(await takesToken(socketAddress, token)))
     return "with a token that your own issuer signs";
   return `with this token, valid for 7 days:\n  ${token}`;
-}
-
-/**
- * A token for trying out the server. Undefined without an HMAC secret, because signing for a public key needs the
- * private one.
- */
-async function trialToken(secret: string, userIdClaim: string): Promise<string | undefined> {
-  if (secret === "") return undefined;
-  return new SignJWT({ [userIdClaim]: "newcomer" })
-    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
-    .setIssuedAt()
-    .setExpirationTime("7d")
-    .sign(new TextEncoder().encode(secret));
 }
 
 process.exitCode = await start(process.argv.slice(2));

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Curl, hasCurl } from "../support/curl.ts";
@@ -51,6 +52,19 @@ function oneWay(): void {
     const about = `"client":"[0-9a-f-]{36}","version":"[^"]+ Dormouse","subs":${literal(subs)}`;
     return new RegExp(`\\{"connect":\\{${about},"ping":25,"session":"[0-9a-f]{64}"\\}\\}`);
   }
+
+  it("[T8] hears publications with the first example of docs/transports.md", async (test) => {
+    const page = readFileSync("docs/transports.md", "utf8");
+    const [, example = ""] = /^curl -N '(.+uni_sse.*)'$/m.exec(page) ?? [];
+    const address = example
+      .replace("https://…", server.address)
+      .replace("token=…", `token=${token}`);
+    expect(address).not.toContain("…");
+    const curl = new Curl(test, [address]);
+    await curl.upTo("connect");
+    await server.backend.publish("news", { text: "hello" });
+    expect(await curl.upTo("pub")).toContain('"data":{"text":"hello"}');
+  });
 
   describe.each([
     ["/channel/<name>", (channel: string) => `/channel/${channel}`],

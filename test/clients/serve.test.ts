@@ -40,14 +40,17 @@ describe("npm run serve", () => {
     client.close();
   });
 
-  it("serves the keep-alive script as a script, and no list of its files", async () => {
-    const script = await fetch(`${server.address}/keepalive-websocket.js`);
-    expect(script.status).toBe(200);
-    expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
-    const file = join(root, "public", "keepalive-websocket.js");
-    expect(await script.text()).toBe(readFileSync(file, "utf8"));
-    expect((await fetch(`${server.address}/`)).status).toBe(404);
-  });
+  it.each(["keepalive-websocket.js", "messagepack-centrifuge.js"])(
+    "serves %s as a script, to every origin, and no list of its files",
+    async (name) => {
+      const script = await fetch(`${server.address}/${name}`);
+      expect(script.status).toBe(200);
+      expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+      expect(script.headers.get("access-control-allow-origin")).toBe("*");
+      expect(await script.text()).toBe(readFileSync(join(root, "public", name), "utf8"));
+      expect((await fetch(`${server.address}/`)).status).toBe(404);
+    },
+  );
 
   it("leaves no secret on the disk", () => {
     const entries = readdirSync(state, { recursive: true, withFileTypes: true });

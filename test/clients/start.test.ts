@@ -1,9 +1,13 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BreakableNetwork } from "../support/breakable-network.ts";
+import { Inbox } from "../support/inbox.ts";
 import { freePort, listen } from "../support/listen.ts";
 import { handshake } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
@@ -11,6 +15,7 @@ import { refusedStart, StartedServer } from "../support/started-server.ts";
 import { testSecrets } from "../support/test-tokens.ts";
 import { WorkerFolder } from "../support/worker-folder.ts";
 
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const misspelt = JSON.stringify({ client: { ping_intervall: "4s" } });
 
 /** A command line with this for `client`. */
@@ -47,6 +52,18 @@ describe("npm start", () => {
     expect(response.status).toBe(200);
     expect((await publications.next()).data).toEqual({ text: "hello" });
     client.close();
+  });
+
+  it("[W1] is heard by npm run listen, with a token of its own", async (test) => {
+    const script = join(root, "tools", "listen.ts");
+    const listener = spawn(process.execPath, [script, "listened", "--port", String(port)]);
+    test.onTestFinished(() => void listener.kill());
+    const lines = new Inbox<string>();
+    createInterface(listener.stdout).on("line", (line) => lines.push(line));
+    await lines.first((line) => line === "subscribed to listened");
+    const { offset } = await server.backend.publish("listened", { text: "hello" });
+    const heard = await lines.first((line) => line.includes("hello"));
+    expect(heard).toBe(`listened ${offset} {"text":"hello"}`);
   });
 
   it.each([

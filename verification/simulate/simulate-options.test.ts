@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseOptions } from "./simulate-options.ts";
+import { parseOptions, usage } from "./simulate-options.ts";
 
 describe("the options of npm run simulate", () => {
   it("are sensible when none are given", () => {
@@ -22,6 +22,12 @@ describe("the options of npm run simulate", () => {
     });
     expect(parseOptions(["--seeds", "7"])).toMatchObject({ options: { seeds: 7 } });
     expect(parseOptions(["--seed", "9"])).toMatchObject({ options: { seed: 9 } });
+  });
+
+  it("have a help text that names all of them", () => {
+    expect(parseOptions(["--seed", "x", "--help"])).toEqual({ outcome: "help" });
+    for (const name of ["--seeds", "--first", "--seconds", "--seed", "--shrink"])
+      expect(usage).toContain(`  ${name} `);
   });
 
   it.each([

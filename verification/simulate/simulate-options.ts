@@ -12,10 +12,26 @@ export interface SimulateOptions {
 
 export type ParsedOptions =
   | { readonly outcome: "options"; readonly options: SimulateOptions }
+  | { readonly outcome: "help" }
   | { readonly outcome: "bad"; readonly problem: string };
+
+/** The text of `--help`. */
+export const usage = `npm run simulate -- [options]
+
+Runs the core in a simulated world with faults, once for each seed. Exits with 0 if nothing was wrong, with 1 if a seed
+failed, and with 2 if the options are wrong.
+
+  --seeds N    how many seeds (default 10000, or without end if --seconds is given)
+  --first N    the first seed (default 1)
+  --seconds N  for how long (default: until all seeds have run)
+  --seed N     runs this seed alone and prints the log of its events
+  --shrink     finds the smallest plan of each seed that fails
+  --help       prints this text
+`;
 
 /** Reads the arguments after `npm run simulate --`. */
 export function parseOptions(args: readonly string[]): ParsedOptions {
+  if (args.includes("--help")) return { outcome: "help" };
   const numbers = new Map<string, number>();
   let shrink = false;
   for (let index = 0; index < args.length; index++) {

@@ -2,7 +2,7 @@ import { Counts } from "./counts.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { run } from "./run.ts";
 import { shrink, triedFor } from "./shrink.ts";
-import { parseOptions, type SimulateOptions } from "./simulate-options.ts";
+import { parseOptions, type SimulateOptions, usage } from "./simulate-options.ts";
 import { eventLogLines } from "./event-log-lines.ts";
 
 /** More complaints than these are not worth reading before the first cause is mended. */
@@ -13,7 +13,9 @@ const complaintsShownMax = 10;
  * and with --shrink the smallest plan of each.
  */
 const parsed = parseOptions(process.argv.slice(2));
-if (parsed.outcome === "bad") {
+if (parsed.outcome === "help") {
+  console.log(usage);
+} else if (parsed.outcome === "bad") {
   console.error(parsed.problem);
   process.exitCode = 2;
 } else if (parsed.options.seed === undefined) {

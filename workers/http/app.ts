@@ -3,9 +3,9 @@ import { parseCallFailure } from "../platform/object-call.ts";
 import {
   authenticate,
   type AppEnv,
+  clientScript,
   configure,
   crossOrigin,
-  keepaliveScript,
   onlyMethods,
   onlyUpgrade,
   opened,
@@ -45,7 +45,8 @@ export function createApp(): Hono<AppEnv> {
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
   app.get("/health", respondHealthy);
-  app.get("/keepalive-websocket.js", keepaliveScript);
+  app.get("/keepalive-websocket.js", clientScript);
+  app.get("/messagepack-centrifuge.js", clientScript);
 
   app.notFound(respondNotFound);
   app.onError((error) => {

@@ -164,9 +164,10 @@ export const onlyUpgrade: MiddlewareHandler<AppEnv> = async (context, next) => {
 };
 
 /**
- * `GET /keepalive-websocket.js`: the client's part of client-driven keep-alive, which pages of any origin can import.
+ * `GET /keepalive-websocket.js` and `GET /messagepack-centrifuge.js`: classes for clients, which pages of any origin can
+ * import.
  */
-export async function keepaliveScript(context: Context<AppEnv>): Promise<Response> {
+export async function clientScript(context: Context<AppEnv>): Promise<Response> {
   const { ASSETS: assets } = context.env;
   if (assets === undefined) return respondNotFound();
   const asset = await assets.fetch(context.req.raw);

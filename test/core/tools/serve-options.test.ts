@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseServeOptions } from "../../../tools/serve-options.ts";
+import { parseServeOptions, usage } from "../../../tools/serve-options.ts";
 
 describe("the command line of npm run serve", () => {
   it("has a default for everything, and this machine alone as its host", () => {
@@ -22,6 +22,12 @@ describe("the command line of npm run serve", () => {
         target: { file: "a.toml", environment: "b", config: "{}" },
       },
     });
+  });
+
+  it("has a help text that names all options", () => {
+    expect(parseServeOptions(["--help"])).toEqual({ outcome: "help" });
+    for (const name of ["port", "host", "state", "config", "env", "var"])
+      expect(usage).toContain(`  --${name} `);
   });
 
   it.each<[readonly string[], string]>([
