@@ -9,7 +9,7 @@ import {
 } from "./cost.ts";
 import { dollars, figure } from "./figure.ts";
 import { Found } from "./judge.ts";
-import { secondsPerHour, secondsPerMonth } from "./prices.ts";
+import { secondsPerMonth } from "./prices.ts";
 import type { Results } from "./results.ts";
 import { spreadOf } from "./spread.ts";
 import { markdownTable } from "./table.ts";
@@ -92,14 +92,23 @@ function deliveryTable(counted: readonly Counted[], secondsPerDelivery: number):
   return markdownTable({ heads, rows, right: [1, 2, 3, 4, 5, 6] });
 }
 
-function idleTable(secondsPerDelivery: number): string {
-  const rows = idlings(secondsPerDelivery).map(({ name, idling }) => {
-    const hour = billOf(idleUsage({ ...idling, seconds: secondsPerHour })).total;
-    const month = billOf(idleUsage({ ...idling, seconds: secondsPerMonth }));
-    return [name, dollars(hour)].concat(billCells(month));
+/** Each row in both readings of the price list, which doesn't say whether answered messages are billed. */
+function idleTable(secondsPerPing: number): string {
+  const rows = idlings(secondsPerPing).map(({ name, idling }) => {
+    const month = (answeredMessagesAreBilled: boolean): Bill =>
+      billOf(idleUsage({ ...idling, answeredMessagesAreBilled, seconds: secondsPerMonth }));
+    const { objectRequests, duration, rows: alarms, total } = month(false);
+    return [name].concat([objectRequests, duration, alarms, total, month(true).total].map(dollars));
   });
-  const heads = ["a million idle connections", "an hour", ...billHeads.slice(0, -1), "a month"];
-  return markdownTable({ heads, rows, right: [1, 2, 3, 4, 5, 6] });
+  const heads = [
+    "a million idle connections, a month",
+    "object requests",
+    "duration",
+    "rows",
+    "if answered messages are free",
+    "if they are billed",
+  ];
+  return markdownTable({ heads, rows, right: [1, 2, 3, 4, 5] });
 }
 
 interface NamedIdling {
@@ -107,30 +116,34 @@ interface NamedIdling {
   readonly idling: Omit<Idling, "seconds">;
 }
 
-function idlings(secondsPerDelivery: number): readonly NamedIdling[] {
+function idlings(secondsPerPing: number): readonly NamedIdling[] {
   const common = {
     connections: 1_000_000,
     pingIntervalSeconds: 25,
     // A ping is sent like a publication, and reading its answer takes no longer.
-    secondsPerPing: 2 * secondsPerDelivery,
-  };
-  const client = { ...common, keepAlive: "client", connectionsPerObject: 5_000 } as const;
-  const server = { ...common, keepAlive: "server", answeredPingsAreBilled: true } as const;
-  return [
-    { name: "client-driven", idling: { ...client, answeredPingsAreBilled: false } },
+    secondsPerPing,
+    takenBy: "platform",
+    answeredMessagesAreBilled: false,
+    connectionsPerObject: 5_000,
+  } as const;
+  const server = { ...common, keepAlive: "server" } as const;
+  const onGateways: readonly NamedIdling[] = [
+    { name: "client-driven", idling: { ...common, keepAlive: "client" } },
+    { name: "JSON clients, gateways with 5,000 each", idling: server },
     {
-      name: "client-driven, if answered pings are billed",
-      idling: { ...client, answeredPingsAreBilled: true },
+      name: "Protobuf or MessagePack clients, gateways with 5,000 each",
+      idling: { ...server, takenBy: "object" },
     },
     {
-      name: "server-driven, channel sockets, 100 a channel",
-      idling: { ...server, connectionsPerObject: 100 },
-    },
-    {
-      name: "server-driven, gateways with 5,000 each",
-      idling: { ...server, connectionsPerObject: 5_000 },
+      name: "the same, not asked for pongs",
+      idling: { ...server, takenBy: "nobody" },
     },
   ];
+  const onChannels = [1_000, 100, 10, 1].map((connectionsPerObject) => ({
+    name: `JSON clients, channel sockets, ${figure(connectionsPerObject)} a channel`,
+    idling: { ...server, connectionsPerObject },
+  }));
+  return [...onGateways, ...onChannels];
 }
 
 function billCells(bill: Bill): readonly string[] {

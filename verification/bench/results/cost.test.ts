@@ -82,27 +82,28 @@ const idling: Idling = {
   connections: million,
   seconds: 2_592_000,
   keepAlive: "client",
+  takenBy: "platform",
+  answeredMessagesAreBilled: false,
   pingIntervalSeconds: 25,
   connectionsPerObject: 5_000,
-  secondsPerPing: 40e-6,
-  answeredPingsAreBilled: false,
+  secondsPerPing: 20e-6,
 };
 
 describe("what idle connections cost", () => {
-  it("is nothing if clients ping and the runtime answers", () => {
+  it("is nothing if clients ping and the platform answers", () => {
     expect(billOf(idleUsage(idling)).total).toBe(0);
   });
 
-  it("is a twentieth of a request for each ping if those pings are billed after all", () => {
+  it("is a twentieth of a request for each ping if answered messages are billed after all", () => {
     // 103.7 G pings a month, 5.18 G requests.
-    const bill = billOf(idleUsage({ ...idling, answeredPingsAreBilled: true }));
+    const bill = billOf(idleUsage({ ...idling, answeredMessagesAreBilled: true }));
     expect(bill.total).toBeCloseTo(777.6, 6);
     expect(bill.objectRequests).toBe(bill.total);
   });
 
-  it("is pongs, alarms and time awake if the server pings", () => {
+  it("is pongs, alarms and time awake if the object pings and takes the answers", () => {
     // 200 objects × 103,680 ticks = 20.736 M alarms; 103.68 G pings × 40 µs = 4,147,200 s awake.
-    const usage = idleUsage({ ...idling, keepAlive: "server" });
+    const usage = idleUsage({ ...idling, keepAlive: "server", takenBy: "object" });
     expect(usage.incomingMessages).toBe(103_680 * million);
     expect(usage).toMatchObject({ alarmsSet: 20_736_000, alarmsRung: 20_736_000 });
     expect(usage.awakeSeconds).toBeCloseTo(4_147_200, 3);
@@ -111,6 +112,28 @@ describe("what idle connections cost", () => {
     expect(rows).toBeCloseTo(20.736, 6);
     expect(duration).toBeCloseTo(6.48, 6);
     expect(total).toBeCloseTo(777.6 + 3.1104 + 20.736 + 6.48, 6);
+  });
+
+  it.each(["platform", "nobody"] as const)(
+    "is alarms and half of that time if the object pings and the answers are taken by %s",
+    (takenBy) => {
+      const usage = idleUsage({ ...idling, keepAlive: "server", takenBy });
+      expect(usage.incomingMessages).toBe(0);
+      expect(billOf(usage).total).toBeCloseTo(3.1104 + 20.736 + 3.24, 6);
+      const billed = idleUsage({
+        ...idling,
+        keepAlive: "server",
+        takenBy,
+        answeredMessagesAreBilled: true,
+      });
+      const pongs = takenBy === "platform" ? 777.6 : 0;
+      expect(billOf(billed).total).toBeCloseTo(pongs + 3.1104 + 20.736 + 3.24, 6);
+    },
+  );
+
+  it("is an alarm for each connection if each has an object of its own", () => {
+    const usage = idleUsage({ ...idling, keepAlive: "server", connectionsPerObject: 1 });
+    expect(usage.alarmsSet).toBe(103_680 * million);
   });
 
   it("never includes more time awake than passes", () => {

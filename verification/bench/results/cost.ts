@@ -92,30 +92,36 @@ export function deliveryUsage(publishing: Publishing, deliveries: number): Usage
 export interface Idling {
   readonly connections: number;
   readonly seconds: number;
-  /** The side that pings: the client, whom the runtime answers while the object hibernates, or the object. */
+  /** The side that pings: the client, or the object. */
   readonly keepAlive: "client" | "server";
+  /**
+   * Who takes what the clients send: the platform, which answers it while the object hibernates, or the object, as in a
+   * binary format; "nobody" if clients aren't asked to send anything.
+   */
+  readonly takenBy: "platform" | "object" | "nobody";
+  /** Whether a message is billed although the platform answers it; Cloudflare doesn't say. */
+  readonly answeredMessagesAreBilled: boolean;
   readonly pingIntervalSeconds: number;
   /** Connections of one object, which wakes for all of them together. */
   readonly connectionsPerObject: number;
-  /** An object's time for pinging one connection and noting the answer. */
+  /** An object's time for sending one ping; taking the answer to it takes as much again. */
   readonly secondsPerPing: number;
-  /** Whether a client's ping is billed as a message although the runtime answers it; Cloudflare doesn't say. */
-  readonly answeredPingsAreBilled: boolean;
 }
 
 /** The usage of keeping connections alive. */
 export function idleUsage(idling: Idling): Usage {
-  const pings = (idling.connections * idling.seconds) / idling.pingIntervalSeconds;
-  if (idling.keepAlive === "client") {
-    return { ...noUsage, incomingMessages: idling.answeredPingsAreBilled ? pings : 0 };
-  }
+  const { connections, seconds, takenBy } = idling;
+  const pings = (connections * seconds) / idling.pingIntervalSeconds;
+  const isBilled =
+    takenBy === "object" || (takenBy === "platform" && idling.answeredMessagesAreBilled);
+  const usage = { ...noUsage, incomingMessages: isBilled ? pings : 0 };
+  if (idling.keepAlive === "client") return usage;
+  const objects = connections / idling.connectionsPerObject;
   const ticks = pings / idling.connectionsPerObject;
-  const awakeSeconds = Math.min(
-    pings * idling.secondsPerPing,
-    // An object can't be awake for longer than the time that passes.
-    (idling.connections / idling.connectionsPerObject) * idling.seconds,
-  );
-  return { ...noUsage, incomingMessages: pings, awakeSeconds, alarmsSet: ticks, alarmsRung: ticks };
+  const secondsPerPing = idling.secondsPerPing * (takenBy === "object" ? 2 : 1);
+  // An object can't be awake for longer than the time that passes.
+  const awakeSeconds = Math.min(pings * secondsPerPing, objects * seconds);
+  return { ...usage, awakeSeconds, alarmsSet: ticks, alarmsRung: ticks };
 }
 
 /** No usage at all. */

@@ -19,6 +19,5 @@ export const prices = {
   rowRead: 0.001 / 1_000_000,
 } as const;
 
-export const secondsPerHour = 3_600;
 /** Thirty days. */
 export const secondsPerMonth = 2_592_000;
