@@ -5,10 +5,14 @@
  *   import { KeepAliveWebSocket } from "./keepalive-websocket.js";
  *   const client = new Centrifuge(address, { websocket: KeepAliveWebSocket });
  *
- * In Centrifugo's protocol the server sends the pings, and has to run for each of them. This class sends the text
- * `ping` instead, which Cloudflare answers with `pong` on behalf of the object. The class passes the `pong` to the SDK
- * as the ping for which the SDK waits. It runs in browsers and in Node.js 22 or newer.
+ * In Centrifugo's protocol the server sends the pings, and has to wake for them. This class sends the text `{}` instead,
+ * which Cloudflare answers on behalf of the object. The class passes the answer to the SDK as the ping for which the SDK
+ * waits. It runs in browsers and in Node.js 22 or newer.
  */
+
+/** The text that Cloudflare answers, and its answer, which is `{}` to the SDK. */
+const request = "{}";
+const answer = '{"push":{"channel":""}}';
 
 /** The interval of pings in ms until the connect reply has named one. */
 const intervalMsDefault = 25_000;
@@ -34,7 +38,7 @@ export function keepAlive(Base) {
     }
 
     #received(event) {
-      if (event.data === "pong") {
+      if (event.data === answer) {
         event.stopImmediatePropagation();
         this.dispatchEvent(new MessageEvent("message", { data: "{}" }));
         return;
@@ -50,7 +54,7 @@ export function keepAlive(Base) {
     #restart() {
       clearInterval(this.#timer);
       this.#timer = setInterval(() => {
-        if (this.readyState === Base.OPEN) this.send("ping");
+        if (this.readyState === Base.OPEN) this.send(request);
       }, this.#intervalMs);
     }
   };

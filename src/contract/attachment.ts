@@ -16,11 +16,8 @@ import type {
  * has a meaning (rule V1). A session that is too large has its subscriptions in a row of the gateway (rule G2).
  */
 export interface Attachment extends SessionIdentity {
-  /**
-   * 2: the release before can't serve the session, see {@link isForBoth}. It closes the socket, and the client comes
-   * back.
-   */
-  readonly v: 1 | 2;
+  /** See {@link versionOf}. A release that can't serve the session closes the socket, and the client comes back. */
+  readonly v: 1 | 2 | 3;
   /** The subscription, if there is only one. */
   readonly subscription?: SubscriptionSnapshot;
   /** All subscriptions, if there are several: JSON text, see {@link pack}. */
@@ -49,7 +46,7 @@ export interface WrittenSession {
 export function writeSession(snapshot: SessionSnapshot): WrittenSession {
   const { subscriptions, cursors: _, ...identity } = snapshot;
   const attachment: Attachment = {
-    v: isForBoth(snapshot) ? 1 : 2,
+    v: versionOf(snapshot),
     ...identity,
     ...keptTuples(snapshot),
   };
@@ -132,20 +129,23 @@ export function fitsCursors(claims: ConnectionClaims | undefined, count: number)
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
  */
 function isAttachment(attachment: object): attachment is Attachment {
-  if (!("v" in attachment) || (attachment.v !== 1 && attachment.v !== 2)) return false;
+  if (!("v" in attachment) || ![1, 2, 3].some((version) => version === attachment.v)) return false;
   return !("codec" in attachment) || isCodecName(attachment.codec);
 }
 
 /**
- * Whether the release before this one can serve the session. That release knows JSON on a client's own WebSocket, and
- * neither deltas nor filters: its frames would end other connections for good (rule V1).
+ * The releases that can serve the session. 3: not the first release. There the platform doesn't answer the text `{}`,
+ * which such a client may send unasked, so the object would close its connection for good. 2: nor a release before it,
+ * which knows JSON on a client's own WebSocket, and neither deltas nor filters: its frames would end other connections
+ * for good (rule V1).
  */
-function isForBoth({ codec, secret, subscriptions }: SessionSnapshot): boolean {
-  return (
+function versionOf({ keepalive, codec, secret, subscriptions }: SessionSnapshot): Attachment["v"] {
+  if (keepalive === "client") return 3;
+  const isPlain =
     codec === undefined &&
     secret === undefined &&
-    subscriptions.every(({ delta, filter }) => delta !== true && filter === undefined)
-  );
+    subscriptions.every(({ delta, filter }) => delta !== true && filter === undefined);
+  return isPlain ? 1 : 2;
 }
 
 /**

@@ -30,9 +30,14 @@ export interface SessionIdentity {
    * Until connect: the claims of a token that the edge verified. Then: the connection's claims without subscriptions.
    */
   readonly claims?: ConnectionClaims;
-  /** When the last ping was sent; absent before the first. */
+  /**
+   * When the server last sent a ping, or when a client-driven client last sent one that the platform didn't answer;
+   * absent before the first.
+   */
   readonly pingedAtMs?: number;
-  /** Whether the last ping is unanswered. */
+  /** The client wasn't asked to answer pings (rule K6). Absent: it was, or it is unidirectional or sends pings. */
+  readonly noPongs?: true;
+  /** Whether the last ping is unanswered, unless the platform has answered the client since (rule K2). */
   readonly awaitingPong?: boolean;
 }
 

@@ -56,6 +56,13 @@ export class CommandExecutor {
     }
   }
 
+  /** Whether a keep-alive text that reached the object is to be answered. It counts like a command (rule B7). */
+  allowsKeepalive(nowMs: number): boolean {
+    const taken = this.#rateLimit.take("ping", nowMs);
+    if (taken === "far-over") this.#session.disconnect(disconnectCodes.tooManyRequests);
+    return taken === "granted";
+  }
+
   /**
    * Whether a new executor would do as well: no command waits, no reply is outstanding, and the buckets of the rate
    * limit are full.

@@ -4,8 +4,8 @@
  *
  * Server-driven: the server sends a ping each interval. All sockets of an object share one tick: a client whose last
  * ping is more than half an interval old is pinged along with the one that is due, so that one alarm comes to serve
- * them all. Client-driven: the client pings, and the runtime answers without waking the object. The object looks at the
- * time of the last answer.
+ * them all. Client-driven: the client pings. Either way the platform answers a JSON client's text without waking the
+ * object (rule K3), and the object looks at the time of the last answer.
  */
 import { disconnectCodes } from "../protocol/codes.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
@@ -27,31 +27,34 @@ export type Heartbeat = "nothing" | "ping" | "no-pong" | "gone";
 /**
  * Decides what keep-alive demands now.
  *
- * @param tick        whether some session of the object is due for a ping
- * @param lastHeardMs when the client last sent something, a ping answered by the runtime included; undefined for never
+ * @param tick      whether some session of the object is due for a ping
+ * @param heardAtMs when the client last showed that it is there, ms since 1970; undefined for never. Server-driven: when
+ *                  the platform last answered it. Client-driven: when it last sent something
  */
 export function heartbeat(
   session: SessionIdentity,
   intervalMs: number,
   tick: boolean,
-  lastHeardMs: number | undefined,
+  heardAtMs: number | undefined,
   nowMs: number,
 ): Heartbeat {
   if (session.phase !== "connected") return "nothing";
+  const { pingedAtMs = 0 } = session;
   if (session.keepalive === "client") {
-    const silentMs = nowMs - Math.max(lastHeardMs ?? 0, session.openedAtMs);
+    const silentMs = nowMs - Math.max(heardAtMs ?? 0, pingedAtMs, session.openedAtMs);
     return silentMs > 2 * intervalMs + graceMs ? "gone" : "nothing";
   }
   const sinceMs = nowMs - (session.pingedAtMs ?? session.openedAtMs);
   if (!tick || sinceMs < intervalMs / 2) return "nothing";
-  if (session.awaitingPong !== true) return "ping";
+  const isAnswered = session.awaitingPong !== true || (heardAtMs ?? 0) >= pingedAtMs;
+  if (isAnswered) return "ping";
   return sinceMs >= Math.min(pongTimeoutMs, intervalMs) ? "no-pong" : "nothing";
 }
 
 /**
- * Decides on a client's pong.
+ * Decides on a client's pong that the platform didn't answer: one in a binary format, or in a frame with other commands.
  *
- * @param awaitingPong whether a ping is unanswered
+ * @param awaitingPong whether no such pong has come since the last ping
  */
 export function pong(awaitingPong: boolean | undefined): Decision {
   // Unsolicited pongs would make a dead connection look alive (docs/protocol.md 1.4, item 7).

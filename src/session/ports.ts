@@ -129,9 +129,11 @@ export interface Connection {
   save(snapshot: SessionSnapshot): void;
   /** Bytes that were sent and that the client hasn't taken yet. */
   backlogBytes(): number;
+  /** When the platform last answered the client in the object's place (rule K3), ms since 1970; undefined for never. */
+  answeredAtMs(): number | undefined;
   /**
-   * When the client last sent something, ms since 1970, pings that the runtime answered included; undefined if it never
-   * did.
+   * When the client last sent something, ms since 1970, texts that the platform answered included; undefined if it
+   * never did.
    */
   lastHeardMs(): number | undefined;
 }

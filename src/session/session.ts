@@ -105,6 +105,22 @@ export class Session implements CommandSession, SubscriptionSession {
   }
 
   /**
+   * Takes a keep-alive text that reached the object, because the platform answers another one or none at the moment, and
+   * answers it as the platform would (rule K3). Unlike there, the rate is limited (rule B7).
+   *
+   * @param answer what the client is sent
+   */
+  answerKeepalive(answer: Message, nowMs: number): void {
+    if (this.closed) return;
+    this.#executor ??= new CommandExecutor(this);
+    if (!this.#executor.allowsKeepalive(nowMs)) return;
+    const { keepalive, awaitingPong } = this.identity;
+    if (keepalive === "client") this.change({ pingedAtMs: nowMs });
+    else if (awaitingPong === true) this.change({ awaitingPong: false });
+    this.send(answer);
+  }
+
+  /**
    * Does what is due: closes a connection that is stale, expired or dead, ends expired subscriptions, and pings.
    *
    * @param pingTick whether some session of the object is due for a ping
@@ -125,8 +141,7 @@ export class Session implements CommandSession, SubscriptionSession {
     if (nowMs >= endMs(this.subscriptions.expireAtSeconds, client.expiredSubCloseDelayMs)) {
       this.#endExpired(nowMs);
     }
-    const lastHeardMs = this.#connection.lastHeardMs();
-    switch (heartbeat(this.identity, client.pingIntervalMs, pingTick, lastHeardMs, nowMs)) {
+    switch (heartbeat(this.identity, client.pingIntervalMs, pingTick, this.#heardAtMs(), nowMs)) {
       case "nothing":
         return;
       case "ping":
@@ -285,9 +300,17 @@ export class Session implements CommandSession, SubscriptionSession {
   }
 
   #ping(nowMs: number): void {
-    // A unidirectional client can't send a pong.
-    this.change({ pingedAtMs: nowMs, awaitingPong: !this.unidirectional });
+    // The release before didn't store that a unidirectional client isn't asked for pongs (rule V1).
+    const isAsked = this.identity.noPongs !== true && !this.unidirectional;
+    this.change({ pingedAtMs: nowMs, awaitingPong: isAsked });
     this.#connection.send(this.codec.ping);
+  }
+
+  /** See {@link heartbeat}. Of server-driven clients only what survives hibernation counts (rule S2). */
+  #heardAtMs(): number | undefined {
+    return this.identity.keepalive === "client"
+      ? this.#connection.lastHeardMs()
+      : this.#connection.answeredAtMs();
   }
 
   #staleAtMs(): number {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeepAliveWebSocket } from "../../public/keepalive-websocket.js";
+import { keepaliveTexts } from "../../src/contract/keepalive.ts";
 import { channelEndpoint, type Endpoint, endpoints } from "../support/endpoint.ts";
 import { Inbox } from "../support/inbox.ts";
 import { recordPings } from "../support/record-pings.ts";
@@ -102,7 +103,7 @@ describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
     expect(daysAhead).toBeGreaterThan(29);
   });
 
-  it("[K2] [S2] a pong that wakes the object counts like any other", async () => {
+  it("[K2] [K3] [S2] an answer that finds the object asleep counts, and doesn't wake it", async () => {
     const received: string[] = [];
     await atBoth("late-pongs", 3, async (place) => {
       const socket = await subscribe(place, "");
@@ -111,8 +112,10 @@ describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
         await pause(untilAsleepMs);
         expect(await place.asleep()).toBe(true);
         socket.send({});
+        await socket.lines.first((line) => line === keepaliveTexts.answer);
+        expect(await place.asleep()).toBe(true);
       }
-      // Had a pong been refused, the socket would be closed 3501 now; had one been lost, 3012.
+      // Had an answer been refused, the socket would be closed 3501 now; had one been lost, 3012.
       await nextPing(socket);
       await place.server.backend.publish(place.channel, "heard");
       received.push(await socket.lines.first((line) => line.includes("heard")));
@@ -140,8 +143,8 @@ describe.concurrent("a client that is gone without a goodbye", { timeout: 120_00
       const dead = await subscribe(place, "?keepalive=client");
       const client = new SdkClient(place.address, { token, websocket: KeepAliveWebSocket });
       await client.subscribed(place.channel);
-      dead.sendText("ping");
-      await dead.lines.first((line) => line === "pong");
+      dead.sendText(keepaliveTexts.request);
+      await dead.lines.first((line) => line === keepaliveTexts.answer);
       await pause(silenceMsMax - 2_000);
       expect(await presentIn(place)).toHaveLength(2);
       await pause(3_000);

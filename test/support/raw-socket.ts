@@ -138,7 +138,6 @@ export function handshake(
 }
 
 function parse(line: string): Received {
-  if (line === "pong") return {};
   const received: Received = JSON.parse(line);
   return received;
 }

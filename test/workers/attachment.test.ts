@@ -17,7 +17,7 @@ describe("an attachment", () => {
     await socket.ask({ id: 2, subscribe: { channel } });
     const [attachment] = await attachmentsOf(channelPlace.holder(channel));
     expect(attachment).toStrictEqual({
-      v: 1,
+      v: 3,
       phase: "connected",
       client: socket.client,
       openedAtMs: expect.any(Number),
@@ -121,7 +121,7 @@ describe.each(awakeVariants)("an attachment of $place.name", (variant) => {
     ["nothing", null],
     ["text", "session"],
     ["no version", { phase: "connected", client: "a" }],
-    ["a version to come", { v: 3, phase: "connected", client: "a" }],
+    ["a version to come", { v: 4, phase: "connected", client: "a" }],
     ["a codec to come", { v: 2, phase: "connected", client: "a", codec: "later" }],
   ])(
     "[V1] that can't be read closes 3010, so that the client comes back: %s",

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { keepaliveTexts } from "../../src/contract/keepalive.ts";
 import { limits } from "../../src/limits.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
 import { responseFormat } from "../../src/transport/stream.ts";
@@ -25,6 +26,7 @@ function open() {
     {
       socket,
       first: "{}",
+      keepalive: keepaliveTexts,
       codec: jsonCodec,
       format: responseFormat("json"),
       pingIntervalMs: 25_000,

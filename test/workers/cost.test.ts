@@ -2,19 +2,17 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { History } from "../../src/channel/history.ts";
+import { keepaliveTexts } from "../../src/contract/keepalive.ts";
 import { trustedJsonText } from "../../src/protocol/json/text.ts";
 import { ObjectSql } from "../../workers/platform/object-sql.ts";
+import { beginAnswerClock, endAnswerClock } from "./answer-clock.ts";
 import { call, keptData, publish } from "./api-request.ts";
 import { newChannel } from "./new-channel.ts";
 import { TestSocket } from "./test-socket.ts";
 import { token } from "./sign-token.ts";
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => beginAnswerClock(env.CHANNELS.getByName("clock")));
+afterEach(endAnswerClock);
 
 const fiveMinutesMs = 300_000;
 
@@ -214,6 +212,7 @@ describe("the alarm", () => {
       for (const socket of sockets) {
         expect(await socket.frame()).toBe("{}");
         socket.sendFrame("{}");
+        expect(await socket.frame()).toBe(keepaliveTexts.answer);
         socket.send({ id: 3, publish: { channel, data: 1 } });
       }
       for (const socket of sockets) await socket.unread();

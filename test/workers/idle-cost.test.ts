@@ -1,12 +1,14 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { keepaliveTexts } from "../../src/contract/keepalive.ts";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
 import type { GatewayObject } from "../../workers/objects/gateway-object.ts";
+import { beginAnswerClock, endAnswerClock } from "./answer-clock.ts";
 import { call } from "./api-request.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
-import { gatewayPlace } from "./place.ts";
+import { channelPlace, gatewayPlace } from "./place.ts";
 import { watchedRelay } from "./watched-relay.ts";
 import { Variant } from "./variant.ts";
 import { testConfig } from "./test-config.ts";
@@ -26,12 +28,8 @@ configure({
   client: { ...testConfig.client, connection_limit: socketCount, channel_limit: perSocket },
 });
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => beginAnswerClock(env.CHANNELS.getByName("clock")));
+afterEach(endAnswerClock);
 
 const variant = new Variant(gatewayPlace(), awake);
 
@@ -55,19 +53,6 @@ function costOf(object: DurableObjectStub<Costly>): Promise<Cost> {
 /** Throws an object away: it starts from nothing when it wakes the next time. */
 function sleepNow(object: DurableObjectStub<Costly>): Promise<void> {
   return evictDurableObject(object, { webSockets: "hibernate" });
-}
-
-/** Notes each time an object sets its alarm. */
-async function watchAlarms(object: DurableObjectStub<Costly>): Promise<readonly number[]> {
-  const times: number[] = [];
-  await runInDurableObject(object, (_, { storage }) => {
-    const setAlarm = storage.setAlarm.bind(storage);
-    vi.spyOn(storage, "setAlarm").mockImplementation((time) => {
-      times.push(Number(time));
-      return setAlarm(time);
-    });
-  });
-  return times;
 }
 
 /** Has an object's alarms ring that are due by then, each in its time; gives how many there were. */
@@ -110,7 +95,7 @@ function gatewayOf(home: string): DurableObjectStub<GatewayObject> {
 }
 
 describe("1,000 idle sockets on a gateway", () => {
-  it("[K1] cost it 12 alarms in 5 minutes, which is 144 an hour, no row and no call, when the server sends the pings", async () => {
+  it("[K1] [K3] cost it 12 alarms in 5 minutes, which is 144 an hour, no row and no call, and don't wake it with their answers, when the server sends the pings", async () => {
     const home = newChannel("");
     const sockets = await connectAll(home, "");
     const [gateway, channel] = [gatewayOf(home), env.CHANNELS.getByName(home)];
@@ -118,18 +103,18 @@ describe("1,000 idle sockets on a gateway", () => {
     await runAlarmsUntil(channel, Date.now());
     await sleepNow(gateway);
     await sleepNow(channel);
-    const alarms = await watchAlarms(gateway);
     const runs = await runAlarmsUntil(gateway, Date.now() + hourMs / 12, async () => {
-      for (const socket of sockets) {
-        expect(await socket.frame()).toBe("{}");
-        socket.sendFrame("{}");
-      }
-      // All pongs were taken when the last one's sender is answered.
-      await sockets.at(-1)?.unread();
+      for (const socket of sockets) expect(await socket.frame()).toBe("{}");
+      const { rows, calls, alarmMs } = await costOf(gateway);
+      expect({ rows, calls }).toStrictEqual({ rows: 0, calls: 0 });
+      // One alarm is set, for all of them.
+      expect(alarmMs).toBe(Date.now() + 25_000);
+      await sleepNow(gateway);
+      for (const socket of sockets) socket.sendFrame(keepaliveTexts.request);
+      for (const socket of sockets) expect(await socket.frame()).toBe(keepaliveTexts.answer);
+      await expect(evictDurableObject(gateway)).rejects.toThrow(/not.*running/i);
     });
     expect(runs).toBe(12);
-    expect(alarms).toHaveLength(12);
-    expect(await costOf(gateway)).toMatchObject({ rows: 0, calls: 0 });
     const atChannel = await costOf(channel);
     expect(atChannel).toMatchObject({ rows: 0, calls: 0 });
     expect(atChannel.alarmMs).toBeGreaterThan(Date.now() + hourMs);
@@ -148,8 +133,8 @@ describe("1,000 idle sockets on a gateway", () => {
     await sleepNow(gateway);
     await sleepNow(channel);
     vi.setSystemTime(Date.now() + hourMs);
-    for (const socket of sockets) socket.sendFrame("ping");
-    for (const socket of sockets) expect(await socket.frame()).toBe("pong");
+    for (const socket of sockets) socket.sendFrame(keepaliveTexts.request);
+    for (const socket of sockets) expect(await socket.frame()).toBe(keepaliveTexts.answer);
     await expect(evictDurableObject(gateway)).rejects.toThrow(/not.*running/i);
     await expect(evictDurableObject(channel)).rejects.toThrow(/not.*running/i);
     expect(await costOf(gateway)).toStrictEqual({ rows: 0, calls: 0, alarmMs: null });
@@ -187,5 +172,24 @@ describe("1,000 channels with one subscriber each on a gateway", () => {
     vi.setSystemTime(endMs);
     expect(await costOf(gateway)).toStrictEqual({ rows: 0, calls: 0, alarmMs: null });
     expect(watchedRelay.deliveries).toHaveLength(told);
+  }, 60_000);
+});
+
+describe("one idle socket on a channel's own object", () => {
+  it("[K1] costs it as many alarms as 1,000 on a gateway cost that, when the server sends the pings", async () => {
+    const channel = newChannel("");
+    const own = new Variant(channelPlace, awake);
+    const socket = await own.subscribe(channel, "ada");
+    const object = env.CHANNELS.getByName(channel);
+    await runAlarmsUntil(object, Date.now() + 10_000); // the stale check
+    const runs = await runAlarmsUntil(object, Date.now() + hourMs / 12, async () => {
+      expect(await socket.frame()).toBe("{}");
+      await sleepNow(object);
+      socket.sendFrame(keepaliveTexts.request);
+      expect(await socket.frame()).toBe(keepaliveTexts.answer);
+      await expect(evictDurableObject(object)).rejects.toThrow(/not.*running/i);
+    });
+    expect(runs).toBe(12);
+    expect(await costOf(object)).toMatchObject({ rows: 0, calls: 0 });
   }, 60_000);
 });

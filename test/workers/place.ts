@@ -3,7 +3,7 @@ import { handoverRequest } from "../../workers/http/placement.ts";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
 import type { GatewayObject } from "../../workers/objects/gateway-object.ts";
 import { gatewayName } from "../../src/contract/object-names.ts";
-import { fullHeader } from "../../src/contract/handover.ts";
+import { fullHeader, type Handover } from "../../src/contract/handover.ts";
 import { address, fetchWith } from "./api-request.ts";
 import { watchedUpgrades } from "./watched-upgrades.ts";
 
@@ -63,8 +63,9 @@ export function gatewayPlace(index = 0): Place {
 export const places: readonly Place[] = [channelPlace, gatewayPlace(), spillPlace];
 
 /** Asks an object itself to take a socket, past the edge, which would try another one. */
-export function requestUpgrade(holder: Holder): Promise<Response> {
-  return holder.fetch(handoverRequest(handshake("/", {}), { v: 1, keepalive: "server" }));
+export function requestUpgrade(holder: Holder, more: Partial<Handover> = {}): Promise<Response> {
+  const handover = { v: 1, keepalive: "server", ...more } as const;
+  return holder.fetch(handoverRequest(handshake("/", {}), handover));
 }
 
 function channelPath(channel: string): string {

@@ -1,12 +1,13 @@
-import { runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { call, publish } from "./api-request.ts";
+import { address, call, fetchWith, publish } from "./api-request.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
 import { openConfig } from "./open-transports.ts";
 import { TestStream } from "./test-stream.ts";
 import { token } from "./sign-token.ts";
+import { watchedUpgrades } from "./watched-upgrades.ts";
 
 configure({
   ...openConfig,
@@ -38,12 +39,7 @@ describe("a stream on which nothing happens", () => {
     expect(await stream.upTo(`"connect":`)).toContain("connect");
     await stream.upTo("\n");
     for (let count = 0; count < 2; count++) expect(await stream.upTo(ping)).toMatch(/^\n?\S*/);
-    const received = await runInDurableObject(env.CHANNELS.getByName(channel), (_, context) => {
-      const [socket] = context.getWebSockets();
-      if (socket === undefined) throw new Error("no socket");
-      return context.getWebSocketAutoResponseTimestamp(socket);
-    });
-    expect(received).toBeInstanceOf(Date);
+    expect(await answeredAt(channel)).toBeInstanceOf(Date);
     const alarm = await runInDurableObject(env.CHANNELS.getByName(channel), (_, { storage }) =>
       storage.getAlarm(),
     );
@@ -52,6 +48,56 @@ describe("a stream on which nothing happens", () => {
     await stream.cancel();
   });
 });
+
+describe("a stream whose first frame is a pong", () => {
+  it("[C1] [K3] is told 3501: the object sees the frame, which isn't the edge's own", async () => {
+    const path = pathOf(newChannel("plain"), "http_stream");
+    const stream = await TestStream.open(path, { method: "POST", body: "{}" });
+    expect(await stream.rest()).toBe(
+      `{"push":{"disconnect":{"code":3501,"reason":"bad request"}}}\n`,
+    );
+  });
+});
+
+describe("a stream to an object of the first release", () => {
+  it("[V1] [T2] is kept alive with that release's text, which no client sees", async () => {
+    const channel = newChannel("plain");
+    // That release doesn't say what the platform answers.
+    const CHANNELS = watchedUpgrades(env.CHANNELS, async ({ name, request }) => {
+      const { status, webSocket } = await env.CHANNELS.getByName(name).fetch(request);
+      return new Response(null, { status, webSocket });
+    });
+    const path = `${pathOf(channel, "uni_http_stream")}?token=${await token({ sub: "ada" })}`;
+    const request = new Request(address(path), { method: "POST", body: "{}" });
+    const stream = new TestStream(await fetchWith({ CHANNELS }, request));
+    expect(await stream.upTo("\n")).toContain("connect");
+    await setAnswer(channel, new WebSocketRequestResponsePair("ping", "pong"));
+    for (let count = 0; count < 2; count++) expect(await stream.upTo("\n")).toBe("{}\n");
+    expect(await answeredAt(channel)).toBeInstanceOf(Date);
+    // The object becomes one of this release. The edge goes on as before.
+    await evictDurableObject(env.CHANNELS.getByName(channel), { webSockets: "hibernate" });
+    await setAnswer(channel, undefined);
+    for (let count = 0; count < 2; count++) expect(await stream.upTo("\n")).toBe("{}\n");
+    expect((await call("presence_stats", { channel })).body).toContain('"num_clients":1');
+    await stream.cancel();
+  });
+});
+
+/** What the platform answers for a channel's object; undefined for nothing. */
+function setAnswer(channel: string, pair: WebSocketRequestResponsePair | undefined): Promise<void> {
+  return runInDurableObject(env.CHANNELS.getByName(channel), (_, context) => {
+    context.setWebSocketAutoResponse(pair);
+  });
+}
+
+/** When the platform last answered the only socket of a channel's object. */
+function answeredAt(channel: string): Promise<Date | null> {
+  return runInDurableObject(env.CHANNELS.getByName(channel), (_, context) => {
+    const [socket] = context.getWebSockets();
+    if (socket === undefined) throw new Error("no socket");
+    return context.getWebSocketAutoResponseTimestamp(socket);
+  });
+}
 
 describe("a client that doesn't read its stream", () => {
   it("[T3] is cut with 3008 when more than client.queue_max_size waits at the edge", async () => {

@@ -91,6 +91,11 @@ export class Socket implements Connection {
     return 0;
   }
 
+  /** The server doesn't ping here. */
+  answeredAtMs(): undefined {
+    return undefined;
+  }
+
   /** The platform answers the client's pings at all times. */
   lastHeardMs(): number {
     return this.#timeline.nowMs;

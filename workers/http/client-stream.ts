@@ -1,3 +1,4 @@
+import type { KeepaliveTexts } from "../../src/contract/keepalive.ts";
 import { limits } from "../../src/limits.ts";
 import type { Codec } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
@@ -29,7 +30,8 @@ export class ClientStream {
     socket.addEventListener("close", ({ code, reason }) => this.#close({ code, reason }));
     socket.addEventListener("error", () => this.#close(undefined));
     socket.accept();
-    socket.send(first);
+    // The platform would answer this text, and the object would never see it. With a line break it is another text.
+    socket.send(first === setup.keepalive.request ? `${first}\n` : first);
     // The first interval is random, so that clients that connected together aren't pinged together.
     this.#pingAfter(pingIntervalMs * (0.5 + Math.random() / 2));
     if (probeIntervalMs > 0) this.#probeTimer = setInterval(() => this.#probe(), probeIntervalMs);
@@ -41,8 +43,9 @@ export class ClientStream {
   }
 
   #take(data: string | ArrayBuffer | Blob): void {
-    // "pong" is the runtime's answer to the edge's own ping, and the socket's binaryType excludes Blobs.
-    if (this.#closed || data === "pong" || data instanceof Blob) return;
+    // The answer to the edge's own ping isn't for the client, and the socket's binaryType excludes Blobs.
+    const isAnswer = data === this.#setup.keepalive.answer;
+    if (this.#closed || isAnswer || data instanceof Blob) return;
     const frame = typeof data === "string" ? data : new Uint8Array(data);
     if (this.#held !== undefined && isConnected(frame)) this.#held = undefined;
     this.#deliver(this.#setup.format.encode(frame));
@@ -107,9 +110,9 @@ export class ClientStream {
   /** Pings the client like any other client; the object learns about it from the runtime only (rules K3 and T2). */
   #pingAfter(waitMs: number): void {
     this.#pingTimer = setTimeout(() => {
-      const { socket, codec, format, pingIntervalMs } = this.#setup;
+      const { socket, keepalive, codec, format, pingIntervalMs } = this.#setup;
       this.#pingAfter(pingIntervalMs);
-      if (socket.readyState === WebSocket.OPEN) socket.send("ping");
+      if (socket.readyState === WebSocket.OPEN) socket.send(keepalive.request);
       if (this.#held === undefined) this.#write(format.encode(codec.ping));
     }, waitMs);
   }
@@ -157,6 +160,8 @@ export class ClientStream {
 interface ClientStreamSetup {
   /** The socket to the object; not accepted yet. */
   readonly socket: WebSocket;
+  /** What keeps that socket alive. */
+  readonly keepalive: KeepaliveTexts;
   /** The frame that came with the client's request. */
   readonly first: string | Uint8Array;
   readonly codec: Codec;

@@ -5,6 +5,12 @@
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import type { Pools } from "../../src/gateway/pool.ts";
+import {
+  firstKeepaliveTexts,
+  keepaliveTexts,
+  keepaliveHeader,
+  type KeepaliveTexts,
+} from "../../src/contract/keepalive.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import { busyRetrySeconds, respondBusy, respondInternalError } from "./respond.ts";
@@ -69,7 +75,12 @@ export async function placeSocket(pool: Pool, handover: Request): Promise<Respon
 
 /** A socket between the edge and an object, or the response to the client if no object accepts one. */
 type OpenedSocket =
-  | { readonly outcome: "opened"; readonly socket: WebSocket }
+  | {
+      readonly outcome: "opened";
+      readonly socket: WebSocket;
+      /** What the edge sends to keep the socket alive, and gets back without waking the object (rule K3). */
+      readonly keepalive: KeepaliveTexts;
+    }
   | { readonly outcome: "refused"; readonly response: Response };
 
 /**
@@ -100,7 +111,11 @@ export async function openSocket(
   const { webSocket } = response;
   if (webSocket === null) return { outcome: "refused", response };
   webSocket.binaryType = "arraybuffer";
-  return { outcome: "opened", socket: webSocket };
+  return {
+    outcome: "opened",
+    socket: webSocket,
+    keepalive: response.headers.has(keepaliveHeader) ? keepaliveTexts : firstKeepaliveTexts,
+  };
 }
 
 /** The stub of an object that can hold sockets. */

@@ -31,6 +31,7 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
     const { client } = context.var.configured.config;
     const { readable } = new ClientStream({
       socket: opened.socket,
+      keepalive: opened.keepalive,
       first: first.frame,
       codec: codecNamed(first.codec),
       format,

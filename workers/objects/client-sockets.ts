@@ -7,6 +7,7 @@ import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { isCodecName } from "../../src/protocol/codecs.ts";
 import { TokenBucket } from "../../src/session/rate-limit.ts";
 import { fitsAttachment, parseAttachment } from "../../src/contract/attachment.ts";
+import { keepaliveTexts, keepaliveAnswer, keepaliveHeader } from "../../src/contract/keepalive.ts";
 import type { Connection } from "../../src/session/ports.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { SessionSnapshot } from "../../src/contract/session-snapshot.ts";
@@ -32,6 +33,11 @@ export class ClientSockets {
   readonly #admissions: TokenBucket | undefined;
   /** Sockets whose session changed since the last {@link takeDueAtMs}; in a fresh instance, all sockets. */
   readonly #changed = new Set<WebSocket>();
+  /**
+   * Sockets of unidirectional clients that haven't sent their connect request. It may be `{}`, so while there is one the
+   * platform answers nothing, and the object answers the others.
+   */
+  readonly #unrequested = new Set<WebSocket>();
   readonly #host: SocketHost;
   #sweptAtMs = 0;
 
@@ -49,9 +55,9 @@ export class ClientSockets {
         perSecond: connectionRateLimit,
       });
     }
-    // A client's own pings are answered without waking the object.
-    setup.context.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
     for (const socket of setup.context.getWebSockets()) this.#restore(socket);
+    // The last instance may have been of the release before, and have set another answer.
+    this.#setAnswer();
   }
 
   /** All clients, those included whose connection the server has closed. */
@@ -59,8 +65,12 @@ export class ClientSockets {
     return [...this.#clients.values()];
   }
 
-  /** When {@link tick} is due for the sockets that changed since the last call: ms since 1970; Infinity for never. */
+  /**
+   * When {@link tick} is due for the sockets that changed since the last call: ms since 1970; Infinity for never. It is
+   * called at the end of every event.
+   */
   takeDueAtMs(): number {
+    this.#answerAgain();
     let dueMs = Number.POSITIVE_INFINITY;
     for (const socket of this.#changed) {
       const client = this.#clients.get(socket);
@@ -107,7 +117,10 @@ export class ClientSockets {
     return new Response(null, {
       status: 101,
       webSocket: clientEnd,
-      headers: agreedProtocol(request, handover.codec ?? "json"),
+      headers: {
+        ...agreedProtocol(request, handover.codec ?? "json"),
+        ...(secret === undefined ? {} : { [keepaliveHeader]: "1" }),
+      },
     });
   }
 
@@ -120,19 +133,26 @@ export class ClientSockets {
     // All tags of sockets have this length, and the platform throws for a tag that is too long.
     if (secret.length !== secretLength) return;
     const [socket] = this.#setup.context.getWebSockets(secret);
-    if (socket !== undefined) await this.message(socket, frame);
+    const client = socket === undefined ? undefined : this.#clients.get(socket);
+    if (client !== undefined) await this.#take(client, frame);
   }
 
-  /** Takes a frame of a client. */
-  async message(socket: WebSocket, message: string | ArrayBuffer | Uint8Array): Promise<void> {
+  /** Takes a message of a socket: a frame of its client, or a keep-alive text that the platform didn't answer. */
+  async message(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     const client = this.#clients.get(socket);
     if (client === undefined) return;
+    const { session } = client;
+    const isRequest = session.unidirectional && session.awaitsConnect;
+    const answer = typeof message === "string" && !isRequest ? keepaliveAnswer(message) : undefined;
+    if (answer === undefined) {
+      await this.#take(client, message);
+      return;
+    }
     const nowMs = Date.now();
     client.connection.heard(nowMs);
-    if (client.session.ignoresCommands) return;
+    session.answerKeepalive(answer, nowMs);
     this.sweep(nowMs, false);
-    await client.take(message, this.#setup);
-    await this.#setup.endEvent(Date.now());
+    await this.#setup.endEvent(nowMs);
   }
 
   /** The client closed the socket: answers its close frame, and ends the session. */
@@ -175,6 +195,34 @@ export class ClientSockets {
     for (const { session } of this.#clients.values()) session.tick(false, nowMs);
   }
 
+  /** Takes a frame of a client. */
+  async #take(client: Client, frame: string | ArrayBuffer | Uint8Array): Promise<void> {
+    const nowMs = Date.now();
+    client.connection.heard(nowMs);
+    if (client.session.ignoresCommands) return;
+    this.sweep(nowMs, false);
+    await client.take(frame, this.#setup);
+    await this.#setup.endEvent(Date.now());
+  }
+
+  /** Has the platform answer keep-alive texts again once no socket awaits a request that looks like one (rule T8). */
+  #answerAgain(): void {
+    if (this.#unrequested.size === 0) return;
+    for (const socket of this.#unrequested) {
+      const session = this.#clients.get(socket)?.session;
+      if (session?.awaitsConnect !== true) this.#unrequested.delete(socket);
+    }
+    if (this.#unrequested.size === 0) this.#setAnswer();
+  }
+
+  /** Sets the platform's automatic answer (rule K3). */
+  #setAnswer(): void {
+    const { context } = this.#setup;
+    const { request, answer } = keepaliveTexts;
+    if (this.#unrequested.size > 0) context.setWebSocketAutoResponse();
+    else context.setWebSocketAutoResponse(new WebSocketRequestResponsePair(request, answer));
+  }
+
   #restore(socket: WebSocket): void {
     const { rows } = this.#setup;
     const attachment: unknown = socket.deserializeAttachment();
@@ -195,6 +243,10 @@ export class ClientSockets {
     const client = new Client(this.#setup.newSession(snapshot, connection), connection);
     this.#clients.set(socket, client);
     this.#changed.add(socket);
+    if (client.session.unidirectional && client.session.awaitsConnect) {
+      this.#unrequested.add(socket);
+      this.#setAnswer();
+    }
     return client;
   }
 

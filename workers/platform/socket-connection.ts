@@ -63,9 +63,12 @@ export class SocketConnection implements Connection {
     return this.#unconfirmedBytes > limits.unconfirmedBytesMax ? Number.POSITIVE_INFINITY : 0;
   }
 
+  answeredAtMs(): number | undefined {
+    return this.#host.context.getWebSocketAutoResponseTimestamp(this.#socket)?.getTime();
+  }
+
   lastHeardMs(): number | undefined {
-    // The runtime answers the pings of a client, and notes when it last did.
-    const answered = this.#host.context.getWebSocketAutoResponseTimestamp(this.#socket)?.getTime();
+    const answered = this.answeredAtMs();
     if (answered === undefined || this.#frameAtMs === undefined) return answered ?? this.#frameAtMs;
     return Math.max(answered, this.#frameAtMs);
   }

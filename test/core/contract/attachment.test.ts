@@ -267,7 +267,8 @@ describe("the largest accepted session", () => {
     "[S1] fits into the attachment with everything, made of %j",
     (character) => {
       const claims = claimsWith(longest(character, (each) => fitsAttachment(claimsWith(each))));
-      const pinged = { ...identity, claims, pingedAtMs: startMs, awaitingPong: true };
+      const pings = { pingedAtMs: startMs, noPongs: true, awaitingPong: true } as const;
+      const pinged = { ...identity, claims, ...pings };
       const withInfo = (text: string): SessionSnapshot => {
         const chanInfo = json(`"${text}"`);
         const room = subscribedTo("room", { chanInfo, serverSide: true, sole: true });
@@ -335,7 +336,7 @@ describe("the attachment of the previous release", () => {
     phase: "connected",
     client: "c1",
     openedAtMs: startMs,
-    keepalive: "client",
+    keepalive: "server",
     claims: { user: "42", expireAtSeconds: 1_700_000_200, info: `{"name":"Zoë"}` },
   };
   const before = { v: 1, ...rest, subscription };
@@ -383,7 +384,7 @@ describe("an attachment that can't be understood", () => {
     [[]],
     [[1]],
     [{}],
-    [{ v: 3, phase: "connected" }],
+    [{ v: 4, phase: "connected" }],
     [{ v: 2, phase: "connected", client: "c1", codec: "later" }],
     [{ v: 0 }],
     [{ v: "1" }],

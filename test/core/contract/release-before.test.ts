@@ -41,6 +41,17 @@ describe("a session that the release before this one", () => {
     expect(parseAttachment(structuredClone(attachment))).toStrictEqual(snapshot);
   });
 
+  it.each([
+    ["from its own connection", { keepalive: "client" }],
+    ["through the edge", { keepalive: "client", codec: "one_way", secret: "5" }],
+  ] as const)("[V1] would close for its pings isn't taken up there: %s", (_, identity) => {
+    const snapshot = sessionWith({}, identity);
+    const { attachment } = writeSession(snapshot);
+    // That release restores versions 1 and 2, and closes sockets of any other version with 3010.
+    expect(attachment.v).toBe(3);
+    expect(parseAttachment(structuredClone(attachment))).toStrictEqual(snapshot);
+  });
+
   it("[V1] knows is taken up there", () => {
     expect(writeSession(sessionWith({})).attachment.v).toBe(1);
   });

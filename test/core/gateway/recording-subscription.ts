@@ -73,6 +73,7 @@ export class RecordingSubscription {
       close: doNothing,
       save: doNothing,
       backlogBytes: () => this.behindBytes,
+      answeredAtMs: () => undefined,
       lastHeardMs: () => undefined,
     };
     const session = {

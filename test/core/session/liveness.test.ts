@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Heartbeat, heartbeat, pingDueAtMs } from "../../../src/session/liveness.ts";
+import { limits } from "../../../src/limits.ts";
 import type { SessionIdentity } from "../../../src/contract/session-snapshot.ts";
 import { ChannelFixture, startMs } from "./channel-fixture.ts";
 
@@ -67,6 +68,19 @@ describe("a session with client-driven keep-alive", () => {
   it("[K4] that hasn't connected is left to the stale delay", () => {
     const client: SessionIdentity = { ...session, keepalive: "client", phase: "new" };
     expect(heartbeat(client, 25_000, true, undefined, startMs + 999_999)).toBe("nothing");
+  });
+});
+
+describe("a session whose client the platform answered", () => {
+  it.each<[string, number | undefined, Heartbeat]>([
+    ["before its last ping", startMs - 1, "no-pong"],
+    ["as the ping was sent", startMs, "ping"],
+    ["since its last ping", startMs + 24_999, "ping"],
+    ["never", undefined, "no-pong"],
+  ])("[K2] %s", (_, heardAtMs, expected) => {
+    expect(heartbeat({ ...session, ...pinged }, 25_000, true, heardAtMs, startMs + 25_000)).toBe(
+      expected,
+    );
   });
 });
 
@@ -141,6 +155,44 @@ describe("a session that we ping", () => {
     expect(connection.takeSent()).toStrictEqual(["close 3012 no pong"]);
   });
 
+  it("[K2] [K3] stays while the platform answers it, and is closed 3012 when that ends", () => {
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
+    for (let round = 0; round < 3; round++) {
+      fixture.pass(25_000);
+      expect(connection.takeSent()).toStrictEqual(["{}"]);
+      connection.autoResponseMs = fixture.nowMs + 50;
+      fixture.hibernate();
+    }
+    fixture.pass(25_000);
+    fixture.hibernate();
+    fixture.pass(25_000);
+    expect(connection.takeSent()).toStrictEqual(["{}", "close 3012 no pong"]);
+  });
+
+  it("[K3] is answered by the object where the platform isn't, which counts as an answer to the ping", () => {
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
+    for (let round = 0; round < 2; round++) {
+      fixture.pass(25_000);
+      connection.session.answerKeepalive("answer", fixture.nowMs);
+      connection.session.answerKeepalive("answer", fixture.nowMs);
+      expect(connection.takeSent()).toStrictEqual(["{}", "answer", "answer"]);
+      fixture.hibernate();
+    }
+  });
+
+  it("[B7] is answered by the object no faster than commands are, and closed 3013 when it goes on", () => {
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected();
+    for (let count = 0; count < 3 * limits.commandsBurst; count++) {
+      connection.session.answerKeepalive("answer", fixture.nowMs);
+    }
+    const answers = connection.takeSent();
+    expect(answers).toHaveLength(limits.commandsBurst);
+    expect(answers.at(-1)).toBe("close 3013 too many requests");
+  });
+
   it("[S2] is pinged and answers across hibernation as without", () => {
     const fixture = new ChannelFixture();
     const connection = fixture.connected();
@@ -185,6 +237,20 @@ describe("a session that pings by itself", () => {
       `{"id":2,"presence_stats":{"channel":"room"}}`,
     );
     expect(stats).toStrictEqual([`{"id":2,"presence_stats":{"num_clients":0,"num_users":0}}`]);
+  });
+
+  it("[K4] [S2] isn't gone while the object answers it, also after hibernation", () => {
+    const fixture = new ChannelFixture();
+    const connection = fixture.connected("42", { keepalive: "client" });
+    for (let round = 0; round < 3; round++) {
+      fixture.pass(60_000);
+      connection.session.answerKeepalive("answer", fixture.nowMs);
+      fixture.hibernate();
+    }
+    fixture.pass(60_000);
+    expect(connection.takeSent()).toStrictEqual(["answer", "answer", "answer"]);
+    fixture.pass(1);
+    expect(connection.takeSent()).toStrictEqual(["close 3012 no pong"]);
   });
 
   it("[K2] is closed 3501 by an empty message: nobody asked for one", () => {

@@ -41,6 +41,7 @@ const anyIdentity: fc.Arbitrary<SessionIdentity> = fc.record(
     keepalive: fc.constantFrom("client", "server"),
     claims: anyClaims,
     pingedAtMs: fc.nat(2 ** 45),
+    noPongs: fc.constant(true as const),
     awaitingPong: fc.boolean(),
   },
   { ...plain, requiredKeys: ["phase", "client", "openedAtMs", "keepalive"] },

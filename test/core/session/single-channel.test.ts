@@ -260,6 +260,7 @@ function newSubscription(more: Partial<SubscriptionSnapshot> = {}) {
     close: nothing,
     save: nothing,
     backlogBytes: () => 0,
+    answeredAtMs: () => undefined,
     lastHeardMs: () => undefined,
   };
   const session: SubscriptionSession = {

@@ -13,6 +13,7 @@ const nowhere = {
   close: () => undefined,
   save: () => undefined,
   backlogBytes: () => 0,
+  answeredAtMs: () => undefined,
   lastHeardMs: () => undefined,
 };
 

@@ -83,6 +83,10 @@ export class TestConnection implements Connection {
     return this.backlog;
   }
 
+  answeredAtMs(): number | undefined {
+    return this.autoResponseMs;
+  }
+
   lastHeardMs(): number | undefined {
     return this.autoResponseMs;
   }

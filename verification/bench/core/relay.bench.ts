@@ -12,6 +12,7 @@ const dropping = {
   close: () => undefined,
   save: () => undefined,
   backlogBytes: () => 0,
+  answeredAtMs: () => undefined,
   lastHeardMs: () => undefined,
 };
 

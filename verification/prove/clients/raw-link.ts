@@ -1,5 +1,6 @@
 import { type RawData, WebSocket } from "ws";
 import { microseconds } from "../history/clock.ts";
+import { keepaliveTexts } from "../../../src/contract/keepalive.ts";
 import { isTerminal, socketOptions } from "./endpoint.ts";
 import { tickMs } from "./subscriber.ts";
 
@@ -62,7 +63,7 @@ export class RawLink {
 
   tick(): void {
     if (++this.#ticks % this.#pingTicks === 0 && this.#socket.readyState === WebSocket.OPEN) {
-      this.#socket.send("ping");
+      this.#socket.send(keepaliveTexts.request);
     }
     if (++this.#silentTicks > this.#silentTicksMax) this.drop();
   }
@@ -89,7 +90,7 @@ export class RawLink {
       const line = start === 0 && end === text.length ? text : text.slice(start, end);
       start = end + 1;
       if (line === "{}") this.#answerPing();
-      else if (line !== "pong") this.#user.received(line, time);
+      else if (line !== keepaliveTexts.answer) this.#user.received(line, time);
     }
   }
 

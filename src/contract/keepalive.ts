@@ -1,0 +1,32 @@
+/**
+ * The texts by which the platform keeps a connection alive in place of a hibernating object (rule K3). An object can
+ * have one automatic answer, to one exact text, for all of its sockets.
+ */
+
+/** A text that a client sends, and the text that it is sent back. */
+export interface KeepaliveTexts {
+  readonly request: string;
+  readonly answer: string;
+}
+
+/**
+ * What the platform answers. `{}` is what unmodified JSON clients send: it is their answer to a ping. Were it answered
+ * by `{}`, they would take that for the next ping, and so on without end. This answer is a push of no kind to a channel
+ * without a name, which every SDK skips.
+ */
+export const keepaliveTexts: KeepaliveTexts = { request: "{}", answer: '{"push":{"channel":""}}' };
+
+/** What the platform answered for the first release, whose clients still send it. Today the object answers it. */
+export const firstKeepaliveTexts: KeepaliveTexts = { request: "ping", answer: "pong" };
+
+/** What the object answers to a client's text where the platform didn't; undefined if the text isn't for keep-alive. */
+export function keepaliveAnswer(text: string): string | undefined {
+  return [keepaliveTexts, firstKeepaliveTexts].find(({ request }) => request === text)?.answer;
+}
+
+/**
+ * The header, with the value 1, of an object's response that accepts a socket of the edge: {@link keepaliveTexts} is what the
+ * platform answers for this object. An object of the first release doesn't send it, and {@link firstKeepaliveTexts} applies
+ * (rule V1).
+ */
+export const keepaliveHeader = "Dormouse-Keepalive";
