@@ -1,7 +1,14 @@
 import { limits } from "../limits.ts";
 import type { ClientConfig, Config, PersonalChannelConfig } from "./config.ts";
 import type { Section } from "./section.ts";
-import { readBoolean, readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
+import {
+  readBoolean,
+  readChoice,
+  readDurationMs,
+  readText,
+  readTexts,
+  readWholeNumber,
+} from "./fields.ts";
 import { readInsecure } from "./insecure.ts";
 import { readSubscriptionTokenSection, readTokenSection } from "./tokens.ts";
 import { unsupportedClientKeys } from "./unsupported.ts";
@@ -26,6 +33,7 @@ export function readClientSection(section: Section): ClientConfig {
       maxMs: 3_600_000,
       wholeSeconds: true,
     }),
+    pong: readChoice(section, "pong", { choices: ["auto", "always", "never"] }),
     staleCloseDelayMs: readDurationMs(section, "stale_close_delay", {
       defaultMs: 10_000,
       minMs: 1_000,

@@ -22,6 +22,7 @@ import {
 import type { ClientConfig } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { hasEnded, ttlSeconds } from "./liveness.ts";
+import { asksForPongs, sendsPongs } from "./pongs.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
 /**
@@ -251,7 +252,14 @@ function connectReply(
     subscriptions.set(channel, fits ? whole : bare);
   }
   const result = {
-    ...connectResult(session.identity, claims, config.client, version, nowMs),
+    ...connectResult(
+      session.identity,
+      asksForPongs(session),
+      claims,
+      config.client,
+      version,
+      nowMs,
+    ),
     ...emulation(session),
     ...(subscriptions.size === 0 ? {} : { subscriptions }),
   };
@@ -263,7 +271,8 @@ function connectReply(
 
 /** The result of an accepted connect, without the subscriptions. */
 function connectResult(
-  { client, keepalive, codec }: SessionIdentity,
+  { client }: SessionIdentity,
+  pong: boolean,
   claims: ConnectionClaims,
   config: ClientConfig,
   version: string,
@@ -274,8 +283,7 @@ function connectResult(
     version,
     ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs),
     pingSeconds: config.pingIntervalMs / 1000,
-    // A client that pings must send no pong, which would wake the object. A unidirectional client can't send any.
-    pong: keepalive === "server" && codec !== "one_way",
+    pong,
     ...(config.connectIncludeServerTime ? { timeMs: nowMs } : {}),
   };
 }
@@ -298,7 +306,8 @@ function sendConnected(session: CommandSession, message: Message): void {
     session.disconnect(disconnectCodes.tooManyRequests);
     return;
   }
-  session.change({ phase: "connected" });
+  const isSpared = sendsPongs(session) && !asksForPongs(session);
+  session.change({ phase: "connected", ...(isSpared ? { noPongs: true } : {}) });
   session.send(message);
   const begun = session.subscriptions.all;
   for (const subscription of begun) subscription.resume();

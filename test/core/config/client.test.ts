@@ -30,6 +30,9 @@ describe("[A8] the client section", () => {
     ["channel_limit", limits.channelLimitMax, "channelLimit", limits.channelLimitMax],
     ["connect_include_server_time", true, "connectIncludeServerTime", true],
     ["require_edge_token", true, "requireEdgeToken", true],
+    ["pong", "auto", "pong", "auto"],
+    ["pong", "always", "pong", "always"],
+    ["pong", "never", "pong", "never"],
     ["token_cookie", "__Host-session", "tokenCookie", "__Host-session"],
     ["token_cookie", "", "tokenCookie", ""],
   ];
@@ -66,6 +69,8 @@ describe("[A8] the client section", () => {
     ["channel_limit", "128", " must be a whole number from 1 to 1024, found a string"],
     ["subscribe_to_user_personal_channel", true, " must be an object, found a boolean"],
     ["connect_include_server_time", {}, " must be true or false, found an object"],
+    ["pong", "off", ': "off" is not one of "auto", "always", "never"'],
+    ["pong", true, ' must be one of "auto", "always", "never", found a boolean'],
     ["token_cookie", 5, " must be a string, found a number"],
     ["conection_limit", 5, " is unknown; did you mean connection_limit?"],
     ["zzz", 5, " is unknown"],

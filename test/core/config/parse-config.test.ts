@@ -15,6 +15,7 @@ describe("[A8] parseConfig", () => {
         allowAnonymousConnectWithoutToken: false,
         disallowAnonymousConnectionTokens: false,
         pingIntervalMs: 25_000,
+        pong: "auto",
         staleCloseDelayMs: 10_000,
         expiredCloseDelayMs: 25_000,
         expiredSubCloseDelayMs: 25_000,

@@ -17,7 +17,7 @@ export interface ChannelFixtureSetup {
   readonly name?: string;
   /** Options of channels without a namespace, as an operator writes them. */
   readonly options?: object;
-  /** The configuration's `client`. */
+  /** The configuration's `client`. Unless it says otherwise, clients are asked for pongs. */
   readonly client?: object;
   /** More of the configuration's `channel`. */
   readonly channel?: object;
@@ -43,7 +43,11 @@ export class ChannelFixture {
   constructor({ name = "room", options = {}, client, channel, rpc }: ChannelFixtureSetup = {}) {
     this.#name = name;
     const channels = { ...channel, without_namespace: options };
-    this.config = configured({ client: { ...client }, channel: channels, rpc: { ...rpc } });
+    this.config = configured({
+      client: { pong: "always", ...client },
+      channel: channels,
+      rpc: { ...rpc },
+    });
     this.channel = this.#newChannel();
   }
 

@@ -40,7 +40,7 @@ export class ManyChannelsFixture {
     const { options, client, channel, storesRows = true, serverSubscriptions = true } = setup;
     const open = { allow_subscribe_for_client: true, allow_publish_for_client: true, ...options };
     this.config = configured({
-      client: { ...client },
+      client: { pong: "always", ...client },
       channel: { ...channel, without_namespace: open },
     });
     this.channels = new ScriptedChannels(this.config.channel);
