@@ -109,7 +109,7 @@ async function fillWithClosed(
 /** A peer whose first command isn't connect, so that the server closes it; it leaves that unanswered. */
 async function closedClient(address: string): Promise<LingeringClient> {
   const client = await LingeringClient.open(address);
-  client.send("{}");
+  client.send(`{"id":1,"unsubscribe":{}}`);
   expect(await client.closeCode()).toBe(3501);
   return client;
 }

@@ -48,7 +48,7 @@ describe.each(variants)("a connection on $name", (variant) => {
     first.send({ id: 1, subscribe: { channel } });
     expect(await first.closed).toStrictEqual(badRequest);
     await variant.betweenSteps(channel);
-    pong.send({});
+    pong.sendFrame("{}\n");
     expect(await pong.closed).toStrictEqual(badRequest);
     await variant.betweenSteps(channel);
     second.send({ id: 2, connect: { token: await token({ sub: "ada" }) } });

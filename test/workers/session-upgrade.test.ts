@@ -116,7 +116,7 @@ describe.each(places)("an object full of $name", (place) => {
     expect(refused.status).toBe(503);
     expect(refused.headers.get("Retry-After")).toBe("5");
     const [first] = sockets;
-    first?.send({});
+    first?.sendFrame("{}\n");
     await first?.closed;
     // Kept in a variable: the garbage collection closes a socket without a reference.
     sockets.push(TestSocket.on(await requestUpgrade(holder)));
