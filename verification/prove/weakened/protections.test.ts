@@ -32,6 +32,6 @@ describe("a protection", () => {
   });
 
   it("with an unknown name is answered with all names", () => {
-    expect(() => protectionNamed("luck")).toThrow(/"luck"; there are output-order, gap-repair/);
+    expect(() => protectionNamed("luck")).toThrow(/"luck"; there are output-order, catch-up-of-joiners/);
   });
 });
