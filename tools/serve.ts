@@ -3,8 +3,9 @@
  * The bench measures this server, and docs/self-hosting.md tells how to host Dormouse with it.
  */
 import { constants } from "node:os";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { checkConfiguration } from "./configuration-problems.ts";
+import { deleteEmptyDatabases } from "./empty-databases.ts";
 import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { productionBundle } from "./production-bundle.ts";
 import { parseServeOptions, type ServeOptions } from "./serve-options.ts";
@@ -31,6 +32,7 @@ async function serve(args: readonly string[]): Promise<number> {
   if (problem !== undefined) return refuse(problem);
   const folder = takeStateFolder(options.state);
   if (folder.outcome === "refused") return refuse(folder.problem);
+  deleteEmptyDatabases(join(options.state, "storage"));
   const { target } = options;
   const environment = target.environment === undefined ? [] : ["--env", target.environment];
   const bundling = ["--config", configurationFile(target), ...environment];
@@ -61,7 +63,12 @@ function setupOf(
         ],
       ),
     ),
-    variables: { STREAM_PROBE_MS: String(streamProbeMs), ...textsOf(variables, secrets) },
+    variables: {
+      STREAM_PROBE_MS: String(streamProbeMs),
+      // Without a proxy that sets a header, every client could.
+      CLIENT_ADDRESS_HEADER: "",
+      ...textsOf(variables, secrets),
+    },
     secrets,
     ...(directory !== undefined && { assets: { binding, folder: folderOf(target, directory) } }),
     compatibility: { date: config.compatibility_date ?? "", flags: config.compatibility_flags },

@@ -31,10 +31,11 @@ export class CommandExecutor {
   #queue: CommandQueue | undefined;
   /** Undefined while no reply is outstanding. */
   #replyOrder: ReplyOrder | undefined;
-  readonly #rateLimit = new CommandRateLimit();
+  readonly #rateLimit: CommandRateLimit;
 
   constructor(session: CommandSession) {
     this.#session = session;
+    this.#rateLimit = new CommandRateLimit(session.context.config.client.channelLimit);
   }
 
   /** Carries out one command, or queues it; see `Session.receive`. */
@@ -44,7 +45,7 @@ export class CommandExecutor {
       this.#session.disconnect(disconnectCodes.badRequest);
       return;
     }
-    switch (this.#rateLimit.take(command.method, nowMs)) {
+    switch (this.#rateLimit.take(command.method, this.#unfamiliar(command), nowMs)) {
       case "granted":
         this.#enter({ command, tokens, nowMs, busy });
         return;
@@ -69,6 +70,29 @@ export class CommandExecutor {
   clear(): void {
     this.#queue = undefined;
     this.#replyOrder?.clear();
+  }
+
+  /** The channel that a command makes the server turn to, unless the connection is subscribed to it. */
+  #unfamiliar(command: Command): string | undefined {
+    switch (command.method) {
+      case "subscribe":
+      case "publish":
+      case "presence":
+      case "presence_stats":
+      case "history": {
+        const { channel } = command.request;
+        return this.#session.subscriptions.has(channel) ? undefined : channel;
+      }
+      case "connect":
+      case "unsubscribe":
+      case "refresh":
+      case "sub_refresh":
+      case "rpc":
+      case "send":
+      case "ping":
+      case "pong":
+        return undefined;
+    }
   }
 
   #enter(received: ReceivedCommand): void {

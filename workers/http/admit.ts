@@ -1,6 +1,8 @@
 import type { Context } from "hono";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { originAllowed } from "../../src/access/origin.ts";
+import type { Codec, Message } from "../../src/protocol/codec.ts";
+import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import type { AppEnv } from "./middleware.ts";
 import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
 import { getCookie } from "hono/cookie";
@@ -28,6 +30,31 @@ export async function admit(context: Context<AppEnv>): Promise<Admission> {
     case "verified":
       return { outcome: "admitted", claims: token.claims };
   }
+}
+
+/**
+ * Checks the first frame of a client whose frame came with its request: where a token is required and the frame brings
+ * none, or an invalid one, no object is called (rule A10).
+ *
+ * @param claims of the token that came with the request itself, if there was one
+ * @returns the code with which the object would close the connection; undefined if the frame may go on to it
+ */
+export async function checkFirstFrame(
+  context: Context<AppEnv>,
+  codec: Codec,
+  frame: Message,
+  claims: ConnectionClaims | undefined,
+): Promise<DisconnectCode | undefined> {
+  if (claims !== undefined || !tokenRequired(context)) return undefined;
+  const [first] = codec.decodeFrame(frame).commands;
+  if (first?.method !== "connect" || first.request.token === "") return disconnectCodes.badRequest;
+  const verdict = await context.var.configured.verifier.connection(first.request.token, Date.now());
+  return verdict.outcome === "invalid" ? disconnectCodes.invalidToken : undefined;
+}
+
+/** Whether every client needs a connection token (rule C3). */
+export function tokenRequired(context: Context<AppEnv>): boolean {
+  return !context.var.configured.config.client.allowAnonymousConnectWithoutToken;
 }
 
 function refused(response: Response): Admission {

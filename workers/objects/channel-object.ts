@@ -55,6 +55,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
+  /** Whether the platform may keep something of an alarm that rang. */
+  #hadAlarm = true;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
@@ -191,6 +193,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   };
 
   protected override readonly onAlarm = async (nowMs: number): Promise<void> => {
+    this.#hadAlarm = true;
     const newestMs = this.#channel.newestMs ?? 0;
     // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
     if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
@@ -198,6 +201,22 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.settle(nowMs);
     if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
   };
+
+  /** The last socket may leave after the last alarm, and then nothing else would delete what is left (rule H6). */
+  override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
+    await super.webSocketClose(socket, code, reason);
+    await this.#afterLastSocket();
+  }
+
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await super.webSocketError(socket);
+    await this.#afterLastSocket();
+  }
+
+  async #afterLastSocket(): Promise<void> {
+    const isLeft = this.sockets.empty && !this.alarms.pending && this.#hadAlarm;
+    if (isLeft && this.#channel.storesNothing) await this.#deleteLeftovers(Date.now());
+  }
 
   async #deliver(delivery: Delivery): Promise<void> {
     this.callsMade++;
@@ -232,7 +251,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
    * stays for the `history_meta_ttl` of channels without a namespace, because the namespace may come back.
    */
   async #deleteLeftovers(nowMs: number): Promise<void> {
-    if (!this.#hadStorage) return;
+    // An alarm leaves a table of the platform behind. With sockets, the next ping would make it again.
+    if (!this.#hadStorage && !this.sockets.empty) return;
     const { historyMetaTtlMs } = this.config.channel.withoutNamespace;
     const endsAtMs = this.#known ? nowMs : storedAtMs(this.sql) + historyMetaTtlMs;
     if (endsAtMs > nowMs) {
@@ -241,6 +261,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     }
     await this.ctx.storage.deleteAll();
     this.#hadStorage = false;
+    this.#hadAlarm = false;
   }
 }
 

@@ -55,6 +55,11 @@ export class ClientSockets {
     for (const socket of setup.context.getWebSockets()) this.#restore(socket);
   }
 
+  /** Whether the object has no socket, not even one that was closed and whose client hasn't answered. */
+  get empty(): boolean {
+    return this.#clients.size === 0;
+  }
+
   /** When {@link tick} is due for the sockets that changed since the last call: ms since 1970; Infinity for never. */
   takeDueAtMs(): number {
     let dueMs = Number.POSITIVE_INFINITY;

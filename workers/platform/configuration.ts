@@ -47,6 +47,11 @@ export interface Settings {
    * except Cloudflare's, because there the edge notices that a client is gone only by writing (rule T6).
    */
   readonly STREAM_PROBE_MS?: string;
+  /**
+   * The header with the client's address, which the runtime or the proxy in front has to set; "" if clients could set it
+   * themselves. If absent, Cloudflare's `CF-Connecting-IP` (rule B8).
+   */
+  readonly CLIENT_ADDRESS_HEADER?: string;
 }
 
 type ConfigVariable =
