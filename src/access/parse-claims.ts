@@ -3,6 +3,7 @@
  * and 5.2). The signature has been verified before (rule A2), in `workers/platform`. A reason for a refusal quotes no
  * value of a claim (rule A7).
  */
+import type { Pattern } from "./pattern.ts";
 import { parseJsonText, type JsonText, memberText } from "../protocol/json/text.ts";
 import {
   isJsonObject,
@@ -153,9 +154,9 @@ export interface ClaimRules {
   /** One of the token's audiences must equal this one. */
   readonly audience?: string;
   /** One of the token's audiences must match this pattern. */
-  readonly audienceRegex?: RegExp;
+  readonly audienceRegex?: Pick<Pattern, "test">;
   readonly issuer?: string;
-  readonly issuerRegex?: RegExp;
+  readonly issuerRegex?: Pick<Pattern, "test">;
 }
 
 /**

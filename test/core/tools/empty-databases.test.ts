@@ -28,7 +28,7 @@ it("[H6] a server that starts deletes the databases that hold nothing, and no ot
   writeFileSync(join(folder, "ChannelObject", id("4")), "");
   writeFileSync(join(folder, "ChannelObject", id("5")), "something else".repeat(100));
   expect(deleteEmptyDatabases(folder)).toBe(2);
-  const left = readdirSync(join(folder, "ChannelObject")).filter((name) => /sqlite$/.test(name));
+  const left = readdirSync(join(folder, "ChannelObject")).filter((name) => name.endsWith("sqlite"));
   expect(left.toSorted()).toEqual([id("2"), id("3"), id("5"), "metadata.sqlite"]);
   open.close();
   const kept = new DatabaseSync(join(folder, "ChannelObject", id("3")));
