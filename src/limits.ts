@@ -355,6 +355,12 @@ export const limits = {
    */
   tokenBytesMax: 16_384,
   /**
+   * Lines that an isolate writes in a second for refusals of one kind, and characters of each text in them. Further
+   * refusals are counted, and the next line says how many they were (rule A11).
+   */
+  refusalLinesPerSecond: 5,
+  refusalTextMax: 256,
+  /**
    * Steps of a pattern, such as `channel_regex`, with its repetitions written out. Each character of a name that wasn't
    * seen before looks at each of them, so a name of 255 bytes takes at most a few ms. A configuration with a larger
    * pattern is refused (rule A8).

@@ -1,4 +1,10 @@
-import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
+import {
+  type DisconnectCode,
+  disconnectCodes,
+  type ErrorCode,
+  errorCodes,
+} from "../protocol/codes.ts";
+import { explain } from "./explain.ts";
 import type { Command } from "../protocol/command.ts";
 import { publish, readHistory, seePresence } from "./channel-commands.ts";
 import {
@@ -42,7 +48,7 @@ export class CommandExecutor {
   receive(command: Command, tokens: VerifiedTokens, nowMs: number, busy: boolean): void {
     if (this.#session.ignoresCommands) return;
     if ((command.method === "connect") !== this.#session.awaitsConnect) {
-      this.#session.disconnect(disconnectCodes.badRequest);
+      this.#disconnect(command, tokens, disconnectCodes.badRequest);
       return;
     }
     switch (this.#rateLimit.take(command.method, this.#unfamiliar(command), nowMs)) {
@@ -50,10 +56,10 @@ export class CommandExecutor {
         this.#enter({ command, tokens, nowMs, busy });
         return;
       case "over":
-        this.#apply(command, failWith(errorCodes.tooManyRequests));
+        this.#apply({ command, tokens }, failWith(errorCodes.tooManyRequests));
         return;
       case "far-over":
-        this.#session.disconnect(disconnectCodes.tooManyRequests);
+        this.#disconnect(command, tokens, disconnectCodes.tooManyRequests);
     }
   }
 
@@ -106,7 +112,7 @@ export class CommandExecutor {
     if (key === undefined || this.#queue?.isOpen(key) !== true) {
       this.#carryOut(received);
     } else if (!this.#queue.add(key, received)) {
-      this.#apply(command, failWith(errorCodes.tooManyRequests));
+      this.#apply(received, failWith(errorCodes.tooManyRequests));
     }
   }
 
@@ -138,7 +144,7 @@ export class CommandExecutor {
   #carryOut(received: ReceivedCommand): void {
     const { command } = received;
     const apply = (decision: Decision): void => {
-      this.#apply(command, decision);
+      this.#apply(received, decision);
     };
     const channel = orderedBy(command);
     const applyInOrder = channel === undefined ? apply : this.#inOrder(channel, apply);
@@ -208,17 +214,33 @@ export class CommandExecutor {
     }
   }
 
-  #apply(command: Command, decision: Decision): void {
+  /** Closes the connection because of a command. */
+  #disconnect(command: Command, tokens: VerifiedTokens, code: DisconnectCode): void {
+    this.#report(command, tokens, code);
+    this.#session.disconnect(code);
+  }
+
+  /** Reports a refused command to the log (rule A11). */
+  #report(command: Command, tokens: VerifiedTokens, code: DisconnectCode | ErrorCode): void {
+    const { refused } = this.#session.context;
+    if (refused !== undefined) refused(explain(this.#session, command, tokens, code));
+  }
+
+  #apply(
+    { command, tokens }: Pick<ReceivedCommand, "command" | "tokens">,
+    decision: Decision,
+  ): void {
     const session = this.#session;
     if (session.closed) return;
     switch (decision.outcome) {
       case "disconnect":
-        session.disconnect(decision.code);
+        this.#disconnect(command, tokens, decision.code);
         return;
       case "silent":
         session.change(decision.changes);
         return;
       case "error":
+        this.#report(command, tokens, decision.error);
         if (session.unidirectional) {
           session.disconnect(unidirectionalDisconnect(decision.error));
           return;

@@ -37,7 +37,11 @@ export function channelEndpoint(): Endpoint {
     const address = clientAddress(context.req.raw.headers, header);
     const pool = {
       ...poolOf(channel, pools, context.env),
-      admits: (nowMs: number) => newChannels.admits(channel, address, nowMs),
+      admits: (nowMs: number) => {
+        const admitted = newChannels.admits(channel, address, nowMs);
+        if (!admitted) context.set("refusal", { rule: "B8", reason: tooManyChannels });
+        return admitted;
+      },
       placed: () => newChannels.exists(channel),
     };
     return { outcome: "pool", pool, channel };
@@ -83,6 +87,8 @@ export function regionEndpoint(): Endpoint {
     return { outcome: "pool", pool: { pools, name: region, objectAt } };
   };
 }
+
+const tooManyChannels = "the client's address opens new channels too fast";
 
 function malformed(detail: string) {
   return { outcome: "refused", response: respondMalformed(detail) } as const;

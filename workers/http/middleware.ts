@@ -14,6 +14,8 @@ import {
   respondUpgradeRequired,
   respondNotFound,
 } from "./respond.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { refusalLog } from "../platform/refusal-log.ts";
 import type { TransportsConfig } from "../../src/config/config.ts";
 import { originAllowed } from "../../src/access/origin.ts";
 
@@ -22,7 +24,48 @@ import { originAllowed } from "../../src/access/origin.ts";
  */
 export interface AppEnv {
   Bindings: Env;
-  Variables: { configured: Configured; request: JsonText };
+  Variables: { configured: Configured; request: JsonText; refusal?: Refused };
+}
+
+/** Why the edge refuses a request: what a handler knows of it. The log adds the rest, see {@link logRefusal}. */
+type Refused = Pick<Refusal, "rule" | "reason"> & Partial<Refusal>;
+
+/**
+ * Logs a request that was refused (rule A11): with the reason that a handler left in `refusal`, or that the response
+ * gives the backend in its header. Other statuses, such as those of scanners that try paths, are no refusals.
+ */
+export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
+  await next();
+  const { res, req } = context;
+  const detail = res.headers.get("X-Dormouse-Error-Detail");
+  const refusal =
+    context.get("refusal") ??
+    (detail === null ? ofStatus.get(res.status) : { rule: "W4", reason: detail });
+  if (refusal === undefined) return;
+  const [, first = "", name = "", last = ""] = req.path.split("/");
+  const transport = first === "channel" ? last : name;
+  const refused = first === "api" ? `api ${name}`.trim() : transport || first;
+  const channel = first === "channel" ? { channel: readable(name) } : {};
+  refusalLog.note({ refused, code: res.status, ...channel, ...refusal }, undefined, Date.now());
+};
+
+const ofStatus = new Map<number, Refused>([
+  [413, { rule: "B2", reason: "the request, or what its token says, is too large" }],
+  [
+    503,
+    {
+      rule: "B5",
+      reason: "no object accepted it: full, overloaded, too fast, or no answer in time",
+    },
+  ],
+]);
+
+function readable(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // Its escapes are malformed.
+  }
 }
 
 /**
@@ -47,6 +90,9 @@ export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => 
     // its beginning (rule A7).
     if (crypto.subtle.timingSafeEqual(await digest(offered), expected)) return next();
   }
+  const sent = offeredKeys(context).length > 0;
+  const reason = sent ? "the API key doesn't match API_KEY" : "there is no API key";
+  context.set("refusal", { rule: "A7", reason });
   return respondUnauthorized();
 };
 
@@ -87,7 +133,9 @@ export function opened(...transports: readonly Transport[]): MiddlewareHandler<A
   return async (context, next) => {
     const { config } = context.var.configured;
     if (transports.some((transport) => config.transports[transport])) return next();
-    return respondText(404, `${transports.map((one) => settings[one]).join(" or ")} is not set`);
+    const reason = `${transports.map((one) => settings[one]).join(" or ")} is not set`;
+    context.set("refusal", { rule: "A1", reason });
+    return respondText(404, reason);
   };
 }
 
@@ -109,14 +157,21 @@ export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { allowedOrigins } = context.var.configured.config.client;
   const origin = context.req.raw.headers.get("Origin");
   const allowed = originAllowed(origin, allowedOrigins);
-  if (!allowed) context.res = respondText(403, "Forbidden");
-  else if (context.req.method === "OPTIONS") context.res = preflight(context);
+  if (!allowed) {
+    context.set("refusal", refusedOrigin(origin));
+    context.res = respondText(403, "Forbidden");
+  } else if (context.req.method === "OPTIONS") context.res = preflight(context);
   else await next();
   context.header("Vary", "Origin", { append: true });
   if (origin === null || !allowed) return;
   context.header("Access-Control-Allow-Origin", origin);
   context.header("Access-Control-Allow-Credentials", "true");
 };
+
+/** The refusal of a page's origin (rule A6). */
+export function refusedOrigin(origin: string | null): Refused {
+  return { rule: "A6", reason: `origin ${origin ?? ""} isn't in client.allowed_origins` };
+}
 
 /** Answers a preflight request. GET isn't listed, because it is always allowed. */
 function preflight(context: Context<AppEnv>): Response {

@@ -26,6 +26,8 @@ import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { refusalLog } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
@@ -96,6 +98,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       channel: name,
       serverSubscriptions: false,
       storesRows: false,
+      refused: (refusal: Refusal) => refusalLog.note(refusal, channelNode(name), Date.now()),
     };
     this.sockets = new ClientSockets({
       context,

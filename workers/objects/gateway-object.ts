@@ -5,6 +5,8 @@ import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch
 import type { GatewayPresence } from "../../src/contract/relay-request.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { refusalLog } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.ts";
 import { SessionRows } from "../platform/session-rows.ts";
@@ -51,6 +53,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
+      refused: (refusal: Refusal) => refusalLog.note(refusal, gatewayNode(name), Date.now()),
     };
     this.sockets = new ClientSockets({
       context,

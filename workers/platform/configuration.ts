@@ -95,10 +95,12 @@ function readConfiguration(env: Settings): Configuration {
 function verifierSecrets(env: Settings): VerifierSecrets {
   return {
     token: {
+      name: "TOKEN_HMAC_SECRET_KEY",
       current: env.TOKEN_HMAC_SECRET_KEY ?? "",
       previous: env.TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
     },
     subscriptionToken: {
+      name: "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
       current: env.SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY ?? "",
       previous: env.SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
     },
