@@ -361,6 +361,16 @@ export const limits = {
   refusalLinesPerSecond: 5,
   refusalTextMax: 256,
   /**
+   * The part of a server's file descriptors that is kept free: new requests are refused with status 503 when only this
+   * part is left, and gateways' calls of channels with 111 when half of it is (rule B10). It has to hold the connections
+   * that the runtime accepts before the Worker sees their requests.
+   */
+  descriptorsSpare: 0.1,
+  /** The descriptors that a request may take: two for its connection, and three for a channel that it wakes. */
+  descriptorsPerRequest: 5,
+  /** How old the count of open descriptors may be. Counting 20,000 takes a few ms. */
+  descriptorsReadMs: 250,
+  /**
    * Steps of a pattern, such as `channel_regex`, with its repetitions written out. Each character of a name that wasn't
    * seen before looks at each of them, so a name of 255 bytes takes at most a few ms. A configuration with a larger
    * pattern is refused (rule A8).

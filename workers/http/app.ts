@@ -5,6 +5,7 @@ import {
   type AppEnv,
   configure,
   crossOrigin,
+  enoughDescriptors,
   keepaliveScript,
   logRefusal,
   onlyMethods,
@@ -27,6 +28,7 @@ export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(configure);
   app.use(logRefusal);
+  app.use(enoughDescriptors);
   const onlyPost = onlyMethods("POST");
 
   app.use("/api/*", authenticate); // and `/api` itself

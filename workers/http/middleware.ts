@@ -7,6 +7,8 @@ import type { JsonText } from "../../src/protocol/json/text.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import {
+  busyRetrySeconds,
+  respondBusy,
   respondUnconfigured,
   respondUnauthorized,
   respondText,
@@ -15,6 +17,7 @@ import {
   respondNotFound,
 } from "./respond.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
+import { descriptors } from "../platform/descriptors.ts";
 import { refusalLog } from "../platform/refusal-log.ts";
 import type { TransportsConfig } from "../../src/config/config.ts";
 import { originAllowed } from "../../src/access/origin.ts";
@@ -77,6 +80,23 @@ export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (configuration.outcome === "unconfigured") return respondUnconfigured(configuration.problems);
   context.set("configured", configuration);
   return next();
+};
+
+/**
+ * Refuses requests while the server has too few file descriptors left (rule B10); `/health` is answered all the same.
+ */
+export const enoughDescriptors: MiddlewareHandler<AppEnv> = async (context, next) => {
+  if (context.req.path === "/health") return next();
+  if (await descriptors.haveRoom(context.env, "request")) {
+    try {
+      return await next();
+    } finally {
+      descriptors.ended();
+    }
+  }
+  const reason = "the server has too few file descriptors left: raise ulimit -n";
+  context.set("refusal", { rule: "B10", reason });
+  return respondBusy(busyRetrySeconds());
 };
 
 /**
