@@ -49,7 +49,7 @@ export const limits = {
    * behind. The leave isn't noted more often than each `unusedNoteMs`, because that costs a row. A gateway that follows
    * such a channel is checked after the same time, and then each `unusedCheckMs` (rule L5).
    */
-  unusedStreamMs: 7_200_000,
+  unusedStreamMs: 10_800_000,
   unusedNoteMs: 600_000,
   unusedCheckMs: 604_800_000,
   /**
@@ -94,6 +94,11 @@ export const limits = {
    * (rule B5).
    */
   socketsPerConnection: 2,
+  /**
+   * How long a client may take to answer the close of its connection. An object that holds nothing but such sockets ends
+   * its instance after that, which drops them (rule B11).
+   */
+  closeAnswerMs: 10_000,
   /**
    * Connections of one object, by default and at most. The platform accepts 32,768 sockets, but an object has 128 MB of
    * memory. `client.connection_limit` sets another number. A full object refuses a connection with status 503, and the

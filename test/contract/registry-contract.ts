@@ -69,7 +69,7 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[L5] asks the gateways of a channel without publications after two hours, and then each week", async () => {
+  it("[L5] asks the gateways of a channel without publications after three hours, and then each week", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options: {} });
       channel.relay.follow("eu/1", 0);
@@ -157,7 +157,7 @@ function heldStreamContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[H6] keeps an unused stream for two hours after the last gateway has left it", async () => {
+  it("[H6] keeps an unused stream for three hours after the last gateway has left it", async () => {
     await onFreshStorage((sql) => {
       const unused = { options: { ...withHistory, historyMetaTtlMs: 100 * limits.unusedStreamMs } };
       const channel = openChannel(sql, unused);

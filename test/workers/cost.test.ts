@@ -245,7 +245,7 @@ describe("a channel to which nothing came", () => {
     expect(await tablesOf(channel)).toStrictEqual([]);
   });
 
-  it("[H6] stores nothing two hours after its last subscriber has left", async () => {
+  it("[H6] stores nothing three hours after its last subscriber has left", async () => {
     const channel = newChannel("room");
     const socket = await TestSocket.subscribe(channel, "ada");
     expect(await tablesOf(channel)).toContain("stream");

@@ -60,6 +60,18 @@ export class ClientSockets {
     return this.#clients.size === 0;
   }
 
+  /** Whether all sockets are ones that the object has closed and whose client hasn't answered, and there are any. */
+  get onlyClosed(): boolean {
+    for (const { session } of this.#clients.values()) if (!session.closed) return false;
+    return !this.empty;
+  }
+
+  /** Forgets all sockets, which are about to be dropped. */
+  forget(): void {
+    this.#clients.clear();
+    this.#changed.clear();
+  }
+
   /** When {@link tick} is due for the sockets that changed since the last call: ms since 1970; Infinity for never. */
   takeDueAtMs(): number {
     let dueMs = Number.POSITIVE_INFINITY;
