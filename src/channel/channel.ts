@@ -66,7 +66,7 @@ export class Channel {
     this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
     this.#registry = new GatewayRegistry(sql, {
       intervalMs: Math.max(metaTtlMs, checkIntervalMinMs),
-      unused: () => this.#history.unused,
+      history: this.#history,
     });
     // After a clock was set back, this instance could seem older than the one before it, and gateways would drop its
     // entries.

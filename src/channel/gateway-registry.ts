@@ -1,4 +1,5 @@
 import { columnText, type Sql } from "../sql.ts";
+import type { History } from "./history.ts";
 import { limits } from "../limits.ts";
 import { storedTables } from "./stored-tables.ts";
 
@@ -55,8 +56,8 @@ export class GatewayRegistry {
 
   /** Notes that a gateway still follows the channel: one row written. */
   found(gateway: string, nowMs: number): void {
-    const { unused, intervalMs } = this.#checks;
-    const nextInMs = unused() ? Math.min(intervalMs, limits.unusedCheckMs) : undefined;
+    const { history, intervalMs } = this.#checks;
+    const nextInMs = history.unused ? Math.min(intervalMs, limits.unusedCheckMs) : undefined;
     const retryAtMs = nextInMs === undefined ? undefined : nowMs + nextInMs;
     this.#write(gateway, { timeMs: nowMs, retryAtMs });
   }
@@ -70,8 +71,8 @@ export class GatewayRegistry {
   checkDueAtMs(gateway: string): number {
     const row = this.#rows.get(gateway);
     if (row === undefined) return Number.POSITIVE_INFINITY;
-    const { unused, intervalMs } = this.#checks;
-    const believedMs = unused() ? Math.min(intervalMs, limits.unusedStreamMs) : intervalMs;
+    const { history, intervalMs } = this.#checks;
+    const believedMs = history.unused ? Math.min(intervalMs, limits.unusedStreamMs) : intervalMs;
     return row.retryAtMs ?? row.timeMs + believedMs;
   }
 
@@ -92,10 +93,10 @@ interface Checks {
   /** For how long a gateway is believed to follow the channel without a check, ms. */
   readonly intervalMs: number;
   /**
-   * Whether the channel keeps no publication. Then a gateway is checked `limits.unusedStreamMs` after it registered,
+   * Says whether nothing was ever published with history. Then a gateway is checked `limits.unusedStreamMs` after it registered,
    * and each `limits.unusedCheckMs` from then on, if that is sooner: such channels cost nothing to invent (rule L5).
    */
-  readonly unused: () => boolean;
+  readonly history: Pick<History, "unused">;
 }
 
 interface Row {

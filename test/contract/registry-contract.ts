@@ -20,7 +20,7 @@ export function registryContract(onFreshStorage: OnFreshStorage): void {
   heldStreamContract(onFreshStorage);
 }
 
-const checks = { intervalMs: 1_000, unused: () => false };
+const checks = { intervalMs: 1_000, history: { unused: false } };
 
 function rowsContract(onFreshStorage: OnFreshStorage): void {
   it("[L5] knows after hibernation which gateways follow, and when to ask them", async () => {

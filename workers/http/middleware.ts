@@ -17,8 +17,8 @@ import {
   respondNotFound,
 } from "./respond.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
-import { descriptors } from "../platform/descriptors.ts";
-import { refusalLog } from "../platform/refusal-log.ts";
+import { descriptorsOf } from "../platform/descriptors.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
 import type { TransportsConfig } from "../../src/config/config.ts";
 import { originAllowed } from "../../src/access/origin.ts";
 
@@ -43,25 +43,29 @@ export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
   const detail = res.headers.get("X-Dormouse-Error-Detail");
   const refusal =
     context.get("refusal") ??
-    (detail === null ? ofStatus.get(res.status) : { rule: "W4", reason: detail });
+    (detail === null ? ofStatus(res.status) : { rule: "W4", reason: detail });
   if (refusal === undefined) return;
   const [, first = "", name = "", last = ""] = req.path.split("/");
   const transport = first === "channel" ? last : name;
   const refused = first === "api" ? `api ${name}`.trim() : transport || first;
   const channel = first === "channel" ? { channel: readable(name) } : {};
-  refusalLog.note({ refused, code: res.status, ...channel, ...refusal }, undefined, Date.now());
+  noteRefusal({ refused, code: res.status, ...channel, ...refusal }, undefined);
 };
 
-const ofStatus = new Map<number, Refused>([
-  [413, { rule: "B2", reason: "the request, or what its token says, is too large" }],
-  [
-    503,
-    {
-      rule: "B5",
-      reason: "no object accepted it: full, overloaded, too fast, or no answer in time",
-    },
-  ],
-]);
+/** The refusal that a status stands for, if nothing else is known of it. */
+function ofStatus(status: number): Refused | undefined {
+  switch (status) {
+    case 413:
+      return { rule: "B2", reason: "the request, or what its token says, is too large" };
+    case 503:
+      return {
+        rule: "B5",
+        reason: "no object accepted it: full, overloaded, too fast, or no answer in time",
+      };
+    default:
+      return undefined;
+  }
+}
 
 function readable(name: string): string {
   try {
@@ -86,8 +90,10 @@ export const configure: MiddlewareHandler<AppEnv> = async (context, next) => {
  * Refuses requests while the server has too few file descriptors left (rule B10); `/health` is answered all the same.
  */
 export const enoughDescriptors: MiddlewareHandler<AppEnv> = async (context, next) => {
-  if (context.req.path === "/health") return next();
-  if (await descriptors.haveRoom(context.env, "request")) {
+  const { env, req } = context;
+  const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
+  if (descriptors === undefined || req.path === "/health") return next();
+  if (await descriptors.haveRoom("request")) {
     try {
       return await next();
     } finally {

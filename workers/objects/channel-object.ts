@@ -27,7 +27,7 @@ import { version } from "../../src/version.ts";
 import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
-import { refusalLog } from "../platform/refusal-log.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
@@ -98,7 +98,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       channel: name,
       serverSubscriptions: false,
       storesRows: false,
-      refused: (refusal: Refusal) => refusalLog.note(refusal, channelNode(name), Date.now()),
+      refused: (refusal: Refusal) => noteRefusal(refusal, channelNode(name)),
     };
     this.sockets = new ClientSockets({
       context,

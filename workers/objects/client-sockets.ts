@@ -34,6 +34,8 @@ export class ClientSockets {
   /** Sockets whose session changed since the last {@link takeDueAtMs}; in a fresh instance, all sockets. */
   readonly #changed = new Set<WebSocket>();
   readonly #host: SocketHost;
+  /** Whether a socket has gone since the last {@link takeDueAtMs}. */
+  #oneLeft = false;
   #sweptAtMs = 0;
 
   constructor(setup: ClientSocketsSetup) {
@@ -72,9 +74,15 @@ export class ClientSockets {
     this.#changed.clear();
   }
 
-  /** When {@link tick} is due for the sockets that changed since the last call: ms since 1970; Infinity for never. */
-  takeDueAtMs(): number {
+  /**
+   * When {@link tick} is due for the sockets that changed since the last call, or the sockets are to be dropped: ms since
+   * 1970; Infinity for never.
+   */
+  takeDueAtMs(nowMs: number): number {
     let dueMs = Number.POSITIVE_INFINITY;
+    const mayBeLeft = this.#changed.size > 0 || this.#oneLeft;
+    this.#oneLeft = false;
+    if (mayBeLeft && this.onlyClosed) dueMs = nowMs + limits.closeAnswerMs;
     for (const socket of this.#changed) {
       const client = this.#clients.get(socket);
       if (client !== undefined) dueMs = Math.min(dueMs, client.session.dueAtMs);
@@ -168,6 +176,7 @@ export class ClientSockets {
     this.#clients.delete(socket);
     client?.session.ended();
     this.#changed.delete(socket);
+    this.#oneLeft = true;
     await this.#setup.endEvent(Date.now());
   }
 

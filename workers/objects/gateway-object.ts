@@ -10,8 +10,8 @@ import type {
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
-import { descriptors } from "../platform/descriptors.ts";
-import { refusalLog } from "../platform/refusal-log.ts";
+import { descriptorsOf } from "../platform/descriptors.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.ts";
 import { SessionRows } from "../platform/session-rows.ts";
@@ -58,7 +58,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
-      refused: (refusal: Refusal) => refusalLog.note(refusal, gatewayNode(name), Date.now()),
+      refused: (refusal: Refusal) => noteRefusal(refusal, gatewayNode(name)),
     };
     this.sockets = new ClientSockets({
       context,
@@ -95,9 +95,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     gateway: string,
     requests: readonly RelayRequest[],
   ): Promise<RelayReplies | undefined> {
-    const { DESCRIPTORS: watched } = this.env;
-    if (watched === undefined) return ask(this.env.CHANNELS, channel, gateway, requests);
-    if (!(await descriptors.haveRoom(this.env, "call")))
+    const descriptors = descriptorsOf(this.env);
+    if (descriptors === undefined) return ask(this.env.CHANNELS, channel, gateway, requests);
+    if (!(await descriptors.haveRoom("call")))
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     try {
       return await ask(this.env.CHANNELS, channel, gateway, requests);

@@ -1,6 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Config } from "../../src/config/config.ts";
-import { limits } from "../../src/limits.ts";
 import { AlarmSchedule, NextTimer } from "../platform/alarm-schedule.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
@@ -101,10 +100,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   /** Sets the alarm for what is due next: in a fresh instance for all sockets, afterwards for those that changed. */
   protected readonly schedule = async (nowMs: number): Promise<void> => {
-    const dropMs = this.sockets.onlyClosed
-      ? nowMs + limits.closeAnswerMs
-      : Number.POSITIVE_INFINITY;
-    const dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(), dropMs);
+    const dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(nowMs));
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
 }

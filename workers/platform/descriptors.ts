@@ -17,6 +17,8 @@ type Purpose = "request" | "call";
  * gateways while half of those are left, so that the clients that are connected have more than those that come.
  */
 class Descriptors {
+  readonly #folder: Fetcher;
+  readonly #max: number;
   /** Undefined before the first reading. */
   #used: number | undefined;
   #readAtMs = Number.NEGATIVE_INFINITY;
@@ -26,18 +28,16 @@ class Descriptors {
   /** Those that ended after the last reading began: it may not have counted what they opened. */
   #ended = 0;
 
+  constructor(folder: Fetcher, max: number) {
+    this.#folder = folder;
+    this.#max = max;
+  }
+
   /**
    * Whether there are descriptors for one more request or call. If so, call {@link ended} once it is answered.
-   *
-   * @returns true where there is no limit
    */
-  async haveRoom(settings: DescriptorSettings, purpose: Purpose): Promise<boolean> {
-    const { DESCRIPTORS: folder, DESCRIPTORS_MAX: text = "" } = settings;
-    const max = Number(text);
-    if (folder === undefined || !(max > 0)) {
-      this.#underWay++;
-      return true;
-    }
+  async haveRoom(purpose: Purpose): Promise<boolean> {
+    const max = this.#max;
     const spare = Math.ceil(max * limits.descriptorsSpare) / (purpose === "call" ? 2 : 1);
     for (let tries = 0; tries < readTries; tries++) {
       const isOld = Date.now() - this.#readAtMs >= limits.descriptorsReadMs;
@@ -47,7 +47,7 @@ class Descriptors {
       }
       // A request must not wait for another one's reading, but for a time it may.
       if (this.#reading) await scheduler.wait(readWaitMs);
-      else if (isOld || tries === 0) await this.#read(folder);
+      else if (isOld || tries === 0) await this.#read();
       else break;
     }
     return false;
@@ -66,11 +66,11 @@ class Descriptors {
     return wanted <= (max - this.#used) / 2;
   }
 
-  async #read(folder: Fetcher): Promise<void> {
+  async #read(): Promise<void> {
     this.#reading = true;
     try {
       this.#ended = 0;
-      const response = await folder.fetch("http://descriptors/");
+      const response = await this.#folder.fetch("http://descriptors/");
       this.#used = (await response.text()).split(`"name"`).length - 1;
       this.#readAtMs = Date.now();
     } finally {
@@ -82,5 +82,12 @@ class Descriptors {
 const readTries = 20;
 const readWaitMs = 10;
 
-/** Those of this process. */
-export const descriptors = new Descriptors();
+/** The descriptors of this process; undefined where nothing limits them. */
+export function descriptorsOf(settings: DescriptorSettings): Descriptors | undefined {
+  const { DESCRIPTORS: folder, DESCRIPTORS_MAX: max = "" } = settings;
+  if (folder === undefined || max === "") return undefined;
+  known ??= new Descriptors(folder, Number(max));
+  return known;
+}
+
+let known: Descriptors | undefined;

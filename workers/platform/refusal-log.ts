@@ -61,5 +61,11 @@ function bounded(text: string): string {
   return text.length <= limits.refusalTextMax ? text : `${text.slice(0, limits.refusalTextMax)}…`;
 }
 
-/** The log of this isolate. */
-export const refusalLog = new RefusalLog((line) => console.warn(line));
+/** Notes a refusal in the log of this isolate; see {@link RefusalLog.note}. */
+export function noteRefusal(refusal: Refusal, object: string | undefined): void {
+  log ??= new RefusalLog((line) => console.warn(line));
+  log.note(refusal, object, Date.now());
+}
+
+/** Created by the first refusal. */
+let log: RefusalLog | undefined;

@@ -17,7 +17,7 @@ export function openRelay(
 ): Relay {
   const registry = new GatewayRegistry(sql, {
     intervalMs: checkIntervalMs,
-    unused: () => false,
+    history: { unused: false },
   });
   return new Relay({ channel: "room", instance, registry, hasHistory });
 }
