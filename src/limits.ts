@@ -44,6 +44,15 @@ export const limits = {
    */
   historySizeMax: 100_000,
   /**
+   * How long the epoch of a channel is kept, after its last subscriber left, to which nothing was ever published (rule
+   * H6). A client that returns later is told that it can't recover, and a subscriber to random names leaves nothing
+   * behind. The leave isn't noted more often than each `unusedNoteMs`, because that costs a row. A gateway that follows
+   * such a channel is checked after the same time, and then each `unusedCheckMs` (rule L5).
+   */
+  unusedStreamMs: 10_800_000,
+  unusedNoteMs: 600_000,
+  unusedCheckMs: 604_800_000,
+  /**
    * The epoch of a publication's version. It is in every row of the history. A longer one is answered 107 (rule B2).
    */
   versionEpochBytesMax: 128,
@@ -85,6 +94,11 @@ export const limits = {
    * (rule B5).
    */
   socketsPerConnection: 2,
+  /**
+   * How long a client may take to answer the close of its connection. An object that holds nothing but such sockets ends
+   * its instance after that, which drops them (rule B11).
+   */
+  closeAnswerMs: 10_000,
   /**
    * Connections of one object, by default and at most. The platform accepts 32,768 sockets, but an object has 128 MB of
    * memory. `client.connection_limit` sets another number. A full object refuses a connection with status 503, and the
@@ -321,6 +335,26 @@ export const limits = {
   subscribesPerSecond: 50,
   subscribesBurst: 1_024,
   /**
+   * Channels that one connection names anew in a second, and at once if `client.channel_limit` isn't larger. Each may
+   * make an object that stays for hours, whereas a person changes channels now and then. The names that
+   * the connection is subscribed to, or named lately, are free. The limit is enforced as above (rule B7).
+   */
+  newChannelsPerSecond: 5,
+  newChannelsBurst: 100,
+  /**
+   * The same for the upgrades and polls of one client address at the channels' own addresses, in one isolate of the
+   * edge, which knows nothing of the other isolates: a best effort against a flood of random names. The burst is for
+   * offices behind one address. Further ones are answered with status 503 (rule B7).
+   */
+  addressChannelsPerSecond: 10,
+  addressChannelsBurst: 300,
+  /**
+   * Addresses whose rate an isolate of the edge remembers, and channels that it knows to exist, which are free. Each
+   * takes a few hundred bytes. Beyond it the one is forgotten that wasn't used for longest.
+   */
+  addressesRememberedMax: 10_000,
+  channelsRememberedMax: 10_000,
+  /**
    * Different payloads of one channel's delta subscribers from which the deltas of one frame are made, for each codec.
    * The subscribers that hold another payload get the publication in full (rule D5).
    */
@@ -365,6 +399,33 @@ export const limits = {
    * secret isn't configured (rule A10).
    */
   secretCharactersMin: 16,
+  /**
+   * Lines that an isolate writes in a second for refusals of one kind, and characters of each text in them. Further
+   * refusals are counted, and the next line says how many they were (rule A13).
+   */
+  refusalLinesPerSecond: 5,
+  refusalTextMax: 256,
+  /**
+   * The part of a server's file descriptors that is kept free: new requests are refused with status 503 when only this
+   * part is left, and gateways' calls of channels with 111 when half of it is (rule B10). It has to hold the connections
+   * that the runtime accepts before the Worker sees their requests.
+   */
+  descriptorsSpare: 0.1,
+  /** The descriptors that a request may take: two for its connection, and three for a channel that it wakes. */
+  descriptorsPerRequest: 5,
+  /** How old the count of open descriptors may be. Counting 20,000 takes a few ms. */
+  descriptorsReadMs: 250,
+  /**
+   * Steps of a pattern, such as `channel_regex`, with its repetitions written out. Each character of a name that wasn't
+   * seen before looks at each of them, so a name of 255 bytes takes at most a few ms. A configuration with a larger
+   * pattern is refused (rule A8).
+   */
+  patternStepsMax: 2_000,
+  /**
+   * Steps and characters that each pattern remembers from the names that it was compared with, of a few dozen bytes
+   * each. Beyond it they are dropped, and found again when they are needed.
+   */
+  patternKeptMax: 65_536,
   /**
    * Bits of an RSA key that verifies tokens. Shorter keys can be broken, and RFC 7518 section 3.3 forbids them. A
    * shorter key isn't used, and its tokens are answered as if the key couldn't be fetched (rule A9).

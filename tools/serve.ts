@@ -2,21 +2,27 @@
  * `npm run serve`: runs the production bundle in workerd as if it were deployed, with its state on this machine's disk.
  * The bench measures this server, and docs/self-hosting.md tells how to host Dormouse with it.
  */
+import { readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { secretProblems } from "../src/access/secrets.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
+import { deleteEmptyDatabases } from "./empty-databases.ts";
 import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { productionBundle } from "./production-bundle.ts";
 import { parseServeOptions, type ServeOptions, usage } from "./serve-options.ts";
 import { type ServedSecrets, servedSecrets } from "./secrets.ts";
 import { noteProcess, takeStateFolder } from "./state-folder.ts";
+import { limits } from "../src/limits.ts";
 import { bracketed } from "./workerd-config.ts";
 import { type Ending, Workerd, type WorkerdSetup } from "./workerd.ts";
 import { configurationFile, wranglerConfigOf } from "./wrangler-config.ts";
 
 /** The time in ms that pending requests have when the server stops. Sockets would stay open forever. */
 const drainMs = 2_000;
+
+/** With fewer file descriptors, the server says for how many connections they suffice. */
+const descriptorsRecommended = 8_192;
 
 async function serve(args: readonly string[]): Promise<number> {
   const parsed = parseServeOptions(args);
@@ -35,6 +41,7 @@ async function serve(args: readonly string[]): Promise<number> {
   if (problem !== undefined) return refuse(problem);
   const folder = takeStateFolder(options.state);
   if (folder.outcome === "refused") return refuse(folder.problem);
+  deleteEmptyDatabases(join(options.state, "storage"));
   const { target } = options;
   const environment = target.environment === undefined ? [] : ["--env", target.environment];
   const bundling = ["--config", configurationFile(target), ...environment];
@@ -65,13 +72,26 @@ function setupOf(
         ],
       ),
     ),
-    variables: { STREAM_PROBE_MS: String(streamProbeMs), ...textsOf(variables, secrets) },
+    variables: {
+      STREAM_PROBE_MS: String(streamProbeMs),
+      // Without a proxy that sets a header, every client could.
+      CLIENT_ADDRESS_HEADER: "",
+      ...textsOf(variables, secrets),
+    },
     secrets,
     ...(directory !== undefined && { assets: { binding, folder: folderOf(target, directory) } }),
     compatibility: { date: config.compatibility_date ?? "", flags: config.compatibility_flags },
     host,
+    ...descriptorsLimit(),
     printsThrough: true,
   };
+}
+
+/** How many file descriptors workerd may have; it inherits the limit of this process. Only Linux tells it. */
+function descriptorsLimit(): Pick<WorkerdSetup, "descriptorsMax"> {
+  if (process.platform !== "linux") return {};
+  const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+  return limit === undefined ? {} : { descriptorsMax: Number(limit) };
 }
 
 /** The variables as texts, without those that a secret replaces. */
@@ -111,9 +131,14 @@ async function run(
     if (!stopping) end();
   });
   const problems = await problemsOf(workerd);
-  if (problems === "")
+  if (problems === "") {
     console.log(`Dormouse serves http://${bracketed(host)}:${port}, its state is in ${state}`);
-  else if (problems !== undefined) end();
+    const { descriptorsMax: max } = setup;
+    if (max !== undefined && max < descriptorsRecommended)
+      console.log(
+        `ulimit -n is ${max}: there is room for at most ${Math.floor((max * (1 - limits.descriptorsSpare)) / limits.descriptorsPerRequest)} connections with a channel each`,
+      );
+  } else if (problems !== undefined) end();
   const ending = await workerd.ended;
   unwatch();
   if (problems !== undefined && problems !== "")

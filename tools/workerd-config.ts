@@ -35,6 +35,8 @@ export function workerdConfig(
     sockets.push(socket("control", `127.0.0.1:${control.port}`, "control"));
     workers.push(controlWorker(setup, compatibility));
   }
+  if (setup.descriptorsMax !== undefined)
+    services.push(`(name = "descriptors", disk = (path = "/proc/self/fd"))`);
   if (assets !== undefined) {
     services.push(
       `(name = "assets", worker = .assets)`,
@@ -69,6 +71,13 @@ function mainWorker(setup: WorkerdSetup, compatibility: Compatibility): string {
       (name) => `(name = ${text(name)}, fromEnvironment = ${text(name)})`,
     ),
   ];
+  if (setup.descriptorsMax !== undefined) {
+    const max = text(String(setup.descriptorsMax));
+    bindings.push(
+      `(name = "DESCRIPTORS", service = "descriptors")`,
+      `(name = "DESCRIPTORS_MAX", text = ${max})`,
+    );
+  }
   if (assets !== undefined) bindings.push(`(name = ${text(assets.binding)}, service = "assets")`);
   return `const worker :Workerd.Worker = (
   modules = ${list(Object.keys(modules).map(embedded))},

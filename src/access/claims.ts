@@ -61,7 +61,8 @@ export interface SubscriptionOverride {
  */
 export type Verdict<Claims> =
   | { readonly outcome: "verified"; readonly claims: Claims }
-  | { readonly outcome: "expired" }
+  /** Expired, or not valid yet. `reason` says which claim says so, and how far off it is. */
+  | { readonly outcome: "expired"; readonly reason?: string }
   /** The keys couldn't be fetched, so the token can't be verified now. The client should retry later. */
   | { readonly outcome: "unavailable" }
   | { readonly outcome: "invalid"; readonly reason: string };

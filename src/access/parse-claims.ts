@@ -3,6 +3,8 @@
  * and 5.2). The signature has been verified before (rule A2), in `workers/platform`. A reason for a refusal quotes no
  * value of a claim (rule A7).
  */
+import type { Pattern } from "./pattern.ts";
+import { relativeTime } from "./refusal.ts";
 import { parseJsonText, type JsonText, memberText } from "../protocol/json/text.ts";
 import {
   isJsonObject,
@@ -110,9 +112,11 @@ function parseBase(
   const info = readRawClaim(text, fields, infoClaim);
   if (info.outcome === "invalid") return info;
   const nowSeconds = nowMs / 1000;
-  if (expiresAt !== "absent" && expiresAt <= nowSeconds) return { outcome: "expired" };
+  if (expiresAt !== "absent" && expiresAt <= nowSeconds)
+    return { outcome: "expired", reason: `exp was ${relativeTime(expiresAt, nowSeconds)}` };
   // A token that isn't valid yet is treated like an expired one: the client asks for a new token and tries again.
-  if (notBefore !== "absent" && notBefore > nowSeconds) return { outcome: "expired" };
+  if (notBefore !== "absent" && notBefore > nowSeconds)
+    return { outcome: "expired", reason: `nbf is ${relativeTime(notBefore, nowSeconds)}` };
   const fault = claimFault(fields, rules);
   if (fault !== undefined) return invalid(fault);
   const end = expireAt === "absent" ? expiresAt : expireAt;
@@ -153,9 +157,9 @@ export interface ClaimRules {
   /** One of the token's audiences must equal this one. */
   readonly audience?: string;
   /** One of the token's audiences must match this pattern. */
-  readonly audienceRegex?: RegExp;
+  readonly audienceRegex?: Pick<Pattern, "test">;
   readonly issuer?: string;
-  readonly issuerRegex?: RegExp;
+  readonly issuerRegex?: Pick<Pattern, "test">;
 }
 
 /**

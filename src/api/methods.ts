@@ -30,6 +30,11 @@ export const missingMethods = [
   "shared_poll_publish",
 ] as const;
 
+/** What a backend is told that calls one of {@link missingMethods}. */
+export function missingDetail(method: string): string {
+  return `${method} is a method of Centrifugo that Dormouse doesn't have yet`;
+}
+
 /** The methods of {@link ApiMethod}, by their names in paths and bodies. */
 export const apiMethods = [
   "publish",

@@ -45,6 +45,8 @@ export class Channel {
   readonly #history: History;
   readonly #idempotency: Idempotency;
   readonly #registry: GatewayRegistry;
+  /** Whether there was a subscriber or a gateway since {@link cleanupDueAtMs} was last called. */
+  #wasHeld = false;
 
   constructor(setup: ChannelSetup) {
     const { name, options, client, sql, newEpoch, nowMs } = setup;
@@ -61,7 +63,10 @@ export class Channel {
     this.#idempotency = new Idempotency(sql, this.#history, nowMs);
     // Young keys of the rows that are deleted are retained first.
     this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
-    this.#registry = new GatewayRegistry(sql, Math.max(metaTtlMs, checkIntervalMinMs));
+    this.#registry = new GatewayRegistry(sql, {
+      intervalMs: Math.max(metaTtlMs, checkIntervalMinMs),
+      history: this.#history,
+    });
     // After a clock was set back, this instance could seem older than the one before it, and gateways would drop its
     // entries.
     const beforeMs = Math.max(this.#history.newestMs ?? 0, this.#registry.newestMs);
@@ -245,6 +250,7 @@ export class Channel {
   /** Removes a subscriber, and announces its leave if its join was announced (rule O5). */
   unsubscribe(subscriber: Subscriber): void {
     const wasSubscribed = this.hub.remove(subscriber);
+    this.#wasHeld ||= wasSubscribed;
     if (wasSubscribed && subscriber.announced) this.announce("leave", subscriber.info);
   }
 
@@ -265,9 +271,12 @@ export class Channel {
   /**
    * When to call {@link deleteExpired}, ms since 1970; undefined if there is nothing to wait for. A stream that has
    * ended but still has subscribers, here or on gateways, isn't waited for: it can be deleted once the last of them has
-   * left.
+   * left. This has to be called after every event, because it also notes that the last one has left.
    */
   cleanupDueAtMs(nowMs: number): number | undefined {
+    const isHeld = this.hub.size > 0 || this.relay.size > 0;
+    if (this.#wasHeld && !isHeld) this.#history.left(nowMs);
+    this.#wasHeld = isHeld;
     const keysEnd = this.#idempotency.endsAtMs;
     const historyEnd = this.#history.endsAtMs;
     const ended = historyEnd !== undefined && historyEnd <= nowMs;

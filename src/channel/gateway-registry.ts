@@ -1,4 +1,6 @@
 import { columnText, type Sql } from "../sql.ts";
+import type { History } from "./history.ts";
+import { limits } from "../limits.ts";
 import { storedTables } from "./stored-tables.ts";
 
 /**
@@ -8,13 +10,12 @@ import { storedTables } from "./stored-tables.ts";
  */
 export class GatewayRegistry {
   readonly #sql: Sql;
-  readonly #checkIntervalMs: number;
+  readonly #checks: Checks;
   readonly #rows = new Map<string, Row>();
 
-  /** @param checkIntervalMs for how long a gateway is believed to follow the channel without a check, ms */
-  constructor(sql: Sql, checkIntervalMs: number) {
+  constructor(sql: Sql, checks: Checks) {
     this.#sql = sql;
-    this.#checkIntervalMs = checkIntervalMs;
+    this.#checks = checks;
     if (!storedTables(sql).has("gateway")) return;
     for (const row of sql.rows("SELECT name, time, retry FROM gateway")) {
       const retry = row["retry"];
@@ -55,7 +56,10 @@ export class GatewayRegistry {
 
   /** Notes that a gateway still follows the channel: one row written. */
   found(gateway: string, nowMs: number): void {
-    this.#write(gateway, { timeMs: nowMs, retryAtMs: undefined });
+    const { history, intervalMs } = this.#checks;
+    const nextInMs = history.unused ? Math.min(intervalMs, limits.unusedCheckMs) : undefined;
+    const retryAtMs = nextInMs === undefined ? undefined : nowMs + nextInMs;
+    this.#write(gateway, { timeMs: nowMs, retryAtMs });
   }
 
   /** Notes when to check a gateway that can't be reached and has missed entries: one row written. */
@@ -67,7 +71,9 @@ export class GatewayRegistry {
   checkDueAtMs(gateway: string): number {
     const row = this.#rows.get(gateway);
     if (row === undefined) return Number.POSITIVE_INFINITY;
-    return row.retryAtMs ?? row.timeMs + this.#checkIntervalMs;
+    const { history, intervalMs } = this.#checks;
+    const believedMs = history.unused ? Math.min(intervalMs, limits.unusedStreamMs) : intervalMs;
+    return row.retryAtMs ?? row.timeMs + believedMs;
   }
 
   /** Whether a gateway hasn't been found to follow the channel since that time, although it can be reached. */
@@ -82,10 +88,24 @@ export class GatewayRegistry {
   }
 }
 
+/** When gateways are checked. */
+interface Checks {
+  /** For how long a gateway is believed to follow the channel without a check, ms. */
+  readonly intervalMs: number;
+  /**
+   * Says whether nothing was ever published with history. Then a gateway is checked `limits.unusedStreamMs` after it registered,
+   * and each `limits.unusedCheckMs` from then on, if that is sooner: such channels cost nothing to invent (rule L5).
+   */
+  readonly history: Pick<History, "unused">;
+}
+
 interface Row {
   /** When the gateway registered or was last found to follow the channel, ms since 1970. */
   readonly timeMs: number;
-  /** When to check a gateway that couldn't be reached, ms since 1970; undefined for a gateway that could. */
+  /**
+   * When to check a gateway that couldn't be reached, or one of an unused channel again, ms since 1970; undefined for
+   * all others.
+   */
   readonly retryAtMs: number | undefined;
 }
 

@@ -30,7 +30,7 @@ export class HistoryTable {
   /** Makes both tables, on a channel that has none. */
   create(stream: Stream): void {
     for (const statement of tables.create) this.#sql.run(statement);
-    this.#writeStream(stream);
+    this.writeStream(stream);
   }
 
   /** Deletes both tables. */
@@ -49,7 +49,7 @@ export class HistoryTable {
   /** Deletes all publications. `stream` is the stream without them. */
   clear(stream: Stream): void {
     this.#sql.run("DELETE FROM publication");
-    this.#writeStream(stream);
+    this.writeStream(stream);
   }
 
   /**
@@ -127,7 +127,8 @@ export class HistoryTable {
       }));
   }
 
-  #writeStream(stream: Stream): void {
+  /** Writes the row of the stream: one row written. */
+  writeStream(stream: Stream): void {
     this.#sql.run(
       tables.upsertStream,
       this.#size,
@@ -151,7 +152,10 @@ export interface Stream {
   readonly top: number;
   /** The oldest offset that may be read; rows of older publications may still lie in the ring. */
   readonly floor: number;
-  /** When the newest publication came, or the stream was made or emptied, if that was later; ms since 1970. */
+  /**
+   * When the newest publication came, or the stream was made or emptied, if that was later; for a stream without a
+   * publication also when its last subscriber left. In ms since 1970.
+   */
   readonly timeMs: number;
   /** The newest version published; 0n if there was none. */
   readonly version: bigint;

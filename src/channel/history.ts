@@ -1,3 +1,4 @@
+import { limits } from "../limits.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { Sql } from "../sql.ts";
 import {
@@ -150,7 +151,10 @@ export class History {
     return stream === undefined ? undefined : { epoch: stream.epoch, offset: stream.top };
   }
 
-  /** When the newest publication came, or the stream was made or emptied, ms since 1970; undefined without a stream. */
+  /**
+   * When the newest publication came, or the stream was made or emptied, or an unused stream was {@link left}, ms since
+   * 1970; undefined without a stream.
+   */
   get newestMs(): number | undefined {
     return this.#stream?.timeMs;
   }
@@ -178,7 +182,28 @@ export class History {
 
   /** When the epoch and the top offset may be deleted, ms since 1970 (rule H6); undefined without a stream. */
   get endsAtMs(): number | undefined {
-    return this.#stream === undefined ? undefined : this.#stream.timeMs + this.#options.metaTtlMs;
+    if (this.#stream === undefined) return undefined;
+    const { metaTtlMs } = this.#options;
+    const keptMs = this.unused ? Math.min(metaTtlMs, limits.unusedStreamMs) : metaTtlMs;
+    return this.#stream.timeMs + keptMs;
+  }
+
+  /** Whether nothing was ever published with history: no stream, or one that subscribers alone made. */
+  get unused(): boolean {
+    return this.#stream === undefined || this.#stream.top === 0;
+  }
+
+  /**
+   * Notes that the last subscriber has left. An unused stream is kept for `limits.unusedStreamMs` from then on, for
+   * clients that come back (rule H6). This costs a row, so it isn't noted again within `limits.unusedNoteMs`.
+   */
+  left(nowMs: number): void {
+    const stream = this.#stream;
+    if (stream === undefined || !this.unused) return;
+    if (this.#options.metaTtlMs <= limits.unusedStreamMs) return;
+    if (nowMs < stream.timeMs + limits.unusedNoteMs) return;
+    this.#stream = { ...stream, timeMs: nowMs };
+    this.#table.writeStream(this.#stream);
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { ClaimRules } from "../access/parse-claims.ts";
+import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
 
 /** The whole configuration, checked and with defaults filled in. The names are those of Centrifugo's configuration. */
@@ -139,7 +140,7 @@ export interface ChannelOptions {
    */
   readonly limitedChannelsForSubscribersOnly: boolean;
   /** The pattern that the part of the name after the namespace must match. If absent, the name must be ASCII. */
-  readonly channelRegex?: RegExp;
+  readonly channelRegex?: Pick<Pattern, "test">;
   readonly publicationDataFormat: "" | "json" | "json_object" | "binary";
   /** Subscribers may ask for deltas (docs/protocol.md 3.1). */
   readonly allowDelta: boolean;

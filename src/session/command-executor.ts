@@ -1,4 +1,10 @@
-import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
+import {
+  type DisconnectCode,
+  disconnectCodes,
+  type ErrorCode,
+  errorCodes,
+} from "../protocol/codes.ts";
+import { explain } from "./explain.ts";
 import type { Command } from "../protocol/command.ts";
 import { publish, readHistory, seePresence } from "./channel-commands.ts";
 import {
@@ -31,34 +37,35 @@ export class CommandExecutor {
   #queue: CommandQueue | undefined;
   /** Undefined while no reply is outstanding. */
   #replyOrder: ReplyOrder | undefined;
-  readonly #rateLimit = new CommandRateLimit();
+  readonly #rateLimit: CommandRateLimit;
 
   constructor(session: CommandSession) {
     this.#session = session;
+    this.#rateLimit = new CommandRateLimit(session.context.config.client.channelLimit);
   }
 
   /** Carries out one command, or queues it; see `Session.receive`. */
   receive(command: Command, tokens: VerifiedTokens, nowMs: number, busy: boolean): void {
     if (this.#session.ignoresCommands) return;
     if ((command.method === "connect") !== this.#session.awaitsConnect) {
-      this.#session.disconnect(disconnectCodes.badRequest);
+      this.#disconnect(command, tokens, disconnectCodes.badRequest);
       return;
     }
-    switch (this.#rateLimit.take(command.method, nowMs)) {
+    switch (this.#rateLimit.take(command.method, this.#unfamiliar(command), nowMs)) {
       case "granted":
         this.#enter({ command, tokens, nowMs, busy });
         return;
       case "over":
-        this.#apply(command, failWith(errorCodes.tooManyRequests));
+        this.#apply({ command, tokens }, failWith(errorCodes.tooManyRequests));
         return;
       case "far-over":
-        this.#session.disconnect(disconnectCodes.tooManyRequests);
+        this.#disconnect(command, tokens, disconnectCodes.tooManyRequests);
     }
   }
 
   /** Whether a keep-alive text that reached the object is to be answered. It counts like a command (rule B7). */
   allowsKeepalive(nowMs: number): boolean {
-    const taken = this.#rateLimit.take("ping", nowMs);
+    const taken = this.#rateLimit.take("ping", undefined, nowMs);
     if (taken === "far-over") this.#session.disconnect(disconnectCodes.tooManyRequests);
     return taken === "granted";
   }
@@ -78,6 +85,29 @@ export class CommandExecutor {
     this.#replyOrder?.clear();
   }
 
+  /** The channel that a command makes the server turn to, unless the connection is subscribed to it. */
+  #unfamiliar(command: Command): string | undefined {
+    switch (command.method) {
+      case "subscribe":
+      case "publish":
+      case "presence":
+      case "presence_stats":
+      case "history": {
+        const { channel } = command.request;
+        return this.#session.subscriptions.has(channel) ? undefined : channel;
+      }
+      case "connect":
+      case "unsubscribe":
+      case "refresh":
+      case "sub_refresh":
+      case "rpc":
+      case "send":
+      case "ping":
+      case "pong":
+        return undefined;
+    }
+  }
+
   #enter(received: ReceivedCommand): void {
     const { command } = received;
     const key = this.#session.connecting ? connectKey : channelOf(command);
@@ -89,7 +119,7 @@ export class CommandExecutor {
     if (key === undefined || this.#queue?.isOpen(key) !== true) {
       this.#carryOut(received);
     } else if (!this.#queue.add(key, received)) {
-      this.#apply(command, failWith(errorCodes.tooManyRequests));
+      this.#apply(received, failWith(errorCodes.tooManyRequests));
     }
   }
 
@@ -121,7 +151,7 @@ export class CommandExecutor {
   #carryOut(received: ReceivedCommand): void {
     const { command } = received;
     const apply = (decision: Decision): void => {
-      this.#apply(command, decision);
+      this.#apply(received, decision);
     };
     const channel = orderedBy(command);
     const applyInOrder = channel === undefined ? apply : this.#inOrder(channel, apply);
@@ -191,17 +221,33 @@ export class CommandExecutor {
     }
   }
 
-  #apply(command: Command, decision: Decision): void {
+  /** Closes the connection because of a command. */
+  #disconnect(command: Command, tokens: VerifiedTokens, code: DisconnectCode): void {
+    this.#report(command, tokens, code);
+    this.#session.disconnect(code);
+  }
+
+  /** Reports a refused command to the log (rule A13). */
+  #report(command: Command, tokens: VerifiedTokens, code: DisconnectCode | ErrorCode): void {
+    const { refused } = this.#session.context;
+    if (refused !== undefined) refused(explain(this.#session, command, tokens, code));
+  }
+
+  #apply(
+    { command, tokens }: Pick<ReceivedCommand, "command" | "tokens">,
+    decision: Decision,
+  ): void {
     const session = this.#session;
     if (session.closed) return;
     switch (decision.outcome) {
       case "disconnect":
-        session.disconnect(decision.code);
+        this.#disconnect(command, tokens, decision.code);
         return;
       case "silent":
         session.change(decision.changes);
         return;
       case "error":
+        this.#report(command, tokens, decision.error);
         if (session.unidirectional) {
           session.disconnect(unidirectionalDisconnect(decision.error));
           return;

@@ -21,6 +21,7 @@ import type {
 import type { Config } from "../config/config.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
+import type { Refusal } from "../access/refusal.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 
 /**
@@ -156,6 +157,8 @@ export interface SessionContext {
   readonly channel?: string;
   /** Whether a session that is too large for its attachment can be stored in a row (rule G2). */
   readonly storesRows: boolean;
+  /** Takes each refusal of a command, for the log (rule A13); absent where nobody reads one. */
+  readonly refused?: (refusal: Refusal) => void;
 }
 
 /** A session, as far as the commands that it carries out need it. */

@@ -1,25 +1,82 @@
 import type { CommandMethod } from "../protocol/command.ts";
 import { limits } from "../limits.ts";
 
-/** How many commands, and how many subscribes, one connection may send now (rule B7). */
+/** How many commands, how many subscribes, and how many new channels one connection may send now (rule B7). */
 export class CommandRateLimit {
-  /** Both undefined until the first command of their kind. */
+  readonly #channelLimit: number;
+  /** All undefined until the first command of their kind. */
   #commands: TokenBucket | undefined;
   #subscribes: TokenBucket | undefined;
+  #newChannels: NewChannelLimit | undefined;
 
-  take(method: CommandMethod, nowMs: number): ReturnType<TokenBucket["take"]> {
+  /** @param channelLimit `client.channel_limit`: a client that comes back subscribes to so many channels at once */
+  constructor(channelLimit: number) {
+    this.#channelLimit = channelLimit;
+  }
+
+  /**
+   * Takes one command.
+   *
+   * @param channel the channel that the command makes the server turn to; undefined if it names none, or one that the
+   *                connection is subscribed to
+   */
+  take(
+    method: CommandMethod,
+    channel: string | undefined,
+    nowMs: number,
+  ): ReturnType<TokenBucket["take"]> {
     // Pongs don't count: a pong without a ping closes the connection anyway (rule K2).
     if (method === "pong") return "granted";
     this.#commands ??= new TokenBucket(commandRate);
     const taken = this.#commands.take(nowMs);
-    if (taken !== "granted" || method !== "subscribe") return taken;
-    this.#subscribes ??= new TokenBucket(subscribeRate);
-    return this.#subscribes.take(nowMs);
+    if (taken !== "granted") return taken;
+    if (method === "subscribe") {
+      this.#subscribes ??= new TokenBucket(subscribeRate);
+      const subscribed = this.#subscribes.take(nowMs);
+      if (subscribed !== "granted") return subscribed;
+    }
+    if (channel === undefined) return "granted";
+    this.#newChannels ??= new NewChannelLimit(
+      Math.max(this.#channelLimit, limits.newChannelsBurst),
+    );
+    return this.#newChannels.take(channel, nowMs);
   }
 
-  /** Whether both buckets are full, so that this can be dropped: an object has thousands of connections. */
+  /** Whether all buckets are full, so that this can be dropped: an object has thousands of connections. */
   isFull(nowMs: number): boolean {
-    return this.#commands?.isFull(nowMs) !== false && this.#subscribes?.isFull(nowMs) !== false;
+    return (
+      this.#commands?.isFull(nowMs) !== false &&
+      this.#subscribes?.isFull(nowMs) !== false &&
+      this.#newChannels?.isFull(nowMs) !== false
+    );
+  }
+}
+
+/** How many different channels one connection may name: a channel that it named lately is none more. */
+class NewChannelLimit {
+  readonly #bucket: TokenBucket;
+  readonly #namesMax: number;
+  /** The names that were granted, the one first that was named first. */
+  readonly #names = new Set<string>();
+
+  /** @param burst how many different channels may be named at once */
+  constructor(burst: number) {
+    this.#bucket = new TokenBucket({ burst, perSecond: limits.newChannelsPerSecond });
+    this.#namesMax = burst;
+  }
+
+  take(channel: string, nowMs: number): ReturnType<TokenBucket["take"]> {
+    if (this.#names.has(channel)) return "granted";
+    const taken = this.#bucket.take(nowMs);
+    if (taken !== "granted") return taken;
+    const [oldest] = this.#names;
+    if (oldest !== undefined && this.#names.size >= this.#namesMax) this.#names.delete(oldest);
+    this.#names.add(channel);
+    return "granted";
+  }
+
+  isFull(nowMs: number): boolean {
+    return this.#bucket.isFull(nowMs);
   }
 }
 

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { Channel } from "../../src/channel/channel.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import { GatewayRegistry } from "../../src/channel/gateway-registry.ts";
+import { limits } from "../../src/limits.ts";
 import { RecordingSubscriber } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
@@ -19,12 +20,12 @@ export function registryContract(onFreshStorage: OnFreshStorage): void {
   heldStreamContract(onFreshStorage);
 }
 
-const intervalMs = 1_000;
+const checks = { intervalMs: 1_000, history: { unused: false } };
 
 function rowsContract(onFreshStorage: OnFreshStorage): void {
   it("[L5] knows after hibernation which gateways follow, and when to ask them", async () => {
     await onFreshStorage((sql) => {
-      const registry = new GatewayRegistry(sql, intervalMs);
+      const registry = new GatewayRegistry(sql, checks);
       expect([tableNames(sql), registry.size, registry.newestMs]).toEqual([[], 0, -Infinity]);
       registry.add("eu/1", 500);
       registry.add("channel/a b'\"/2", 700);
@@ -32,7 +33,7 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
       registry.add("us/1", 800);
       registry.remove("us/1");
       registry.remove("nobody");
-      for (const opened of [registry, new GatewayRegistry(sql, intervalMs)]) {
+      for (const opened of [registry, new GatewayRegistry(sql, checks)]) {
         expect(opened.gateways.toSorted()).toEqual(["channel/a b'\"/2", "eu/1"]);
         expect([opened.size, opened.newestMs]).toEqual([2, 700]);
         expect(opened.checkDueAtMs("eu/1")).toBe(1_500);
@@ -40,7 +41,7 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
       }
       registry.found("eu/1", 1_500);
       registry.retryLater("channel/a b'\"/2", 1_234);
-      for (const opened of [registry, new GatewayRegistry(sql, intervalMs)]) {
+      for (const opened of [registry, new GatewayRegistry(sql, checks)]) {
         expect(opened.checkDueAtMs("eu/1")).toBe(2_500);
         expect(opened.checkDueAtMs("channel/a b'\"/2")).toBe(1_234);
         expect(opened.isUnknownSince("eu/1", 1_500)).toBe(false);
@@ -49,22 +50,38 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
         expect(opened.isUnknownSince("nobody", 1_501)).toBe(false);
       }
       registry.found("channel/a b'\"/2", 1_600);
-      expect(new GatewayRegistry(sql, intervalMs).checkDueAtMs("channel/a b'\"/2")).toBe(2_600);
+      expect(new GatewayRegistry(sql, checks).checkDueAtMs("channel/a b'\"/2")).toBe(2_600);
     });
   });
 
   it("[L5] begins again after the last one was forgotten, whether the table stayed or not", async () => {
     await onFreshStorage((sql) => {
-      const registry = new GatewayRegistry(sql, intervalMs);
+      const registry = new GatewayRegistry(sql, checks);
       for (const between of [() => undefined, () => sql.run("DROP TABLE gateway")]) {
         registry.add("eu/1", 0);
-        expect(new GatewayRegistry(sql, intervalMs).gateways).toEqual(["eu/1"]);
+        expect(new GatewayRegistry(sql, checks).gateways).toEqual(["eu/1"]);
         registry.remove("eu/1");
-        expect(new GatewayRegistry(sql, intervalMs).size).toBe(0);
+        expect(new GatewayRegistry(sql, checks).size).toBe(0);
         between();
       }
       registry.add("eu/2", 0);
-      expect(new GatewayRegistry(sql, intervalMs).gateways).toEqual(["eu/2"]);
+      expect(new GatewayRegistry(sql, checks).gateways).toEqual(["eu/2"]);
+    });
+  });
+
+  it("[L5] asks the gateways of a channel without publications after three hours, and then each week", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, { options: {} });
+      channel.relay.follow("eu/1", 0);
+      const { unusedStreamMs, unusedCheckMs } = limits;
+      expect(channel.relay.dueAtMs(0)).toBe(unusedStreamMs);
+      expect(answerAll(channel, "taken", unusedStreamMs - 1)).toBe(0);
+      expect(answerAll(channel, "taken", unusedStreamMs)).toBe(1);
+      for (const opened of [channel, openChannel(sql, { options: {} })]) {
+        expect(opened.relay.dueAtMs(unusedStreamMs)).toBe(unusedStreamMs + unusedCheckMs);
+      }
+      expect(answerAll(channel, "left", unusedStreamMs + unusedCheckMs)).toBe(1);
+      expect(channel.storesNothing).toBe(true);
     });
   });
 
@@ -137,6 +154,26 @@ function heldStreamContract(onFreshStorage: OnFreshStorage): void {
       expect(channel.cleanupDueAtMs(endMs)).toBeUndefined();
       channel.unsubscribe(reader);
       expect(channel.cleanupDueAtMs(endMs)).toBe(endMs);
+    });
+  });
+
+  it("[H6] keeps an unused stream for three hours after the last gateway has left it", async () => {
+    await onFreshStorage((sql) => {
+      const unused = { options: { ...withHistory, historyMetaTtlMs: 100 * limits.unusedStreamMs } };
+      const channel = openChannel(sql, unused);
+      channel.relay.follow("eu/1", 0);
+      const position = positionOf(channel, 0);
+      const { unusedStreamMs: keptMs } = limits;
+      expect(channel.cleanupDueAtMs(0)).toBe(keptMs);
+      channel.deleteExpired(keptMs);
+      expect(answerAll(channel, "taken", keptMs)).toBe(1);
+      expect(channel.cleanupDueAtMs(keptMs)).toBeUndefined();
+      const leftMs = channel.relay.dueAtMs(keptMs) ?? 0;
+      expect(answerAll(channel, "left", leftMs)).toBe(1);
+      expect(channel.cleanupDueAtMs(leftMs)).toBe(leftMs + keptMs);
+      expect(positionOf(openChannel(sql, unused), leftMs + keptMs - 1)).toEqual(position);
+      channel.deleteExpired(leftMs + keptMs);
+      expect(channel.storesNothing).toBe(true);
     });
   });
 

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { limits } from "../../src/limits.ts";
 import { RecordingSubscriber } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
@@ -198,6 +199,42 @@ function endContract(onFreshStorage: OnFreshStorage): void {
       expect(channel.cleanupDueAtMs(7)).toBe(3_600_007);
       channel.deleteExpired(3_600_007);
       expect(tableNames(sql)).toEqual([]);
+    });
+  });
+
+  it("[H6] keeps a stream without publications for three hours after its last subscriber has left", async () => {
+    await onFreshStorage((sql) => {
+      const { unusedStreamMs: keptMs, unusedNoteMs } = limits;
+      const quiet = { options: { ...withHistory, historyMetaTtlMs: 100 * keptMs } };
+      const first = openChannel(sql, quiet);
+      const reader = new RecordingSubscriber("reader");
+      first.subscribe(reader, positioned, 0);
+      const position = positionOf(first);
+      expect(first.cleanupDueAtMs(0)).toBe(keptMs);
+      first.unsubscribe(reader);
+      // It was made a moment ago, so that nothing has to be noted.
+      expect(first.cleanupDueAtMs(unusedNoteMs - 1)).toBe(keptMs);
+      first.subscribe(reader, positioned, unusedNoteMs);
+      expect(first.cleanupDueAtMs(2 * keptMs)).toBeUndefined();
+      first.unsubscribe(reader);
+      expect(first.cleanupDueAtMs(2 * keptMs)).toBe(3 * keptMs);
+      const reopened = openChannel(sql, quiet);
+      expect(positionOf(reopened, 3 * keptMs - 1)).toEqual(position);
+      reopened.deleteExpired(3 * keptMs);
+      expect(tableNames(sql)).toEqual([]);
+    });
+  });
+
+  it("[H6] keeps a stream with a publication for the whole meta TTL, whoever has left it", async () => {
+    await onFreshStorage((sql) => {
+      const channel = openChannel(sql, {
+        options: { ...withHistory, historyMetaTtlMs: 19_000_000 },
+      });
+      const reader = new RecordingSubscriber("reader");
+      channel.subscribe(reader, positioned, 0);
+      publishNumbers(channel, 1, 1);
+      channel.unsubscribe(reader);
+      expect(channel.cleanupDueAtMs(5_000_000)).toBe(19_000_000);
     });
   });
 }

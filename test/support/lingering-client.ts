@@ -7,6 +7,8 @@ import { upgradeRequest } from "./upgrade-request.ts";
  * library does so for it.
  */
 export class LingeringClient {
+  /** Settled when the server has ended the connection itself. */
+  readonly ended: Promise<void>;
   readonly #socket: Socket;
   #received: Buffer;
 
@@ -29,6 +31,9 @@ export class LingeringClient {
   private constructor(socket: Socket, head: Buffer) {
     this.#socket = socket;
     this.#received = head;
+    this.ended = new Promise((resolve) => {
+      socket.once("close", () => resolve());
+    });
     socket.on("data", (chunk: Buffer) => {
       this.#received = Buffer.concat([this.#received, chunk]);
     });

@@ -21,9 +21,12 @@ export class ServedServer {
   readonly address: string;
   readonly #run: Run;
 
-  /** @param options the command line */
-  static async start(options: readonly string[]): Promise<ServedServer> {
-    const run = new Run(options, testSecrets);
+  /**
+   * @param options     the command line
+   * @param descriptors how many file descriptors each of its processes may have; absent for as many as this one
+   */
+  static async start(options: readonly string[], descriptors?: number): Promise<ServedServer> {
+    const run = new Run(options, testSecrets, descriptors);
     return new ServedServer(await run.address, run);
   }
 
@@ -81,8 +84,12 @@ class Run {
   /** Resolves when all processes that print through the script have ended, the runtime included. */
   readonly ended: Promise<Ended>;
 
-  constructor(options: readonly string[], secrets: Secrets) {
-    const started = spawn(process.execPath, [join(root, "tools", "serve.ts"), ...options], {
+  constructor(options: readonly string[], secrets: Secrets, descriptors?: number) {
+    const script = [join(root, "tools", "serve.ts"), ...options];
+    const limited = [`ulimit -n ${descriptors} && exec "$@"`, "sh", process.execPath, ...script];
+    const [command, args] =
+      descriptors === undefined ? [process.execPath, script] : ["sh", ["-c", ...limited]];
+    const started = spawn(command, args, {
       cwd: root,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],

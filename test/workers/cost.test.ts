@@ -233,6 +233,31 @@ describe("the alarm", () => {
   });
 });
 
+describe("a channel to which nothing came", () => {
+  it("[H6] stores nothing once a client that never connected is gone", async () => {
+    const channel = newChannel("room");
+    const socket = await TestSocket.open(channel);
+    await runAlarmWhenDue(channel);
+    expect((await socket.closed).code).toBe(3502);
+    await runDurableObjectAlarm(stubOf(channel));
+    expect(await alarmOf(channel)).toBeNull();
+    expect(await tablesOf(channel)).toStrictEqual([]);
+  });
+
+  it("[H6] stores nothing three hours after its last subscriber has left", async () => {
+    const channel = newChannel("room");
+    const socket = await TestSocket.subscribe(channel, "ada");
+    expect(await tablesOf(channel)).toContain("stream");
+    socket.close();
+    await socket.closed;
+    await evictDurableObject(stubOf(channel));
+    for (let count = 0; count < 4 && (await alarmOf(channel)) !== null; count++)
+      await runAlarmWhenDue(channel);
+    expect(await alarmOf(channel)).toBeNull();
+    expect(await tablesOf(channel)).toStrictEqual([]);
+  });
+});
+
 describe("the end of a stream", () => {
   const metaTtlMs = 60_000;
 

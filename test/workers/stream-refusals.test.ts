@@ -137,6 +137,30 @@ describe.each(["/connection", "/channel/news"])("a stream of %s that is refused"
     expect(response.headers.get("Access-Control-Allow-Origin")).toBe(origin);
   });
 
+  it.each<[string, string, number, string, RequestInit]>([
+    ["no token", "sse", 3501, "bad request", frameWith({ connect: {} })],
+    ["no connect", "sse", 3501, "bad request", frameWith({ subscribe: { channel: "news" } })],
+    [
+      "no frame that can be read",
+      "http_stream",
+      3501,
+      "bad request",
+      { method: "POST", body: "?" },
+    ],
+    ["a bad token", "http_stream", 3500, "invalid token", frameWith({ connect: { token: "x" } })],
+    ["no token, one way", "uni_sse", 3501, "bad request", {}],
+    ["a bad token, one way", "uni_http_stream", 3500, "invalid token", bodyOf({ token: "x" })],
+  ])("[A12] [T5] %s: ended by %s with %i", async (_, transport, code, reason, init) => {
+    const startedAtMs = Date.now();
+    const response = await ask(`${base}/${transport}`, init);
+    expect(response.status).toBe(200);
+    const disconnect = transport.startsWith("uni")
+      ? { disconnect: { code, reason } }
+      : { push: { disconnect: { code, reason } } };
+    expect((await response.text()).trim()).toContain(JSON.stringify(disconnect));
+    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(limits.refusedStreamDelayMs - 5);
+  });
+
   it("[A3] an expired token: 401", async () => {
     const expired = await token({ sub: "ada", exp: secondsFromNow(-1) });
     const response = await ask(`${base}/uni_sse?token=${expired}`);
@@ -152,7 +176,9 @@ describe.each(["/connection", "/channel/news"])("a stream of %s that is refused"
         CHANNELS: watchedUpgrades(env.CHANNELS, answer),
         GATEWAYS: watchedUpgrades(env.GATEWAYS, answer),
       },
-      new Request(address(`${base}/uni_sse`), { headers: { Origin: origin } }),
+      new Request(address(`${base}/uni_sse?token=${await token({ sub: "ada" })}`), {
+        headers: { Origin: origin },
+      }),
     );
     expect(response.status).toBe(503);
     expect(Number(response.headers.get("Retry-After"))).toBeGreaterThanOrEqual(2);
@@ -167,7 +193,9 @@ describe.each(["/connection", "/channel/news"])("a stream of %s that is refused"
         CHANNELS: watchedUpgrades(env.CHANNELS, refuseForGood),
         GATEWAYS: watchedUpgrades(env.GATEWAYS, refuseForGood),
       },
-      new Request(address(`${base}/uni_sse`), { headers: { Origin: origin } }),
+      new Request(address(`${base}/uni_sse?token=${await token({ sub: "ada" })}`), {
+        headers: { Origin: origin },
+      }),
     );
     expect(response.status).toBe(413);
     expect(response.headers.get("Access-Control-Allow-Origin")).toBe(origin);
@@ -238,6 +266,21 @@ it("[T1] /connection/init is answered {}", async () => {
     });
   }
 });
+
+it("[A12] a poll without a token is answered 401 where one is required, and calls no object", async () => {
+  expect(await answerOf(await ask("/channel/news/poll"))).toStrictEqual({
+    status: 401,
+    body: "token required",
+  });
+});
+
+function frameWith(command: object): RequestInit {
+  return bodyOf({ id: 1, ...command });
+}
+
+function bodyOf(message: object): RequestInit {
+  return { method: "POST", body: JSON.stringify(message) };
+}
 
 function postNothing(config: object): Promise<Response> {
   return ask("/emulation", { method: "POST", headers: { Origin: origin } }, config);

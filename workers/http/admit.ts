@@ -1,7 +1,9 @@
 import type { Context } from "hono";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { originAllowed } from "../../src/access/origin.ts";
-import type { AppEnv } from "./middleware.ts";
+import type { Codec, Message } from "../../src/protocol/codec.ts";
+import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
+import { type AppEnv, refusedOrigin } from "./middleware.ts";
 import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
 import { getCookie } from "hono/cookie";
 
@@ -14,20 +16,63 @@ type Admission =
 /** Checks the origin and the token of a request for a connection, before any object is called (rules A3 and A6). */
 export async function admit(context: Context<AppEnv>): Promise<Admission> {
   const { client } = context.var.configured.config;
-  if (!originAllowed(context.req.raw.headers.get("Origin"), client.allowedOrigins)) {
+  const origin = context.req.raw.headers.get("Origin");
+  if (!originAllowed(origin, client.allowedOrigins)) {
+    context.set("refusal", refusedOrigin(origin));
     return refused(respondText(403, "Forbidden"));
   }
   const token = await checkUpgradeToken(context);
   switch (token.outcome) {
     case "refused":
+      context.set("refusal", { rule: "A3", reason: token.reason });
       return refused(respondText(401, token.problem));
     case "unavailable":
+      context.set("refusal", {
+        rule: "A9",
+        reason: "the token's key can't be fetched or used now",
+      });
       return refused(respondBusy(busyRetrySeconds()));
     case "absent":
       return { outcome: "admitted" };
     case "verified":
       return { outcome: "admitted", claims: token.claims };
   }
+}
+
+/**
+ * Checks the first frame of a client whose frame came with its request: where a token is required and the frame brings
+ * none, or an invalid one, no object is called (rule A12).
+ *
+ * @param claims of the token that came with the request itself, if there was one
+ * @returns the code with which the object would close the connection; undefined if the frame may go on to it
+ */
+export async function checkFirstFrame(
+  context: Context<AppEnv>,
+  codec: Codec,
+  frame: Message,
+  claims: ConnectionClaims | undefined,
+): Promise<DisconnectCode | undefined> {
+  if (claims !== undefined || !tokenRequired(context)) return undefined;
+  const [first] = codec.decodeFrame(frame).commands;
+  if (first?.method !== "connect" || first.request.token === "") {
+    const code = disconnectCodes.badRequest;
+    context.set("refusal", { rule: "A12", reason: noToken, code: code.code });
+    return code;
+  }
+  const verdict = await context.var.configured.verifier.connection(first.request.token, Date.now());
+  if (verdict.outcome !== "invalid") return undefined;
+  const code = disconnectCodes.invalidToken;
+  const reason = `the token is invalid: ${verdict.reason}`;
+  context.set("refusal", { rule: "A12", reason, code: code.code });
+  return code;
+}
+
+/** The reason why a client is refused that needs a token and brings none. */
+export const noToken = "there is no token, and client.allow_anonymous_connect_without_token is off";
+
+/** Whether every client needs a connection token (rule C3). */
+export function tokenRequired(context: Context<AppEnv>): boolean {
+  return !context.var.configured.config.client.allowAnonymousConnectWithoutToken;
 }
 
 function refused(response: Response): Admission {
@@ -40,7 +85,8 @@ type UpgradeToken =
   | { readonly outcome: "absent" }
   /** The token can't be verified now. */
   | { readonly outcome: "unavailable" }
-  | { readonly outcome: "refused"; readonly problem: string };
+  /** `reason` is for the log. */
+  | { readonly outcome: "refused"; readonly problem: string; readonly reason: string };
 
 /** Finds and verifies the token of an upgrade. An attacker without a valid token never reaches an object. */
 async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken> {
@@ -48,7 +94,11 @@ async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken
   const token = offeredToken(context, config.client.tokenCookie);
   if (token === "") {
     return config.client.requireEdgeToken
-      ? { outcome: "refused", problem: "token required" }
+      ? {
+          outcome: "refused",
+          problem: "token required",
+          reason: "there is no token, and client.require_edge_token is on",
+        }
       : { outcome: "absent" };
   }
   const verdict = await verifier.connection(token, Date.now());
@@ -57,9 +107,13 @@ async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken
     case "unavailable":
       return verdict;
     case "expired":
-      return { outcome: "refused", problem: "token expired" };
+      return { outcome: "refused", problem: "token expired", reason: verdict.reason ?? "expired" };
     case "invalid":
-      return { outcome: "refused", problem: "invalid token" };
+      return {
+        outcome: "refused",
+        problem: "invalid token",
+        reason: `the token is invalid: ${verdict.reason}`,
+      };
   }
 }
 

@@ -21,9 +21,12 @@ import {
   commandAnswers,
   encodeLines,
   CollectedAnswers,
+  type ApiAnswer,
   type CallOutcome,
+  outcomeAnswer,
 } from "../../src/api/answers.ts";
 import {
+  type ErrorMode,
   errorModeOf,
   respondAnswer,
   respondAnswers,
@@ -35,6 +38,8 @@ import { parseLegacy } from "../../src/api/legacy.ts";
 import { readBody, respondUnreadable } from "./body.ts";
 import { type ChannelCall, planCalls, CallQueue } from "../../src/api/calls.ts";
 import type { ChannelCommand } from "../../src/contract/channel-call.ts";
+import { errorCodes } from "../../src/protocol/codes.ts";
+import { missingDetail } from "../../src/api/methods.ts";
 import { limits } from "../../src/limits.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
@@ -53,6 +58,13 @@ export function singleChannel(method: Exclude<SingleMethod, "publish">): Handler
   };
 }
 
+/** `POST /api/<method>` for a method of Centrifugo that Dormouse doesn't have yet: answered 108, and said so. */
+export function missing(method: string): Handler<AppEnv> {
+  const detail = missingDetail(method);
+  return (context) =>
+    answered(context, { error: errorCodes.notAvailable, detail }, errorModeOf(context));
+}
+
 /** `POST /api/broadcast`: one publication for many channels. */
 export async function broadcast(context: Context<AppEnv>): Promise<Response> {
   const parsed = parseBroadcast(context.var.request, context.var.configured.config.channel);
@@ -60,13 +72,14 @@ export async function broadcast(context: Context<AppEnv>): Promise<Response> {
   const mode = errorModeOf(context);
   const entries = entriesOf(parsed.command);
   const called = await callChannels(context.env.CHANNELS, entries, "broadcast");
-  if (called.outcome === "refused") return respondAnswer(called, mode);
+  if (called.outcome === "refused") return answered(context, called, mode);
   const { collected } = called;
   const retry = collected.retry();
-  if (retry?.nothingDone === true) return respondAnswer(overloadedAnswer, mode, retry.seconds);
+  if (retry?.nothingDone === true) return answered(context, overloadedAnswer, mode, retry.seconds);
+  noteErrors(context, entries, collected.inOrder());
   const answer = commandAnswer(parsed.command, collected.inOrder());
   return retry === undefined
-    ? respondAnswer(answer, mode)
+    ? answered(context, answer, mode)
     : respondAnswers(encodeAnswer(answer), retry);
 }
 
@@ -75,13 +88,14 @@ export async function batch(context: Context<AppEnv>): Promise<Response> {
   const parsed = parseBatch(context.var.request, context.var.configured.config.channel);
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
-  if (parsed.outcome === "refused") return respondAnswer(parsed, mode);
+  if (parsed.outcome === "refused") return answered(context, parsed, mode);
   const entries = parsed.commands.flatMap(entriesOf);
   const called = await callChannels(context.env.CHANNELS, entries, "batch");
-  if (called.outcome === "refused") return respondAnswer(called, mode);
+  if (called.outcome === "refused") return answered(context, called, mode);
   const { collected } = called;
   const retry = collected.retry();
-  if (retry?.nothingDone === true) return respondAnswer(overloadedAnswer, mode, retry.seconds);
+  if (retry?.nothingDone === true) return answered(context, overloadedAnswer, mode, retry.seconds);
+  noteErrors(context, entries, collected.inOrder());
   return respondAnswers(encodeReplies(parsed.commands, collected.inOrder()), retry);
 }
 
@@ -91,11 +105,12 @@ export async function legacy(context: Context<AppEnv>): Promise<Response> {
   if (body.outcome !== "text") return respondUnreadable(body);
   const parsed = parseLegacy(body.text, context.var.configured.config.channel);
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
-  if (parsed.outcome === "refused") return respondAnswer(parsed, "");
+  if (parsed.outcome === "refused") return answered(context, parsed, "");
   const commands = parsed.lines.map((line) => line.command);
   const entries = commands.flatMap(entriesOf);
   const called = await callChannels(context.env.CHANNELS, entries, "legacy");
-  if (called.outcome === "refused") return respondAnswer(called, "");
+  if (called.outcome === "refused") return answered(context, called, "");
+  noteErrors(context, entries, called.collected.inOrder());
   const answers = commandAnswers(commands, called.collected.inOrder());
   const ids = parsed.lines.map((line) => line.id);
   return respondAnswers(encodeLines(ids, answers), called.collected.retry());
@@ -117,12 +132,45 @@ async function answerEntry(
     case "malformed":
       return respondMalformed(entry.detail);
     case "refused":
-      return respondAnswer(entry, mode);
+      return answered(context, entry, mode);
     case "call": {
       const { channel, command } = entry;
-      return respondCall(await callChannel(context.env.CHANNELS, channel, [command], method), mode);
+      const outcome = await callChannel(context.env.CHANNELS, channel, [command], method);
+      noteError(context, outcomeAnswer(outcome, 0), channel);
+      return respondCall(outcome, mode);
     }
   }
+}
+
+/** Responds with one answer, and leaves its error for the log (rule A13). */
+function answered(
+  context: Context<AppEnv>,
+  answer: ApiAnswer,
+  mode: ErrorMode,
+  retrySeconds?: number,
+): Response {
+  noteError(context, answer, undefined);
+  return respondAnswer(answer, mode, retrySeconds);
+}
+
+/** Leaves the first error of a request to many channels for the log: one line says that the request was refused. */
+function noteErrors(
+  context: Context<AppEnv>,
+  entries: readonly Entry[],
+  answers: readonly ApiAnswer[],
+): void {
+  const index = answers.findIndex((answer) => "error" in answer);
+  const answer = answers[index];
+  const entry = entries[index];
+  if (answer === undefined) return;
+  noteError(context, answer, entry?.outcome === "call" ? entry.channel : undefined);
+}
+
+function noteError(context: Context<AppEnv>, answer: ApiAnswer, channel: string | undefined): void {
+  if (!("error" in answer)) return;
+  const { code, message } = answer.error;
+  const named = channel === undefined ? {} : { channel };
+  context.set("refusal", { rule: "W1", reason: answer.detail ?? message, code, ...named });
 }
 
 /** The collected answers to a request's calls, or the reason why no call was made. */

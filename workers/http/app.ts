@@ -6,16 +6,19 @@ import {
   clientScript,
   configure,
   crossOrigin,
+  enoughDescriptors,
+  logRefusal,
   onlyMethods,
   onlyUpgrade,
   opened,
   type Transport,
 } from "./middleware.ts";
-import { batch, broadcast, legacy, publish, singleChannel } from "./api.ts";
+import { batch, broadcast, legacy, missing, publish, singleChannel } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
 import { type StreamKind, stream } from "./stream.ts";
 import { poll } from "./poll.ts";
+import { missingMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
 import { webSocket } from "./websocket.ts";
@@ -24,6 +27,8 @@ import { webSocket } from "./websocket.ts";
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(configure);
+  app.use(logRefusal);
+  app.use(enoughDescriptors);
   const onlyPost = onlyMethods("POST");
 
   app.use("/api/*", authenticate); // and `/api` itself
@@ -35,6 +40,7 @@ export function createApp(): Hono<AppEnv> {
   app.all("/api/history_remove", onlyPost, jsonBody, singleChannel("history_remove"));
   app.all("/api/presence", onlyPost, jsonBody, singleChannel("presence"));
   app.all("/api/presence_stats", onlyPost, jsonBody, singleChannel("presence_stats"));
+  for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();
   addTransports(app, "/connection", regionEndpoint());

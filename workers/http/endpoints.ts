@@ -4,6 +4,7 @@ import { Pools } from "../../src/gateway/pool.ts";
 import { limits } from "../../src/limits.ts";
 import type { Env } from "../platform/env.ts";
 import { gatewayName } from "../../src/contract/object-names.ts";
+import { clientAddress, NewChannels } from "./new-channels.ts";
 import type { Pool } from "./placement.ts";
 import { respondMalformed } from "./respond.ts";
 import { parseRegion } from "../platform/region.ts";
@@ -26,12 +27,24 @@ type Destination =
  */
 export function channelEndpoint(): Endpoint {
   const pools = new Pools(1 + limits.relayGatewaysMax);
+  const newChannels = new NewChannels();
   return (context) => {
     const channel = channelOf(context.req.raw);
     if (channel === undefined) return malformed("the path has a malformed channel name");
     const resolved = resolveChannel(channel, context.var.configured.config.channel);
     if (resolved.outcome === "bad-name") return malformed(resolved.reason);
-    return { outcome: "pool", pool: poolOf(channel, pools, context.env), channel };
+    const { CLIENT_ADDRESS_HEADER: header = "CF-Connecting-IP" } = context.env;
+    const address = clientAddress(context.req.raw.headers, header);
+    const pool = {
+      ...poolOf(channel, pools, context.env),
+      admits: (nowMs: number) => {
+        const admitted = newChannels.admits(channel, address, nowMs);
+        if (!admitted) context.set("refusal", { rule: "B8", reason: tooManyChannels });
+        return admitted;
+      },
+      placed: () => newChannels.exists(channel),
+    };
+    return { outcome: "pool", pool, channel };
   };
 }
 
@@ -74,6 +87,8 @@ export function regionEndpoint(): Endpoint {
     return { outcome: "pool", pool: { pools, name: region, objectAt } };
   };
 }
+
+const tooManyChannels = "the client's address opens new channels too fast";
 
 function malformed(detail: string) {
   return { outcome: "refused", response: respondMalformed(detail) } as const;

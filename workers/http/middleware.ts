@@ -8,6 +8,8 @@ import { missingBindings } from "../../src/contract/bindings.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import {
+  busyRetrySeconds,
+  respondBusy,
   respondUnconfigured,
   respondUnauthorized,
   respondText,
@@ -15,6 +17,9 @@ import {
   respondUpgradeRequired,
   respondNotFound,
 } from "./respond.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { descriptorsOf } from "../platform/descriptors.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
 import type { TransportsConfig } from "../../src/config/config.ts";
 import { originAllowed } from "../../src/access/origin.ts";
 
@@ -23,7 +28,52 @@ import { originAllowed } from "../../src/access/origin.ts";
  */
 export interface AppEnv {
   Bindings: Env;
-  Variables: { configured: Configured; request: JsonText };
+  Variables: { configured: Configured; request: JsonText; refusal?: Refused };
+}
+
+/** Why the edge refuses a request: what a handler knows of it. The log adds the rest, see {@link logRefusal}. */
+type Refused = Pick<Refusal, "rule" | "reason"> & Partial<Refusal>;
+
+/**
+ * Logs a request that was refused (rule A13): with the reason that a handler left in `refusal`, or that the response
+ * gives the backend in its header. Other statuses, such as those of scanners that try paths, are no refusals.
+ */
+export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
+  await next();
+  const { res, req } = context;
+  const detail = res.headers.get("X-Dormouse-Error-Detail");
+  const refusal =
+    context.get("refusal") ??
+    (detail === null ? ofStatus(res.status) : { rule: "W4", reason: detail });
+  if (refusal === undefined) return;
+  const [, first = "", name = "", last = ""] = req.path.split("/");
+  const transport = first === "channel" ? last : name;
+  const refused = first === "api" ? `api ${name}`.trim() : transport || first;
+  const channel = first === "channel" ? { channel: readable(name) } : {};
+  noteRefusal({ refused, code: res.status, ...channel, ...refusal }, undefined);
+};
+
+/** The refusal that a status stands for, if nothing else is known of it. */
+function ofStatus(status: number): Refused | undefined {
+  switch (status) {
+    case 413:
+      return { rule: "B2", reason: "the request, or what its token says, is too large" };
+    case 503:
+      return {
+        rule: "B5",
+        reason: "no object accepted it: full, overloaded, too fast, or no answer in time",
+      };
+    default:
+      return undefined;
+  }
+}
+
+function readable(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // Its escapes are malformed.
+  }
 }
 
 /**
@@ -52,6 +102,25 @@ function unboundObjects(env: Env): readonly string[] {
 const unboundByEnv = new WeakMap<Env, readonly string[]>();
 
 /**
+ * Refuses requests while the server has too few file descriptors left (rule B10); `/health` is answered all the same.
+ */
+export const enoughDescriptors: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const { env, req } = context;
+  const descriptors = env.DESCRIPTORS === undefined ? undefined : descriptorsOf(env);
+  if (descriptors === undefined || req.path === "/health") return next();
+  if (await descriptors.haveRoom("request")) {
+    try {
+      return await next();
+    } finally {
+      descriptors.ended();
+    }
+  }
+  const reason = "the server has too few file descriptors left: raise ulimit -n";
+  context.set("refusal", { rule: "B10", reason });
+  return respondBusy(busyRetrySeconds());
+};
+
+/**
  * Lets only requests with the API key pass (docs/protocol.md 6.1). The key may be in any of three places, and one that
  * has the right key is enough. Runs before all other checks, so that an attacker learns nothing about the API.
  */
@@ -63,6 +132,9 @@ export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => 
     // its beginning (rule A7).
     if (crypto.subtle.timingSafeEqual(await digest(offered), expected)) return next();
   }
+  const sent = offeredKeys(context).length > 0;
+  const reason = sent ? "the API key doesn't match API_KEY" : "there is no API key";
+  context.set("refusal", { rule: "A7", reason });
   return respondUnauthorized();
 };
 
@@ -103,7 +175,9 @@ export function opened(...transports: readonly Transport[]): MiddlewareHandler<A
   return async (context, next) => {
     const { config } = context.var.configured;
     if (transports.some((transport) => config.transports[transport])) return next();
-    return respondText(404, `${transports.map((one) => settings[one]).join(" or ")} is not set`);
+    const reason = `${transports.map((one) => settings[one]).join(" or ")} is not set`;
+    context.set("refusal", { rule: "A1", reason });
+    return respondText(404, reason);
   };
 }
 
@@ -125,14 +199,21 @@ export const crossOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { allowedOrigins } = context.var.configured.config.client;
   const origin = context.req.raw.headers.get("Origin");
   const allowed = originAllowed(origin, allowedOrigins);
-  if (!allowed) context.res = respondText(403, "Forbidden");
-  else if (context.req.method === "OPTIONS") context.res = preflight(context);
+  if (!allowed) {
+    context.set("refusal", refusedOrigin(origin));
+    context.res = respondText(403, "Forbidden");
+  } else if (context.req.method === "OPTIONS") context.res = preflight(context);
   else await next();
   context.header("Vary", "Origin", { append: true });
   if (origin === null || !allowed) return;
   context.header("Access-Control-Allow-Origin", origin);
   context.header("Access-Control-Allow-Credentials", "true");
 };
+
+/** The refusal of a page's origin (rule A6). */
+export function refusedOrigin(origin: string | null): Refused {
+  return { rule: "A6", reason: `origin ${origin ?? ""} isn't in client.allowed_origins` };
+}
 
 /** Answers a preflight request. GET isn't listed, because it is always allowed. */
 function preflight(context: Context<AppEnv>): Response {

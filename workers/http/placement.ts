@@ -3,6 +3,7 @@
  * are told about the connection (rule A3), and what the client gets if none accepts.
  */
 import type { ConnectionClaims } from "../../src/access/claims.ts";
+import type { DisconnectCode } from "../../src/protocol/codes.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import type { Pools } from "../../src/gateway/pool.ts";
 import {
@@ -28,6 +29,10 @@ export interface Pool {
   readonly name: string;
   /** An object of the pool, by its index. */
   readonly objectAt: (index: number) => PoolObject;
+  /** Whether the client may turn to the pool now (rule B8); absent if there is no bound. */
+  readonly admits?: (nowMs: number) => boolean;
+  /** Called when an object has accepted a socket. */
+  readonly placed?: () => void;
 }
 
 interface PoolObject {
@@ -46,6 +51,7 @@ export async function placeSocket(pool: Pool, handover: Request): Promise<Respon
   const { pools, name } = pool;
   const startedAtMs = Date.now();
   let nowMs = startedAtMs;
+  if (pool.admits?.(nowMs) === false) return respondBusy(busyRetrySeconds());
   for (const index of pools.candidates(name, startedAtMs)) {
     const waitMs = startedAtMs + limits.objectAnswerMs - nowMs;
     if (waitMs <= 0) break;
@@ -59,7 +65,10 @@ export async function placeSocket(pool: Pool, handover: Request): Promise<Respon
     switch (outcome) {
       case "answered": {
         const { response } = handedOver;
-        if (response.status === 101) pools.took(name, index);
+        if (response.status === 101) {
+          pools.took(name, index);
+          pool.placed?.();
+        }
         return response;
       }
       case "full":
@@ -116,6 +125,14 @@ export async function openSocket(
     socket: webSocket,
     keepalive: response.headers.has(keepaliveHeader) ? keepaliveTexts : firstKeepaliveTexts,
   };
+}
+
+/** A socket that behaves as if an object had accepted it, and closed it at once with this code (rule A12). */
+export function closedSocket({ code, reason }: DisconnectCode): OpenedSocket {
+  const { 0: socket, 1: objectEnd } = new WebSocketPair();
+  objectEnd.accept();
+  objectEnd.close(code, reason);
+  return { outcome: "opened", socket, keepalive: keepaliveTexts };
 }
 
 /** The stub of an object that can hold sockets. */

@@ -8,7 +8,7 @@ import {
   type PollRequest,
   parsePollRequest,
 } from "../../src/transport/poll.ts";
-import { admit } from "./admit.ts";
+import { admit, noToken, tokenRequired } from "./admit.ts";
 import type { AppEnv } from "./middleware.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { openSocket } from "./placement.ts";
@@ -38,6 +38,10 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
     const { claims } = admission;
+    if (claims === undefined && tokenRequired(context)) {
+      context.set("refusal", { rule: "A12", reason: noToken });
+      return respondClosed(disconnectCodes.badRequest.code);
+    }
     const opened = await openSocket(destination.pool, "one_way", claims, "transient");
     if (opened.outcome === "refused") return opened.response;
     const { request } = parsed;

@@ -1,11 +1,11 @@
 import type { Handler, Context } from "hono";
 import { codecNamed } from "../../src/protocol/codecs.ts";
 import { eventFormat, responseFormat } from "../../src/transport/stream.ts";
-import { admit } from "./admit.ts";
+import { admit, checkFirstFrame } from "./admit.ts";
 import { ClientStream } from "./client-stream.ts";
 import type { AppEnv } from "./middleware.ts";
 import type { Endpoint } from "./endpoints.ts";
-import { openSocket } from "./placement.ts";
+import { closedSocket, openSocket } from "./placement.ts";
 import { respondStream, respondMalformed, respondTooLarge } from "./respond.ts";
 import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
@@ -25,7 +25,12 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
     if (admission.outcome === "refused") return admission.response;
     const first = await readFirstFrame(context, kind);
     if (first.outcome === "refused") return first.response;
-    const opened = await openSocket(destination.pool, first.codec, admission.claims);
+    const codec = codecNamed(first.codec);
+    const code = await checkFirstFrame(context, codec, first.frame, admission.claims);
+    const opened =
+      code === undefined
+        ? await openSocket(destination.pool, first.codec, admission.claims)
+        : closedSocket(code);
     if (opened.outcome === "refused") return opened.response;
     const format = kind.events ? eventFormat : responseFormat(first.codec);
     const { client } = context.var.configured.config;
@@ -33,7 +38,7 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
       socket: opened.socket,
       keepalive: opened.keepalive,
       first: first.frame,
-      codec: codecNamed(first.codec),
+      codec,
       format,
       pingIntervalMs: client.pingIntervalMs,
       probeIntervalMs: Number(context.env.STREAM_PROBE_MS ?? "0") || 0,

@@ -26,6 +26,8 @@ import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
@@ -55,6 +57,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
+  /** Whether the platform may keep something of an alarm that rang. */
+  #hadAlarm = true;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
@@ -96,6 +100,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       channel: name,
       serverSubscriptions: false,
       storesRows: false,
+      refused: (refusal: Refusal) => noteRefusal(refusal, channelNode(name)),
     };
     this.sockets = new ClientSockets({
       context,
@@ -202,6 +207,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
 
   protected override readonly onAlarm = async (nowMs: number): Promise<void> => {
+    this.#hadAlarm = true;
     const newestMs = this.#channel.newestMs ?? 0;
     // The instance that set this alarm may have crashed before the gateways had its last publications (rule L4).
     if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
@@ -209,6 +215,22 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.settle(nowMs);
     if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
   };
+
+  /** The last socket may leave after the last alarm, and then nothing else would delete what is left (rule H6). */
+  override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
+    await super.webSocketClose(socket, code, reason);
+    await this.#afterLastSocket();
+  }
+
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await super.webSocketError(socket);
+    await this.#afterLastSocket();
+  }
+
+  async #afterLastSocket(): Promise<void> {
+    const isLeft = this.sockets.empty && !this.alarms.pending && this.#hadAlarm;
+    if (isLeft && this.#channel.storesNothing) await this.#deleteLeftovers(Date.now());
+  }
 
   async #deliver(delivery: Delivery): Promise<void> {
     this.callsMade++;
@@ -242,7 +264,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
    * stays for the `history_meta_ttl` of channels without a namespace, because the namespace may come back.
    */
   async #deleteLeftovers(nowMs: number): Promise<void> {
-    if (!this.#hadStorage) return;
+    // An alarm leaves a table of the platform behind. With sockets, the next ping would make it again.
+    if (!this.#hadStorage && !this.sockets.empty) return;
     const { historyMetaTtlMs } = this.config.channel.withoutNamespace;
     const endsAtMs = this.#known ? nowMs : storedAtMs(this.sql) + historyMetaTtlMs;
     if (endsAtMs > nowMs) {
@@ -251,6 +274,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     }
     await this.ctx.storage.deleteAll();
     this.#hadStorage = false;
+    this.#hadAlarm = false;
   }
 }
 

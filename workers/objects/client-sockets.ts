@@ -39,6 +39,8 @@ export class ClientSockets {
    */
   readonly #unrequested = new Set<WebSocket>();
   readonly #host: SocketHost;
+  /** Whether a socket has gone since the last {@link takeDueAtMs}. */
+  #oneLeft = false;
   #sweptAtMs = 0;
 
   constructor(setup: ClientSocketsSetup) {
@@ -65,13 +67,33 @@ export class ClientSockets {
     return [...this.#clients.values()];
   }
 
+  /** Whether the object has no socket, not even one that was closed and whose client hasn't answered. */
+  get empty(): boolean {
+    return this.#clients.size === 0;
+  }
+
+  /** Whether all sockets are ones that the object has closed and whose client hasn't answered, and there are any. */
+  get onlyClosed(): boolean {
+    for (const { session } of this.#clients.values()) if (!session.closed) return false;
+    return !this.empty;
+  }
+
+  /** Forgets all sockets, which are about to be dropped. */
+  forget(): void {
+    this.#clients.clear();
+    this.#changed.clear();
+  }
+
   /**
-   * When {@link tick} is due for the sockets that changed since the last call: ms since 1970; Infinity for never. It is
-   * called at the end of every event.
+   * When {@link tick} is due for the sockets that changed since the last call, or the sockets are to be dropped: ms since
+   * 1970; Infinity for never. It is called at the end of every event.
    */
-  takeDueAtMs(): number {
+  takeDueAtMs(nowMs: number): number {
     this.#answerAgain();
     let dueMs = Number.POSITIVE_INFINITY;
+    const mayBeLeft = this.#changed.size > 0 || this.#oneLeft;
+    this.#oneLeft = false;
+    if (mayBeLeft && this.onlyClosed) dueMs = nowMs + limits.closeAnswerMs;
     for (const socket of this.#changed) {
       const client = this.#clients.get(socket);
       if (client !== undefined) dueMs = Math.min(dueMs, client.session.dueAtMs);
@@ -170,6 +192,7 @@ export class ClientSockets {
     this.#clients.delete(socket);
     client?.session.ended();
     this.#changed.delete(socket);
+    this.#oneLeft = true;
     await this.#setup.endEvent(Date.now());
   }
 

@@ -79,7 +79,16 @@ export class Client {
       for (const [index, command] of commands.entries()) {
         session.receive(command, tokens[index] ?? {}, nowMs, busy);
       }
-      if (malformed !== undefined) session.disconnect(disconnectCodes.badRequest);
+      if (malformed === undefined) return;
+      const { code } = disconnectCodes.badRequest;
+      session.context.refused?.({
+        refused: "frame",
+        rule: "C8",
+        reason: malformed,
+        code,
+        user: session.user,
+      });
+      session.disconnect(disconnectCodes.badRequest);
     };
     const publishes = commands.some(({ method }) => method === "publish");
     if (commit === undefined || !publishes) carryOut(false);

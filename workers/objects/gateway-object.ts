@@ -2,10 +2,17 @@ import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import type { GatewayCalls } from "../../src/contract/object-calls.ts";
 import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
-import type { GatewayPresence } from "../../src/contract/relay-request.ts";
+import type {
+  GatewayPresence,
+  RelayReplies,
+  RelayRequest,
+} from "../../src/contract/relay-request.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { descriptorsOf } from "../platform/descriptors.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.ts";
 import { SessionRows } from "../platform/session-rows.ts";
@@ -36,7 +43,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       ports: {
         call: (channel, requests, done) => {
           this.callsMade++;
-          void this.#continue(ask(env.CHANNELS, channel, name, requests), done);
+          void this.#continue(this.#ask(channel, name, requests), done);
         },
         presence: (channel, done) => {
           this.callsMade++;
@@ -56,6 +63,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
+      refused: (refusal: Refusal) => noteRefusal(refusal, gatewayNode(name)),
     };
     this.sockets = new ClientSockets({
       context,
@@ -93,6 +101,23 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     const awaited = this.#awaitedRooms.get(channel) ?? Promise.withResolvers();
     this.#awaitedRooms.set(channel, awaited);
     return awaited.promise;
+  }
+
+  /** Calls a channel's object, which may wake it, unless the server has too few file descriptors left (rule B10). */
+  async #ask(
+    channel: string,
+    gateway: string,
+    requests: readonly RelayRequest[],
+  ): Promise<RelayReplies | undefined> {
+    const descriptors = descriptorsOf(this.env);
+    if (descriptors === undefined) return ask(this.env.CHANNELS, channel, gateway, requests);
+    if (!(await descriptors.haveRoom("call")))
+      return { outcome: "overloaded", retryAfterSeconds: 1 };
+    try {
+      return await ask(this.env.CHANNELS, channel, gateway, requests);
+    } finally {
+      descriptors.ended();
+    }
   }
 
   /** Continues with the reply to a call, and sends what that caused. */

@@ -23,6 +23,11 @@ export class AlarmSchedule {
     this.#setForMs ??= setForMs;
   }
 
+  /** Whether an alarm is set, as far as is known. */
+  get pending(): boolean {
+    return this.#setForMs !== Number.POSITIVE_INFINITY;
+  }
+
   /** Whether an alarm is set for that time or earlier, so that {@link atMost} has nothing to do. */
   covers(dueMs: number): boolean {
     return (

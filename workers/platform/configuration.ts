@@ -37,6 +37,11 @@ export interface Settings extends Secrets {
    * except Cloudflare's, because there the edge notices that a client is gone only by writing (rule T6).
    */
   readonly STREAM_PROBE_MS?: string;
+  /**
+   * The header with the client's address, which the runtime or the proxy in front has to set; "" if clients could set it
+   * themselves. If absent, Cloudflare's `CF-Connecting-IP` (rule B8).
+   */
+  readonly CLIENT_ADDRESS_HEADER?: string;
 }
 
 type ConfigVariable =
@@ -100,10 +105,12 @@ function isDevelopment({ DEVELOPMENT }: Settings): boolean {
 function verifierSecrets(env: Settings): VerifierSecrets {
   return {
     token: {
+      name: "TOKEN_HMAC_SECRET_KEY",
       current: env.TOKEN_HMAC_SECRET_KEY ?? "",
       previous: env.TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
     },
     subscriptionToken: {
+      name: "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
       current: env.SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY ?? "",
       previous: env.SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
     },

@@ -1,8 +1,9 @@
 import type { ChannelCalls, GatewayCalls } from "../../src/contract/object-calls.ts";
+import type { DescriptorSettings } from "./descriptors.ts";
 import type { Settings } from "./configuration.ts";
 
 /** The Worker's bindings, from wrangler.toml and the secrets. */
-export interface Env extends Settings {
+export interface Env extends Settings, DescriptorSettings {
   readonly CHANNELS: DurableObjectNamespace<ChannelStub>;
   readonly GATEWAYS: DurableObjectNamespace<GatewayStub>;
   /** The files in `public`. */

@@ -32,6 +32,10 @@ export class KeySet implements TokenKeys {
     this.#fetch = fetch;
   }
 
+  mismatch(): string {
+    return "the signature doesn't match the key of the JWKS with the token's kid";
+  }
+
   async find(
     algorithm: TokenAlgorithm,
     kid: string | undefined,

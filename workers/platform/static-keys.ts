@@ -10,9 +10,11 @@ export class StaticKeys implements TokenKeys {
   readonly #current: readonly UsableKey[];
   readonly #previous: readonly UsableKey[];
   readonly #previousUntilMs: number;
+  readonly #secretName: string;
   readonly #publicKeys: ReadonlyMap<TokenAlgorithm, UsableKey>;
 
   constructor(config: TokenConfig, secrets: TokenSecrets) {
+    this.#secretName = secrets.name;
     this.#current = secretKeys("the token secret", secrets.current);
     this.#previous = secretKeys("the previous token secret", secrets.previous);
     const untilSeconds = config.hmacPreviousSecretKeyValidUntilSeconds;
@@ -25,6 +27,12 @@ export class StaticKeys implements TokenKeys {
         return algorithmsOf(kind).map((algorithm) => [algorithm, key] as const);
       }),
     );
+  }
+
+  mismatch(algorithm: TokenAlgorithm): string {
+    return isSecretAlgorithm(algorithm)
+      ? `the signature doesn't match ${this.#secretName}`
+      : "the signature doesn't match the public key in the configuration";
   }
 
   async find(
@@ -53,6 +61,8 @@ export class StaticKeys implements TokenKeys {
 
 /** The HMAC secrets of tokens; "" for none. */
 export interface TokenSecrets {
+  /** The name of the secret in the Worker's environment. */
+  readonly name: string;
   readonly current: string;
   /** The secret before the current one, with which older tokens were signed. */
   readonly previous: string;

@@ -12,6 +12,8 @@ export interface TokenKeys {
    * @param nowMs milliseconds since 1970
    */
   find(algorithm: TokenAlgorithm, kid: string | undefined, nowMs: number): Promise<FoundKeys>;
+  /** Says, in words, that a signature of this algorithm doesn't fit the key. */
+  mismatch(algorithm: TokenAlgorithm): string;
 }
 
 /** The keys to try in turn. `reason` quotes nothing from the token. */

@@ -98,6 +98,8 @@ async function verify<Claims>(
     if (protectedHeader.b64 === false) return invalid("the payload is not base64url-encoded");
     return parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload));
   } catch (error) {
+    if (error instanceof errors.JWSSignatureVerificationFailed)
+      return invalid(keys.mismatch(algorithm));
     if (error instanceof errors.JOSEError) return invalid(error.code);
     if (error instanceof TypeError) return invalid("the token is malformed");
     throw error;

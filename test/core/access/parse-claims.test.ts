@@ -118,13 +118,13 @@ describe.each(kinds)("the payload of a %s token", (_, parse) => {
     ["nbf", "begins in a moment", nowSeconds + 0.001],
     ["nbf", "begins in a year", nowSeconds + 31_536_000],
   ])("[C3] has expired when %s %s", (claim, __, time) => {
-    expect(parse(`"${claim}":${time}`)).toStrictEqual({ outcome: "expired" });
+    expect(parse(`"${claim}":${time}`)).toMatchObject({ outcome: "expired" });
   });
 
   it("[C3] has expired by exp whatever expire_at says", () => {
     const past = nowSeconds - 1;
-    expect(parse(`"exp":${past},"expire_at":0`)).toStrictEqual({ outcome: "expired" });
-    expect(parse(`"exp":${past},"expire_at":${nowSeconds + 9}`)).toStrictEqual({
+    expect(parse(`"exp":${past},"expire_at":0`)).toMatchObject({ outcome: "expired" });
+    expect(parse(`"exp":${past},"expire_at":${nowSeconds + 9}`)).toMatchObject({
       outcome: "expired",
     });
   });

@@ -59,7 +59,10 @@ describe("a batch request", () => {
     [`{"commands":[{"publish":null}]}`, "commands[0]: unknown method"],
     [`{"commands":[{"invent":{}}]}`, "commands[0]: unknown method"],
     [`{"commands":[{"batch":{}}]}`, "commands[0]: unknown method"],
-    [`{"commands":[{"disconnect":{}}]}`, "commands[0]: unknown method"],
+    [
+      `{"commands":[{"disconnect":{}}]}`,
+      "commands[0]: disconnect is a method of Centrifugo that Dormouse doesn't have yet",
+    ],
     [
       `{"commands":[{"presence":{"channel":"a"}},{"publish":{},"presence":{}}]}`,
       "commands[1]: the command names more than one method",

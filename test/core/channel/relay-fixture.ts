@@ -15,7 +15,10 @@ export function openRelay(
   sql: Sql = new NodeSql(),
   { instance = 1, hasHistory = true }: { instance?: number; hasHistory?: boolean } = {},
 ): Relay {
-  const registry = new GatewayRegistry(sql, checkIntervalMs);
+  const registry = new GatewayRegistry(sql, {
+    intervalMs: checkIntervalMs,
+    history: { unused: false },
+  });
   return new Relay({ channel: "room", instance, registry, hasHistory });
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
+import { Pattern } from "../../../src/access/pattern.ts";
+import { compiled } from "../../support/compiled.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
 /** One value other than the default for each option, as it is parsed. The compiler sees to it that none is missing. */
@@ -30,7 +32,7 @@ const everyOption: Required<ChannelOptions> = {
   allowHistoryForAnonymous: true,
   allowUserLimitedChannels: true,
   limitedChannelsForSubscribersOnly: true,
-  channelRegex: /^[a-z]+$/u,
+  channelRegex: compiled("^[a-z]+$"),
   publicationDataFormat: "json",
   allowDelta: true,
   deltaPublish: true,
@@ -99,8 +101,8 @@ describe("[A8] channel options", () => {
     ],
     [
       "channel_regex",
-      "^([a-z]+)+$",
-      ': "^([a-z]+)+$" repeats a group that contains a repetition or alternatives: matching a name could take exponential time',
+      "a{2000}",
+      ': "a{2000}" takes more than 2000 steps when its repetitions are written out: write smaller counts',
     ],
     ["channel_regex", [], " must be a string, found an array"],
     ["publication_data_format", "xml", ': "xml" is not one of "", "json", "json_object", "binary"'],
@@ -145,7 +147,6 @@ describe("[A8] channel options", () => {
   it("matches a channel_regex by characters, the same way every time", () => {
     const { channelRegex } = optionsOf({ channel_regex: "^.$" });
     expect([channelRegex?.test("🐭"), channelRegex?.test("🐭")]).toEqual([true, true]);
-    expect(channelRegex?.flags).toBe("u");
   });
 
   it("takes an empty channel_regex for none", () => {
@@ -181,5 +182,5 @@ function snakeCase(property: string, value: ChannelOptions[keyof ChannelOptions]
     .replace(/Ms$/, "")
     .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   if (isDuration) return { [name]: `${Number(value) / 1_000}s` };
-  return { [name]: value instanceof RegExp ? value.source : value };
+  return { [name]: value instanceof Pattern ? value.source : value };
 }

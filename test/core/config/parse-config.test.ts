@@ -97,8 +97,10 @@ describe("[A8] parseConfig", () => {
     );
   });
 
-  it("gives plain data, which survives being cloned", () => {
-    const config = configOf({ channel: { namespaces: [{ name: "chat", channel_regex: "^a$" }] } });
+  it("gives plain data, apart from patterns, which survives being cloned", () => {
+    const config = configOf({
+      channel: { namespaces: [{ name: "chat", history_size: 1, history_ttl: "1m" }] },
+    });
     expect(structuredClone(config)).toStrictEqual(config);
   });
 

@@ -1,3 +1,4 @@
+import { compiled } from "../../support/compiled.ts";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { TokenConfig } from "../../../src/config/config.ts";
@@ -39,9 +40,9 @@ describe("the token section", () => {
 
   it.each<[object, Partial<TokenConfig>]>([
     [{ audience: "us" }, { audience: "us" }],
-    [{ audience_regex: "^us-[0-9]+$" }, { audienceRegex: /^us-[0-9]+$/u }],
+    [{ audience_regex: "^us-[0-9]+$" }, { audienceRegex: compiled("^us-[0-9]+$") }],
     [{ issuer: "house" }, { issuer: "house" }],
-    [{ issuer_regex: "house$" }, { issuerRegex: /house$/u }],
+    [{ issuer_regex: "house$" }, { issuerRegex: compiled("house$") }],
     [{ user_id_claim: "https://a.b/id" }, { userIdClaim: "https://a.b/id" }],
     [
       { hmac_previous_secret_key_valid_until: 1_704_240_000 },
@@ -218,8 +219,8 @@ describe("the token section", () => {
     ["audience_regex", "(?=a)", ': "(?=a)" has a lookaround, which is not supported'],
     [
       "issuer_regex",
-      "^(a+)+$",
-      ': "^(a+)+$" repeats a group that contains a repetition or alternatives: matching a name could take exponential time',
+      "a{2000}",
+      ': "a{2000}" takes more than 2000 steps when its repetitions are written out: write smaller counts',
     ],
     ["user_id_claim", {}, " must be a string, found an object"],
     ["rsa_public_key", 1, " must be a string, found a number"],

@@ -36,8 +36,8 @@ function flippedAt(text: string, index: number): string {
 
 /** A verifier with one secret for both kinds of token. */
 function verifierOf(current: string): TokenVerifier {
-  const none = { current: "", previous: "" };
-  const secrets = { token: { current, previous: "" }, subscriptionToken: none };
+  const none = { name: "OTHER", current: "", previous: "" };
+  const secrets = { token: { name: "SECRET", current, previous: "" }, subscriptionToken: none };
   return new TokenVerifier(configured().client, secrets);
 }
 
@@ -80,8 +80,9 @@ describe("a token", () => {
   });
 
   it("[A11] is verified in insecure mode too, but has no end afterwards", async () => {
-    const none = { current: "", previous: "" };
-    const secrets = { token: { current: secret, previous: "" }, subscriptionToken: none };
+    const none = { name: "OTHER", current: "", previous: "" };
+    const token = { name: "SECRET", current: secret, previous: "" };
+    const secrets = { token, subscriptionToken: none };
     const verifier = new TokenVerifier({ ...configured().client, insecure: true }, secrets);
     expect(await verifier.connection(good, nowMs)).toMatchObject({
       outcome: "verified",
@@ -92,7 +93,7 @@ describe("a token", () => {
   });
 
   it("[C3] that has expired is said to have, and so is one that isn't valid yet", async () => {
-    const expired = { outcome: "expired" };
+    const expired = { outcome: "expired", reason: expect.stringMatching(/^(exp was|nbf is) /) };
     for (const times of [{ exp: nowSeconds }, { nbf: nowSeconds + 1 }]) {
       const token = signed(header, { ...claims, ...times });
       expect(await connection(token)).toStrictEqual(expired);

@@ -29,7 +29,8 @@ describe("a connection that asks too fast", () => {
     const fixture = new ManyChannelsFixture({ client: { channel_limit: 1 } });
     const connection = fixture.connected();
     const frames = (count: number): void => {
-      for (let id = 0; id < count; id++) fixture.send(connection, subscribe(10 + id, `news${id}`));
+      for (let id = 0; id < count; id++)
+        fixture.send(connection, subscribe(10 + id, `news${id % 9}`));
     };
     frames(limits.subscribesBurst);
     expect(connection.takeSent().every((frame) => frame.includes(`"code":106`))).toBe(true);
@@ -43,6 +44,41 @@ describe("a connection that asks too fast", () => {
       "close 3013 too many requests",
     ]);
     expect(fixture.channels.known).toStrictEqual([]);
+  });
+
+  it("[B8] is answered 111 for further channels, not for those that it named before or follows", () => {
+    const fixture = new ManyChannelsFixture();
+    const connection = fixture.subscribed("home");
+    const burst = fixture.config.client.channelLimit - 1;
+    const ask = (id: number, channel: string): readonly string[] =>
+      fixture.ask(connection, `{"id":${id},"presence":{"channel":"${channel}"}}`);
+    for (let id = 0; id < burst; id++) {
+      expect(ask(10 + id, `new${id}`)[0]).toContain(`"code":108`);
+    }
+    expect(ask(3, "one too many")).toStrictEqual([tooMany(3)]);
+    for (const known of ["home", "new0", `new${burst - 1}`]) {
+      expect(ask(4, known)[0]).toContain(`"code":108`);
+    }
+    for (const method of ["subscribe", "publish", "history", "presence_stats"]) {
+      const asked = `{"id":5,"${method}":{"channel":"${method}","data":1}}`;
+      expect(fixture.ask(connection, asked)).toStrictEqual([tooMany(5)]);
+    }
+    // As many were refused as is granted in a second.
+    fixture.nowMs += 2_000;
+    expect(ask(6, "later")[0]).toContain(`"code":108`);
+  });
+
+  it("[B8] is closed 3013 if it goes on to name further channels", () => {
+    const fixture = new ManyChannelsFixture({ client: { channel_limit: 1 } });
+    const connection = fixture.connected();
+    for (let id = 0; id < 2 * limits.newChannelsBurst; id++)
+      fixture.send(connection, `{"id":1,"presence":{"channel":"new${id}"}}`);
+    expect(connection.takeSent().filter((frame) => frame.includes(`"code":111`))).toHaveLength(
+      limits.newChannelsBurst,
+    );
+    expect(fixture.ask(connection, `{"id":1,"presence":{"channel":"the last"}}`)).toStrictEqual([
+      "close 3013 too many requests",
+    ]);
   });
 
   it("[B7] may answer our pings all the same", () => {

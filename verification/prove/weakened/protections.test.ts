@@ -32,6 +32,8 @@ describe("a protection", () => {
   });
 
   it("with an unknown name is answered with all names", () => {
-    expect(() => protectionNamed("luck")).toThrow(/"luck"; there are output-order, catch-up-of-joiners/);
+    expect(() => protectionNamed("luck")).toThrow(
+      /"luck"; there are output-order, catch-up-of-joiners/,
+    );
   });
 });

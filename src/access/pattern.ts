@@ -1,0 +1,206 @@
+import { limits } from "../limits.ts";
+import { type ParsedPattern, parsePattern, type Part } from "./pattern-syntax.ts";
+
+/**
+ * A pattern for texts that an attacker may choose, such as channel names. It finds out whether a text matches in time
+ * proportional to the text, as Centrifugo's RE2 does. JavaScript's own expressions backtrack: `^a*a*a*a*a*a*a*b$` takes
+ * them 6 s for one name.
+ *
+ * The pattern is a graph of steps (Thompson's construction), and all ways through the graph are followed at once: after
+ * each character of the text, a set of steps says where those ways are. Sets that occurred before are kept with what
+ * followed from them, so that usual names take one look-up for each character.
+ */
+export class Pattern {
+  readonly source: string;
+  readonly #steps: readonly Step[];
+  readonly #first: number;
+  /** When a step was last visited, as a number of {@link #visit}, so that each is visited once. */
+  readonly #visited: Uint32Array;
+  #visit = 0;
+  #sets = new Map<string, StepSet>();
+  #kept = 0;
+  #start: StepSet;
+
+  private constructor(source: string, steps: readonly Step[], first: number) {
+    this.source = source;
+    this.#steps = steps;
+    this.#first = first;
+    this.#visited = new Uint32Array(steps.length);
+    this.#start = newSet([first], undefined);
+  }
+
+  /** Compiles a pattern, or says why that isn't possible. */
+  static compile(source: string): Pattern | PatternFault {
+    const parsed = parsePattern(source);
+    if (parsed.outcome === "fault") return parsed.fault;
+    const steps: Step[] = [{ kind: "end" }];
+    const first = add(parsed.part, 0, steps);
+    return steps.length > limits.patternStepsMax ? "too-large" : new Pattern(source, steps, first);
+  }
+
+  /** Whether the pattern matches anywhere in a text. */
+  test(text: string): boolean {
+    let set = this.#start;
+    for (const character of text) {
+      const known = set.next.get(character);
+      const next = known ?? this.#advance(set, character);
+      if (next === "matched") return true;
+      set = next;
+    }
+    set.atEnd ??= this.#ways(set, undefined) === "matched";
+    return set.atEnd;
+  }
+
+  /** Follows all ways over the next character. */
+  #advance(from: StepSet, character: string): StepSet | "matched" {
+    const ways = this.#ways(from, character);
+    if (ways === "matched") return this.#keep(from, character, "matched", 1);
+    const next = new Set([this.#first]);
+    for (const step of ways) if (step.matches(character)) next.add(step.next);
+    const set = newSet(
+      [...next].sort((left, right) => left - right),
+      character,
+    );
+    const key = `${classOf(character)} ${set.steps.join(" ")}`;
+    const known = this.#sets.get(key);
+    if (known !== undefined) return this.#keep(from, character, known, 1);
+    this.#keep(from, character, set, 2 + set.steps.length);
+    this.#sets.set(key, set);
+    return set;
+  }
+
+  /** The characters that may come next on some way; "matched" if a way is at its end. */
+  #ways(from: StepSet, after: string | undefined): readonly CharacterStep[] | "matched" {
+    const found: CharacterStep[] = [];
+    const open = [...from.steps];
+    this.#visit++;
+    for (let index = open.pop(); index !== undefined; index = open.pop()) {
+      if (this.#visited[index] === this.#visit) continue;
+      this.#visited[index] = this.#visit;
+      const step = this.#steps[index];
+      switch (step?.kind) {
+        case "end":
+          return "matched";
+        case "character":
+          found.push(step);
+          break;
+        case "place":
+          if (step.matches(from.before, after)) open.push(step.next);
+          break;
+        case "fork":
+          open.push(...step.next);
+          break;
+        case undefined:
+      }
+    }
+    return found;
+  }
+
+  /** Keeps what follows from a set, for the next text. What is kept is bounded, and dropped as a whole. */
+  #keep<Next extends StepSet | "matched">(
+    from: StepSet,
+    character: string,
+    next: Next,
+    size: number,
+  ): Next {
+    this.#kept += size;
+    if (this.#kept > limits.patternKeptMax) {
+      this.#kept = 0;
+      this.#sets = new Map();
+      this.#start = newSet([this.#first], undefined);
+    }
+    from.next.set(character, next);
+    return next;
+  }
+}
+
+/** Why a pattern can't be used. too-large: its repetitions, written out, take too many steps. */
+export type PatternFault =
+  | Extract<ParsedPattern, { readonly outcome: "fault" }>["fault"]
+  | "too-large";
+
+type Step =
+  | { readonly kind: "end" }
+  | CharacterStep
+  | {
+      readonly kind: "place";
+      readonly matches: (before: string | undefined, after: string | undefined) => boolean;
+      readonly next: number;
+    }
+  | { readonly kind: "fork"; readonly next: number[] };
+
+interface CharacterStep {
+  readonly kind: "character";
+  readonly matches: (character: string) => boolean;
+  readonly next: number;
+}
+
+/** Where the ways through the pattern are, after some characters of a text. */
+interface StepSet {
+  readonly steps: readonly number[];
+  /** The character before, or one that no pattern tells from it between characters; undefined at the beginning. */
+  readonly before: string | undefined;
+  readonly next: Map<string, StepSet | "matched">;
+  /** Whether the text matches if it ends here; undefined if that isn't known yet. */
+  atEnd: boolean | undefined;
+}
+
+function newSet(steps: readonly number[], before: string | undefined): StepSet {
+  return { steps, before, next: new Map(), atEnd: undefined };
+}
+
+/** Characters of one class are the same to `^`, `$`, `\b` and `\B`, with whatever flags. */
+function classOf(character: string): string {
+  if (/[\n\r\u2028\u2029]/.test(character)) return "line";
+  if (/\w/.test(character)) return "word";
+  return /\w/iu.test(character) ? "folded" : "other";
+}
+
+/**
+ * Adds the steps of a part. Adds no more than a few beyond `limits.patternStepsMax`: the pattern is refused then.
+ *
+ * @param next the step that follows the part
+ * @returns the first step of the part
+ */
+function add(part: Part, next: number, steps: Step[]): number {
+  switch (part.kind) {
+    case "character":
+    case "place":
+      return steps.push({ ...part, next }) - 1;
+    case "sequence":
+      return part.parts.reduceRight((after, one) => add(one, after, steps), next);
+    case "choice":
+      return fork(
+        part.options.map((one) => add(one, next, steps)),
+        steps,
+      );
+    case "repeat":
+      return addRepeat(part, next, steps);
+  }
+}
+
+function addRepeat(
+  { part, min, max }: Extract<Part, { readonly kind: "repeat" }>,
+  next: number,
+  steps: Step[],
+): number {
+  let first = next;
+  if (max === Number.POSITIVE_INFINITY) {
+    const again: number[] = [next];
+    first = fork(again, steps);
+    again.push(add(part, first, steps));
+  } else {
+    for (let count = min; count < max && isSmall(steps); count++)
+      first = fork([next, add(part, first, steps)], steps);
+  }
+  for (let count = 0; count < min && isSmall(steps); count++) first = add(part, first, steps);
+  return first;
+}
+
+function isSmall(steps: readonly Step[]): boolean {
+  return steps.length <= limits.patternStepsMax;
+}
+
+function fork(next: number[], steps: Step[]): number {
+  return steps.push({ kind: "fork", next }) - 1;
+}

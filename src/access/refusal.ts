@@ -1,0 +1,31 @@
+/**
+ * Something that was refused, for the operator's log. The core says it, and the shell writes it. It never holds a token,
+ * a key or a payload (rule A7), and every text in it from outside is bounded.
+ */
+export interface Refusal {
+  /** What was refused: "upgrade", "poll", "api publish", or a client's command such as "subscribe". */
+  readonly refused: string;
+  /** The id of the rule in src/SPEC.md by which it was. */
+  readonly rule: string;
+  /** Why, in words, with the setting that decides it. */
+  readonly reason: string;
+  /** The code with which the client or the backend was answered: of an error, a close or a status. */
+  readonly code?: number;
+  /** The user of the connection; "" for an anonymous one. */
+  readonly user?: string;
+  readonly channel?: string;
+}
+
+/** How long ago or ahead a time is, such as "2 h ago" or "in 30 s". */
+export function relativeTime(timeSeconds: number, nowSeconds: number): string {
+  const seconds = Math.round(Math.abs(nowSeconds - timeSeconds));
+  const [unit, length] = units.find(([, one]) => seconds >= 2 * one) ?? ["s", 1];
+  const text = `${Math.round(seconds / length)} ${unit}`;
+  return timeSeconds <= nowSeconds ? `${text} ago` : `in ${text}`;
+}
+
+const units = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+] as const;

@@ -1,0 +1,152 @@
+/**
+ * Says in words why a client's command was refused, for the operator's log. The decision is made elsewhere; this looks
+ * at the same things again, because few commands are refused, and the decisions stay short.
+ */
+import type { Refusal } from "../access/refusal.ts";
+import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
+import type { Command } from "../protocol/command.ts";
+import { channelOf } from "./command-queue.ts";
+import type { CommandSession, VerifiedTokens } from "./ports.ts";
+
+/**
+ * Explains a refused command.
+ *
+ * @param tokens the command's own
+ * @param code   of the error or the close with which it was answered
+ */
+export function explain(
+  session: CommandSession,
+  command: Command,
+  tokens: VerifiedTokens,
+  code: { readonly code: number; readonly message?: string; readonly reason?: string },
+): Refusal {
+  const channel = channelOf(command);
+  return {
+    refused: command.method,
+    ...why(session, command, tokens, code.code),
+    code: code.code,
+    user: session.user,
+    ...(channel === undefined ? {} : { channel }),
+  };
+}
+
+type Why = Pick<Refusal, "rule" | "reason">;
+
+function why(session: CommandSession, command: Command, tokens: VerifiedTokens, code: number): Why {
+  const ofToken = whyToken(tokens, code);
+  if (ofToken !== undefined) return ofToken;
+  if (code === errorCodes.tooManyRequests.code || code === disconnectCodes.tooManyRequests.code)
+    return { rule: "B7", reason: "the connection or its channel is over a limit for now" };
+  if (command.method === "connect") return whyConnect(session, code);
+  const channel = channelOf(command);
+  if (channel !== undefined) return whyChannel(session, command, channel, code);
+  if (code === errorCodes.notAvailable.code || code === disconnectCodes.notAvailable.code)
+    return { rule: "W1", reason: `${command.method} isn't available` };
+  return { rule: "C1", reason: "the command isn't allowed now: connect comes first, and once" };
+}
+
+/** What is wrong with the token; undefined if the token isn't the cause. */
+function whyToken({ connection, subscription }: VerifiedTokens, code: number): Why | undefined {
+  const verdict = connection ?? subscription;
+  switch (verdict?.outcome) {
+    case "invalid":
+      return { rule: "A2", reason: `the token is invalid: ${verdict.reason}` };
+    case "expired":
+      return { rule: "C3", reason: verdict.reason ?? "the token has expired" };
+    case "unavailable":
+      return { rule: "A9", reason: "the token's key can't be fetched or used now" };
+    case "verified":
+      if (code === errorCodes.expired.code || code === disconnectCodes.connectionExpired.code)
+        return { rule: "C3", reason: "the token's expire_at has passed" };
+      if (code !== disconnectCodes.invalidToken.code) return undefined;
+      return subscription === undefined
+        ? { rule: "C3", reason: "the token is of another user than the connection's earlier token" }
+        : { rule: "A4", reason: "the token is for another channel, user or client" };
+    case undefined:
+      return undefined;
+  }
+}
+
+function whyConnect({ identity, context }: CommandSession, code: number): Why {
+  switch (code) {
+    case disconnectCodes.badRequest.code:
+      return identity.phase === "new" && identity.claims === undefined
+        ? {
+            rule: "C3",
+            reason: "there is no token, and client.allow_anonymous_connect_without_token is off",
+          }
+        : { rule: "C1", reason: "connect came twice, or names a channel that can't exist" };
+    case errorCodes.tokenExpired.code:
+      return { rule: "C3", reason: "the upgrade's token has expired since" };
+    case disconnectCodes.permissionDenied.code:
+      return context.config.client.disallowAnonymousConnectionTokens
+        ? {
+            rule: "C3",
+            reason:
+              "the token names no user, and client.disallow_anonymous_connection_tokens is on",
+          }
+        : { rule: "A1", reason: "the client may not subscribe to the channel of its address" };
+    case errorCodes.unknownChannel.code:
+    case errorCodes.badRequest.code:
+      return { rule: "C9", reason: "the token names a channel that doesn't exist" };
+    case disconnectCodes.channelLimit.code:
+      return { rule: "G1", reason: "more subscriptions than client.channel_limit" };
+    case errorCodes.limitExceeded.code:
+      return { rule: "B2", reason: "the token says more than a session can keep" };
+    default:
+      return { rule: "C9", reason: "a subscription that comes with the connection failed" };
+  }
+}
+
+function whyChannel(session: CommandSession, command: Command, channel: string, code: number): Why {
+  const { channels, config } = session.context;
+  const found = channels.find(channel);
+  if (found.outcome === "bad-name") return { rule: "W1", reason: found.reason };
+  if (found.outcome === "unknown-namespace") return whyUnknown(session, channel);
+  const { namespaceBoundary } = config.channel;
+  const named = found.options === config.channel.withoutNamespace;
+  const prefix = namespaceBoundary === "" ? channel : channel.split(namespaceBoundary, 1)[0];
+  const namespace = named ? "channel.without_namespace" : `namespace ${prefix ?? ""}`;
+  switch (code) {
+    case errorCodes.permissionDenied.code:
+      if (command.method !== "subscribe") {
+        return {
+          rule: "A1",
+          reason: `${namespace}: no allow_${verb(command.method)}_for_… option lets this client`,
+        };
+      }
+      if (found.private)
+        return { rule: "A5", reason: `a ${config.channel.privatePrefix} channel needs a token` };
+      if (found.users !== undefined)
+        return { rule: "A5", reason: "the channel is limited to other users" };
+      return {
+        rule: "A1",
+        reason: found.options.allowSubscribeForClient
+          ? `${namespace}: allow_subscribe_for_anonymous is off and the user is anonymous`
+          : `${namespace}: allow_subscribe_for_client is off and there is no token`,
+      };
+    case errorCodes.notAvailable.code:
+      return { rule: "W1", reason: `${namespace}: ${verb(command.method)} isn't switched on` };
+    case errorCodes.alreadySubscribed.code:
+      return { rule: "W1", reason: "the connection is subscribed to the channel already" };
+    case errorCodes.limitExceeded.code:
+      return { rule: "G1", reason: "client.channel_limit is reached, or the session is full" };
+    case errorCodes.unrecoverablePosition.code:
+      return { rule: "R5", reason: "the client's position can't be recovered" };
+    case errorCodes.badRequest.code:
+      return { rule: "W1", reason: `${namespace}: the request has a value that isn't allowed` };
+    default:
+      return { rule: "W1", reason: "the command failed" };
+  }
+}
+
+function whyUnknown({ context }: CommandSession, channel: string): Why {
+  return context.channel !== undefined && context.channel !== channel
+    ? { rule: "C6", reason: "only the channel of the address exists at this address" }
+    : { rule: "W1", reason: "channel.namespaces doesn't have the channel's namespace" };
+}
+
+/** The word in the names of the options that decide on a command. */
+function verb(method: Command["method"]): string {
+  return method === "presence_stats" ? "presence" : method;
+}

@@ -1,0 +1,93 @@
+import { limits } from "../../src/limits.ts";
+
+/** What a server of one's own tells the Worker of its file descriptors; absent on Cloudflare, which has no such limit. */
+export interface DescriptorSettings {
+  /** A folder with an entry for each open descriptor of the process. */
+  readonly DESCRIPTORS?: Fetcher;
+  /** How many descriptors the process may have. */
+  readonly DESCRIPTORS_MAX?: string;
+}
+
+/** Who wants descriptors: the edge for a request, or a gateway for a call that may wake a channel's object. */
+type Purpose = "request" | "call";
+
+/**
+ * Keeps the server from running out of file descriptors, at which workerd ends, and all connections with it (rule B10).
+ * A connection takes two and an awake channel three. New requests are refused while some are left, and the calls of
+ * gateways while half of those are left, so that the clients that are connected have more than those that come.
+ */
+class Descriptors {
+  readonly #folder: Fetcher;
+  readonly #max: number;
+  /** Undefined before the first reading. */
+  #used: number | undefined;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #reading = false;
+  /** Those that were let in and haven't ended yet: they may not have opened their descriptors. */
+  #underWay = 0;
+  /** Those that ended after the last reading began: it may not have counted what they opened. */
+  #ended = 0;
+
+  constructor(folder: Fetcher, max: number) {
+    this.#folder = folder;
+    this.#max = max;
+  }
+
+  /**
+   * Whether there are descriptors for one more request or call. If so, call {@link ended} once it is answered.
+   */
+  async haveRoom(purpose: Purpose): Promise<boolean> {
+    const max = this.#max;
+    const spare = Math.ceil(max * limits.descriptorsSpare) / (purpose === "call" ? 2 : 1);
+    for (let tries = 0; tries < readTries; tries++) {
+      const isOld = Date.now() - this.#readAtMs >= limits.descriptorsReadMs;
+      if (!isOld && this.#hasRoom(max - spare)) {
+        this.#underWay++;
+        return true;
+      }
+      // A request must not wait for another one's reading, but for a time it may.
+      if (this.#reading) await scheduler.wait(readWaitMs);
+      else if (isOld || tries === 0) await this.#read();
+      else break;
+    }
+    return false;
+  }
+
+  /** A request or a call that was let in has been answered. */
+  ended(): void {
+    this.#underWay--;
+    this.#ended++;
+  }
+
+  /** Between two readings only half of what is free is given away: the runtime accepts connections meanwhile. */
+  #hasRoom(max: number): boolean {
+    if (this.#used === undefined) return false;
+    const wanted = (this.#underWay + this.#ended + 1) * limits.descriptorsPerRequest;
+    return wanted <= (max - this.#used) / 2;
+  }
+
+  async #read(): Promise<void> {
+    this.#reading = true;
+    try {
+      this.#ended = 0;
+      const response = await this.#folder.fetch("http://descriptors/");
+      this.#used = (await response.text()).split(`"name"`).length - 1;
+      this.#readAtMs = Date.now();
+    } finally {
+      this.#reading = false;
+    }
+  }
+}
+
+const readTries = 20;
+const readWaitMs = 10;
+
+/** The descriptors of this process; undefined where nothing limits them. */
+export function descriptorsOf(settings: DescriptorSettings): Descriptors | undefined {
+  const { DESCRIPTORS: folder, DESCRIPTORS_MAX: max = "" } = settings;
+  if (folder === undefined || max === "") return undefined;
+  known ??= new Descriptors(folder, Number(max));
+  return known;
+}
+
+let known: Descriptors | undefined;

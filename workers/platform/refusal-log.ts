@@ -1,0 +1,71 @@
+import type { Refusal } from "../../src/access/refusal.ts";
+import { limits } from "../../src/limits.ts";
+
+/**
+ * Writes each refusal as a line of JSON. A flood of refusals for one reason writes a few lines in a second; the next
+ * line for that reason says how many were left out (rule A13).
+ */
+export class RefusalLog {
+  readonly #write: (line: string) => void;
+  /** By what was refused, the rule and the code: a reason may quote what clients send. */
+  readonly #kinds = new Map<string, Kind>();
+
+  constructor(write: (line: string) => void) {
+    this.#write = write;
+  }
+
+  /**
+   * Writes a refusal, or counts it.
+   *
+   * @param object the name of the object that refused; undefined at the edge
+   */
+  note(refusal: Refusal, object: string | undefined, nowMs: number): void {
+    const key = `${refusal.refused} ${refusal.rule} ${refusal.code ?? ""}`;
+    const second = Math.floor(nowMs / 1_000);
+    const kind = this.#kinds.get(key) ?? { second, written: 0, leftOut: 0 };
+    // Only the server's own words make keys, so there are few.
+    this.#kinds.set(key, kind);
+    if (kind.second !== second) {
+      kind.second = second;
+      kind.written = 0;
+    }
+    if (kind.written >= limits.refusalLinesPerSecond) {
+      kind.leftOut++;
+      return;
+    }
+    kind.written++;
+    const { refused, rule, reason, code, user, channel } = refusal;
+    const line = {
+      refused,
+      rule,
+      reason: bounded(reason),
+      code,
+      user: user === undefined ? undefined : bounded(user),
+      channel: channel === undefined ? undefined : bounded(channel),
+      object: object === undefined ? undefined : bounded(object),
+      leftOut: kind.leftOut === 0 ? undefined : kind.leftOut,
+    };
+    kind.leftOut = 0;
+    this.#write(JSON.stringify(line));
+  }
+}
+
+interface Kind {
+  second: number;
+  written: number;
+  /** Since the last line. */
+  leftOut: number;
+}
+
+function bounded(text: string): string {
+  return text.length <= limits.refusalTextMax ? text : `${text.slice(0, limits.refusalTextMax)}…`;
+}
+
+/** Notes a refusal in the log of this isolate; see {@link RefusalLog.note}. */
+export function noteRefusal(refusal: Refusal, object: string | undefined): void {
+  log ??= new RefusalLog((line) => console.warn(line));
+  log.note(refusal, object, Date.now());
+}
+
+/** Created by the first refusal. */
+let log: RefusalLog | undefined;
