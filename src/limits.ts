@@ -335,8 +335,8 @@ export const limits = {
   subscribesPerSecond: 50,
   subscribesBurst: 1_024,
   /**
-   * Channels that one connection names anew in a second, and at once if `client.channel_limit` isn't larger. Each may
-   * make an object that stays for hours, whereas a person changes channels now and then. The names that
+   * Channels that one connection names anew in a second, and at once besides `client.channel_limit`. Each may make an
+   * object that stays for hours, whereas a person changes channels now and then. The names that
    * the connection is subscribed to, or named lately, are free. The limit is enforced as above (rule B7).
    */
   newChannelsPerSecond: 5,

@@ -36,9 +36,7 @@ export class CommandRateLimit {
       if (subscribed !== "granted") return subscribed;
     }
     if (channel === undefined) return "granted";
-    this.#newChannels ??= new NewChannelLimit(
-      Math.max(this.#channelLimit, limits.newChannelsBurst),
-    );
+    this.#newChannels ??= new NewChannelLimit(this.#channelLimit + limits.newChannelsBurst);
     return this.#newChannels.take(channel, nowMs);
   }
 

@@ -39,14 +39,18 @@ describe("a request that isn't one of the API", () => {
     },
   );
 
-  it.each(["/api/subscribe", "/api/Publish", "/api/publish/", "/api/publish/more", "/api/", "/x"])(
-    "[W1] is answered 404 with text: %s",
-    async (path) => {
-      const response = await post(path, "{}");
-      expect(response.headers.get("Content-Type")).toBe("text/plain");
-      expect(await answerOf(response)).toStrictEqual({ status: 404, body: "Not Found" });
-    },
-  );
+  it.each([
+    "/api/subscribers",
+    "/api/Publish",
+    "/api/publish/",
+    "/api/publish/more",
+    "/api/",
+    "/x",
+  ])("[W1] is answered 404 with text: %s", async (path) => {
+    const response = await post(path, "{}");
+    expect(response.headers.get("Content-Type")).toBe("text/plain");
+    expect(await answerOf(response)).toStrictEqual({ status: 404, body: "Not Found" });
+  });
 
   it("[W1] is answered without a key when it asks for health", async () => {
     const response = await exports.default.fetch(address("/health"));
