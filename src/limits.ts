@@ -262,10 +262,17 @@ export const limits = {
    */
   gatewayHeldBytesMax: 67_108_864,
   /**
-   * Requests of one object for the presence of one channel that wait for the request in flight. Each is sent an answer
-   * as large as the channel. A further request is answered 111.
+   * Questions of clients for the presence of one channel that wait in one object to be answered together, and as many
+   * of calls. Each is sent an answer as large as the channel. A further question is answered 111 (rule P3).
    */
   presenceWaitingMax: 1_024,
+  /** Those among them of one client, so that a client doesn't make others be refused. */
+  presenceWaitingPerClientMax: 16,
+  /**
+   * Clients that are listed for presence, and encoded, before the event loop gets a turn: that takes about a
+   * millisecond for each codec (rule P3).
+   */
+  presenceSliceClients: 500,
   /**
    * The replay buffer of one channel on a gateway, and for how long it is kept: publications for clients that recover
    * together. Beyond the bytes the oldest publications are dropped, and recovering them costs another read (rule L6).

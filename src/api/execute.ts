@@ -1,5 +1,5 @@
 import { type Channel, historyError } from "../channel/channel.ts";
-import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
+import type { PresenceAnswer } from "../channel/shared-presence.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import {
@@ -15,17 +15,17 @@ import type { ChannelAnswer, ChannelCommand, HistoryQuery } from "../contract/ch
  * whose result would exceed that gets an error instead. The result of a publish is always returned, because the publish
  * took place.
  *
- * @param others the clients present on gateways; absent if no gateway was asked
+ * @param present who is present; absent if no command asks that, or the namespace has no presence
  */
 export function executeAll(
   channel: Channel,
   commands: readonly ChannelCommand[],
   nowMs: number,
-  others?: GatheredPresence,
+  present: PresenceAnswer = noPresence,
 ): readonly ChannelAnswer[] {
   let bytes = 0;
   return commands.map((command) => {
-    const answer = execute(channel, command, nowMs, others);
+    const answer = execute(channel, command, nowMs, present);
     if ("error" in answer || command.method === "publish") return answer;
     bytes += answer.result.length;
     return bytes > limits.answerBytesMax ? { error: errorCodes.limitExceeded } : answer;
@@ -40,7 +40,7 @@ export function execute(
   channel: Channel,
   command: ChannelCommand,
   nowMs: number,
-  others?: GatheredPresence,
+  present: PresenceAnswer = noPresence,
 ): ChannelAnswer {
   switch (command.method) {
     case "publish": {
@@ -55,13 +55,15 @@ export function execute(
         ? { result: encodePosition(undefined) }
         : { error: errorCodes.notAvailable };
     case "presence":
-      if (!channel.options.presence) return { error: errorCodes.notAvailable };
-      return { result: encodePresence(presence(channel.hub.subscribers, others)) };
+      if (present.outcome === "failed") return { error: present.error };
+      return { result: encodePresence(present.result) };
     case "presence_stats":
-      if (!channel.options.presence) return { error: errorCodes.notAvailable };
-      return { result: encodePresenceStats(presenceStats(channel.hub.subscribers, others)) };
+      if (present.outcome === "failed") return { error: present.error };
+      return { result: encodePresenceStats(present.stats) };
   }
 }
+
+const noPresence: PresenceAnswer = { outcome: "failed", error: errorCodes.notAvailable };
 
 function readHistory(channel: Channel, query: HistoryQuery, nowMs: number): ChannelAnswer {
   const outcome = channel.history(query, nowMs);

@@ -10,32 +10,77 @@ export interface GatheredPresence {
 }
 
 /**
- * Lists the clients that are present. Presence is derived from the open connections each time it is requested, and
- * never stored (rule P1). Each client is listed once, although a client that moves may be known in two places for a
- * moment.
- *
- * @param others the clients on gateways; absent if no gateway follows the channel
+ * The clients among these subscribers that presence lists. Presence is derived from the open connections each time it
+ * is requested, and never stored (rule P1).
  */
-export function presence(
-  subscribers: readonly Subscriber[],
-  others: GatheredPresence = noOthers,
-): PresenceResult {
-  const clients = new Map(others.clients.map((info) => [info.client, info]));
-  const here = subscribers.filter((subscriber) => subscriber.present).map(({ info }) => info);
-  // This object's own view is newer than the answers of gateways.
-  for (const info of here) clients.delete(info.client);
-  const present = { clients: [...here, ...clients.values()] };
-  return others.complete ? present : { ...present, incomplete: true };
+export function presentClients(subscribers: readonly Subscriber[]): readonly ClientInfo[] {
+  return subscribers.filter((subscriber) => subscriber.present).map(({ info }) => info);
 }
 
-/** Counts the clients that are present, and their different users; see {@link presence}. */
-export function presenceStats(
-  subscribers: readonly Subscriber[],
-  others?: GatheredPresence,
-): PresenceStatsResult {
-  const { clients, ...rest } = presence(subscribers, others);
-  const userCount = new Set(clients.map((info) => info.user)).size;
-  return { clientCount: clients.length, userCount, ...rest };
-}
+/**
+ * Lists and counts the clients that are present, a slice at a time, as they were when the listing began (rule P3). Each
+ * client is listed once, although a client that moves may be known in two places for a moment.
+ */
+export class PresenceListing {
+  readonly #clients: readonly ClientInfo[];
+  readonly #complete: boolean;
+  /** The IDs of those that were listed; undefined where none can come twice. */
+  readonly #listed: Set<string> | undefined;
+  readonly #users = new Set<string>();
+  readonly #parts: (readonly ClientInfo[])[] = [];
+  #at = 0;
+  #count = 0;
 
-const noOthers: GatheredPresence = { clients: [], complete: true };
+  /**
+   * @param here   the clients on the object's own sockets
+   * @param others the clients on gateways
+   */
+  constructor(here: readonly ClientInfo[], others: GatheredPresence) {
+    // This object's own view is newer than the answers of gateways, so it comes first.
+    this.#clients = [...here, ...others.clients];
+    this.#complete = others.complete;
+    if (others.clients.length > 0) this.#listed = new Set();
+  }
+
+  /** Whether all are listed. */
+  get over(): boolean {
+    return this.#at >= this.#clients.length;
+  }
+
+  /**
+   * Lists further clients.
+   *
+   * @param most how many it looks at; fewer are listed if some were listed before
+   * @returns those that were listed, which are a part of the result
+   */
+  next(most: number): readonly ClientInfo[] {
+    const seen = this.#clients.slice(this.#at, this.#at + most);
+    this.#at += most;
+    const part = seen.filter(({ client }) => this.#isNew(client));
+    for (const { user } of part) this.#users.add(user);
+    this.#count += part.length;
+    this.#parts.push(part);
+    return part;
+  }
+
+  /** The list, as far as it goes. */
+  get result(): PresenceResult {
+    return { parts: this.#parts, ...this.#rest };
+  }
+
+  /** How many clients and users were listed. */
+  get stats(): PresenceStatsResult {
+    return { clientCount: this.#count, userCount: this.#users.size, ...this.#rest };
+  }
+
+  get #rest(): { readonly incomplete?: true } {
+    return this.#complete ? {} : { incomplete: true };
+  }
+
+  #isNew(client: string): boolean {
+    if (this.#listed === undefined) return true;
+    if (this.#listed.has(client)) return false;
+    this.#listed.add(client);
+    return true;
+  }
+}

@@ -1,7 +1,12 @@
 import type { HistoryQuery } from "../contract/channel-call.ts";
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
-import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
+import { type GatheredPresence, presentClients } from "../channel/presence.ts";
+import {
+  type PresenceQuestion,
+  type PresenceSource,
+  SharedPresence,
+} from "../channel/shared-presence.ts";
 import type { Config } from "../config/config.ts";
 import type { FanOutLimits } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
@@ -12,16 +17,8 @@ import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-
 import { Follower, type FollowerGateway } from "./follower.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
-import { CoalescedCall } from "../session/coalesced-call.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
-import type {
-  Channels,
-  HistoryReply,
-  SubscribeReply,
-  PresenceReply,
-  PresenceStatsReply,
-  PublishReply,
-} from "../session/ports.ts";
+import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "../session/ports.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
@@ -33,6 +30,8 @@ interface GatewayPorts extends ChannelClientPort {
    * @param done called once, later or at once
    */
   presence(channel: string, done: (gathered: PortPresence) => void): void;
+  /** Gives the event loop a turn and then does the work. The gateway doesn't hibernate meanwhile (rule S3). */
+  turn(work: () => void): void;
 }
 
 type PortPresence = GatheredPresence | { readonly error: ErrorCode };
@@ -58,7 +57,7 @@ export class Gateway implements Channels {
   readonly #channelClients = new Map<string, ChannelClient>();
   /** Clients of overloaded channels, which wait until they may send the next call. */
   readonly #backingOff = new Set<ChannelClient>();
-  readonly #presences = new Map<string, CoalescedCall<PortPresence>>();
+  readonly #presences = new Map<string, SharedPresence>();
   /** Subscriptions whose join was announced, so that their leave has to be, too (rule O5). */
   readonly #announced = new Set<Subscription>();
   readonly #unsettled = new Set<Follower>();
@@ -144,7 +143,7 @@ export class Gateway implements Channels {
 
   /** The clients of this gateway that are present on a channel (rule P1). */
   present(channel: string): GatewayPresence {
-    return presence(this.#followers.get(channel)?.subscriptions ?? []);
+    return { clients: presentClients(this.#followers.get(channel)?.subscriptions ?? []) };
   }
 
   find(name: string): ResolvedChannel {
@@ -231,37 +230,38 @@ export class Gateway implements Channels {
     });
   }
 
-  presence(channel: string, done: (outcome: PresenceReply) => void): void {
-    this.#requestPresence(channel, (gathered) => {
-      if ("error" in gathered) done({ outcome: "failed", error: gathered.error });
-      else done({ outcome: "presence", result: presence([], gathered) });
-    });
-  }
-
-  presenceStats(channel: string, done: (outcome: PresenceStatsReply) => void): void {
-    this.#requestPresence(channel, (gathered) => {
-      if ("error" in gathered) done({ outcome: "failed", error: gathered.error });
-      else done({ outcome: "presence-stats", result: presenceStats([], gathered) });
-    });
+  presence(channel: string, question: PresenceQuestion): void {
+    const known = this.#presences.get(channel);
+    const shared = known ?? this.#newPresence(channel);
+    if (known === undefined) this.#presences.set(channel, shared);
+    shared.ask(question);
   }
 
   catchUp(subscription: Subscription): void {
     this.#followers.get(subscription.channel)?.catchUp(subscription);
   }
 
-  #requestPresence(channel: string, done: (gathered: PortPresence) => void): void {
-    const known = this.#presences.get(channel);
-    const shared: CoalescedCall<PortPresence> =
-      known ??
-      new CoalescedCall((gatheredDone) =>
-        this.#setup.ports.presence(channel, (gathered) => {
-          gatheredDone(gathered);
-          if (shared.idle) this.#presences.delete(channel);
+  #newPresence(channel: string): SharedPresence {
+    const { ports } = this.#setup;
+    const forgetIfIdle = (): void => {
+      if (shared.idle) this.#presences.delete(channel);
+    };
+    const source: PresenceSource = {
+      turn: (work) =>
+        ports.turn(() => {
+          work();
+          forgetIfIdle();
         }),
-      );
-    // Set before the call, because the reply may come at once.
-    this.#presences.set(channel, shared);
-    if (shared.ask(done) === "full") done({ error: errorCodes.tooManyRequests });
+      gather: (done) =>
+        ports.presence(channel, (gathered) => {
+          done(gathered);
+          forgetIfIdle();
+        }),
+      // The channel's object asks this gateway, too.
+      subscribers: () => [],
+    };
+    const shared = new SharedPresence(source, { ...limits, ...this.#setup.fanOut });
+    return shared;
   }
 
   #announce(channel: string, entries: readonly RelayEntry[]): void {

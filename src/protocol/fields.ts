@@ -43,6 +43,18 @@ export interface FieldWriter {
     fields: Fields<M>,
     always?: "always",
   ): void;
+  /**
+   * A map of messages in parts. Each part is encoded once, however many messages it is written into (rule P3), so it
+   * must never change, and is always written with the same keys and fields.
+   */
+  sharedMap<M>(
+    number: number,
+    name: string,
+    parts: readonly (readonly M[])[],
+    keyOf: (message: M) => string,
+    fields: Fields<M>,
+    always?: "always",
+  ): void;
   /** A map of texts. */
   textMap(number: number, name: string, texts: Tags | undefined): void;
 }

@@ -103,8 +103,7 @@ function subscribeFields(out: FieldWriter, result: SubscribeResult): void {
 
 /** The fields of a presence result: the clients that are present, by connection ID. */
 export function presenceFields(out: FieldWriter, result: PresenceResult): void {
-  const clients = result.clients.map((info) => [info.client, info] as const);
-  out.map(1, "presence", clients, clientInfoFields, "always");
+  out.sharedMap(1, "presence", result.parts, clientOf, clientInfoFields, "always");
   out.flag(1000, "incomplete", result.incomplete);
 }
 
@@ -147,6 +146,10 @@ function publicationFields(out: FieldWriter, publication: Publication): void {
   out.textMap(7, "tags", publication.tags);
   out.flag(8, "delta", publication.delta);
   out.text(14, "epoch", publication.epoch);
+}
+
+function clientOf(info: ClientInfo): string {
+  return info.client;
 }
 
 /** The fields of a client info. */

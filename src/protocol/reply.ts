@@ -65,7 +65,8 @@ export interface SubscribeResult extends Expiry {
 }
 
 export interface PresenceResult {
-  readonly clients: readonly ClientInfo[];
+  /** The clients that are present, in parts that are encoded once for all who get them (rule P3). */
+  readonly parts: readonly (readonly ClientInfo[])[];
   /** Whether a gateway didn't answer in time, so that there may be more clients (rule G6). */
   readonly incomplete?: boolean;
 }

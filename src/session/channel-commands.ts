@@ -53,15 +53,16 @@ export function seePresence(
   else if (!found.options.presence) done(failWith(errorCodes.notAvailable));
   else if (!maySeePresence(found.options, callerOf(session, request.channel))) {
     done(failWith(errorCodes.permissionDenied));
-  } else if (method === "presence") {
-    channels.presence(request.channel, (reply) => {
-      if (reply.outcome === "failed") done(failWith(reply.error));
-      else done({ outcome: "reply", reply: { id, method, result: reply.result } });
-    });
   } else {
-    channels.presenceStats(request.channel, (reply) => {
-      if (reply.outcome === "failed") done(failWith(reply.error));
-      else done({ outcome: "reply", reply: { id, method, result: reply.result } });
+    channels.presence(request.channel, {
+      client: session,
+      codec: method === "presence" ? session.codec : undefined,
+      done: (answer) => {
+        if (answer.outcome === "failed") done(failWith(answer.error));
+        else if (method === "presence") {
+          done({ outcome: "reply", reply: { id, method, result: answer.result } });
+        } else done({ outcome: "reply", reply: { id, method, result: answer.stats } });
+      },
     });
   }
 }

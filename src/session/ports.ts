@@ -4,11 +4,12 @@
  */
 import type { HistoryQuery } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
+import type { PresenceQuestion } from "../channel/shared-presence.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
 import type { ErrorCode, DisconnectCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import type { PresenceResult, PresenceStatsResult, Reply } from "../protocol/reply.ts";
+import type { Reply } from "../protocol/reply.ts";
 import type { Changes } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -25,8 +26,8 @@ import type { Refusal } from "../access/refusal.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 
 /**
- * The channels as a session sees them. A channel's own object has one channel, which replies at once; a gateway has as
- * many as its clients name, and they reply when their objects have. Each `done` is called at most once. None of these
+ * The channels as a session sees them. A channel's own object has one channel, which replies at once, to questions for
+ * who is present later; a gateway has as many as its clients name, and they reply when their objects have. Each `done` is called at most once. None of these
  * calls throws.
  */
 export interface Channels {
@@ -74,10 +75,8 @@ export interface Channels {
     nowMs: number,
     done: (outcome: HistoryReply) => void,
   ): void;
-  /** Asks who is present on the channel, on all its objects (rule G6). */
-  presence(channel: string, done: (outcome: PresenceReply) => void): void;
-  /** Asks how many are present on the channel, on all its objects (rule G6). */
-  presenceStats(channel: string, done: (outcome: PresenceStatsReply) => void): void;
+  /** Asks who is present on the channel, on all its objects (rules G6 and P3). */
+  presence(channel: string, question: PresenceQuestion): void;
   /** Sends the subscriber all that the hub hasn't sent it yet: its next reply must come after that (rule O4). */
   catchUp(subscription: Subscription): void;
 }
@@ -110,16 +109,6 @@ export type HistoryReply =
       readonly publications: readonly Publication[];
       readonly position: StreamPosition;
     }
-  | FailedReply;
-
-/** The outcome of a presence request. */
-export type PresenceReply =
-  | { readonly outcome: "presence"; readonly result: PresenceResult }
-  | FailedReply;
-
-/** The outcome of a request for presence statistics. */
-export type PresenceStatsReply =
-  | { readonly outcome: "presence-stats"; readonly result: PresenceStatsResult }
   | FailedReply;
 
 /** One client's socket, as a session needs it. Every call returns at once and none of them throws. */

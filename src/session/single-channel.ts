@@ -3,39 +3,30 @@ import type { ChannelConfig } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
-import type {
-  Channels,
-  HistoryReply,
-  SubscribeReply,
-  PresenceReply,
-  PresenceStatsReply,
-  PublishReply,
-} from "./ports.ts";
-import { CoalescedCall } from "./coalesced-call.ts";
+import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./ports.ts";
 import type { Subscription } from "./subscription.ts";
 import { type Channel, type SubscribeOptions, historyError } from "../channel/channel.ts";
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import { clientPublication } from "../channel/publication-request.ts";
-import { type GatheredPresence, presence, presenceStats } from "../channel/presence.ts";
+import type { PresenceQuestion, SharedPresence } from "../channel/shared-presence.ts";
 
 /**
- * The channels of a session in a channel's own object: there is only that one (rule C6), and it replies at once. Except
- * for {@link find}, the methods expect the name of that channel.
+ * The channels of a session in a channel's own object: there is only that one (rule C6), and it replies at once,
+ * but to questions for who is present (rule P3). Except for {@link find}, the methods expect the name of that channel.
  */
 export class SingleChannel implements Channels {
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
-  readonly #gathering: CoalescedCall<GatheredPresence>;
+  readonly #presence: SharedPresence;
   /** Subscribers that haven't been announced: their leave isn't announced either (rule O5). */
   readonly #unannounced = new Set<Subscription>();
   /** The payload that delta subscribers held when the object hibernated; undefined until one of them is restored. */
   #restoredBase: { readonly newest: Payload | undefined } | undefined;
 
-  /** @param gather only called while gateways follow the channel, and never while a call is under way */
-  constructor(channel: Channel, config: ChannelConfig, gather: GatherPresence) {
+  constructor(channel: Channel, config: ChannelConfig, shared: SharedPresence) {
     this.#channel = channel;
     this.#config = config;
-    this.#gathering = new CoalescedCall(gather);
+    this.#presence = shared;
   }
 
   find(name: string): ResolvedChannel {
@@ -106,34 +97,14 @@ export class SingleChannel implements Channels {
     done(outcome.outcome === "history" ? outcome : failed(historyError(outcome.outcome)));
   }
 
-  presence(_channel: string, done: (outcome: PresenceReply) => void): void {
-    const asked = this.#withOthers((others) => {
-      done({ outcome: "presence", result: presence(this.#channel.hub.subscribers, others) });
-    });
-    if (asked === "full") done(failed(errorCodes.tooManyRequests));
-  }
-
-  presenceStats(_channel: string, done: (outcome: PresenceStatsReply) => void): void {
-    const asked = this.#withOthers((others) => {
-      const result = presenceStats(this.#channel.hub.subscribers, others);
-      done({ outcome: "presence-stats", result });
-    });
-    if (asked === "full") done(failed(errorCodes.tooManyRequests));
+  presence(_channel: string, question: PresenceQuestion): void {
+    this.#presence.ask(question);
   }
 
   catchUp(subscription: Subscription): void {
     this.#channel.hub.catchUp(subscription);
   }
-
-  #withOthers(done: (others: GatheredPresence | undefined) => void): "asked" | "full" {
-    if (this.#channel.relay.size > 0) return this.#gathering.ask(done);
-    done(undefined);
-    return "asked";
-  }
 }
-
-/** Asks all gateways which of their clients are present. `done` is called once, now or later (rule G6). */
-export type GatherPresence = (done: (others: GatheredPresence) => void) => void;
 
 function failed(error: ErrorCode): { readonly outcome: "failed"; readonly error: ErrorCode } {
   return { outcome: "failed", error };

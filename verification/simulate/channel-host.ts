@@ -3,7 +3,12 @@ import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-
 import { executeAll } from "../../src/api/execute.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
-import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
+import type { GatheredPresence } from "../../src/channel/presence.ts";
+import {
+  type PresenceAnswer,
+  type PresenceSource,
+  SharedPresence,
+} from "../../src/channel/shared-presence.ts";
 import { storedTables } from "../../src/channel/stored-tables.ts";
 import type { ChannelOptions } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
@@ -36,6 +41,7 @@ interface Memory extends SocketMemory {
   readonly sendTimer: TurnTimer;
   readonly retryTimer: NextTimer;
   readonly commits: CommitTurns;
+  readonly presence: SharedPresence;
   hadStorage: boolean;
 }
 
@@ -134,13 +140,15 @@ export class ChannelHost implements ChannelCalls {
   present(answer: Done<ChannelPresenceReply>): void {
     this.reach((memory) => {
       const done = memory.incarnation.busy(() => answer(undefined));
-      this.#gather(memory, (others) => {
-        const { clients } = presence(memory.channel.hub.subscribers, others);
-        this.#storage.gate(() => {
-          if (memory.incarnation.over) return;
-          done();
-          answer({ outcome: "present", clients, complete: others.complete });
-        });
+      memory.presence.ask({
+        codec: undefined,
+        done: (present) => {
+          this.#storage.gate(() => {
+            if (memory.incarnation.over) return;
+            done();
+            answer(presenceReply(present));
+          });
+        },
       });
     });
   }
@@ -232,6 +240,7 @@ export class ChannelHost implements ChannelCalls {
     this.#incarnations++;
     const channel = this.#newChannel();
     this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
+    const presence = this.#newPresence(incarnation, channel);
     const memory: Memory = {
       incarnation,
       wokeAtMs: timeline.nowMs,
@@ -247,22 +256,37 @@ export class ChannelHost implements ChannelCalls {
         gate: (work) => this.#storage.gate(work),
         full: () => channel.hub.full,
       }),
+      presence,
       hadStorage: storedTables(this.#storage).size > 0,
       sessions: new Map(),
       turns: new Map(),
       context: {
         config,
-        channels: new SingleChannel(channel, config.channel, (answered) => {
-          this.#gather(memory, (others) => {
-            answered(others);
-            this.#settle();
-          });
-        }),
+        channels: new SingleChannel(channel, config.channel, presence),
         ...ownSessions(this.name),
       },
     };
     this.#sockets.restore(memory);
     return memory;
+  }
+
+  #newPresence(incarnation: Incarnation, channel: WatchedChannel): SharedPresence {
+    const source: PresenceSource = {
+      turn: (work) => {
+        incarnation.after(this.#turnMs(), () => {
+          this.#guard(() => {
+            work();
+            this.#settle();
+          });
+        });
+      },
+      gather: (done) => this.#gather(incarnation, channel, done),
+      subscribers: () => channel.hub.subscribers,
+    };
+    return new SharedPresence(source, {
+      ...this.#context.fanOut(this.name),
+      presenceSliceClients: 2,
+    });
   }
 
   #newChannel(): WatchedChannel {
@@ -327,11 +351,18 @@ export class ChannelHost implements ChannelCalls {
     memory.commits.add({ publishes, work, after: nothing });
   }
 
-  #gather({ incarnation, channel }: Memory, answered: (others: GatheredPresence) => void): void {
+  #gather(
+    incarnation: Incarnation,
+    channel: WatchedChannel,
+    answered: (others: GatheredPresence) => void,
+  ): void {
     const { gateways } = channel.relay;
     const gate = (work: () => void): void => this.#storage.gate(work);
     gatherPresence(this.#context, { name: this.name, incarnation, gateways, gate }, (others) => {
-      this.#guard(() => answered(others));
+      this.#guard(() => {
+        answered(others);
+        this.#settle();
+      });
     });
   }
 
@@ -411,6 +442,12 @@ export class ChannelHost implements ChannelCalls {
 }
 
 const publishes = ({ method }: { readonly method: string }): boolean => method === "publish";
+
+function presenceReply(answer: PresenceAnswer): ChannelPresenceReply {
+  if (answer.outcome === "failed") return { outcome: "error", error: answer.error };
+  const { parts, incomplete } = answer.result;
+  return { outcome: "present", clients: parts.flat(), complete: incomplete !== true };
+}
 
 function nothing(): void {
   // Most jobs need nothing besides their answer.

@@ -149,6 +149,12 @@ export class GatewayHost implements GatewayCalls {
         channel: string,
         answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
       ) => this.#askPresence(incarnation, channel, answered),
+      turn: (work: () => void) => {
+        incarnation.after(this.#turnMs(), () => {
+          work();
+          this.acted();
+        });
+      },
     };
     const gateway = new Gateway({ config, ports, fanOut: fanOut(this.name) });
     const memory: Memory = {

@@ -8,10 +8,14 @@ import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
-import { type GatheredPresence, presence } from "../../src/channel/presence.ts";
+import type { GatheredPresence } from "../../src/channel/presence.ts";
+import { type PresenceAnswer, SharedPresence } from "../../src/channel/shared-presence.ts";
+import type { Codec } from "../../src/protocol/codec.ts";
+import { jsonCodec } from "../../src/protocol/json/codec.ts";
 import type { Sql } from "../../src/sql.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
+import type { Subscriber } from "../../src/hub/subscriber.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { replyToRequests } from "../../src/channel/relay-replies.ts";
@@ -53,6 +57,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   /** Whether the configuration has the channel's namespace. */
   readonly #known: boolean;
   readonly #queue: CommitQueue;
+  readonly #presence: SharedPresence;
+  /** Whether a call asked who is present: then silent connections are closed before that is answered (rule K4). */
+  #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
@@ -87,9 +94,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       instance: nowMs,
     });
     this.#channel = channel;
-    const channels = new SingleChannel(channel, config.channel, (done) => {
-      void this.#gatherFor(done);
+    this.#presence = new SharedPresence({
+      turn: this.inNextTurn,
+      gather: (done) => void this.#gather(done),
+      subscribers: () => this.#sweptSubscribers(),
     });
+    const channels = new SingleChannel(channel, config.channel, this.#presence);
     const sessions = {
       config,
       channels,
@@ -122,9 +132,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   // The calls' contract is in src/contract/object-calls.ts.
   async execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers> {
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
-    const others = commands.some(asksPresence) ? await this.#gather() : undefined;
+    const present = await this.#presenceFor(commands);
     const kind = commands.some(publishes) ? "publish" : "other";
-    const carriedOut = await this.#queue.add(kind, bytes, () => this.#carryOut(commands, others));
+    const carriedOut = await this.#queue.add(kind, bytes, () => this.#carryOut(commands, present));
     await this.schedule(Date.now());
     return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
@@ -151,42 +161,58 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
   async present(): Promise<ChannelPresenceReply> {
     if (!this.#known) return { outcome: "error", error: errorCodes.unknownChannel };
-    const others = await this.#gather();
-    const nowMs = Date.now();
-    this.sockets.sweep(nowMs, true);
-    // The sweep may have announced leaves.
-    await this.endEvent(nowMs);
-    const { clients } = presence(this.#channel.hub.subscribers, others);
-    return { outcome: "present", clients, complete: others.complete };
+    const answer = await this.#askPresence(undefined);
+    if (answer.outcome === "failed") return { outcome: "error", error: answer.error };
+    const { parts, incomplete } = answer.result;
+    return { outcome: "present", clients: parts.flat(), complete: incomplete !== true };
   }
 
   /** The job of {@link execute}. */
   #carryOut(
     commands: readonly ChannelCommand[],
-    others: GatheredPresence | undefined,
+    present: PresenceAnswer | undefined,
   ): ChannelAnswers {
     const nowMs = Date.now();
     if (!this.#known) {
       const unknown = { error: errorCodes.unknownChannel };
       return { outcome: "answers", answers: commands.map(() => unknown) };
     }
-    this.sockets.sweep(nowMs, others !== undefined);
+    this.sockets.sweep(nowMs, false);
     if (commands.some(publishes) && this.#channel.hub.overloaded(nowMs)) {
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     }
-    return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, others) };
+    return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, present) };
   }
 
-  /** Gathers presence for sessions of this object. */
-  async #gatherFor(done: (others: GatheredPresence) => void): Promise<void> {
-    done(await this.#gather());
-    await this.endEvent(Date.now());
+  /** Who is present, once for all commands of a call (rule P3); undefined if none asks, or if none may know. */
+  async #presenceFor(commands: readonly ChannelCommand[]): Promise<PresenceAnswer | undefined> {
+    if (!this.#known || !this.#channel.options.presence) return undefined;
+    if (commands.some(({ method }) => method === "presence")) return this.#askPresence(jsonCodec);
+    const counts = commands.some(({ method }) => method === "presence_stats");
+    return counts ? this.#askPresence(undefined) : undefined;
   }
 
-  #gather(): Promise<GatheredPresence> {
+  /** Asks who is present for a call. `codec`: the one in which the list will be encoded. */
+  #askPresence(codec: Codec | undefined): Promise<PresenceAnswer> {
+    this.#sweepIsDue = true;
+    return new Promise((resolve) => {
+      this.#presence.ask({ codec, done: resolve });
+    });
+  }
+
+  /** The subscribers, without silent connections if a call asked for them. */
+  #sweptSubscribers(): readonly Subscriber[] {
+    if (this.#sweepIsDue) this.sockets.sweep(Date.now(), true);
+    this.#sweepIsDue = false;
+    return this.#channel.hub.subscribers;
+  }
+
+  /** Asks all gateways which of their clients are present. */
+  async #gather(done: (others: GatheredPresence) => void): Promise<void> {
     const { gateways } = this.#channel.relay;
     this.callsMade += gateways.length;
-    return gatherPresence(this.env.GATEWAYS, gateways, this.#channel.name);
+    done(await gatherPresence(this.env.GATEWAYS, gateways, this.#channel.name));
+    await this.endEvent(Date.now());
   }
 
   /**
@@ -279,7 +305,6 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 }
 
 const publishes = ({ method }: { readonly method: string }): boolean => method === "publish";
-const asksPresence = ({ method }: ChannelCommand): boolean => method.startsWith("presence");
 
 /**
  * The storage of a channel whose namespace the configuration doesn't have: it holds nothing, and nothing may be

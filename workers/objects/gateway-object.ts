@@ -49,6 +49,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
           this.callsMade++;
           void this.#continue(askPresence(env.CHANNELS, channel), done);
         },
+        turn: this.inNextTurn,
       },
       ...(only === undefined ? {} : { only }),
     });

@@ -118,6 +118,18 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     }, 0);
   };
 
+  /** Gives the event loop a turn, then does the work and ends the event. Meanwhile the object can't hibernate. */
+  protected readonly inNextTurn = (work: () => void): void => {
+    setTimeout(() => {
+      try {
+        work();
+      } finally {
+        // The work may have closed slow connections, and their leaves are announced.
+        void this.endEvent(Date.now());
+      }
+    }, 0);
+  };
+
   /** Ends an event: sends what the event collected, and sets the alarm. */
   protected readonly endEvent = async (nowMs: number): Promise<void> => {
     this.settle(nowMs);

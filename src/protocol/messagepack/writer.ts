@@ -103,10 +103,30 @@ class MessagePackWriter implements FieldWriter {
     if (entries.length === 0 && always === undefined) return;
     this.#key(name);
     this.#container(entries.length, 0x80, 0xde);
-    for (const [key, message] of entries) {
-      this.#text(key);
-      this.object(message, fields);
-    }
+    for (const [key, message] of entries) this.entry(key, message, fields);
+  }
+
+  sharedMap<M>(
+    _: number,
+    name: string,
+    parts: readonly (readonly M[])[],
+    keyOf: (message: M) => string,
+    fields: Fields<M>,
+    always?: "always",
+  ): void {
+    const count = parts.reduce((sum, part) => sum + part.length, 0);
+    if (count === 0 && always === undefined) return;
+    this.#key(name);
+    this.#container(count, 0x80, 0xde);
+    const encoded = parts.map((part) => encodedParts.get(part) ?? encodePart(part, keyOf, fields));
+    this.#reserve(encoded.reduce((sum, { length }) => sum + length, 0));
+    for (const bytes of encoded) this.#append(bytes);
+  }
+
+  /** Writes an entry of a map of messages, whose head was written before. */
+  entry<M>(key: string, message: M, fields: Fields<M>): void {
+    this.#text(key);
+    this.object(message, fields);
   }
 
   textMap(_: number, name: string, texts: Tags | undefined): void {
@@ -189,3 +209,22 @@ class MessagePackWriter implements FieldWriter {
     this.#bytes = larger;
   }
 }
+
+/** The entries of a part, with no head before them. */
+function encodePart<M>(
+  part: readonly M[],
+  keyOf: (message: M) => string,
+  fields: Fields<M>,
+): Uint8Array {
+  const writer = new MessagePackWriter(part.length * entryBytesExpected);
+  for (const one of part) writer.entry(keyOf(one), one, fields);
+  const bytes = writer.finish();
+  encodedParts.set(part, bytes);
+  return bytes;
+}
+
+/** A client's ID twice, its user and the fields' names take about so much. */
+const entryBytesExpected = 128;
+
+/** The parts of shared maps that were encoded (rule P3), for as long as somebody holds them. */
+const encodedParts = new WeakMap<object, Uint8Array>();

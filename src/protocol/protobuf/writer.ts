@@ -6,14 +6,18 @@ import type { Tags } from "../publication.ts";
 
 /** A message as Protobuf after its length, as it stands in a frame. */
 export function protobufOf<M>(message: M, fields: Fields<M>): Uint8Array {
-  const writer = new ProtobufWriter();
-  fields(writer, message);
-  return writer.finish();
+  // The fork leaves room for the message's own length.
+  const writer = new BinaryWriter().fork();
+  fields(new ProtobufWriter(writer), message);
+  return writer.join().finish();
 }
 
 class ProtobufWriter implements FieldWriter {
-  /** The fork leaves room for the message's own length. */
-  readonly #writer = new BinaryWriter().fork();
+  readonly #writer: BinaryWriter;
+
+  constructor(writer: BinaryWriter) {
+    this.#writer = writer;
+  }
 
   text(number: number, _: string, value: string | undefined): void {
     if (value === undefined || value === "") return;
@@ -57,11 +61,26 @@ class ProtobufWriter implements FieldWriter {
   }
 
   map<M>(number: number, _: string, entries: readonly MapEntry<M>[], fields: Fields<M>): void {
-    for (const [key, message] of entries) {
-      this.#beginEntry(number, key);
-      this.message(2, "value", message, fields);
-      this.#writer.join();
+    for (const [key, message] of entries) this.entry(number, key, message, fields);
+  }
+
+  sharedMap<M>(
+    number: number,
+    _: string,
+    parts: readonly (readonly M[])[],
+    keyOf: (message: M) => string,
+    fields: Fields<M>,
+  ): void {
+    for (const part of parts) {
+      this.#writer.raw(encodedParts.get(part) ?? encodePart(number, part, keyOf, fields));
     }
+  }
+
+  /** Writes one entry of a map of messages. */
+  entry<M>(number: number, key: string, message: M, fields: Fields<M>): void {
+    this.#beginEntry(number, key);
+    this.message(2, "value", message, fields);
+    this.#writer.join();
   }
 
   textMap(number: number, _: string, texts: Tags | undefined): void {
@@ -72,14 +91,27 @@ class ProtobufWriter implements FieldWriter {
     }
   }
 
-  /** The last call. */
-  finish(): Uint8Array {
-    return this.#writer.join().finish();
-  }
-
   /** The key of an entry, and the value of a text, are written even if they are empty, as every implementation does. */
   #beginEntry(number: number, key: string): void {
     this.#writer.tag(number, WireType.LengthDelimited).fork();
     this.#writer.tag(1, WireType.LengthDelimited).string(key);
   }
 }
+
+/** The entries of a part, each with the number of the map's field. */
+function encodePart<M>(
+  number: number,
+  part: readonly M[],
+  keyOf: (message: M) => string,
+  fields: Fields<M>,
+): Uint8Array {
+  const writer = new BinaryWriter();
+  const out = new ProtobufWriter(writer);
+  for (const one of part) out.entry(number, keyOf(one), one, fields);
+  const bytes = writer.finish();
+  encodedParts.set(part, bytes);
+  return bytes;
+}
+
+/** The parts of shared maps that were encoded (rule P3), for as long as somebody holds them. */
+const encodedParts = new WeakMap<object, Uint8Array>();

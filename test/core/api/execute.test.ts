@@ -125,40 +125,45 @@ describe("history_remove", () => {
 describe("presence", () => {
   it("[P1] answers with the present clients, and their number", () => {
     const channel = openChannel(new NodeSql(), { options: { presence: true } });
-    expect(ask(channel, { method: "presence" })).toEqual({ result: '{"presence":{}}' });
-    listening(channel, "alice");
-    listening(channel, "bob");
-    expect(ask(channel, { method: "presence" })).toEqual({
+    const clients = ["alice", "bob"].map((user) => ({ user, client: `c-${user}` }));
+    const stats = { clientCount: 2, userCount: 2, incomplete: true };
+    const present = { outcome: "present", result: { parts: [clients] }, stats } as const;
+    const listed = {
       result:
-        '{"presence":{"client-of-alice":{"user":"alice","client":"client-of-alice"},' +
-        '"client-of-bob":{"user":"bob","client":"client-of-bob"}}}',
-    });
-    expect(ask(channel, { method: "presence_stats" })).toEqual({
-      result: '{"num_clients":2,"num_users":2}',
-    });
+        '{"presence":{"c-alice":{"user":"alice","client":"c-alice"},' +
+        '"c-bob":{"user":"bob","client":"c-bob"}}}',
+    };
+    const counted = { result: '{"num_clients":2,"num_users":2,"incomplete":true}' };
+    expect(executeAll(channel, asking, 0, present)).toEqual([listed, counted, listed]);
   });
 
-  it("[G6] includes the clients of gateways", () => {
+  it("[P3] is refused where the question was", () => {
     const channel = openChannel(new NodeSql(), { options: { presence: true } });
-    listening(channel, "alice");
-    const others = { clients: [{ user: "bob", client: "c2" }], complete: true };
-    const commands = [{ method: "presence" }, { method: "presence_stats" }] as const;
-    const [all, stats] = executeAll(channel, commands, 0, others);
-    expect(all).toEqual({
-      result:
-        '{"presence":{"client-of-alice":{"user":"alice","client":"client-of-alice"},' +
-        '"c2":{"user":"bob","client":"c2"}}}',
-    });
-    expect(stats).toEqual({ result: '{"num_clients":2,"num_users":2}' });
+    const error = errorCodes.tooManyRequests;
+    const refused = { outcome: "failed", error } as const;
+    expect(executeAll(channel, asking, 0, refused)).toEqual([{ error }, { error }, { error }]);
+  });
+
+  it("[B2] is refused with 106 beyond the answers of one call", () => {
+    const channel = openChannel(new NodeSql(), { options: { presence: true } });
+    const clients = [{ user: "x".repeat(limits.answerBytesMax / 2), client: "c" }];
+    const stats = { clientCount: 1, userCount: 1 };
+    const present = { outcome: "present", result: { parts: [clients] }, stats } as const;
+    const [first, , third] = executeAll(channel, asking, 0, present);
+    expect(first).toHaveProperty("result");
+    expect(third).toEqual({ error: errorCodes.limitExceeded });
   });
 
   it("[W1] is refused with 108 where it is off", () => {
-    const channel = kept();
-    listening(channel, "alice");
-    expect(ask(channel, { method: "presence" })).toEqual(notAvailable);
-    expect(ask(channel, { method: "presence_stats" })).toEqual(notAvailable);
+    expect(executeAll(kept(), asking, 0)).toEqual([notAvailable, notAvailable, notAvailable]);
   });
 });
+
+const asking: readonly ChannelCommand[] = [
+  { method: "presence" },
+  { method: "presence_stats" },
+  { method: "presence" },
+];
 
 function historyTo3(...publications: (string | undefined)[]) {
   return { result: `{"publications":[${publications.join(",")}],"epoch":"abcd","offset":3}` };

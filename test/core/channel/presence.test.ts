@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { presence, presenceStats } from "../../../src/channel/presence.ts";
+import {
+  type GatheredPresence,
+  PresenceListing,
+  presentClients,
+} from "../../../src/channel/presence.ts";
+import type { ClientInfo } from "../../../src/protocol/publication.ts";
 import { openChannel, unpositioned } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { RecordingSubscriber } from "../hub/recording-subscriber.ts";
@@ -9,43 +14,58 @@ describe("presence", () => {
     const sql = new NodeSql();
     const channel = openChannel(sql, { options: { presence: true } });
     const [alice, bob] = [new RecordingSubscriber("alice"), new RecordingSubscriber("bob")];
-    expect(presence(channel.hub.subscribers)).toEqual({ clients: [] });
+    expect(presentClients(channel.hub.subscribers)).toEqual([]);
     channel.subscribe(alice, unpositioned, 0);
     channel.subscribe(bob, unpositioned, 0);
-    expect(presence(channel.hub.subscribers)).toEqual({ clients: [alice.info, bob.info] });
+    expect(presentClients(channel.hub.subscribers)).toEqual([alice.info, bob.info]);
     channel.unsubscribe(alice);
-    expect(presence(channel.hub.subscribers)).toEqual({ clients: [bob.info] });
+    expect(presentClients(channel.hub.subscribers)).toEqual([bob.info]);
     expect([...sql.rows("SELECT name FROM sqlite_master")]).toEqual([]);
   });
 
   it("[P1] leaves out subscribers without presence", () => {
     const hidden = new RecordingSubscriber("hidden", { present: false });
     const seen = new RecordingSubscriber("seen");
-    expect(presence([hidden, seen])).toEqual({ clients: [seen.info] });
-    expect(presenceStats([hidden, seen])).toEqual({ clientCount: 1, userCount: 1 });
+    expect(presentClients([hidden, seen])).toEqual([seen.info]);
   });
+});
 
+describe.each([1, 2, 100])("a listing in slices of %i", (size) => {
   it("[P1] has every client once, here or on a gateway", () => {
-    const [alice, bob] = [new RecordingSubscriber("alice"), new RecordingSubscriber("bob")];
-    const moved = { ...alice.info, user: "as it was before" };
-    const carol = { user: "carol", client: "c3" };
+    const [alice, bob] = [member("alice"), member("bob")];
+    const moved = { ...alice, user: "as it was before" };
+    const carol = member("carol");
     const others = { clients: [carol, moved, carol], complete: true };
-    expect(presence([alice, bob], others)).toEqual({ clients: [alice.info, bob.info, carol] });
-    expect(presenceStats([alice, bob], others)).toEqual({ clientCount: 3, userCount: 3 });
+    const { result, stats } = listed(size, [alice, bob], others);
+    expect(result.parts.flat()).toEqual([alice, bob, carol]);
+    expect(stats).toEqual({ clientCount: 3, userCount: 3 });
   });
 
   it("[G6] is incomplete when a gateway didn't answer", () => {
-    const others = { clients: [], complete: false };
-    expect(presence([], others)).toEqual({ clients: [], incomplete: true });
-    expect(presenceStats([], others)).toEqual({ clientCount: 0, userCount: 0, incomplete: true });
+    const { result, stats } = listed(size, [member("alice")], { clients: [], complete: false });
+    expect(result.incomplete).toBe(true);
+    expect(stats).toEqual({ clientCount: 1, userCount: 1, incomplete: true });
   });
 
   it("[P1] counts connections and different users", () => {
     const users = ["alice", "bob", "alice", "", ""];
-    expect(presenceStats(users.map((user) => new RecordingSubscriber(user)))).toEqual({
-      clientCount: 5,
-      userCount: 3,
-    });
-    expect(presenceStats([])).toEqual({ clientCount: 0, userCount: 0 });
+    const here = users.map((user, index) => ({ user, client: `c${index}` }));
+    expect(listed(size, here).stats).toEqual({ clientCount: 5, userCount: 3 });
+    expect(listed(size, []).stats).toEqual({ clientCount: 0, userCount: 0 });
   });
 });
+
+function member(user: string): ClientInfo {
+  return { user, client: `client of ${user}` };
+}
+
+/** The clients, after all slices. */
+function listed(
+  size: number,
+  here: readonly ClientInfo[],
+  others: GatheredPresence = { clients: [], complete: true },
+): PresenceListing {
+  const listing = new PresenceListing(here, others);
+  while (!listing.over) expect(listing.next(size).length).toBeLessThanOrEqual(size);
+  return listing;
+}

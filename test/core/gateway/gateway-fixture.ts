@@ -17,6 +17,8 @@ export class GatewayFixture {
     channel: string,
     answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
   ) => void = (_, answered) => answered(this.gathered);
+  /** What waits for the next turn of the event loop. */
+  turns: (() => void)[] = [];
   gateway: Gateway;
   #users = 0;
 
@@ -79,6 +81,13 @@ export class GatewayFixture {
     return this.gateway.settle(this.nowMs);
   }
 
+  /** Gives the event loop a turn: does what waited for it. */
+  turn(): void {
+    const turns = this.turns;
+    this.turns = [];
+    for (const work of turns) work();
+  }
+
   hibernate(...subscribers: readonly RecordingSubscription[]): void {
     this.gateway = this.#newGateway(undefined);
     for (const subscriber of subscribers) {
@@ -94,6 +103,7 @@ export class GatewayFixture {
         channel: string,
         answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
       ) => this.onPresence(channel, answered),
+      turn: (work: () => void) => this.turns.push(work),
     };
     const setup = { config: configured(), ports };
     return new Gateway(only === undefined ? setup : { ...setup, only });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { PresenceQuestion } from "../../../src/channel/shared-presence.ts";
 import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
@@ -277,50 +278,70 @@ describe("a gateway", () => {
       { user: "42", client: "a" },
       { user: "42", client: "b" },
     ];
-    fixture.gathered = { clients, complete: false };
-    fixture.gateway.presence("news", (answer) => answers.push(answer));
-    fixture.gathered = { clients, complete: true };
-    fixture.gateway.presenceStats("news", (answer) => answers.push(answer));
-    fixture.gathered = { error: errorCodes.internal };
-    fixture.gateway.presence("news", (answer) => answers.push(answer));
-    fixture.gateway.presenceStats("news", (answer) => answers.push(answer));
-    const failed = { outcome: "failed", error: errorCodes.internal };
+    const ask = (gathered: typeof fixture.gathered): void => {
+      fixture.gathered = gathered;
+      fixture.gateway.presence(
+        "news",
+        question((answer) => answers.push(answer)),
+      );
+      fixture.turn();
+    };
+    ask({ clients, complete: false });
+    ask({ clients, complete: true });
+    ask({ error: errorCodes.internal });
+    const counted = { clientCount: 2, userCount: 1 };
     expect(answers).toEqual([
-      { outcome: "presence", result: { clients, incomplete: true } },
-      { outcome: "presence-stats", result: { clientCount: 2, userCount: 1 } },
-      failed,
-      failed,
+      {
+        outcome: "present",
+        result: { parts: [clients], incomplete: true },
+        stats: { ...counted, incomplete: true },
+      },
+      { outcome: "present", result: { parts: [clients] }, stats: counted },
+      { outcome: "failed", error: errorCodes.internal },
     ]);
   });
 
-  it("[G6] sends one presence request at a time, and answers the ones that came meanwhile together", () => {
+  it("[G6] [P3] asks a channel once for all who ask before the next turn, and once for those who come meanwhile", () => {
     const fixture = new GatewayFixture();
     const asked: ((answer: GatheredPresence) => void)[] = [];
     fixture.onPresence = (_, answered) => asked.push(answered);
     const outcomes: string[] = [];
     const ask = (channel: string, who: string): void => {
-      fixture.gateway.presence(channel, ({ outcome }) => outcomes.push(`${who} ${outcome}`));
+      fixture.gateway.presence(
+        channel,
+        question(() => outcomes.push(who)),
+      );
     };
     ask("news", "first");
     ask("news", "second");
     ask("sport", "another");
-    fixture.gateway.presenceStats("news", ({ outcome }) => outcomes.push(`third ${outcome}`));
+    expect(asked).toHaveLength(0);
+    fixture.turn();
+    expect(asked).toHaveLength(2);
+    ask("news", "third");
+    ask("news", "fourth");
+    fixture.turn();
     expect(asked).toHaveLength(2);
     const none = { clients: [], complete: true };
     asked[0]?.(none);
-    expect([outcomes, asked.length]).toEqual([["first presence"], 3]);
+    expect(outcomes).toEqual(["first", "second"]);
+    fixture.turn();
     asked[2]?.(none);
-    expect(outcomes.slice(1)).toEqual(["second presence", "third presence-stats"]);
+    expect(outcomes.slice(2)).toEqual(["third", "fourth"]);
     ask("news", "last");
+    fixture.turn();
     expect(asked).toHaveLength(4);
   });
 
-  it("[B1] answers 111 to a presence request beyond the limit of waiting ones", () => {
+  it("[B1] answers 111 to a presence question beyond the limit of waiting ones", () => {
     const fixture = new GatewayFixture();
-    fixture.onPresence = () => undefined;
     const answers: unknown[] = [];
-    const ask = (): void => fixture.gateway.presence("news", (answer) => answers.push(answer));
-    for (let count = 0; count <= limits.presenceWaitingMax; count++) ask();
+    const ask = (): void =>
+      fixture.gateway.presence(
+        "news",
+        question((answer) => answers.push(answer)),
+      );
+    for (let count = 0; count < limits.presenceWaitingMax; count++) ask();
     expect(answers).toEqual([]);
     ask();
     expect(answers).toEqual([{ outcome: "failed", error: errorCodes.tooManyRequests }]);
@@ -351,6 +372,11 @@ describe("a gateway", () => {
     expect(fixture.gateway.present("nothing")).toEqual({ clients: [] });
   });
 });
+
+/** A question of a client of its own. */
+function question(done: PresenceQuestion["done"]): PresenceQuestion {
+  return { client: {}, codec: undefined, done };
+}
 
 function published(sequence: number): RelayReply {
   return { outcome: "published", instance: 1, sequence };

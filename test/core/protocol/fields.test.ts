@@ -41,7 +41,7 @@ const replies: readonly Reply[] = [
   { id: 1, method: "subscribe", result: subscribed },
   { id: 1, method: "unsubscribe" },
   { id: 1, method: "publish" },
-  { id: 1, method: "presence", result: { clients: [info] } },
+  { id: 1, method: "presence", result: { parts: [[info]] } },
   { id: 1, method: "presence_stats", result: counted },
   { id: 1, method: "history", result: { publications: [publication], position } },
   { id: 1, method: "rpc" },
@@ -137,9 +137,10 @@ function faults(
 }
 
 function isSame(field: Field, { name, kind }: RecordedField): boolean {
-  const isMap = kind === "map" || kind === "textMap";
+  const isMap = kind === "map" || kind === "sharedMap" || kind === "textMap";
   const isRepeated = kind === "messages" || kind === "texts";
-  const isMessage = kind === "map" || kind === "messages" || kind === "message";
+  const isMessage =
+    kind === "map" || kind === "sharedMap" || kind === "messages" || kind === "message";
   return (
     field.name === name &&
     field instanceof MapField === isMap &&

@@ -59,6 +59,18 @@ class RecordingWriter implements FieldWriter {
     this.recorded.push({ number, name, kind: "map", ...inner });
   }
 
+  sharedMap<M>(
+    number: number,
+    name: string,
+    [part]: readonly (readonly M[])[],
+    _: (message: M) => string,
+    fields: Fields<M>,
+  ): void {
+    const [message] = part ?? [];
+    const inner = message === undefined ? {} : { fields: writtenFields(message, fields) };
+    this.recorded.push({ number, name, kind: "sharedMap", ...inner });
+  }
+
   textMap(number: number, name: string): void {
     this.recorded.push({ number, name, kind: "textMap" });
   }

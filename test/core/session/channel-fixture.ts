@@ -2,6 +2,7 @@ import { Backlog, type BackloggedSocket } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { Channel } from "../../../src/channel/channel.ts";
+import { SharedPresence } from "../../../src/channel/shared-presence.ts";
 import { SingleChannel } from "../../../src/session/single-channel.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
@@ -37,6 +38,7 @@ export class ChannelFixture {
     sockets: () => this.connections.map(backlogged),
     nowMs: () => this.nowMs,
   });
+  readonly #turns: (() => void)[] = [];
   #epochs = 0;
   #clients = 0;
 
@@ -91,9 +93,16 @@ export class ChannelFixture {
     for (const connection of this.connections) connection.takeSent();
   }
 
-  /** Passes a frame to the session, and sends its publications if nothing is collected. */
+  /**
+   * Passes a frame to the session, sends its publications if nothing is collected, and gives the event loop the turns
+   * that are awaited.
+   */
   send(connection: TestConnection, frame: string, tokens: VerifiedTokens = {}): void {
     connection.receive(frame, tokens, this.nowMs, () => this.channel.hub.begin());
+    for (let turn = this.#turns.shift(); turn !== undefined; turn = this.#turns.shift()) {
+      turn();
+      this.channel.hub.begin();
+    }
   }
 
   /** {@link send}, and the connection's frames since the last call. */
@@ -138,9 +147,14 @@ export class ChannelFixture {
 
   #context(): SessionContext {
     const { config, channel } = this;
+    const presence = new SharedPresence({
+      turn: (work) => this.#turns.push(work),
+      gather: (done) => done({ clients: [], complete: true }),
+      subscribers: () => channel.hub.subscribers,
+    });
     return {
       config,
-      channels: new SingleChannel(channel, config.channel, nobodyFollows),
+      channels: new SingleChannel(channel, config.channel, presence),
       backlog: this.#backlog,
       knownDeltas: new KnownDeltas(),
       version: "test",
@@ -164,10 +178,6 @@ export class ChannelFixture {
       nowMs: this.nowMs,
     });
   }
-}
-
-function nobodyFollows(): never {
-  throw new Error("no gateway follows the channel, so none is to be asked");
 }
 
 /** The time at which every fixture begins: ms since 1970, a whole second. */

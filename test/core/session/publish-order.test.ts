@@ -75,9 +75,9 @@ describe("a publish by a subscriber", () => {
       `{"id":4,"error":{"code":108,"message":"not available"}}`,
       push(5),
       reply(5),
-      `{"id":6,"presence_stats":{"num_clients":${many},"num_users":2}}`,
       `{"id":7,"unsubscribe":{}}`,
       `{"id":8,"error":{"code":105,"message":"already subscribed"}}`,
+      `{"id":6,"presence_stats":{"num_clients":${many},"num_users":2}}`,
     ]);
     sendLater(fixture);
     expect(writer.takeSent()).toStrictEqual([]);

@@ -2,6 +2,7 @@ import type { HistoryQuery } from "../../../src/contract/channel-call.ts";
 import { type ResolvedChannel, resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { SubscribeOptions } from "../../../src/channel/channel.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
+import type { PresenceAnswer, PresenceQuestion } from "../../../src/channel/shared-presence.ts";
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
@@ -11,8 +12,6 @@ import type {
   Channels,
   HistoryReply,
   SubscribeReply,
-  PresenceReply,
-  PresenceStatsReply,
   PublishReply,
 } from "../../../src/session/ports.ts";
 import type { Subscription } from "../../../src/session/subscription.ts";
@@ -51,7 +50,7 @@ export class ScriptedChannels implements Channels {
   readonly #pendingSubscribes: PendingSubscribe[] = [];
   readonly #publishes: PendingPublish[] = [];
   readonly #histories: PendingHistory[] = [];
-  readonly #presences: PendingCall<PresenceReply>[] = [];
+  readonly #presences: PendingCall<PresenceAnswer>[] = [];
   readonly #subscribers = new Set<Subscription>();
   readonly #collecting = new Map<string, Message[]>();
   /** How many of the collected publications a subscription was sent alone. */
@@ -130,7 +129,7 @@ export class ScriptedChannels implements Channels {
 
   /** Answers the oldest presence request for a channel with no clients. */
   answerPresence(channel: string): void {
-    take(this.#presences, channel).done({ outcome: "presence", result: { clients: [] } });
+    take(this.#presences, channel).done(nobodyIsPresent);
   }
 
   /** A publication without history comes to all subscribers of a channel; while it collects, later. */
@@ -220,13 +219,13 @@ export class ScriptedChannels implements Channels {
     this.#histories.push({ channel, query, done: answer });
   }
 
-  presence(channel: string, answer: (outcome: PresenceReply) => void): void {
+  presence(channel: string, { codec, done }: PresenceQuestion): void {
+    if (codec === undefined) {
+      done(nobodyIsPresent);
+      return;
+    }
     this.#calls.push(`presence ${channel}`);
-    this.#presences.push({ channel, done: answer });
-  }
-
-  presenceStats(_channel: string, answer: (outcome: PresenceStatsReply) => void): void {
-    answer({ outcome: "presence-stats", result: { clientCount: 0, userCount: 0 } });
+    this.#presences.push({ channel, done });
   }
 
   catchUp(subscription: Subscription): void {
@@ -257,6 +256,12 @@ export class ScriptedChannels implements Channels {
     return pending;
   }
 }
+
+const nobodyIsPresent: PresenceAnswer = {
+  outcome: "present",
+  result: { parts: [] },
+  stats: { clientCount: 0, userCount: 0 },
+};
 
 function take<Asked extends { readonly channel: string }>(
   requests: Asked[],

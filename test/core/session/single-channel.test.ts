@@ -1,7 +1,8 @@
 import { sendAll } from "../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
-import { type GatherPresence, SingleChannel } from "../../../src/session/single-channel.ts";
+import { SharedPresence } from "../../../src/channel/shared-presence.ts";
+import { SingleChannel } from "../../../src/session/single-channel.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
@@ -195,62 +196,36 @@ describe("reading the history", () => {
 });
 
 describe("presence", () => {
-  it("[P1] asks no object while no gateway follows the channel", () => {
-    const { own, channel } = opened({ gather: neverAsked });
+  it("[P3] is asked together with all who ask at the same time", () => {
+    const turns: (() => void)[] = [];
+    const { own, channel } = opened({ turns });
+    const answers = answersOf((done) => {
+      own.presence("room", { client: {}, codec: jsonCodec, done });
+      own.presence("room", { client: {}, codec: undefined, done });
+    });
     const alice = recordingSubscription(channel, "alice");
-    expect(answersOf((answer) => own.presence("room", answer))).toEqual([
-      { outcome: "presence", result: { clients: [alice.info] } },
-    ]);
-    expect(answersOf((answer) => own.presenceStats("room", answer))).toEqual([
-      { outcome: "presence-stats", result: { clientCount: 1, userCount: 1 } },
-    ]);
-  });
-
-  it("[G6] includes local clients and those of gateways when these have answered", () => {
-    const asked: Parameters<GatherPresence>[0][] = [];
-    const { own, channel } = opened({ gather: (answered) => asked.push(answered) });
-    channel.relay.follow("eu/1", 0);
-    const answers = answersOf((answer) => own.presence("room", answer));
-    const stats = answersOf((answer) => own.presenceStats("room", answer));
-    const more = answersOf((answer) => own.presence("room", answer));
-    // One request at a time: requests that come meanwhile share the next one.
-    expect([answers, stats, asked.length]).toEqual([[], [], 1]);
-    const alice = recordingSubscription(channel, "alice");
-    const bob = { user: "bob", client: "c2" };
-    asked[0]?.({ clients: [bob, alice.info], complete: true });
-    expect([stats, asked.length]).toEqual([[], 2]);
-    asked[1]?.({ clients: [bob], complete: false });
-    expect([more.length, asked.length]).toEqual([1, 2]);
-    expect(answers).toEqual([{ outcome: "presence", result: { clients: [alice.info, bob] } }]);
-    expect(stats).toEqual([
-      { outcome: "presence-stats", result: { clientCount: 2, userCount: 2, incomplete: true } },
-    ]);
+    expect([answers, turns.length]).toEqual([[], 1]);
+    turns[0]?.();
+    const result = { parts: [[alice.info]] };
+    const present = { outcome: "present", result, stats: { clientCount: 1, userCount: 1 } };
+    expect(answers).toEqual([present, present]);
   });
 });
 
-it("[B1] is answered 111 beyond the limit of waiting requests", () => {
-  const { own, channel } = opened({ gather: nothing });
-  channel.relay.follow("eu/1", 0);
-  const ask = () => answersOf((answer) => own.presence("room", answer));
-  for (let count = 0; count <= limits.presenceWaitingMax; count++) expect(ask()).toEqual([]);
-  expect(ask()).toEqual([failed(errorCodes.tooManyRequests)]);
-  const stats = answersOf((answer) => own.presenceStats("room", answer));
-  expect(stats).toEqual([failed(errorCodes.tooManyRequests)]);
-});
-
-function opened({ options = withHistory, gather = neverAsked }: Setup = {}) {
+function opened({ options = withHistory, turns = [] }: Setup = {}) {
   const channel = openChannel(new NodeSql(), { options });
-  return { channel, own: new SingleChannel(channel, configured().channel, gather) };
+  const presence = new SharedPresence({
+    turn: (work) => turns.push(work),
+    gather: (done) => done({ clients: [], complete: true }),
+    subscribers: () => channel.hub.subscribers,
+  });
+  return { channel, own: new SingleChannel(channel, configured().channel, presence) };
 }
 
 interface Setup {
   readonly options?: Partial<ChannelOptions>;
-  readonly gather?: GatherPresence;
+  readonly turns?: (() => void)[];
 }
-
-const neverAsked: GatherPresence = () => {
-  throw new Error("nobody is to be asked");
-};
 
 /** A session's subscription, and the frames of its socket. */
 function newSubscription(more: Partial<SubscriptionSnapshot> = {}) {

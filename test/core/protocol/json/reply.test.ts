@@ -85,30 +85,32 @@ describe("encoding a reply", () => {
     ['{"id":2,"rpc":{}}', { id: 2, method: "rpc" }],
     ['{"id":2,"unsubscribe":{}}', { id: 2, method: "unsubscribe" }],
     ['{"id":2,"publish":{}}', { id: 2, method: "publish" }],
-    ['{"id":2,"presence":{"presence":{}}}', { id: 2, method: "presence", result: { clients: [] } }],
+    ['{"id":2,"presence":{"presence":{}}}', { id: 2, method: "presence", result: { parts: [] } }],
     [
       '{"id":2,"presence":{"presence":{"c1":{"user":"42","client":"c1","conn_info":{"n":1},"chan_info":2},"c2":{"user":"","client":"c2"}}}}',
       {
         id: 2,
         method: "presence",
         result: {
-          clients: [
-            { user: "42", client: "c1", connInfo: valid('{"n":1}'), chanInfo: valid("2") },
-            { user: "", client: "c2" },
+          parts: [
+            [
+              { user: "42", client: "c1", connInfo: valid('{"n":1}'), chanInfo: valid("2") },
+              { user: "", client: "c2" },
+            ],
           ],
         },
       },
     ],
     [
       '{"id":2,"presence":{"presence":{},"incomplete":true}}',
-      { id: 2, method: "presence", result: { clients: [], incomplete: true } },
+      { id: 2, method: "presence", result: { parts: [], incomplete: true } },
     ],
     [
       '{"id":2,"presence":{"presence":{"c2":{"user":"","client":"c2"}}}}',
       {
         id: 2,
         method: "presence",
-        result: { clients: [{ user: "", client: "c2" }], incomplete: false },
+        result: { parts: [[{ user: "", client: "c2" }]], incomplete: false },
       },
     ],
     [

@@ -114,12 +114,12 @@ const replies: readonly [keyof typeof golden, object, Reply][] = [
   [
     "present",
     { id: 5, presence: { presence: { c1: infoWire }, incomplete: true } },
-    { id: 5, method: "presence", result: { clients: [info], incomplete: true } },
+    { id: 5, method: "presence", result: { parts: [[info]], incomplete: true } },
   ],
   [
     "none present",
     { id: 5, presence: { presence: {} } },
-    { id: 5, method: "presence", result: { clients: [] } },
+    { id: 5, method: "presence", result: { parts: [] } },
   ],
   [
     "counted",
@@ -257,7 +257,7 @@ describe("encoding MessagePack", () => {
     const presence = messagePackCodec.encodeReply({
       id: 1,
       method: "presence",
-      result: { clients },
+      result: { parts: [clients] },
     });
     expect(decode(bytesOf(presence))).toStrictEqual({
       id: 1,

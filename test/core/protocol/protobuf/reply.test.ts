@@ -73,12 +73,12 @@ const goldens: [string, Reply][] = [
   ["0408023a00", { id: 2, method: "unsubscribe" }],
   ["0408024200", { id: 2, method: "publish" }],
   ["0408026a00", { id: 2, method: "rpc" }],
-  ["0408024a00", { id: 2, method: "presence", result: { clients: [] } }],
+  ["0408024a00", { id: 2, method: "presence", result: { parts: [] } }],
   [
     "2c08024a280a1a0a02633112140a023432120263311a077b226e223a317d2201320a0a0a026332120412026332",
-    { id: 2, method: "presence", result: { clients: [host, { user: "", client: "c2" }] } },
+    { id: 2, method: "presence", result: { parts: [[host, { user: "", client: "c2" }]] } },
   ],
-  ["0708024a03c03e01", { id: 2, method: "presence", result: { clients: [], incomplete: true } }],
+  ["0708024a03c03e01", { id: 2, method: "presence", result: { parts: [], incomplete: true } }],
   ["0408025200", { id: 2, method: "presence_stats", result: { clientCount: 0, userCount: 0 } }],
   [
     "090802520508ac021002",
