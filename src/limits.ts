@@ -269,6 +269,11 @@ export const limits = {
   /** Those among them of one client, so that a client doesn't make others be refused. */
   presenceWaitingPerClientMax: 16,
   /**
+   * How long questions for presence wait for gateways that were asked before. Then the gateways are asked again, so
+   * that a gateway that hangs doesn't make a client wait longer than an SDK does (rule P3).
+   */
+  presenceOvertakeMs: 500,
+  /**
    * Clients that are listed for presence, and encoded, before the event loop gets a turn: that takes about a
    * millisecond for each codec (rule P3).
    */

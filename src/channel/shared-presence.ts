@@ -14,14 +14,19 @@ import { type GatheredPresence, PresenceListing, presentClients } from "./presen
  * ```
  *
  * All who ask until the turn share the round. Those who ask later share the next round with all who come meanwhile,
- * because what was gathered may be from before they asked. Nobody else in the object waits for more than one slice.
+ * because what was gathered may be from before they asked. A round that waits for gateways for long is overtaken by the
+ * next one: otherwise a gateway that hangs would keep those who come meanwhile waiting twice as long.
  */
 export class SharedPresence {
   readonly #source: PresenceSource;
   readonly #slices: PresenceSlices;
   /** The questions for the next round. */
   #waiting = new WaitingQuestions();
-  #underWay = false;
+  /** Whether the next round begins in the next turn. */
+  #opening = false;
+  readonly #rounds = new Set<PresenceRound>();
+  /** Whether a timer is set to overtake the rounds that wait for gateways. */
+  #overtakesLater = false;
 
   constructor(source: PresenceSource, slices: PresenceSlices = limits) {
     this.#source = source;
@@ -30,7 +35,7 @@ export class SharedPresence {
 
   /** Whether no round is under way and nobody waits. */
   get idle(): boolean {
-    return !this.#underWay;
+    return this.#rounds.size === 0 && !this.#opening;
   }
 
   /**
@@ -38,89 +43,120 @@ export class SharedPresence {
    * or as many calls. Of one client, fewer may wait, so that none makes the others be refused.
    */
   ask(question: PresenceQuestion): void {
-    if (this.#waiting.add(question)) {
-      if (!this.#underWay) this.#open();
-    } else question.done({ outcome: "failed", error: errorCodes.tooManyRequests });
+    if (this.#waiting.add(question)) this.#goOn();
+    else question.done({ outcome: "failed", error: errorCodes.tooManyRequests });
+  }
+
+  /** Sees to it that a round begins for those who wait. */
+  #goOn(): void {
+    if (this.#opening || this.#waiting.size === 0) return;
+    if (this.#rounds.size === 0) this.#open();
+    else if (!this.#overtakesLater) {
+      this.#overtakesLater = true;
+      this.#source.later(limits.presenceOvertakeMs, () => this.#overtake());
+    }
+  }
+
+  #overtake(): void {
+    this.#overtakesLater = false;
+    if (this.#opening || this.#waiting.size === 0) return;
+    // A round that lists or answers is soon over, and goes on with the next one then.
+    if ([...this.#rounds].every(({ gathering }) => gathering)) this.#open();
   }
 
   #open(): void {
-    this.#underWay = true;
-    this.#source.turn(() => {
-      const questions = this.#waiting.all;
-      this.#waiting = new WaitingQuestions();
-      this.#source.gather((gathered) => {
-        if ("error" in gathered) {
-          this.#answer(questions, { outcome: "failed", error: gathered.error }, new Map());
-          return;
-        }
-        const here = presentClients(this.#source.subscribers());
-        const codecs = new Set(questions.flatMap(({ codec }) => codec ?? []));
-        const bytes = new Map([...codecs].map((codec) => [codec, 0]));
-        this.#list(questions, new PresenceListing(here, gathered), bytes);
+    this.#opening = true;
+    this.#source.later(0, () => {
+      this.#opening = false;
+      const round = new PresenceRound(this.#waiting.all, this.#source, this.#slices, () => {
+        this.#rounds.delete(round);
+        this.#goOn();
       });
+      this.#waiting = new WaitingQuestions();
+      this.#rounds.add(round);
+      round.begin();
+    });
+  }
+}
+
+/** The answer to the questions that came at the same time. Nobody else in the object waits for more than one slice. */
+class PresenceRound {
+  readonly #source: PresenceSource;
+  readonly #slices: PresenceSlices;
+  readonly #ended: () => void;
+  /** Those that aren't answered yet. */
+  #questions: readonly PresenceQuestion[];
+  /** How large the list is in each codec in which it is asked for. */
+  readonly #bytes = new Map<Codec, number>();
+  /** Whether the gateways haven't answered yet. */
+  gathering = true;
+
+  /** @param ended called once, when all questions are answered */
+  constructor(
+    questions: readonly PresenceQuestion[],
+    source: PresenceSource,
+    slices: PresenceSlices,
+    ended: () => void,
+  ) {
+    this.#questions = questions;
+    this.#source = source;
+    this.#slices = slices;
+    this.#ended = ended;
+    for (const { codec } of questions) if (codec !== undefined) this.#bytes.set(codec, 0);
+  }
+
+  begin(): void {
+    this.#source.gather((gathered) => {
+      this.gathering = false;
+      if ("error" in gathered) this.#answer({ outcome: "failed", error: gathered.error });
+      else {
+        const here = presentClients(this.#source.subscribers());
+        this.#list(new PresenceListing(here, gathered));
+      }
     });
   }
 
   /** Lists a slice, and encodes it in each codec that was asked for: then a reply only copies it. */
-  #list(
-    questions: readonly PresenceQuestion[],
-    listing: PresenceListing,
-    bytes: Map<Codec, number>,
-  ): void {
+  #list(listing: PresenceListing): void {
     const part = listing.next(this.#slices.presenceSliceClients);
-    for (const [codec, before] of bytes) {
+    for (const [codec, before] of this.#bytes) {
       const reply = { id: 0, method: "presence", result: { parts: [part] } } as const;
-      bytes.set(codec, before + codec.encodeReply(reply).length);
+      this.#bytes.set(codec, before + codec.encodeReply(reply).length);
     }
     if (listing.over) {
       const { result, stats } = listing;
-      this.#answer(questions, { outcome: "present", result, stats }, bytes);
-    } else {
-      this.#source.turn(() => this.#list(questions, listing, bytes));
-    }
+      this.#answer({ outcome: "present", result, stats });
+    } else this.#source.later(0, () => this.#list(listing));
   }
 
-  /**
-   * Answers a slice of the questions.
-   *
-   * @param bytes how large the list is in each codec
-   */
-  #answer(
-    questions: readonly PresenceQuestion[],
-    answer: PresenceAnswer,
-    bytes: ReadonlyMap<Codec, number>,
-  ): void {
+  /** Answers a slice of the questions. */
+  #answer(answer: PresenceAnswer): void {
     const { sliceSubscribersMax, sliceBytesMax } = this.#slices;
     let answered = 0;
     let sentBytes = 0;
     try {
-      for (const { codec, done } of questions) {
+      for (const { codec, done } of this.#questions) {
         if (answered >= sliceSubscribersMax || sentBytes >= sliceBytesMax) break;
         answered++;
-        sentBytes += codec === undefined ? 0 : (bytes.get(codec) ?? 0);
+        sentBytes += codec === undefined ? 0 : (this.#bytes.get(codec) ?? 0);
         done(answer);
       }
     } finally {
       // Also after a bug, or the others would wait for ever.
-      this.#goOn(questions.slice(answered), answer, bytes);
+      this.#questions = this.#questions.slice(answered);
+      if (this.#questions.length === 0) this.#ended();
+      else this.#source.later(0, () => this.#answer(answer));
     }
-  }
-
-  #goOn(
-    questions: readonly PresenceQuestion[],
-    answer: PresenceAnswer,
-    bytes: ReadonlyMap<Codec, number>,
-  ): void {
-    if (questions.length > 0) this.#source.turn(() => this.#answer(questions, answer, bytes));
-    else if (this.#waiting.all.length > 0) this.#open();
-    else this.#underWay = false;
   }
 }
 
 /** The object that holds the channel, or follows it. */
 export interface PresenceSource {
-  /** Gives the event loop a turn and then does the work. The object doesn't hibernate meanwhile (rule S3). */
-  turn(work: () => void): void;
+  /**
+   * Does the work after so many ms: after 0 ms in the next turn of the event loop. The object doesn't hibernate
+   * meanwhile.
+   */
+  later(waitMs: number, work: () => void): void;
   /**
    * Asks all other objects which of their clients are present (rule G6).
    *
@@ -168,6 +204,10 @@ class WaitingQuestions {
   /** The questions in the order in which they are answered. Objects and backends come first. */
   get all(): readonly PresenceQuestion[] {
     return [...this.#calls, ...this.#ofClients];
+  }
+
+  get size(): number {
+    return this.#calls.length + this.#ofClients.length;
   }
 
   /** @returns false if too many wait already */

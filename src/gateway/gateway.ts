@@ -30,8 +30,11 @@ interface GatewayPorts extends ChannelClientPort {
    * @param done called once, later or at once
    */
   presence(channel: string, done: (gathered: PortPresence) => void): void;
-  /** Gives the event loop a turn and then does the work. The gateway doesn't hibernate meanwhile (rule S3). */
-  turn(work: () => void): void;
+  /**
+   * Does the work after so many ms: after 0 ms in the next turn of the event loop. The object doesn't hibernate
+   * meanwhile.
+   */
+  later(waitMs: number, work: () => void): void;
 }
 
 type PortPresence = GatheredPresence | { readonly error: ErrorCode };
@@ -247,8 +250,8 @@ export class Gateway implements Channels {
       if (shared.idle) this.#presences.delete(channel);
     };
     const source: PresenceSource = {
-      turn: (work) =>
-        ports.turn(() => {
+      later: (waitMs, work) =>
+        ports.later(waitMs, () => {
           work();
           forgetIfIdle();
         }),

@@ -272,8 +272,8 @@ export class ChannelHost implements ChannelCalls {
 
   #newPresence(incarnation: Incarnation, channel: WatchedChannel): SharedPresence {
     const source: PresenceSource = {
-      turn: (work) => {
-        incarnation.after(this.#turnMs(), () => {
+      later: (waitMs, work) => {
+        incarnation.after(waitMs === 0 ? this.#turnMs() : waitMs, () => {
           this.#guard(() => {
             work();
             this.#settle();

@@ -149,8 +149,8 @@ export class GatewayHost implements GatewayCalls {
         channel: string,
         answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
       ) => this.#askPresence(incarnation, channel, answered),
-      turn: (work: () => void) => {
-        incarnation.after(this.#turnMs(), () => {
+      later: (waitMs: number, work: () => void) => {
+        incarnation.after(waitMs === 0 ? this.#turnMs() : waitMs, () => {
           work();
           this.acted();
         });

@@ -95,7 +95,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     });
     this.#channel = channel;
     this.#presence = new SharedPresence({
-      turn: this.inNextTurn,
+      later: this.later,
       gather: (done) => void this.#gather(done),
       subscribers: () => this.#sweptSubscribers(),
     });

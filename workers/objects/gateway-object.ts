@@ -49,7 +49,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
           this.callsMade++;
           void this.#continue(askPresence(env.CHANNELS, channel), done);
         },
-        turn: this.inNextTurn,
+        later: this.later,
       },
       ...(only === undefined ? {} : { only }),
     });

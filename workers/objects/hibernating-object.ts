@@ -118,8 +118,11 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     }, 0);
   };
 
-  /** Gives the event loop a turn, then does the work and ends the event. Meanwhile the object can't hibernate. */
-  protected readonly inNextTurn = (work: () => void): void => {
+  /**
+   * Does the work after so many ms, and ends the event. After 0 ms the event loop has had a turn. Meanwhile the object
+   * can't hibernate.
+   */
+  protected readonly later = (waitMs: number, work: () => void): void => {
     setTimeout(() => {
       try {
         work();
@@ -127,7 +130,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
         // The work may have closed slow connections, and their leaves are announced.
         void this.endEvent(Date.now());
       }
-    }, 0);
+    }, waitMs);
   };
 
   /** Ends an event: sends what the event collected, and sets the alarm. */

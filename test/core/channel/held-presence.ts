@@ -18,6 +18,8 @@ export class HeldPresence {
   readonly gathering: ((gathered: Gathered) => void)[] = [];
   /** What the gateways say at once; undefined if they are to answer later. */
   gathered: Gathered | undefined = { clients: [], complete: true };
+  /** What waits for longer than a turn. */
+  readonly timers: { readonly waitMs: number; readonly work: () => void }[] = [];
   /** How often the clients were listed. */
   rounds = 0;
   readonly presence: SharedPresence;
@@ -25,7 +27,10 @@ export class HeldPresence {
 
   constructor() {
     this.presence = new SharedPresence({
-      turn: (work) => this.#turns.push(work),
+      later: (waitMs, work) => {
+        if (waitMs === 0) this.#turns.push(work);
+        else this.timers.push({ waitMs, work });
+      },
       gather: (done) => {
         if (this.gathered === undefined) this.gathering.push(done);
         else done(this.gathered);

@@ -43,6 +43,39 @@ describe("questions at the same time", () => {
     expect(held.presence.idle).toBe(true);
   });
 
+  it("[P3] [G6] don't wait for a gateway twice as long: after a while they are gathered for themselves", () => {
+    const held = new HeldPresence();
+    held.gathered = undefined;
+    held.ask();
+    held.turn();
+    expect(held.timers).toEqual([]);
+    const late = [held.ask(), held.ask()];
+    expect([held.waiting, held.timers.map(({ waitMs }) => waitMs)]).toEqual([
+      0,
+      [limits.presenceOvertakeMs],
+    ]);
+    held.timers.shift()?.work();
+    held.turn();
+    expect(held.gathering).toHaveLength(2);
+    held.gathering[1]?.({ clients: [], complete: false });
+    expect(late.flat()).toMatchObject([{ result: { incomplete: true } }, {}]);
+    expect(held.presence.idle).toBe(false);
+    held.gathering[0]?.({ clients: [], complete: false });
+    expect(held.presence.idle).toBe(true);
+  });
+
+  it("[P3] overtake no round that lists or answers, which goes on with the next one", () => {
+    const held = new HeldPresence();
+    held.subscribers = members(slice + 1);
+    held.ask();
+    held.turn();
+    const late = held.ask();
+    held.timers.shift()?.work();
+    expect([held.waiting, held.rounds]).toEqual([1, 1]);
+    held.turnAll();
+    expect([late.length, held.rounds, held.presence.idle]).toEqual([1, 2, true]);
+  });
+
   it("[P3] get the error if nobody could be asked, and the next ones ask again", () => {
     const held = new HeldPresence();
     held.gathered = { error: errorCodes.internal };

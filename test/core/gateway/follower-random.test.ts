@@ -318,7 +318,7 @@ class RandomRun {
     const ports = {
       call: this.channel.call.bind(this.channel),
       presence: () => undefined,
-      turn: () => undefined,
+      later: () => undefined,
     };
     return new Gateway({ config: configured(), ports });
   }

@@ -103,7 +103,9 @@ export class GatewayFixture {
         channel: string,
         answered: (answer: GatheredPresence | { readonly error: ErrorCode }) => void,
       ) => this.onPresence(channel, answered),
-      turn: (work: () => void) => this.turns.push(work),
+      later: (waitMs: number, work: () => void) => {
+        if (waitMs === 0) this.turns.push(work);
+      },
     };
     const setup = { config: configured(), ports };
     return new Gateway(only === undefined ? setup : { ...setup, only });

@@ -148,7 +148,7 @@ export class ChannelFixture {
   #context(): SessionContext {
     const { config, channel } = this;
     const presence = new SharedPresence({
-      turn: (work) => this.#turns.push(work),
+      later: (_, work) => this.#turns.push(work),
       gather: (done) => done({ clients: [], complete: true }),
       subscribers: () => channel.hub.subscribers,
     });

@@ -215,7 +215,7 @@ describe("presence", () => {
 function opened({ options = withHistory, turns = [] }: Setup = {}) {
   const channel = openChannel(new NodeSql(), { options });
   const presence = new SharedPresence({
-    turn: (work) => turns.push(work),
+    later: (_, work) => turns.push(work),
     gather: (done) => done({ clients: [], complete: true }),
     subscribers: () => channel.hub.subscribers,
   });
