@@ -6,26 +6,26 @@ import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
 import { type GatheredPresence, PresenceListing, presentClients } from "./presence.ts";
 
 /**
- * Answers who is present on a channel, once for all who ask at the same time (rule P3). A question begins a round in
+ * Answers who is present on a channel, once for all who ask at the same time (rule P3). A question begins a census in
  * the next turn of the event loop:
  *
  * ```text
- * turn ─► gather ─► list and encode a slice ─► … turn … ─► answer a slice ─► … turn … ─► the next round
+ * turn ─► gather ─► list and encode a slice ─► … turn … ─► answer a slice ─► … turn … ─► the next census
  * ```
  *
- * All who ask until the turn share the round. Those who ask later share the next round with all who come meanwhile,
- * because what was gathered may be from before they asked. A round that waits for gateways for long is overtaken by the
+ * All who ask until the turn share the census. Those who ask later share the next census with all who come meanwhile,
+ * because what was gathered may be from before they asked. A census that waits for gateways for long is overtaken by the
  * next one: otherwise a gateway that hangs would keep those who come meanwhile waiting twice as long.
  */
 export class SharedPresence {
   readonly #source: PresenceSource;
   readonly #slices: PresenceSlices;
-  /** The questions for the next round. */
+  /** The questions for the next census. */
   #waiting = new WaitingQuestions();
-  /** Whether the next round begins in the next turn. */
+  /** Whether the next census begins in the next turn. */
   #opening = false;
-  readonly #rounds = new Set<PresenceRound>();
-  /** Whether a timer is set to overtake the rounds that wait for gateways. */
+  readonly #censuses = new Set<Census>();
+  /** Whether a timer is set to overtake the censuses that wait for gateways. */
   #overtakesLater = false;
 
   constructor(source: PresenceSource, slices: PresenceSlices = limits) {
@@ -33,9 +33,9 @@ export class SharedPresence {
     this.#slices = slices;
   }
 
-  /** Whether no round is under way and nobody waits. */
+  /** Whether no census is under way and nobody waits. */
   get idle(): boolean {
-    return this.#rounds.size === 0 && !this.#opening;
+    return this.#censuses.size === 0 && !this.#opening;
   }
 
   /**
@@ -47,10 +47,10 @@ export class SharedPresence {
     else question.done({ outcome: "failed", error: errorCodes.tooManyRequests });
   }
 
-  /** Sees to it that a round begins for those who wait. */
+  /** Sees to it that a census begins for those who wait. */
   #goOn(): void {
     if (this.#opening || this.#waiting.size === 0) return;
-    if (this.#rounds.size === 0) this.#open();
+    if (this.#censuses.size === 0) this.#open();
     else if (!this.#overtakesLater) {
       this.#overtakesLater = true;
       this.#source.later(limits.presenceOvertakeMs, () => this.#overtake());
@@ -60,27 +60,27 @@ export class SharedPresence {
   #overtake(): void {
     this.#overtakesLater = false;
     if (this.#opening || this.#waiting.size === 0) return;
-    // A round that lists or answers is soon over, and goes on with the next one then.
-    if ([...this.#rounds].every(({ gathering }) => gathering)) this.#open();
+    // A census that lists or answers is soon over, and goes on with the next one then.
+    if ([...this.#censuses].every(({ gathering }) => gathering)) this.#open();
   }
 
   #open(): void {
     this.#opening = true;
     this.#source.later(0, () => {
       this.#opening = false;
-      const round = new PresenceRound(this.#waiting.all, this.#source, this.#slices, () => {
-        this.#rounds.delete(round);
+      const census = new Census(this.#waiting.all, this.#source, this.#slices, () => {
+        this.#censuses.delete(census);
         this.#goOn();
       });
       this.#waiting = new WaitingQuestions();
-      this.#rounds.add(round);
-      round.begin();
+      this.#censuses.add(census);
+      census.begin();
     });
   }
 }
 
 /** The answer to the questions that came at the same time. Nobody else in the object waits for more than one slice. */
-class PresenceRound {
+class Census {
   readonly #source: PresenceSource;
   readonly #slices: PresenceSlices;
   readonly #ended: () => void;
@@ -167,7 +167,7 @@ export interface PresenceSource {
   subscribers(): readonly Subscriber[];
 }
 
-/** The slices of a round, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */
+/** The slices of a census, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */
 interface PresenceSlices {
   readonly presenceSliceClients: number;
   /** Answers in a slice, and the bytes of the lists in them: the same as of a frame to many (rule F2). */
@@ -194,7 +194,7 @@ export type PresenceAnswer =
     }
   | { readonly outcome: "failed"; readonly error: ErrorCode };
 
-/** The questions for one round, as many as may wait. */
+/** The questions for one census, as many as may wait. */
 class WaitingQuestions {
   readonly #calls: PresenceQuestion[] = [];
   readonly #ofClients: PresenceQuestion[] = [];

@@ -21,7 +21,7 @@ export class HeldPresence {
   /** What waits for longer than a turn. */
   readonly timers: { readonly waitMs: number; readonly work: () => void }[] = [];
   /** How often the clients were listed. */
-  rounds = 0;
+  censuses = 0;
   readonly presence: SharedPresence;
   #turns: (() => void)[] = [];
 
@@ -36,7 +36,7 @@ export class HeldPresence {
         else done(this.gathered);
       },
       subscribers: () => {
-        this.rounds++;
+        this.censuses++;
         return this.subscribers;
       },
     });

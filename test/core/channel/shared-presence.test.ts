@@ -18,14 +18,14 @@ describe("questions at the same time", () => {
     const answers = [held.ask(jsonCodec), held.ask(), held.call()];
     held.subscribers = [alice, bob];
     answers.push(held.ask(protobufCodec));
-    expect([answers.flat(), held.waiting, held.rounds]).toEqual([[], 1, 0]);
+    expect([answers.flat(), held.waiting, held.censuses]).toEqual([[], 1, 0]);
     held.turn();
     const all = answers.flat();
     expect(all).toHaveLength(4);
     // It is the same object for all of them.
     expect(new Set(all).size).toBe(1);
     expect(clientsOf(all[0])).toEqual([alice.info.client, bob.info.client]);
-    expect([held.rounds, held.waiting, held.presence.idle]).toEqual([1, 0, true]);
+    expect([held.censuses, held.waiting, held.presence.idle]).toEqual([1, 0, true]);
   });
 
   it("[P3] that come while gateways are asked get an answer that isn't older than they are", () => {
@@ -64,16 +64,16 @@ describe("questions at the same time", () => {
     expect(held.presence.idle).toBe(true);
   });
 
-  it("[P3] overtake no round that lists or answers, which goes on with the next one", () => {
+  it("[P3] overtake no census that lists or answers, which goes on with the next one", () => {
     const held = new HeldPresence();
     held.subscribers = members(slice + 1);
     held.ask();
     held.turn();
     const late = held.ask();
     held.timers.shift()?.work();
-    expect([held.waiting, held.rounds]).toEqual([1, 1]);
+    expect([held.waiting, held.censuses]).toEqual([1, 1]);
     held.turnAll();
-    expect([late.length, held.rounds, held.presence.idle]).toEqual([1, 2, true]);
+    expect([late.length, held.censuses, held.presence.idle]).toEqual([1, 2, true]);
   });
 
   it("[P3] get the error if nobody could be asked, and the next ones ask again", () => {
@@ -107,7 +107,7 @@ describe("thousands of clients", () => {
     }
     expect(answer.map(clientsOf)).toEqual([expected]);
     expect(answer).toMatchObject([{ stats: { clientCount: all.length, userCount: all.length } }]);
-    expect(held.rounds).toBe(1);
+    expect(held.censuses).toBe(1);
   });
 
   it("[P3] are encoded once for each codec that is asked for, whatever the number of replies", () => {
@@ -156,7 +156,7 @@ describe("many who ask", () => {
     }
     const { sliceSubscribersMax } = limits;
     expect(answered).toEqual([sliceSubscribersMax, 2 * sliceSubscribersMax, 60]);
-    expect(held.rounds).toBe(1);
+    expect(held.censuses).toBe(1);
   });
 
   it("[P3] are answered in slices of bytes", () => {
@@ -175,16 +175,16 @@ describe("many who ask", () => {
     expect(answers.flat().length).toBe(5);
   });
 
-  it("[P3] begin the next round when all are answered, and calls are answered first", () => {
+  it("[P3] begin the next census when all are answered, and calls are answered first", () => {
     const held = new HeldPresence();
     const first = Array.from({ length: 30 }, () => held.ask());
     held.turn();
     const second = Array.from({ length: 30 }, () => held.ask());
     const call = held.call();
     held.turn();
-    expect([first.flat().length, second.flat().length, held.rounds]).toEqual([30, 0, 1]);
+    expect([first.flat().length, second.flat().length, held.censuses]).toEqual([30, 0, 1]);
     held.turn();
-    expect([call.length, second.flat().length, held.rounds]).toEqual([1, 24, 2]);
+    expect([call.length, second.flat().length, held.censuses]).toEqual([1, 24, 2]);
     held.turnAll();
     expect(second.flat()).toHaveLength(30);
   });
@@ -235,7 +235,7 @@ describe("too many questions", () => {
       new Set([JSON.stringify(refused)]),
     );
     held.turnAll();
-    expect([other.length, held.rounds, reads.connInfo]).toEqual([1, 1, 3]);
+    expect([other.length, held.censuses, reads.connInfo]).toEqual([1, 1, 3]);
   });
 });
 
