@@ -69,7 +69,7 @@ it(
     } while ((await runningGateways()).length > 0);
     expect(await server.asleep(channel)).toBe(false);
     await server.backend.publish(channel, 11);
-    const { histories } = await group.received(1);
+    const { histories } = await group.received(11);
     expect(histories).toEqual([
       { history: historyOf(1, 11), members: stay },
       { history: historyOf(11, 11), members: newcomers },

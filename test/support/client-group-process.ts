@@ -10,7 +10,7 @@ export type Order =
       readonly channel: string;
       readonly count: number;
     }
-  | { readonly order: "reach"; readonly count: number }
+  | { readonly order: "reach"; readonly offset: number }
   | { readonly order: "leave"; readonly count: number }
   | { readonly order: "cut" }
   | { readonly order: "comeBack"; readonly address: string; readonly channel: string };
@@ -47,16 +47,17 @@ interface Line {
 class Member {
   readonly received: string[] = [];
   recovered = false;
+  /** Of the newest publication that it received, or the top when it subscribed. */
+  offset = 0;
   #socket: WebSocket | undefined;
   #epoch = "";
-  #offset = 0;
 
   /** @returns whether the member is subscribed; false when the socket was refused */
   async subscribe(address: string, channel: string): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     const socket = new WebSocket(address, { perMessageDeflate: false });
     socket.once("open", () => {
-      const position = { recover: true, offset: this.#offset, epoch: this.#epoch };
+      const position = { recover: true, offset: this.offset, epoch: this.#epoch };
       const subscribe = { channel, ...(this.#epoch === "" ? {} : position) };
       socket.send(`{"id":1,"connect":{}}\n${JSON.stringify({ id: 2, subscribe })}`);
     });
@@ -98,14 +99,14 @@ class Member {
     if (push?.pub !== undefined) this.#hear(push.pub);
     if (subscribe === undefined) return false;
     this.#epoch = subscribe.epoch;
-    this.#offset = subscribe.offset ?? 0;
+    this.offset = subscribe.offset ?? 0;
     this.recovered = subscribe.recovered === true;
     for (const publication of subscribe.publications ?? []) this.#hear(publication);
     return true;
   }
 
   #hear({ offset = 0, data }: Publication): void {
-    this.#offset = offset;
+    this.offset = offset;
     this.received.push(`${offset}:${data}`);
     progressed();
   }
@@ -151,7 +152,7 @@ async function carryOut(order: Order): Promise<void> {
       await new Promise<void>((resolve) => {
         progressed = () => {
           for (const member of behind) {
-            if (member.received.length < order.count) return;
+            if (member.offset < order.offset) return;
             behind.delete(member);
           }
           resolve();

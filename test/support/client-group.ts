@@ -19,9 +19,9 @@ export class ClientGroup {
     return this.#carryOut({ order: "open", address, channel, count });
   }
 
-  /** Resolves when every member has received at least so many publications. */
-  received(count: number): Promise<GroupReport> {
-    return this.#carryOut({ order: "reach", count });
+  /** Resolves when every member has received the publication with this offset. */
+  received(offset: number): Promise<GroupReport> {
+    return this.#carryOut({ order: "reach", offset });
   }
 
   /** Closes the sockets of the first so many members. Resolves when the server has closed all of them. */
