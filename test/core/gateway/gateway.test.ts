@@ -16,20 +16,14 @@ describe("frames to many", () => {
       [news, sport].map((all) => all.filter(({ received }) => received.length > 0).length);
     fixture.take("news", [said("1")]);
     fixture.take("sport", [said("1")]);
-    expect([counts(), fixture.gateway.sending]).toEqual([[25, 25], true]);
-    const steps = [1, 2, 3, 4, 5, 6].map(() => {
+    const slice = limits.sliceSubscribersMax;
+    expect([counts(), fixture.gateway.sending]).toEqual([[slice, slice], true]);
+    for (let sent = 2 * slice; sent <= 100; sent += slice) {
       fixture.gateway.sendSlice();
-      fixture.settle();
-      return counts();
-    });
-    expect(steps).toEqual([
-      [50, 25],
-      [50, 50],
-      [75, 50],
-      [75, 75],
-      [100, 75],
-      [100, 100],
-    ]);
+      expect(counts()).toEqual([sent, sent - slice]);
+      fixture.gateway.sendSlice();
+      expect(counts()).toEqual([sent, sent]);
+    }
     expect(fixture.gateway.sending).toBe(false);
   });
 
@@ -65,10 +59,7 @@ describe("frames to many", () => {
     }
     fixture.gateway.take(batch("busy0", [said("2")], 2), fixture.nowMs);
     expect(fixture.gateway.full("busy0")).toBe(true);
-    fixture.gateway.sendSlice();
-    fixture.gateway.sendSlice();
-    fixture.gateway.sendSlice();
-    for (let turn = 0; turn < 3 * limits.busyChannelsMax; turn++) fixture.gateway.sendSlice();
+    sendAll(fixture);
     expect(fixture.gateway.full("busy0")).toBe(false);
   });
 
