@@ -22,6 +22,11 @@ export class HeldTurns {
     while (this.#permits > 0) await this.#pass();
   }
 
+  /** The same, unless no turn is awaited. */
+  async nextIfAny(): Promise<void> {
+    if (this.waiting > 0) await this.next();
+  }
+
   /** Lets all turns go from now on. */
   release(): void {
     this.#permits = Number.POSITIVE_INFINITY;
