@@ -74,6 +74,7 @@ describe("questions for who is present", () => {
       expect(await other.line()).toContain('"data":1');
       expect([turns.waiting, lists.mock.calls.length]).toEqual([1, 0]);
       await census(variant.place);
+      while (turns.waiting > 0) await turns.next();
       expect(await other.line()).toContain(`{"id":3,"presence":{"presence":{"${other.client}":`);
       // A gateway lists what the channel's object has listed.
       expect(lists).toHaveBeenCalledTimes(variant.place === channelPlace ? 1 : 2);
