@@ -149,6 +149,24 @@ export class Relay {
   }
 
   /**
+   * In how many ms a timer has to make the calls that are due soon, such as repetitions; undefined if none is. During a
+   * commit no call is made, however long it has been due, so the owner sets no timer then.
+   */
+  retryInMs(nowMs: number): number | undefined {
+    const dueMs = this.dueAtMs(nowMs);
+    if (dueMs === undefined || dueMs - nowMs >= limits.crashAlarmMs) return undefined;
+    return dueMs - nowMs;
+  }
+
+  /**
+   * When an alarm has to make the calls, ms since 1970; Infinity for never. Those of the timer it only makes after a
+   * crash (rule L4).
+   */
+  alarmAtMs(nowMs: number): number {
+    return Math.max(this.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY, nowMs + limits.crashAlarmMs);
+  }
+
+  /**
    * Call this when an alarm wakes a fresh instance soon after a publication. A former instance may have crashed before
    * the gateways had that publication, so the gateways that this instance hasn't heard from are told the top (rule L4).
    */

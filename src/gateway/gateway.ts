@@ -23,18 +23,13 @@ import type { Subscription } from "../session/subscription.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
 /** A gateway's calls of channel objects. */
-interface GatewayPorts extends ChannelClientPort {
+interface GatewayPorts extends ChannelClientPort, Pick<PresenceSource, "later"> {
   /**
    * Asks a channel's object who is present. The object asks all gateways, this one too (rule G6).
    *
    * @param done called once, later or at once
    */
   presence(channel: string, done: (gathered: PortPresence) => void): void;
-  /**
-   * Does the work after so many ms: after 0 ms in the next turn of the event loop. The object doesn't hibernate
-   * meanwhile.
-   */
-  later(waitMs: number, work: () => void): void;
 }
 
 type PortPresence = GatheredPresence | { readonly error: ErrorCode };
@@ -234,9 +229,7 @@ export class Gateway implements Channels {
   }
 
   presence(channel: string, question: PresenceQuestion): void {
-    const known = this.#presences.get(channel);
-    const shared = known ?? this.#newPresence(channel);
-    if (known === undefined) this.#presences.set(channel, shared);
+    const shared = this.#presences.get(channel) ?? this.#newPresence(channel);
     shared.ask(question);
   }
 
@@ -264,6 +257,7 @@ export class Gateway implements Channels {
       subscribers: () => [],
     };
     const shared = new SharedPresence(source, { ...limits, ...this.#setup.fanOut });
+    this.#presences.set(channel, shared);
     return shared;
   }
 

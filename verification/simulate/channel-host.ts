@@ -380,7 +380,7 @@ export class ChannelHost implements ChannelCalls {
   #send(memory: Memory): void {
     const { relay, top, hub } = memory.channel;
     for (const delivery of relay.deliveries(top, this.nowMs)) this.#deliver(memory, delivery);
-    memory.retryTimer.set(this.#retryInMs(memory));
+    memory.retryTimer.set(relay.retryInMs(this.nowMs));
     hub.begin();
   }
 
@@ -409,19 +409,14 @@ export class ChannelHost implements ChannelCalls {
     const { nowMs } = this;
     memory.hadStorage ||= !channel.storesNothing;
     const cleanupMs = channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const callMs = channel.relay.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const isSoon = this.#retryInMs(memory) !== undefined;
-    const relayMs = isSoon ? nowMs + limits.crashAlarmMs : callMs;
-    const firstMs = Math.min(cleanupMs, relayMs, this.#sockets.dueAtMs(memory));
+    const firstMs = Math.min(
+      cleanupMs,
+      channel.relay.alarmAtMs(nowMs),
+      this.#sockets.dueAtMs(memory),
+    );
     if (this.#alarm.covers(firstMs)) return;
     this.#storage.write();
     this.#alarm.set(firstMs, nowMs);
-  }
-
-  #retryInMs({ channel }: Memory): number | undefined {
-    const dueMs = channel.relay.dueAtMs(this.nowMs) ?? Number.POSITIVE_INFINITY;
-    const isSoon = dueMs - this.nowMs < limits.crashAlarmMs;
-    return isSoon ? dueMs - this.nowMs : undefined;
   }
 
   #runAlarm(memory: Memory): void {

@@ -133,15 +133,16 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   async execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers> {
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
     const present = await this.#presenceFor(commands);
-    const kind = commands.some(publishes) ? "publish" : "other";
-    const carriedOut = await this.#queue.add(kind, bytes, () => this.#carryOut(commands, present));
+    const carriedOut = await this.#queue.add(kindOf(commands), bytes, () =>
+      this.#carryOut(commands, present),
+    );
     await this.schedule(Date.now());
     return carriedOut.outcome === "done" ? carriedOut.result : carriedOut;
   }
 
   async ask(gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies> {
     const bytes = requests.reduce((sum, request) => sum + relayRequestBytes(request), 0);
-    const kind = requests.some(publishes) ? "publish" : "other";
+    const kind = kindOf(requests);
     const carriedOut = await this.#queue.add(kind, bytes, (): RelayReplies => {
       const nowMs = Date.now();
       if (!this.#known) {
@@ -149,7 +150,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
         return { outcome: "answers", answers: requests.map(() => unknown) };
       }
       // Only publications are refused: a leave must be announced, and missed publications can be read.
-      const refused = requests.some(publishes) && this.#channel.hub.overloaded(nowMs);
+      const refused = kind === "publish" && this.#channel.hub.overloaded(nowMs);
       return {
         outcome: "answers",
         answers: replyToRequests(this.#channel, gateway, requests, nowMs, refused),
@@ -178,7 +179,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       return { outcome: "answers", answers: commands.map(() => unknown) };
     }
     this.sockets.sweep(nowMs, false);
-    if (commands.some(publishes) && this.#channel.hub.overloaded(nowMs)) {
+    if (kindOf(commands) === "publish" && this.#channel.hub.overloaded(nowMs)) {
       return { outcome: "overloaded", retryAfterSeconds: 1 };
     }
     return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, present) };
@@ -223,7 +224,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const { relay, top, hub } = this.#channel;
     if (!this.#queue.committing) {
       for (const delivery of relay.deliveries(top, nowMs)) void this.#deliver(delivery);
-      this.#retryTimer.set(this.#retryInMs(nowMs), nowMs);
+      this.#retryTimer.set(relay.retryInMs(nowMs), nowMs);
       hub.begin();
     }
     if (hub.sending) this.sendInTurns();
@@ -269,21 +270,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   protected override readonly dueAtMs = (nowMs: number): number => {
     this.#hadStorage ||= !this.#channel.storesNothing;
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const callDueMs = this.#channel.relay.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    // A timer makes calls that are due soon, and the alarm only does so after a crash (rule L4).
-    const isSoon = this.#retryInMs(nowMs) !== undefined;
-    return Math.min(cleanupDueMs, isSoon ? nowMs + limits.crashAlarmMs : callDueMs);
+    return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs));
   };
-
-  /**
-   * In how many ms calls to gateways are due, such as repetitions; undefined if that isn't soon. During a commit no call
-   * is made, however long it has been due, and so no timer is set.
-   */
-  #retryInMs(nowMs: number): number | undefined {
-    const dueMs = this.#channel.relay.dueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
-    const isSoon = dueMs - nowMs < limits.crashAlarmMs;
-    return isSoon ? dueMs - nowMs : undefined;
-  }
 
   /**
    * Deletes storage that holds nothing any more (rule H6). The storage of a namespace that has left the configuration
@@ -304,7 +292,10 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 }
 
-const publishes = ({ method }: { readonly method: string }): boolean => method === "publish";
+/** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
+function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
+  return commands.some(({ method }) => method === "publish") ? "publish" : "other";
+}
 
 /**
  * The storage of a channel whose namespace the configuration doesn't have: it holds nothing, and nothing may be

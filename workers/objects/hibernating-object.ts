@@ -100,22 +100,14 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     setTimeout(() => this.ctx.abort("its clients didn't answer their close"), 0);
   }
 
-  /**
-   * Gives the event loop a turn, then sends the next slice and settles. While the turn is awaited the object can't
-   * hibernate (rule S3).
-   */
+  /** Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3). */
   protected readonly sendInTurns = (): void => {
     if (this.#awaitsTurn) return;
     this.#awaitsTurn = true;
-    setTimeout(() => {
+    this.later(0, () => {
       this.#awaitsTurn = false;
-      try {
-        this.sendSlice();
-      } finally {
-        // Also after a bug, or the other subscribers would wait for ever.
-        this.settle(Date.now());
-      }
-    }, 0);
+      this.sendSlice();
+    });
   };
 
   /**
@@ -127,7 +119,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       try {
         work();
       } finally {
-        // The work may have closed slow connections, and their leaves are announced.
+        // The work may have closed slow connections, and their leaves are announced. Also after a bug, or a frame that is
+        // on its way would stand still for ever.
         void this.endEvent(Date.now());
       }
     }, waitMs);
