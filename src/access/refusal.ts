@@ -1,3 +1,5 @@
+import type { Verdict } from "./claims.ts";
+
 /**
  * Something that was refused, for the operator's log. The core says it, and the shell writes it. It never holds a token,
  * a key or a payload (rule A7), and every text in it from outside is bounded.
@@ -14,6 +16,24 @@ export interface Refusal {
   /** The user of the connection; "" for an anonymous one. */
   readonly user?: string;
   readonly channel?: string;
+}
+
+/** The reason why a client is refused that needs a connection token and brings none. */
+export const noTokenReason =
+  "there is no token, and client.allow_anonymous_connect_without_token is off";
+
+/** The reason why a token doesn't admit a client. */
+export function tokenReason(
+  verdict: Exclude<Verdict<object>, { readonly outcome: "verified" }>,
+): string {
+  switch (verdict.outcome) {
+    case "invalid":
+      return `the token is invalid: ${verdict.reason}`;
+    case "expired":
+      return verdict.reason ?? "the token has expired";
+    case "unavailable":
+      return "the token's key can't be fetched or used now";
+  }
 }
 
 /** How long ago or ahead a time is, such as "2 h ago" or "in 30 s". */

@@ -10,7 +10,7 @@ import {
   malformedAt,
 } from "./command.ts";
 import { tooManyCommands } from "./calls.ts";
-import { apiMethods, missingDetail, missingMethods, parseCommand } from "./methods.ts";
+import { apiMethods, missingMethods, parseCommand, unknownMethodDetail } from "./methods.ts";
 import { flagField, parseShape, shape } from "./shape.ts";
 
 /** The commands of a batch, in order; or why none of them is carried out. */
@@ -54,9 +54,8 @@ function parseElement(text: string, config: ChannelConfig): ParsedCommand {
   const method = apiMethods.find((name) => present.has(name));
   const params = method && memberText(text, method);
   if (method === undefined || params === undefined) {
-    const missing = missingMethods.find((name) => present.has(name));
-    const detail = missing === undefined ? "unknown method" : missingDetail(missing);
-    return { outcome: "malformed", detail };
+    const [name] = present;
+    return { outcome: "malformed", detail: unknownMethodDetail(name) };
   }
   const command = parseCommand(method, params, config);
   return command.outcome === "malformed" ? malformedAt(method, command) : command;

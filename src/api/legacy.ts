@@ -3,7 +3,7 @@ import { limits } from "../limits.ts";
 import { memberText, parseJsonText } from "../protocol/json/text.ts";
 import { type ApiCommand, type Malformed, type Refused, malformedAt } from "./command.ts";
 import { tooManyCommands } from "./calls.ts";
-import { apiMethods, parseCommand, missingDetail, missingMethods } from "./methods.ts";
+import { apiMethods, parseCommand, unknownMethodDetail } from "./methods.ts";
 import { objectField, parseShape, shape, textField, uint32Field } from "./shape.ts";
 
 /** One line of the legacy form. The answer carries the same id. */
@@ -51,11 +51,7 @@ function parseLine(text: string, config: ChannelConfig): ParsedLine {
   if (parsed.outcome === "malformed") return parsed;
   const { id, method: name } = parsed.value;
   const method = apiMethods.find((known) => known === name);
-  if (method === undefined) {
-    const missing = missingMethods.find((known) => known === name);
-    const detail = missing === undefined ? "unknown method" : missingDetail(missing);
-    return { outcome: "malformed", detail };
-  }
+  if (method === undefined) return { outcome: "malformed", detail: unknownMethodDetail(name) };
   const params = memberText(json, "params") ?? "null";
   const command = parseCommand(method, params === "null" ? "{}" : params, config);
   if (command.outcome === "malformed") return malformedAt("params", command);

@@ -30,9 +30,15 @@ export const missingMethods = [
   "shared_poll_publish",
 ] as const;
 
-/** What a backend is told that calls one of {@link missingMethods}. */
+/** The answer's detail for a backend that calls one of {@link missingMethods}. */
 export function missingDetail(method: string): string {
   return `${method} is a method of Centrifugo that Dormouse doesn't have yet`;
+}
+
+/** The answer's detail for a backend that names a method outside {@link apiMethods}, or none. */
+export function unknownMethodDetail(name: string | undefined): string {
+  const missing = missingMethods.find((known) => known === name);
+  return missing === undefined ? "unknown method" : missingDetail(missing);
 }
 
 /** The methods of {@link ApiMethod}, by their names in paths and bodies. */

@@ -63,16 +63,17 @@ export function carryOutConnect(
   session.connecting = true;
   subscribeAll(session, granted, request, nowMs, (outcome) => {
     session.connecting = false;
+    const asked = asksForPongs(session);
     const reply =
       outcome.outcome === "subscribed"
-        ? connectReply(session, id, kept, outcome.subscribed, nowMs)
+        ? connectReply(session, id, kept, outcome.subscribed, asked, nowMs)
         : outcome;
     if (reply.outcome === "failed") {
       for (const subscription of session.subscriptions.all) channels.unsubscribe(subscription);
       session.subscriptions.clear();
       done(failWith(reply.error, refused));
     } else {
-      sendConnected(session, reply.message);
+      sendConnected(session, reply.message, asked);
       done(silent);
     }
   });
@@ -227,6 +228,7 @@ function connectReply(
   id: number,
   claims: ConnectionClaims,
   subscribed: readonly SubscribedChannel[],
+  pong: boolean,
   nowMs: number,
 ): { readonly outcome: "fits"; readonly message: Message } | SubscribeFailed {
   const { codec } = session;
@@ -252,14 +254,7 @@ function connectReply(
     subscriptions.set(channel, fits ? whole : bare);
   }
   const result = {
-    ...connectResult(
-      session.identity,
-      asksForPongs(session),
-      claims,
-      config.client,
-      version,
-      nowMs,
-    ),
+    ...connectResult(session.identity, pong, claims, config.client, version, nowMs),
     ...emulation(session),
     ...(subscriptions.size === 0 ? {} : { subscriptions }),
   };
@@ -299,14 +294,15 @@ function emulation({ identity, context, unidirectional }: CommandSession): {
     : { session: identity.secret, node: context.node };
 }
 
-function sendConnected(session: CommandSession, message: Message): void {
+/** @param asked whether the client is asked for pongs */
+function sendConnected(session: CommandSession, message: Message, asked: boolean): void {
   const { channels } = session.context;
   if (session.mustWait(message)) {
     // The client comes back, and recovers then.
     session.disconnect(disconnectCodes.tooManyRequests);
     return;
   }
-  const isSpared = sendsPongs(session) && !asksForPongs(session);
+  const isSpared = !asked && sendsPongs(session);
   session.change({ phase: "connected", ...(isSpared ? { noPongs: true } : {}) });
   session.send(message);
   const begun = session.subscriptions.all;

@@ -2,7 +2,7 @@
  * Says in words why a client's command was refused, for the operator's log. The decision is made elsewhere; this looks
  * at the same things again, because few commands are refused, and the decisions stay short.
  */
-import type { Refusal } from "../access/refusal.ts";
+import { noTokenReason, type Refusal, tokenReason } from "../access/refusal.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { Command } from "../protocol/command.ts";
 import { channelOf } from "./command-queue.ts";
@@ -50,11 +50,11 @@ function whyToken({ connection, subscription }: VerifiedTokens, code: number): W
   const verdict = connection ?? subscription;
   switch (verdict?.outcome) {
     case "invalid":
-      return { rule: "A2", reason: `the token is invalid: ${verdict.reason}` };
+      return { rule: "A2", reason: tokenReason(verdict) };
     case "expired":
-      return { rule: "C3", reason: verdict.reason ?? "the token has expired" };
+      return { rule: "C3", reason: tokenReason(verdict) };
     case "unavailable":
-      return { rule: "A9", reason: "the token's key can't be fetched or used now" };
+      return { rule: "A9", reason: tokenReason(verdict) };
     case "verified":
       if (code === errorCodes.expired.code || code === disconnectCodes.connectionExpired.code)
         return { rule: "C3", reason: "the token's expire_at has passed" };
@@ -71,10 +71,7 @@ function whyConnect({ identity, context }: CommandSession, code: number): Why {
   switch (code) {
     case disconnectCodes.badRequest.code:
       return identity.phase === "new" && identity.claims === undefined
-        ? {
-            rule: "C3",
-            reason: "there is no token, and client.allow_anonymous_connect_without_token is off",
-          }
+        ? { rule: "C3", reason: noTokenReason }
         : { rule: "C1", reason: "connect came twice, or names a channel that can't exist" };
     case errorCodes.tokenExpired.code:
       return { rule: "C3", reason: "the upgrade's token has expired since" };

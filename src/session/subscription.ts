@@ -12,7 +12,7 @@ import type {
 
 /**
  * One session's subscription to one channel. The hub sends to it, and a gateway stores its cursor in it. A subscription
- * owns its grant, its cursor and the frames that wait for the subscribe reply; its session saves and disconnects.
+ * owns its grant, its cursor and the frames that wait for the connect reply; its session saves and disconnects.
  */
 export class Subscription implements Subscriber {
   /** Shown to other clients. Changes when a refreshed token carries other info. */
@@ -29,7 +29,7 @@ export class Subscription implements Subscriber {
   #granted: SubscriptionSnapshot;
   #begun = false;
   #cursor: Cursor | undefined;
-  /** Frames that wait for the subscribe reply, or the connect reply; undefined once the reply is sent. */
+  /** Frames that wait for the connect reply; undefined once it is sent, and for client-side subscriptions. */
   #waiting: Message[] | undefined;
   #waitingBytes = 0;
   /** See {@link replacedBy}. */
@@ -135,7 +135,7 @@ export class Subscription implements Subscriber {
     this.#granted = { ...this.#granted, hasNewest: false };
   }
 
-  /** Holds frames back until {@link resume}: the subscription begins before its reply is sent (rule O3). */
+  /** Holds frames back until {@link resume}: a server-side subscription begins before the connect reply (rule O3). */
   pause(): void {
     this.#waiting = [];
   }

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import { originAllowed } from "../../src/access/origin.ts";
+import { noTokenReason, tokenReason } from "../../src/access/refusal.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { type AppEnv, refusedOrigin } from "./middleware.ts";
@@ -27,10 +28,7 @@ export async function admit(context: Context<AppEnv>): Promise<Admission> {
       context.set("refusal", { rule: "A3", reason: token.reason });
       return refused(respondText(401, token.problem));
     case "unavailable":
-      context.set("refusal", {
-        rule: "A9",
-        reason: "the token's key can't be fetched or used now",
-      });
+      context.set("refusal", { rule: "A9", reason: tokenReason(token) });
       return refused(respondBusy(busyRetrySeconds()));
     case "absent":
       return { outcome: "admitted" };
@@ -56,19 +54,15 @@ export async function checkFirstFrame(
   const [first] = codec.decodeFrame(frame).commands;
   if (first?.method !== "connect" || first.request.token === "") {
     const code = disconnectCodes.badRequest;
-    context.set("refusal", { rule: "A12", reason: noToken, code: code.code });
+    context.set("refusal", { rule: "A12", reason: noTokenReason, code: code.code });
     return code;
   }
   const verdict = await context.var.configured.verifier.connection(first.request.token, Date.now());
   if (verdict.outcome !== "invalid") return undefined;
   const code = disconnectCodes.invalidToken;
-  const reason = `the token is invalid: ${verdict.reason}`;
-  context.set("refusal", { rule: "A12", reason, code: code.code });
+  context.set("refusal", { rule: "A12", reason: tokenReason(verdict), code: code.code });
   return code;
 }
-
-/** The reason why a client is refused that needs a token and brings none. */
-export const noToken = "there is no token, and client.allow_anonymous_connect_without_token is off";
 
 /** Whether every client needs a connection token (rule C3). */
 export function tokenRequired(context: Context<AppEnv>): boolean {
@@ -107,13 +101,9 @@ async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken
     case "unavailable":
       return verdict;
     case "expired":
-      return { outcome: "refused", problem: "token expired", reason: verdict.reason ?? "expired" };
+      return { outcome: "refused", problem: "token expired", reason: tokenReason(verdict) };
     case "invalid":
-      return {
-        outcome: "refused",
-        problem: "invalid token",
-        reason: `the token is invalid: ${verdict.reason}`,
-      };
+      return { outcome: "refused", problem: "invalid token", reason: tokenReason(verdict) };
   }
 }
 

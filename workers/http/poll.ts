@@ -8,7 +8,8 @@ import {
   type PollRequest,
   parsePollRequest,
 } from "../../src/transport/poll.ts";
-import { admit, noToken, tokenRequired } from "./admit.ts";
+import { noTokenReason } from "../../src/access/refusal.ts";
+import { admit, tokenRequired } from "./admit.ts";
 import type { AppEnv } from "./middleware.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { openSocket } from "./placement.ts";
@@ -39,7 +40,7 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
     if (admission.outcome === "refused") return admission.response;
     const { claims } = admission;
     if (claims === undefined && tokenRequired(context)) {
-      context.set("refusal", { rule: "A12", reason: noToken });
+      context.set("refusal", { rule: "A12", reason: noTokenReason });
       return respondClosed(disconnectCodes.badRequest.code);
     }
     const opened = await openSocket(destination.pool, "one_way", claims, "transient");
