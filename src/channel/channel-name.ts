@@ -30,13 +30,10 @@ export function resolveChannel(name: string, config: ChannelConfig): ResolvedCha
       reason: `the channel name is over ${config.maxLengthBytes} bytes`,
     };
   }
-  const isPrivate = config.privatePrefix !== "" && name.startsWith(config.privatePrefix);
-  const bare = isPrivate ? name.slice(config.privatePrefix.length) : name;
-  const boundary = config.namespaceBoundary === "" ? -1 : bare.indexOf(config.namespaceBoundary);
+  const { isPrivate, namespace, rest } = partsOf(name, config);
   const options =
-    boundary < 0 ? config.withoutNamespace : config.namespaces.get(bare.slice(0, boundary));
+    namespace === undefined ? config.withoutNamespace : config.namespaces.get(namespace);
   if (options === undefined) return { outcome: "unknown-namespace" };
-  const rest = boundary < 0 ? bare : bare.slice(boundary + config.namespaceBoundary.length);
   if (options.channelRegex === undefined ? !isAscii(name) : !options.channelRegex.test(rest)) {
     return { outcome: "bad-name", reason: "the channel name has a character that is not allowed" };
   }
@@ -48,6 +45,19 @@ export function resolveChannel(name: string, config: ChannelConfig): ResolvedCha
     private: isPrivate,
     ...(users === undefined ? {} : { users }),
   };
+}
+
+/** The parts of a channel name. `namespace` is undefined for a channel without one; `rest` is what follows it. */
+export function partsOf(
+  name: string,
+  { privatePrefix, namespaceBoundary }: ChannelConfig,
+): { readonly isPrivate: boolean; readonly namespace: string | undefined; readonly rest: string } {
+  const isPrivate = privatePrefix !== "" && name.startsWith(privatePrefix);
+  const bare = isPrivate ? name.slice(privatePrefix.length) : name;
+  const boundary = namespaceBoundary === "" ? -1 : bare.indexOf(namespaceBoundary);
+  if (boundary < 0) return { isPrivate, namespace: undefined, rest: bare };
+  const rest = bare.slice(boundary + namespaceBoundary.length);
+  return { isPrivate, namespace: bare.slice(0, boundary), rest };
 }
 
 /** The options with every permission of clients turned into one of subscribers. Made once for each namespace. */

@@ -5,6 +5,7 @@
 import { noTokenReason, type Refusal, tokenReason } from "../access/refusal.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { Command } from "../protocol/command.ts";
+import { partsOf } from "../channel/channel-name.ts";
 import { channelOf } from "./command-queue.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 
@@ -100,10 +101,8 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
   const found = channels.find(channel);
   if (found.outcome === "bad-name") return { rule: "W1", reason: found.reason };
   if (found.outcome === "unknown-namespace") return whyUnknown(session, channel);
-  const { namespaceBoundary } = config.channel;
-  const named = found.options === config.channel.withoutNamespace;
-  const prefix = namespaceBoundary === "" ? channel : channel.split(namespaceBoundary, 1)[0];
-  const namespace = named ? "channel.without_namespace" : `namespace ${prefix ?? ""}`;
+  const { namespace: name } = partsOf(channel, config.channel);
+  const namespace = name === undefined ? "channel.without_namespace" : `namespace ${name}`;
   switch (code) {
     case errorCodes.permissionDenied.code:
       if (command.method !== "subscribe") {

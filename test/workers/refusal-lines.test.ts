@@ -163,6 +163,15 @@ describe("a line for a command that is refused", () => {
     ]);
   });
 
+  it("[A13] [A5] name the namespace of a private channel without its prefix", async () => {
+    const channel = `$${newChannel("closed")}`;
+    const socket = await TestSocket.connect(channel, "ada");
+    await socket.ask({ id: 2, publish: { channel, data: "payload" } });
+    expect(said("payload")).toMatchObject([
+      { reason: "namespace closed: no allow_publish_for_… option lets this client", channel },
+    ]);
+  });
+
   it("[A13] [C8] a frame that can't be read: names the field, and quotes nothing", async () => {
     const socket = await TestSocket.connect(newChannel("room"), "ada");
     socket.sendFrame(`{"id":2,"subscribe":{"channel":["secret"]}}`);
