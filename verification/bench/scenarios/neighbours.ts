@@ -27,7 +27,7 @@ interface Extent {
   readonly seconds: number;
 }
 
-const fullExtent: Extent = { subscribers: 10, floodedSubscribers: 1_000, seconds: 3 };
+const fullExtent: Extent = { subscribers: 10, floodedSubscribers: 1_000, seconds: 10 };
 const quickExtent: Extent = { subscribers: 10, floodedSubscribers: 100, seconds: 0.3 };
 
 /** Publications a second to the quiet channel: people who write. */
