@@ -81,14 +81,15 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const name = context.id.name ?? "";
     const resolved = resolveChannel(name, config.channel);
     this.#known = resolved.outcome === "resolved";
-    this.#hadStorage = storedTables(this.sql).size > 0;
+    const tables = storedTables(this.sql);
+    this.#hadStorage = tables.size > 0;
     const nowMs = Date.now();
     const channel = new Channel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
       client: config.client,
       // A namespace that left the configuration may come back, so its storage is left alone.
-      sql: this.#known ? this.sql : noStorage,
+      ...(this.#known ? { sql: this.sql, tables } : { sql: noStorage }),
       newEpoch,
       nowMs,
       instance: nowMs,
