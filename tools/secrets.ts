@@ -18,11 +18,11 @@ export interface ServedSecrets {
  * forgotten in the file must not give access to a server whose operator set other secrets.
  */
 export function servedSecrets(target: Target): ServedSecrets {
-  const given = secretsIn(process.env);
+  const given = parseSecrets(process.env);
   if (Object.keys(given).length > 0) return { secrets: given, source: "the environment" };
   const file = secretsFileOf(target);
   if (!existsSync(file)) return { secrets: {}, source: `the environment or from ${file}` };
-  return { secrets: secretsIn(parseEnv(readFileSync(file, "utf8"))), source: file };
+  return { secrets: parseSecrets(parseEnv(readFileSync(file, "utf8"))), source: file };
 }
 
 /** The file with the secrets of an environment: the environment's own one if it exists, or else the common one. */
@@ -39,33 +39,28 @@ export function deployedSecrets(
   variables: ReturnType<typeof wranglerConfigOf>["vars"],
 ): Secrets {
   const file = optionValue(options, "--secrets-file", "--secretsFile");
-  const texts = Object.entries(variables).flatMap(([name, value]) =>
-    typeof value === "string" ? [[name, value] as const] : [],
-  );
-  return secretsIn({
-    ...Object.fromEntries(texts),
-    ...variablesOf(options),
-    ...(file !== undefined && secretsOfFile(resolve(root, file))),
-  });
+  const uploaded = file === undefined ? {} : entriesOfFile(resolve(root, file));
+  return parseSecrets(variables, variablesOf(options), uploaded);
 }
 
 /** Reads a file as wrangler does: JSON if it can be read as that, or else lines such as `NAME="value"`. */
-function secretsOfFile(file: string): Readonly<NodeJS.Dict<string>> {
+function entriesOfFile(file: string): Entries {
   // Wrangler says what is wrong with a file that it can't find.
   if (!existsSync(file)) return {};
   const text = readFileSync(file, "utf8");
   const parsed = parseConfigDocument(text);
-  if (parsed.outcome === "bad") return parseEnv(text);
-  const texts = Object.entries(parsed.document).flatMap(([name, value]) =>
-    typeof value === "string" ? [[name, value] as const] : [],
-  );
-  return Object.fromEntries(texts);
+  return parsed.outcome === "bad" ? parseEnv(text) : parsed.document;
 }
 
-function secretsIn(source: Readonly<NodeJS.Dict<string>>): Secrets {
+/** Variables or a file's content, by their names. */
+type Entries = Readonly<Record<string, unknown>>;
+
+/** The secrets in all sources. Only a text that isn't empty is a secret; the text of a later source wins. */
+function parseSecrets(...sources: readonly Entries[]): Secrets {
   const secrets: { -readonly [Name in keyof Secrets]: Secrets[Name] } = {};
   for (const name of secretNames) {
-    const value = source[name] ?? "";
+    const texts = sources.map((source) => source[name]).filter((one) => typeof one === "string");
+    const value = texts.at(-1) ?? "";
     if (value !== "") secrets[name] = value;
   }
   return secrets;

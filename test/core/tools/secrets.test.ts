@@ -47,9 +47,15 @@ describe("the secrets of npm run deploy", () => {
     });
   });
 
-  it("[A10] may be in a file of JSON", () => {
+  it("[A10] may be in a file of JSON, of which only texts count", () => {
     const file = join(worker.path, "secrets.json");
-    writeFileSync(file, JSON.stringify({ API_KEY: "json", OTHER: 1 }));
-    expect(deployedSecrets([`--secrets-file=${file}`], {})).toEqual({ API_KEY: "json" });
+    writeFileSync(file, JSON.stringify({ API_KEY: "json", TOKEN_HMAC_SECRET_KEY: 1, OTHER: 1 }));
+    const options = [`--secrets-file=${file}`];
+    expect(deployedSecrets(options, {})).toEqual({ API_KEY: "json" });
+    const given = { API_KEY: { of: "another kind" }, TOKEN_HMAC_SECRET_KEY: "plain" };
+    expect(deployedSecrets(options, given)).toEqual({
+      API_KEY: "json",
+      TOKEN_HMAC_SECRET_KEY: "plain",
+    });
   });
 });
