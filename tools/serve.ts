@@ -5,11 +5,13 @@
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { secretProblems } from "../src/access/secrets.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { deleteEmptyDatabases } from "./empty-databases.ts";
 import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
 import { productionBundle } from "./production-bundle.ts";
+import { Restarts } from "./restarts.ts";
 import { parseServeOptions, type ServeOptions, usage } from "./serve-options.ts";
 import { type ServedSecrets, servedSecrets } from "./secrets.ts";
 import { noteProcess, takeStateFolder } from "./state-folder.ts";
@@ -111,42 +113,82 @@ function folderOf(target: ServeOptions["target"], directory: string): string {
   return resolve(dirname(configurationFile(target)), directory);
 }
 
-/** Serves until a signal stops the server or workerd ends. */
+/**
+ * Serves until a signal stops the server. If workerd ends by itself, it is started again (rule B12): the state is on the
+ * disk, and clients reconnect and recover.
+ */
 async function run(
   setup: WorkerdSetup,
   { state, host, port }: ServeOptions,
   { source }: ServedSecrets,
 ): Promise<number> {
-  const workerd = Workerd.launch(setup, state, port);
-  process.once("exit", () => void workerd.kill());
-  if (workerd.processId !== undefined) noteProcess(state, workerd.processId);
-  let stopping = false;
+  const stopping = new AbortController();
+  const restarts = new Restarts();
+  let workerd: Workerd | undefined;
+  process.once("exit", () => void workerd?.kill());
   const end = () => {
     // A second signal ends the server at once.
-    void (stopping ? workerd.kill() : workerd.stop(drainMs));
-    stopping = true;
+    void (stopping.signal.aborted ? workerd?.kill() : workerd?.stop(drainMs));
+    stopping.abort();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
   const unwatch = whenParentEnds(() => {
-    if (!stopping) end();
+    if (!stopping.signal.aborted) end();
   });
-  const problems = await problemsOf(workerd);
-  if (problems === "") {
-    console.log(`Dormouse serves http://${bracketed(host)}:${port}, its state is in ${state}`);
-    const { descriptorsMax: max } = setup;
-    if (max !== undefined && max < descriptorsRecommended)
-      console.log(
-        `ulimit -n is ${max}: there is room for at most ${Math.floor((max * (1 - limits.descriptorsSpare)) / limits.descriptorsPerRequest)} connections with a channel each`,
-      );
-  } else if (problems !== undefined) end();
-  const ending = await workerd.ended;
-  unwatch();
-  if (problems !== undefined && problems !== "")
-    return refuse(`${problems}\n(secrets are taken from ${source})`);
-  if (stopping) return 0;
-  const status = statusOf(ending);
-  console.error(`workerd ended unexpectedly: ${ending.signal ?? `status ${status}`}`);
-  return status;
+  try {
+    for (let starts = 1; ; starts++) {
+      workerd = Workerd.launch(setup, state, port);
+      if (workerd.processId !== undefined) noteProcess(state, workerd.processId);
+      const problems = await problemsOf(workerd);
+      const answeredAtMs = Date.now();
+      if (problems === "") {
+        if (starts === 1) announce(`http://${bracketed(host)}:${port}`, state, setup);
+        else console.log("workerd serves again");
+      } else if (problems !== undefined) end();
+      const ending = await workerd.ended;
+      if (problems !== undefined && problems !== "")
+        return refuse(`${problems}\n(secrets are taken from ${source})`);
+      if (stopping.signal.aborted) return 0;
+      const served = problems === undefined ? undefined : Date.now() - answeredAtMs;
+      const restartInMs = restarts.afterEnd(served);
+      const status = statusOf(ending);
+      console.error(unexpectedEnd(ending.signal ?? `status ${status}`, restartInMs));
+      if (restartInMs === undefined) return status;
+      if (!(await waited(restartInMs, stopping.signal))) return 0;
+    }
+  } finally {
+    unwatch();
+  }
+}
+
+function announce(address: string, state: string, { descriptorsMax: max }: WorkerdSetup): void {
+  console.log(`Dormouse serves ${address}, its state is in ${state}`);
+  if (max === undefined || max >= descriptorsRecommended) return;
+  const room = Math.floor((max * (1 - limits.descriptorsSpare)) / limits.descriptorsPerRequest);
+  console.log(
+    `ulimit -n is ${max}: there is room for at most ${room} connections with a channel each`,
+  );
+}
+
+/** What the operator is told when workerd has ended by itself. workerd has printed the cause before. */
+function unexpectedEnd(how: string, restartInMs: number | undefined): string {
+  const ended = `workerd ended unexpectedly: ${how}`;
+  if (restartInMs === undefined) return ended;
+  const when = restartInMs === 0 ? "now" : `in ${restartInMs} ms`;
+  return (
+    `${ended}. It starts again ${when}, and clients reconnect. After "Too many open files", raise ulimit -n, and ` +
+    "bound the connections in the proxy: docs/self-hosting.md"
+  );
+}
+
+/** Lets so many ms pass. Returns whether they passed: false if the server is stopped meanwhile. */
+async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await pause(ms, undefined, { signal });
+    return true;
+  } catch {
+    return false; // The only error is that the signal aborted the wait.
+  }
 }
 
 /** The problems that the Worker reports; "" if there are none; undefined if it ended before it answered. */

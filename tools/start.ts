@@ -118,7 +118,14 @@ function serve(port: string, options: readonly string[]): ChildProcess {
     {
       cwd: root,
       stdio: "inherit",
-      env: { ...process.env, WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
+      env: {
+        // Otherwise wrangler stores a trace of every request, frame and alarm beside the state. A trace has the address of
+        // its request, and so the token in it (rule A7), and storing traces makes a publish take a third longer.
+        X_LOCAL_OBSERVABILITY: "false",
+        ...process.env,
+        WRANGLER_SEND_METRICS: "false",
+        CLOUDFLARE_CF_FETCH_ENABLED: "false",
+      },
     },
   );
 }

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -112,6 +112,16 @@ describe("npm start", () => {
     expect(refused.code).toBe(103);
     client.close();
     await other.stop();
+  });
+
+  it("[A7] has wrangler store no traces, which would have the tokens of addresses", async () => {
+    const token = "a-token-in-an-address";
+    const { address, socketAddress } = server.welcome;
+    expect((await fetch(`${address}/health?token=${token}`)).status).toBe(200);
+    expect((await handshake(`${socketAddress}?token=${token}`)).status).toBe(401);
+    // Wrangler writes traces some time after the request, but makes their folder when it starts.
+    expect(readdirSync(join(folder, "v3"))).toContain("do");
+    expect(readdirSync(join(folder, "v3"))).not.toContain("observability");
   });
 
   it.each([
