@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { type Secrets, secretNames } from "../src/access/secrets.ts";
+import { type NamedSecret, secretNames, secretsIn } from "../src/access/secrets.ts";
 import { parseConfigDocument } from "../src/config/parse-config.ts";
 import { optionValue, type Target, variablesOf } from "./command-line.ts";
 import { configurationFile, type wranglerConfigOf } from "./wrangler-config.ts";
@@ -9,20 +9,23 @@ import { root } from "./wrangler.ts";
 
 /** Secrets by their names, and where they were found. */
 export interface ServedSecrets {
-  readonly secrets: Secrets;
+  readonly secrets: Readonly<Record<string, string>>;
   readonly source: string;
 }
 
 /**
  * Reads the Worker's secrets: from the environment, or else from `.dev.vars`, but never from both. A secret that was
  * forgotten in the file must not give access to a server whose operator set other secrets.
+ *
+ * @param named those that the configuration names
  */
-export function servedSecrets(target: Target): ServedSecrets {
-  const given = secretsIn(process.env);
+export function servedSecrets(target: Target, named: readonly NamedSecret[]): ServedSecrets {
+  const names = secretNames(named);
+  const given = secretsIn(process.env, names);
   if (Object.keys(given).length > 0) return { secrets: given, source: "the environment" };
   const file = secretsFileOf(target);
   if (!existsSync(file)) return { secrets: {}, source: `the environment or from ${file}` };
-  return { secrets: secretsIn(parseEnv(readFileSync(file, "utf8"))), source: file };
+  return { secrets: secretsIn(parseEnv(readFileSync(file, "utf8")), names), source: file };
 }
 
 /** The file with the secrets of an environment: the environment's own one if it exists, or else the common one. */
@@ -33,20 +36,26 @@ export function secretsFileOf(target: Target): string {
   return environment !== "" && existsSync(own) ? own : file;
 }
 
-/** The secrets that `wrangler deploy` would upload: from `--secrets-file`, from `--var`, or plain variables. */
+/**
+ * The secrets that `wrangler deploy` would upload: from `--secrets-file`, from `--var`, or plain variables.
+ *
+ * @param named those that the configuration names
+ */
 export function deployedSecrets(
   options: readonly string[],
   variables: ReturnType<typeof wranglerConfigOf>["vars"],
-): Secrets {
+  named: readonly NamedSecret[],
+): Readonly<Record<string, string>> {
   const file = optionValue(options, "--secrets-file", "--secretsFile");
   const texts = Object.entries(variables).flatMap(([name, value]) =>
     typeof value === "string" ? [[name, value] as const] : [],
   );
-  return secretsIn({
+  const given = {
     ...Object.fromEntries(texts),
     ...variablesOf(options),
     ...(file !== undefined && secretsOfFile(resolve(root, file))),
-  });
+  };
+  return secretsIn(given, secretNames(named));
 }
 
 /** Reads a file as wrangler does: JSON if it can be read as that, or else lines such as `NAME="value"`. */
@@ -60,13 +69,4 @@ function secretsOfFile(file: string): Readonly<NodeJS.Dict<string>> {
     typeof value === "string" ? [[name, value] as const] : [],
   );
   return Object.fromEntries(texts);
-}
-
-function secretsIn(source: Readonly<NodeJS.Dict<string>>): Secrets {
-  const secrets: { -readonly [Name in keyof Secrets]: Secrets[Name] } = {};
-  for (const name of secretNames) {
-    const value = source[name] ?? "";
-    if (value !== "") secrets[name] = value;
-  }
-  return secrets;
 }

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { secretProblems } from "../src/access/secrets.ts";
+import { namedSecrets } from "../src/config/named-secrets.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { deleteEmptyDatabases } from "./empty-databases.ts";
 import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
@@ -32,10 +33,12 @@ async function serve(args: readonly string[]): Promise<number> {
   }
   if (parsed.outcome === "bad") return refuse(parsed.problem);
   const { options } = parsed;
-  if (checkConfiguration(args, "deployment") === undefined) return 1;
-  const given = servedSecrets(options.target);
+  const config = checkConfiguration(args, "deployment");
+  if (config === undefined) return 1;
+  const named = namedSecrets(config);
+  const given = servedSecrets(options.target, named);
   const setup = setupOf(options, given.secrets);
-  const weak = secretProblems({ ...setup.variables, ...given.secrets }, false);
+  const weak = secretProblems({ ...setup.variables, ...given.secrets }, named, false);
   if (weak.length > 0) return refuse(weak.join("\n"));
   const problem = await listeningProblem(options.host, options.port);
   if (problem !== undefined) return refuse(problem);

@@ -1,3 +1,4 @@
+import type { ApiKey } from "../access/api-keys.ts";
 import type { ClaimRules } from "../access/parse-claims.ts";
 import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
@@ -156,4 +157,12 @@ export interface HttpApiConfig {
   readonly errorMode: "" | "transport";
   /** Requests need no API key; under `npm start` only (rule A11). */
   readonly insecure: boolean;
+  /** Dormouse's own: keys beside `API_KEY`, which admit less (rule A14). */
+  readonly keys: readonly ApiKeyConfig[];
+}
+
+/** One of `http_api.keys`. */
+export interface ApiKeyConfig extends Required<ApiKey> {
+  /** The name of the Worker's secret that holds the key. */
+  readonly secret: string;
 }

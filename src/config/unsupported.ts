@@ -282,3 +282,8 @@ export const unsupportedHttpApiKeys: UnsupportedKeys = {
   handler_prefix: { ...not, accepted: ["/api"] },
   disabled: not,
 };
+
+/** Each of `http_api.keys`, which are Dormouse's own. */
+export const unsupportedApiKeyKeys: UnsupportedKeys = {
+  key: { refusal: "is a secret: write the name of the Worker's secret into secret instead" },
+};

@@ -1,5 +1,14 @@
-import { secretProblems, type Secrets } from "../../src/access/secrets.ts";
+import type { ApiKey } from "../../src/access/api-keys.ts";
+import {
+  previousName,
+  secretNames,
+  secretProblems,
+  secretsIn,
+  type SecretName,
+  type Secrets,
+} from "../../src/access/secrets.ts";
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
+import { namedSecrets } from "../../src/config/named-secrets.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
@@ -14,9 +23,15 @@ export type Configuration = Configured | Unconfigured;
 export interface Configured {
   readonly outcome: "configured";
   readonly config: Config;
-  readonly secrets: { readonly apiKey: string };
+  readonly secrets: { readonly apiKeys: readonly SecretApiKey[] };
   /** Created once with the configuration, because it caches keys. */
   readonly verifier: TokenVerifier;
+}
+
+/** A key of the HTTP API with its value. */
+interface SecretApiKey {
+  readonly key: ApiKey;
+  readonly value: string;
 }
 
 interface Unconfigured {
@@ -25,7 +40,7 @@ interface Unconfigured {
 }
 
 /** The part of the environment that configures the Worker; the edge and the objects have the same one. */
-export interface Settings extends Secrets {
+export interface Settings extends Partial<Readonly<Record<SecretName, string>>> {
   /** The configuration, as TOML under `[vars.config]` or as JSON text. */
   readonly config?: string | { readonly [section: string]: ConfigVariable };
   /** "true" under `npm start`, which alone sets it: the server is for development, on this machine. */
@@ -63,19 +78,22 @@ export function configurationOf(env: Settings): Configuration {
 const configurations = new WeakMap<Settings, Configuration>();
 
 function readConfiguration(env: Settings): Configuration {
-  const { API_KEY: apiKey = "" } = env;
-  const secrets = verifierSecrets(env);
   // The problems are sent to whoever asks.
   const development = isDevelopment(env);
   const parsed = parseConfig(env.config, { showsValues: false, development });
-  const client = parsed.outcome === "config" ? parsed.config.client : undefined;
+  const config = parsed.outcome === "config" ? parsed.config : undefined;
+  const named = config === undefined ? [] : namedSecrets(config);
+  const given = secretsIn(env, secretNames(named));
+  const secrets = verifierSecrets(env);
   const missing = [
-    ...(apiKey === "" ? ["API_KEY" as const] : []),
-    ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, client?.token),
-    ...(client === undefined ? [] : missingSubscriptionKeys(secrets.subscriptionToken, client)),
+    ...["API_KEY", ...named.map(({ name }) => name)].filter((name) => given[name] === undefined),
+    ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, config?.client.token),
+    ...(config === undefined
+      ? []
+      : missingSubscriptionKeys(secrets.subscriptionToken, config.client)),
   ];
   const problems = [
-    ...secretProblems(env, development),
+    ...secretProblems(given, named, development),
     ...missing.map((name) => missingSecret(name, development)),
   ];
   if (parsed.outcome === "bad") {
@@ -86,7 +104,7 @@ function readConfiguration(env: Settings): Configuration {
   return {
     outcome: "configured",
     config: withOrigins(parsed.config, env.DEVELOPMENT_ORIGINS ?? ""),
-    secrets: { apiKey },
+    secrets: { apiKeys: apiKeys(parsed.config, given) },
     verifier: new TokenVerifier(parsed.config.client, secrets),
   };
 }
@@ -100,6 +118,19 @@ function logProblems(env: Settings): void {
 
 function isDevelopment({ DEVELOPMENT }: Settings): boolean {
   return DEVELOPMENT === "true";
+}
+
+/** The keys of the HTTP API, each with the value that it had before if there is one (rule A14). */
+function apiKeys({ httpApi }: Config, secrets: Secrets): readonly SecretApiKey[] {
+  const names = [{ secret: "API_KEY", name: undefined, rights: undefined }, ...httpApi.keys];
+  return names.flatMap(({ secret, name, rights }) =>
+    [secret, previousName(secret)].flatMap((each) => {
+      const value = secrets[each];
+      if (value === undefined) return [];
+      const key = rights === undefined ? { name: each } : { name, rights };
+      return [{ key, value }];
+    }),
+  );
 }
 
 function verifierSecrets(env: Settings): VerifierSecrets {
@@ -120,7 +151,7 @@ function verifierSecrets(env: Settings): VerifierSecrets {
 function missingSubscriptionKeys(
   secrets: TokenSecrets,
   { subscriptionToken }: ClientConfig,
-): readonly (keyof Secrets)[] {
+): readonly SecretName[] {
   const name = "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY";
   if (subscriptionToken !== undefined) return missingKeys(name, secrets, subscriptionToken);
   // This is no reason to refuse requests: a secret takes effect at once, and is often set before the configuration that
@@ -136,10 +167,10 @@ function missingSubscriptionKeys(
  * forgotten.
  */
 function missingKeys(
-  name: keyof Secrets,
+  name: SecretName,
   { current }: TokenSecrets,
   config: TokenConfig | undefined,
-): readonly (keyof Secrets)[] {
+): readonly SecretName[] {
   const hasPublicKeys =
     config !== undefined &&
     (config.publicKeys.length > 0 || config.jwksPublicEndpoint !== undefined);
@@ -147,7 +178,7 @@ function missingKeys(
 }
 
 /** The problem of a missing secret, with what sets it: for `npm start` a line in a file. */
-function missingSecret(name: keyof Secrets, development: boolean): string {
+function missingSecret(name: string, development: boolean): string {
   return development
     ? `secret ${name} is missing: write the line ${name}="…" into .dev.vars`
     : `secret ${name} is missing: set it with "wrangler secret put ${name}"`;

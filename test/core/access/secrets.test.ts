@@ -1,14 +1,19 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
-import { secretProblems, type Secrets } from "../../../src/access/secrets.ts";
+import {
+  type NamedSecret,
+  secretProblems,
+  secretsIn,
+  type Secrets,
+} from "../../../src/access/secrets.ts";
 
 const good = "a-long-enough-secret";
 const previous = "the-secret-before-this-one";
 
 /** The problems of secrets on a deployed Worker. */
-function problems(secrets: Secrets): readonly string[] {
-  return secretProblems(secrets, false);
+function problems(secrets: Secrets, ...named: readonly NamedSecret[]): readonly string[] {
+  return secretProblems(secrets, named, false);
 }
 
 describe("secrets", () => {
@@ -24,7 +29,7 @@ describe("secrets", () => {
     ["fifteen-letters", "has fewer than 16 characters"],
     ["x".repeat(64), "repeats one character"],
   ])("[A10] of the value %j aren't good enough: it %s", (value, problem) => {
-    for (const name of ["API_KEY", "TOKEN_HMAC_PREVIOUS_SECRET_KEY"])
+    for (const name of ["API_KEY", "API_KEY_PREVIOUS", "TOKEN_HMAC_PREVIOUS_SECRET_KEY"])
       expect(problems({ [name]: value })).toStrictEqual([`secret ${name} ${problem}`]);
   });
 
@@ -37,6 +42,7 @@ describe("secrets", () => {
 
   it.each([
     ["TOKEN_HMAC_SECRET_KEY", "API_KEY"],
+    ["TOKEN_HMAC_SECRET_KEY", "API_KEY_PREVIOUS"],
     ["TOKEN_HMAC_PREVIOUS_SECRET_KEY", "API_KEY"],
     ["SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY", "API_KEY"],
     ["SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY", "API_KEY"],
@@ -54,6 +60,39 @@ describe("secrets", () => {
     const former = { SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY: good };
     expect(problems({ TOKEN_HMAC_SECRET_KEY: good, ...former })).toEqual([]);
     expect(problems({ API_KEY: "", TOKEN_HMAC_PREVIOUS_SECRET_KEY: previous })).toEqual([]);
+    expect(problems({ API_KEY: good, API_KEY_PREVIOUS: good })).toEqual([]);
+  });
+
+  const billing: NamedSecret = { name: "API_KEY_BILLING", kind: "api" };
+  const shop: NamedSecret = { name: "API_KEY_SHOP", kind: "api" };
+  it.each([
+    ["API_KEY_BILLING", "API_KEY"],
+    ["API_KEY_BILLING_PREVIOUS", "API_KEY"],
+    ["API_KEY_BILLING", "API_KEY_PREVIOUS"],
+    ["API_KEY_BILLING", "TOKEN_HMAC_SECRET_KEY"],
+    ["API_KEY_SHOP", "API_KEY_BILLING"],
+    ["API_KEY_SHOP", "API_KEY_BILLING_PREVIOUS"],
+  ])("[A10] [A14] that the configuration names differ: %s isn't %s", (second, first) => {
+    expect(problems({ [first]: good, [second]: good }, billing, shop)).toStrictEqual([
+      `secret ${second} is equal to secret ${first}`,
+    ]);
+  });
+
+  it("[A10] [A14] that the configuration names are as good as the others", () => {
+    const secrets = { API_KEY_BILLING: "x", API_KEY_BILLING_PREVIOUS: "y ", API_KEY_SHOP: "z" };
+    expect(problems(secrets, billing)).toStrictEqual([
+      "secret API_KEY_BILLING has fewer than 16 characters",
+      "secret API_KEY_BILLING_PREVIOUS begins or ends with white space",
+    ]);
+    const rotated = { API_KEY_BILLING: good, API_KEY_BILLING_PREVIOUS: good };
+    expect(problems(rotated, billing)).toEqual([]);
+  });
+
+  it("[A10] are texts; anything else of the environment is none", () => {
+    const source = { API_KEY: good, API_KEY_SHOP: "", API_KEY_BILLING: { get: "x" }, other: good };
+    expect(secretsIn(source, ["API_KEY", "API_KEY_SHOP", "API_KEY_BILLING"])).toStrictEqual({
+      API_KEY: good,
+    });
   });
 
   it("[A10] of development may be weak, but have no white space around them", () => {
@@ -62,7 +101,7 @@ describe("secrets", () => {
       TOKEN_HMAC_SECRET_KEY: "x",
       TOKEN_HMAC_PREVIOUS_SECRET_KEY: "x\n",
     };
-    expect(secretProblems({ ...example, ...weak }, true)).toStrictEqual([
+    expect(secretProblems({ ...example, ...weak }, [], true)).toStrictEqual([
       "secret TOKEN_HMAC_PREVIOUS_SECRET_KEY ends with a line break",
     ]);
   });

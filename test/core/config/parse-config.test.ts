@@ -75,7 +75,7 @@ describe("[A8] parseConfig", () => {
         },
         namespaces: new Map(),
       },
-      httpApi: { errorMode: "", insecure: false },
+      httpApi: { errorMode: "", insecure: false, keys: [] },
       rpc: { pingEnabled: false },
       transports: {
         sse: false,

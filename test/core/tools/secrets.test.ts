@@ -17,31 +17,44 @@ afterEach(() => {
 
 describe("the secrets of npm run serve", () => {
   it("[A8] are those of the file where the environment has none", () => {
-    const { secrets, source } = servedSecrets({ file: worker.configFile });
+    const { secrets, source } = servedSecrets({ file: worker.configFile }, []);
     expect(secrets).toEqual({ API_KEY: "of-the-file", TOKEN_HMAC_SECRET_KEY: "file-too" });
     expect(source).toContain(".dev.vars");
   });
 
   it("[A8] are those of the environment alone as soon as it has one", () => {
     vi.stubEnv("API_KEY", "of-the-environment");
-    const { secrets, source } = servedSecrets({ file: worker.configFile });
+    const { secrets, source } = servedSecrets({ file: worker.configFile }, []);
     expect(secrets).toEqual({ API_KEY: "of-the-environment" });
     expect(source).toBe("the environment");
   });
+});
+
+/** A secret that the configuration names. */
+const billing = { name: "API_KEY_BILLING", kind: "api" } as const;
+
+it("[A14] the secrets of npm run serve have those that the configuration names", () => {
+  vi.stubEnv("API_KEY_BILLING", "billing");
+  vi.stubEnv("API_KEY_BILLING_PREVIOUS", "before");
+  vi.stubEnv("API_KEY_SHOP", "shop");
+  const { secrets } = servedSecrets({ file: worker.configFile }, [billing]);
+  expect(secrets).toEqual({ API_KEY_BILLING: "billing", API_KEY_BILLING_PREVIOUS: "before" });
 });
 
 describe("the secrets of npm run deploy", () => {
   const vars = { API_KEY: "of-the-variables", TOKEN_HMAC_SECRET_KEY: "plain", config: {} };
 
   it("[A10] are those among the variables, then the command line's, then the file's", () => {
-    expect(deployedSecrets([], vars)).toEqual({
+    expect(deployedSecrets([], vars, [])).toEqual({
       API_KEY: "of-the-variables",
       TOKEN_HMAC_SECRET_KEY: "plain",
     });
+    const named = ["--var", "API_KEY_BILLING:billing", "API_KEY_SHOP:shop"];
+    expect(deployedSecrets(named, {}, [billing])).toEqual({ API_KEY_BILLING: "billing" });
     const command = ["--var", "API_KEY:of:the-line", "OTHER:1"];
-    expect(deployedSecrets(command, {})).toEqual({ API_KEY: "of:the-line" });
+    expect(deployedSecrets(command, {}, [])).toEqual({ API_KEY: "of:the-line" });
     const file = join(worker.path, ".dev.vars");
-    expect(deployedSecrets([...command, "--secrets-file", file], vars)).toEqual({
+    expect(deployedSecrets([...command, "--secrets-file", file], vars, [])).toEqual({
       API_KEY: "of-the-file",
       TOKEN_HMAC_SECRET_KEY: "file-too",
     });
@@ -50,6 +63,6 @@ describe("the secrets of npm run deploy", () => {
   it("[A10] may be in a file of JSON", () => {
     const file = join(worker.path, "secrets.json");
     writeFileSync(file, JSON.stringify({ API_KEY: "json", OTHER: 1 }));
-    expect(deployedSecrets([`--secrets-file=${file}`], {})).toEqual({ API_KEY: "json" });
+    expect(deployedSecrets([`--secrets-file=${file}`], {}, [])).toEqual({ API_KEY: "json" });
   });
 });
