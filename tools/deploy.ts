@@ -5,7 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { secretProblems } from "../src/access/secrets.ts";
-import { namedSecrets } from "../src/config/named-secrets.ts";
+import { namedSecretNames, secretUses } from "../src/config/secret-uses.ts";
 import { targetOf } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { deployedSecrets } from "./secrets.ts";
@@ -17,14 +17,14 @@ function deploy(options: readonly string[]): number {
   if (config === undefined) return 1;
   // Secrets that were uploaded before can't be read. The Worker itself refuses those (rule A10).
   const { vars } = wranglerConfigOf(targetOf(options));
-  const named = namedSecrets(config);
-  const given = deployedSecrets(options, vars, named);
-  const problems = secretProblems(given, named, false);
+  const uses = secretUses(config);
+  const given = deployedSecrets(options, vars, uses);
+  const problems = secretProblems(given, uses, false);
   if (problems.length > 0) {
     console.error(`Nothing was deployed:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
     return 1;
   }
-  const needed = named.map(({ name }) => name).filter((name) => given[name] === undefined);
+  const needed = namedSecretNames(config).filter((name) => given[name] === undefined);
   if (needed.length > 0)
     console.log(
       `Note: until the Worker has these secrets, it answers every request with 503: ${needed.join(", ")}`,

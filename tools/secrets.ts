@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { type NamedSecret, secretNames, secretsIn } from "../src/access/secrets.ts";
+import { secretsIn, type SecretUse } from "../src/access/secrets.ts";
 import { parseConfigDocument } from "../src/config/parse-config.ts";
 import { optionValue, type Target, variablesOf } from "./command-line.ts";
 import { configurationFile, type wranglerConfigOf } from "./wrangler-config.ts";
@@ -17,15 +17,14 @@ export interface ServedSecrets {
  * Reads the Worker's secrets: from the environment, or else from `.dev.vars`, but never from both. A secret that was
  * forgotten in the file must not give access to a server whose operator set other secrets.
  *
- * @param named those that the configuration names
+ * @param uses of the secrets that the Worker may have
  */
-export function servedSecrets(target: Target, named: readonly NamedSecret[]): ServedSecrets {
-  const names = secretNames(named);
-  const given = secretsIn(process.env, names);
+export function servedSecrets(target: Target, uses: readonly SecretUse[]): ServedSecrets {
+  const given = secretsIn(process.env, uses);
   if (Object.keys(given).length > 0) return { secrets: given, source: "the environment" };
   const file = secretsFileOf(target);
   if (!existsSync(file)) return { secrets: {}, source: `the environment or from ${file}` };
-  return { secrets: secretsIn(parseEnv(readFileSync(file, "utf8")), names), source: file };
+  return { secrets: secretsIn(parseEnv(readFileSync(file, "utf8")), uses), source: file };
 }
 
 /** The file with the secrets of an environment: the environment's own one if it exists, or else the common one. */
@@ -39,12 +38,12 @@ export function secretsFileOf(target: Target): string {
 /**
  * The secrets that `wrangler deploy` would upload: from `--secrets-file`, from `--var`, or plain variables.
  *
- * @param named those that the configuration names
+ * @param uses of the secrets that the Worker may have
  */
 export function deployedSecrets(
   options: readonly string[],
   variables: ReturnType<typeof wranglerConfigOf>["vars"],
-  named: readonly NamedSecret[],
+  uses: readonly SecretUse[],
 ): Readonly<Record<string, string>> {
   const file = optionValue(options, "--secrets-file", "--secretsFile");
   const texts = Object.entries(variables).flatMap(([name, value]) =>
@@ -55,7 +54,7 @@ export function deployedSecrets(
     ...variablesOf(options),
     ...(file !== undefined && secretsOfFile(resolve(root, file))),
   };
-  return secretsIn(given, secretNames(named));
+  return secretsIn(given, uses);
 }
 
 /** Reads a file as wrangler does: JSON if it can be read as that, or else lines such as `NAME="value"`. */

@@ -1,56 +1,54 @@
 import { limits } from "../limits.ts";
 
-/** The secrets that every Worker may have, as docs/configuration.md explains them. */
-const standardSecrets = [
-  { name: "API_KEY", kind: "api", of: "API_KEY" },
-  { name: "API_KEY_PREVIOUS", kind: "api", of: "API_KEY" },
-  { name: "TOKEN_HMAC_SECRET_KEY", kind: "token", of: "TOKEN_HMAC_SECRET_KEY" },
-  { name: "TOKEN_HMAC_PREVIOUS_SECRET_KEY", kind: "token", of: "TOKEN_HMAC_SECRET_KEY" },
-  {
-    name: "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
-    kind: "token",
-    of: "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
-  },
-  {
-    name: "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY",
-    kind: "token",
-    of: "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
-  },
-] as const satisfies readonly SecretUse[];
-
-/** The name of a secret that every Worker may have. */
-export type SecretName = (typeof standardSecrets)[number]["name"];
+/** The name of a secret that every Worker may have, as docs/configuration.md explains them. */
+export type SecretName =
+  | "API_KEY"
+  | "API_KEY_PREVIOUS"
+  | "TOKEN_HMAC_SECRET_KEY"
+  | "TOKEN_HMAC_PREVIOUS_SECRET_KEY"
+  | "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY"
+  | "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY";
 
 /** Secrets by their names; a secret that is absent or empty is missing. */
 export type Secrets = { readonly [name: string]: string | undefined };
 
-/** A secret whose name stands in the configuration. */
-export interface NamedSecret {
+/** What a secret is used for. */
+export interface SecretUse {
   readonly name: string;
-  readonly kind: "api";
+  /** api: a key of the HTTP API. token, issuer: signs tokens, those of one issuer or all. */
+  readonly kind: "api" | "token" | "issuer";
+  /** The secret of which this one is a value: itself, or the one that it preceded. */
+  readonly of: string;
 }
 
-/** The name of the secret with the value that another secret had before; both are accepted while they are rotated. */
+/** The uses of a secret and of the one with the value that it had before; both are accepted while they are rotated. */
+export function secretPair(
+  name: string,
+  kind: SecretUse["kind"],
+  previous: string = previousName(name),
+): readonly SecretUse[] {
+  return [
+    { name, kind, of: name },
+    { name: previous, kind, of: name },
+  ];
+}
+
+/** The name of the secret with the value that a secret had before. */
 export function previousName(name: string): string {
   return `${name}_PREVIOUS`;
 }
 
-/** The names of all secrets that a Worker may have: those of every Worker, and those that its configuration names. */
-export function secretNames(named: readonly NamedSecret[]): readonly string[] {
-  return usesOf(named).map(({ name }) => name);
-}
-
 /**
- * Takes secrets from an environment; a value that isn't a text is no secret.
+ * Takes the secrets that are used from an environment; a value that isn't a text is no secret.
  *
  * @param source the Worker's environment, variables of a process, or the content of a file
  */
 export function secretsIn(
   source: object,
-  names: readonly string[],
+  uses: readonly SecretUse[],
 ): Readonly<Record<string, string>> {
   const secrets: Record<string, string> = {};
-  for (const name of names) {
+  for (const { name } of uses) {
     const value: unknown = Reflect.get(source, name);
     if (typeof value === "string" && value !== "") secrets[name] = value;
   }
@@ -61,16 +59,14 @@ export function secretsIn(
  * The problems of secrets that were copied wrong, or that others know or could guess (rule A10). Missing secrets are
  * none of them.
  *
- * @param named       the secrets that the configuration names
  * @param development whether only this machine is served: weak secrets are good enough then
  * @returns a sentence for each secret with a problem, without its value (rule A7)
  */
 export function secretProblems(
   secrets: Secrets,
-  named: readonly NamedSecret[],
+  uses: readonly SecretUse[],
   development: boolean,
 ): readonly string[] {
-  const uses = usesOf(named);
   return uses.flatMap((use) => {
     const { name } = use;
     const value = secrets[name] ?? "";
@@ -97,24 +93,6 @@ function weakness(value: string): string | undefined {
   return /^(.)\1*$/su.test(value) ? "repeats one character" : undefined;
 }
 
-/** What a secret is used for. */
-interface SecretUse {
-  readonly name: string;
-  readonly kind: NamedSecret["kind"] | "token";
-  /** The secret that this one is a value of: its own name, or the name of the secret that it preceded. */
-  readonly of: string;
-}
-
-/** The uses of all secrets, the standard ones first. */
-function usesOf(named: readonly NamedSecret[]): readonly SecretUse[] {
-  const uses = new Map<string, SecretUse>(standardSecrets.map((use) => [use.name, use]));
-  for (const { name, kind } of named) {
-    uses.set(name, { name, kind, of: name });
-    uses.set(previousName(name), { name: previousName(name), kind, of: name });
-  }
-  return [...uses.values()];
-}
-
 /** The problem of a secret whose value an earlier one of the list has that must be another. */
 function equality(
   use: SecretUse,
@@ -128,9 +106,10 @@ function equality(
 }
 
 /**
- * Who may publish may not therefore sign tokens, nor the other way round, and each key of the API admits something else.
- * A previous secret may be equal to the current one, because it is while they are rotated. So it may be when subscription
- * tokens get a secret of their own: their previous secret is that of connection tokens then.
+ * Who may publish may not therefore sign tokens, nor the other way round; each key of the API admits something else, and
+ * no issuer signs for another one. A previous secret may be equal to the current one, because it is while they are
+ * rotated. It may also be when subscription tokens get a secret of their own: their previous secret is that of connection
+ * tokens then.
  */
 function mustDiffer(one: SecretUse, other: SecretUse): boolean {
   if (one.of === other.of) return false;

@@ -2,7 +2,7 @@ import { apiMethods } from "../access/api-keys.ts";
 import { limits } from "../limits.ts";
 import type { ApiKeyConfig, HttpApiConfig } from "./config.ts";
 import { isJsonArray } from "../protocol/wire-value.ts";
-import { readChoice, readText, readTexts } from "./fields.ts";
+import { readChoice, readSecretName, readText, readTexts } from "./fields.ts";
 import { readInsecure } from "./insecure.ts";
 import type { Section } from "./section.ts";
 import { unsupportedApiKeyKeys, unsupportedHttpApiKeys } from "./unsupported.ts";
@@ -41,61 +41,41 @@ function readKeys(section: Section): readonly ApiKeyConfig[] {
 
 function readKey(section: Section): ApiKeyConfig {
   const key: ApiKeyConfig = {
-    name: required(section, "name", keyName),
-    secret: required(section, "secret", secretName),
+    name: readText(section, "name", keyName),
+    secret: readSecretName(section, "secret", "API_KEY"),
     rights: {
-      methods: requiredList(section, "methods", methodName()),
-      channels: requiredList(section, "channels", channelGlob),
+      methods: readList(section, "methods", methodName()),
+      channels: readList(section, "channels", channelGlob),
     },
   };
+  for (const name of ["name", "secret"] as const)
+    if (key[name] === "" && section.isValid(name)) section.problem(name, "is missing");
   section.refuseOthers(unsupportedApiKeyKeys);
   return key;
 }
 
-interface Shape {
-  readonly shape: RegExp;
-  readonly meaning: string;
-}
-
-function required(section: Section, name: string, shape: Shape): string {
-  if (section.take(name) !== undefined) return readText(section, name, { default: "", ...shape });
-  section.problem(name, "is missing");
-  return "";
-}
-
 /** An empty list would admit nothing, so it is a mistake, and so is one that was forgotten. */
-function requiredList(section: Section, name: string, shape: Shape): readonly string[] {
-  const list = readTexts(section, name, shape);
+function readList(section: Section, name: string, rule: ListRule): readonly string[] {
   const given = section.take(name);
   if (given === undefined || (isJsonArray(given) && given.length === 0))
     section.problem(name, `is missing: list what the key admits, or "*" for everything`);
-  return list;
+  return readTexts(section, name, rule);
 }
 
-const keyName: Shape = {
-  shape: /^[-a-zA-Z0-9_.]{1,64}$/,
-  meaning: "a name of a key: at most 64 of A-Z, a-z, 0-9, -, _ and .",
-};
+type ListRule = Parameters<typeof readTexts>[2];
 
-/**
- * The name of a secret, which is told to whoever asks while the secret is missing (rule A8). With the prefix, nobody
- * writes the value by mistake, and no key has the name of another binding.
- */
-const secretName: Shape = {
-  shape: /^API_KEY_(?!(?:[A-Z0-9_]*_)?PREVIOUS$)[A-Z0-9_]{1,64}$/,
-  meaning:
-    "the name of a secret: API_KEY_ and at most 64 of A-Z, 0-9 and _, not ending with _PREVIOUS. The key itself is a secret of the Worker",
+const keyName = {
+  default: "",
+  shape: /^[-a-zA-Z0-9_.]{0,64}$/,
+  meaning: "at most 64 of A-Z, a-z, 0-9, -, _ and .",
 };
 
 /** Made when it is needed, because an isolate starts for every object that wakes. */
-function methodName(): Shape {
+function methodName(): ListRule {
   return {
     shape: new RegExp(`^(?:\\*|${apiMethods.join("|")})$`),
-    meaning: `"*" or a method of the API: ${apiMethods.join(", ")}`,
+    meaning: `"*" or one of ${apiMethods.join(", ")}`,
   };
 }
 
-const channelGlob: Shape = {
-  shape: /./su,
-  meaning: `a channel's name, in which "*" stands for any characters`,
-};
+const channelGlob = { shape: /./su, meaning: `a channel's name or a pattern of names` };

@@ -1,15 +1,14 @@
 import type { ApiKey } from "../../src/access/api-keys.ts";
 import {
   previousName,
-  secretNames,
   secretProblems,
   secretsIn,
   type SecretName,
   type Secrets,
 } from "../../src/access/secrets.ts";
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
-import { namedSecrets } from "../../src/config/named-secrets.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
+import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
 
@@ -82,18 +81,19 @@ function readConfiguration(env: Settings): Configuration {
   const development = isDevelopment(env);
   const parsed = parseConfig(env.config, { showsValues: false, development });
   const config = parsed.outcome === "config" ? parsed.config : undefined;
-  const named = config === undefined ? [] : namedSecrets(config);
-  const given = secretsIn(env, secretNames(named));
-  const secrets = verifierSecrets(env);
+  const uses = secretUses(config);
+  const given = secretsIn(env, uses);
+  const secrets = verifierSecrets(env, given);
+  const named = config === undefined ? [] : namedSecretNames(config);
   const missing = [
-    ...["API_KEY", ...named.map(({ name }) => name)].filter((name) => given[name] === undefined),
+    ...["API_KEY", ...named].filter((name) => given[name] === undefined),
     ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, config?.client.token),
     ...(config === undefined
       ? []
       : missingSubscriptionKeys(secrets.subscriptionToken, config.client)),
   ];
   const problems = [
-    ...secretProblems(given, named, development),
+    ...secretProblems(given, uses, development),
     ...missing.map((name) => missingSecret(name, development)),
   ];
   if (parsed.outcome === "bad") {
@@ -101,6 +101,7 @@ function readConfiguration(env: Settings): Configuration {
     logProblems(env);
   }
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
+  if (!development) noteUnused(secrets.token, parsed.config);
   return {
     outcome: "configured",
     config: withOrigins(parsed.config, env.DEVELOPMENT_ORIGINS ?? ""),
@@ -133,7 +134,7 @@ function apiKeys({ httpApi }: Config, secrets: Secrets): readonly SecretApiKey[]
   );
 }
 
-function verifierSecrets(env: Settings): VerifierSecrets {
+function verifierSecrets(env: Settings, issuers: Secrets): VerifierSecrets {
   return {
     token: {
       name: "TOKEN_HMAC_SECRET_KEY",
@@ -145,7 +146,14 @@ function verifierSecrets(env: Settings): VerifierSecrets {
       current: env.SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY ?? "",
       previous: env.SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
     },
+    issuers,
   };
+}
+
+/** Logs that the secret for tokens has no effect, which is no reason to refuse requests. */
+function noteUnused({ name, current, previous }: TokenSecrets, { client }: Config): void {
+  if (client.token.issuers.length > 0 && (current !== "" || previous !== ""))
+    console.warn(`secret ${name} has no effect beside client.token.issuers`);
 }
 
 function missingSubscriptionKeys(
@@ -163,18 +171,20 @@ function missingSubscriptionKeys(
 }
 
 /**
- * The HMAC secret if it is missing and the configuration has no public keys: without either, the secret was probably
- * forgotten.
+ * The HMAC secret if it is missing and the configuration has neither public keys nor issuers: without either, the secret
+ * was probably forgotten.
  */
 function missingKeys(
   name: SecretName,
   { current }: TokenSecrets,
   config: TokenConfig | undefined,
 ): readonly SecretName[] {
-  const hasPublicKeys =
+  const hasOthers =
     config !== undefined &&
-    (config.publicKeys.length > 0 || config.jwksPublicEndpoint !== undefined);
-  return hasPublicKeys || current !== "" ? [] : [name];
+    (config.publicKeys.length > 0 ||
+      config.jwksPublicEndpoint !== undefined ||
+      config.issuers.length > 0);
+  return hasOthers || current !== "" ? [] : [name];
 }
 
 /** The problem of a missing secret, with what sets it: for `npm start` a line in a file. */

@@ -34,6 +34,7 @@ describe("[A8] parseConfig", () => {
           publicKeys: [],
           hmacPreviousSecretKeyValidUntilSeconds: 0,
           userIdClaim: "sub",
+          issuers: [],
         },
       },
       channel: {
