@@ -413,6 +413,16 @@ export const limits = {
    */
   secretCharactersMin: 16,
   /**
+   * Issuers of `client.token.issuers`, and of `client.subscription_token.issuers`. Each may have a JWKS, whose keys are in
+   * memory. A configuration with more is refused (rule A8).
+   */
+  tokenIssuersMax: 32,
+  /**
+   * Keys of `http_api.keys`. A request's key is compared with each of them. A configuration with more is refused (rule
+   * A8).
+   */
+  apiKeysMax: 100,
+  /**
    * Lines that an isolate writes in a second for refusals of one kind, and characters of each text in them. Further
    * refusals are counted, and the next line says how many they were (rule A13).
    */

@@ -81,6 +81,20 @@ export function parseSubscriptionClaims(
   return { outcome: "verified", claims };
 }
 
+/**
+ * The issuer that a token names, before its signature has been verified: it only chooses the keys that verify it (rule
+ * A15). {@link parseConnectionClaims} and {@link parseSubscriptionClaims} read it again afterwards, in the same way.
+ *
+ * @param token three parts in base64url
+ * @returns undefined if it names none, or if its payload isn't a JSON object
+ */
+export function unverifiedIssuer(token: string): string | undefined {
+  const [, encoded = ""] = token.split(".");
+  const payload = parseBase64Json(encoded.replaceAll("-", "+").replaceAll("_", "/"));
+  const issuer = payload === undefined ? undefined : readPayload(payload)?.fields["iss"];
+  return typeof issuer === "string" ? issuer : undefined;
+}
+
 interface ClaimsPayload {
   readonly text: string;
   readonly fields: JsonObject;

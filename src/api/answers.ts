@@ -211,7 +211,7 @@ export function headerDetail(detail: string): string {
 }
 
 /** The statuses of errors in transport mode (docs/protocol.md 6.1). */
-type ErrorStatus = 400 | 404 | 409 | 416 | 429 | 500;
+type ErrorStatus = 400 | 403 | 404 | 409 | 416 | 429 | 500;
 
 /** The HTTP status of an application error in transport mode. */
 export function errorStatus({ code }: ErrorCode): ErrorStatus {
@@ -221,6 +221,7 @@ export function errorStatus({ code }: ErrorCode): ErrorStatus {
 const statuses: ReadonlyMap<number, ErrorStatus> = new Map([
   [100, 500],
   [102, 404],
+  [103, 403],
   [104, 404],
   [106, 400],
   [107, 400],

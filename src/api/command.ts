@@ -4,7 +4,16 @@
  * `calls.ts` plans the calls for them.
  */
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { ApiKey } from "../access/api-keys.ts";
+import type { ChannelConfig } from "../config/config.ts";
 import type { ChannelCommand } from "../contract/channel-call.ts";
+
+/** The backend that calls, as far as its requests depend on it. */
+export interface ApiCaller {
+  /** The key that it sent. */
+  readonly key: ApiKey;
+  readonly channels: ChannelConfig;
+}
 
 /** One parsed command of the API. A broadcast has an entry for each channel, in the request's order. */
 export type ApiCommand =
@@ -32,6 +41,8 @@ export interface Refused {
   readonly outcome: "refused";
   readonly error: ErrorCode;
   readonly detail: string;
+  /** For the log: the channel that the key doesn't admit (rule A14). */
+  readonly channel?: string;
 }
 
 /** A request that can't be parsed: HTTP status 400. `detail` names the field and quotes nothing. */

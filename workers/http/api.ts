@@ -6,6 +6,7 @@ import type { Context, Handler } from "hono";
 import { parsePublish, parseBroadcast } from "../../src/api/publish.ts";
 import type { AppEnv } from "./middleware.ts";
 import {
+  type ApiCaller,
   type SingleMethod,
   entriesOf,
   type Entry,
@@ -46,16 +47,13 @@ import type { Env } from "../platform/env.ts";
 
 /** `POST /api/publish`: one publication for one channel. */
 export function publish(context: Context<AppEnv>): Promise<Response> {
-  const { request, configured } = context.var;
-  return answerEntry(context, parsePublish(request, configured.config.channel), "publish");
+  return answerEntry(context, parsePublish(context.var.request, callerOf(context)), "publish");
 }
 
 /** `POST /api/<method>` for each other method that acts on one channel, such as history and presence. */
 export function singleChannel(method: Exclude<SingleMethod, "publish">): Handler<AppEnv> {
-  return (context) => {
-    const { request, configured } = context.var;
-    return answerEntry(context, parseEntry(method, request, configured.config.channel), method);
-  };
+  return (context) =>
+    answerEntry(context, parseEntry(method, context.var.request, callerOf(context)), method);
 }
 
 /** `POST /api/<method>` for a method of Centrifugo that Dormouse doesn't have yet: answered 108, and said so. */
@@ -67,7 +65,7 @@ export function missing(method: string): Handler<AppEnv> {
 
 /** `POST /api/broadcast`: one publication for many channels. */
 export async function broadcast(context: Context<AppEnv>): Promise<Response> {
-  const parsed = parseBroadcast(context.var.request, context.var.configured.config.channel);
+  const parsed = parseBroadcast(context.var.request, callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
   const entries = entriesOf(parsed.command);
@@ -85,7 +83,7 @@ export async function broadcast(context: Context<AppEnv>): Promise<Response> {
 
 /** `POST /api/batch`: many commands, answered in the order of the request (rule W3). */
 export async function batch(context: Context<AppEnv>): Promise<Response> {
-  const parsed = parseBatch(context.var.request, context.var.configured.config.channel);
+  const parsed = parseBatch(context.var.request, callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
   if (parsed.outcome === "refused") return answered(context, parsed, mode);
@@ -103,7 +101,7 @@ export async function batch(context: Context<AppEnv>): Promise<Response> {
 export async function legacy(context: Context<AppEnv>): Promise<Response> {
   const body = await readBody(context.req.raw);
   if (body.outcome !== "text") return respondUnreadable(body);
-  const parsed = parseLegacy(body.text, context.var.configured.config.channel);
+  const parsed = parseLegacy(body.text, callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   if (parsed.outcome === "refused") return answered(context, parsed, "");
   const commands = parsed.lines.map((line) => line.command);
@@ -114,6 +112,10 @@ export async function legacy(context: Context<AppEnv>): Promise<Response> {
   const answers = commandAnswers(commands, called.collected.inOrder());
   const ids = parsed.lines.map((line) => line.id);
   return respondAnswers(encodeLines(ids, answers), called.collected.retry());
+}
+
+function callerOf({ var: { apiKey, configured } }: Context<AppEnv>): ApiCaller {
+  return { key: apiKey, channels: configured.config.channel };
 }
 
 /**
@@ -132,7 +134,8 @@ async function answerEntry(
     case "malformed":
       return respondMalformed(entry.detail);
     case "refused":
-      return answered(context, entry, mode);
+      noteError(context, entry, entry.channel);
+      return respondAnswer(entry, mode);
     case "call": {
       const { channel, command } = entry;
       const outcome = await callChannel(context.env.CHANNELS, channel, [command], method);
@@ -163,14 +166,16 @@ function noteErrors(
   const answer = answers[index];
   const entry = entries[index];
   if (answer === undefined) return;
-  noteError(context, answer, entry?.outcome === "call" ? entry.channel : undefined);
+  noteError(context, answer, entry?.channel);
 }
 
 function noteError(context: Context<AppEnv>, answer: ApiAnswer, channel: string | undefined): void {
   if (!("error" in answer)) return;
   const { code, message } = answer.error;
   const named = channel === undefined ? {} : { channel };
-  context.set("refusal", { rule: "W1", reason: answer.detail ?? message, code, ...named });
+  // Only a key refuses with this error: a backend may do everything else.
+  const rule = code === errorCodes.permissionDenied.code ? "A14" : "W1";
+  context.set("refusal", { rule, reason: answer.detail ?? message, code, ...named });
 }
 
 /** The collected answers to a request's calls, or the reason why no call was made. */

@@ -1,4 +1,6 @@
-import { Hono, type MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
+import { HonoBase } from "hono/hono-base";
+import { TrieRouter } from "hono/router/trie-router";
 import { parseCallFailure } from "../platform/object-call.ts";
 import {
   authenticate,
@@ -24,8 +26,9 @@ import { respondHealthy, respondInternalError, respondNotFound } from "./respond
 import { webSocket } from "./websocket.ts";
 
 /** Creates the route table of the edge. */
-export function createApp(): Hono<AppEnv> {
-  const app = new Hono<AppEnv>();
+export function createApp(): HonoBase<AppEnv> {
+  // Hono's usual class would bring a second router, which refuses these routes, and take this one.
+  const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(configure);
   app.use(logRefusal);
   app.use(enoughDescriptors);
@@ -63,7 +66,7 @@ export function createApp(): Hono<AppEnv> {
 }
 
 /** Adds the transports by which a client reaches one endpoint (docs/protocol.md 4). */
-function addTransports(app: Hono<AppEnv>, path: string, endpoint: Endpoint): void {
+function addTransports(app: HonoBase<AppEnv>, path: string, endpoint: Endpoint): void {
   app.all(`${path}/websocket`, onlyUpgrade, webSocket(endpoint, "bidirectional"));
   app.all(
     `${path}/uni_websocket`,

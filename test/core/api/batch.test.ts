@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { parseBatch } from "../../../src/api/batch.ts";
 import { limits } from "../../../src/limits.ts";
-import { channelConfig } from "./channel-config.ts";
+import { caller } from "./channel-config.ts";
 
-const config = channelConfig();
-const parse = (request: string) => parseBatch(request, config);
+const backend = caller();
+const parse = (request: string) => parseBatch(request, backend);
 
 function batchOf(commandCount: number): string {
   return JSON.stringify({

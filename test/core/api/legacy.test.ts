@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { parseLegacy } from "../../../src/api/legacy.ts";
 import { limits } from "../../../src/limits.ts";
-import { channelConfig } from "./channel-config.ts";
+import { caller } from "./channel-config.ts";
 
-const config = channelConfig();
-const parse = (body: string) => parseLegacy(body, config);
+const backend = caller();
+const parse = (body: string) => parseLegacy(body, backend);
 
 describe("a legacy body", () => {
   it("[W3][W2] has a command on each line, with its id and its data byte for byte", () => {

@@ -34,6 +34,7 @@ describe("[A8] parseConfig", () => {
           publicKeys: [],
           hmacPreviousSecretKeyValidUntilSeconds: 0,
           userIdClaim: "sub",
+          issuers: [],
         },
       },
       channel: {
@@ -75,7 +76,7 @@ describe("[A8] parseConfig", () => {
         },
         namespaces: new Map(),
       },
-      httpApi: { errorMode: "", insecure: false },
+      httpApi: { errorMode: "", insecure: false, keys: [] },
       rpc: { pingEnabled: false },
       transports: {
         sse: false,
