@@ -450,6 +450,20 @@ export const limits = {
    */
   patternKeptMax: 65_536,
   /**
+   * Names and patterns of channels in the claim `caps`, the characters of what a session keeps of the claim, and the
+   * steps of its regular expressions together. A channel's name is compared with each of them, which takes less than a
+   * millisecond. A token with more is invalid (rule A16).
+   */
+  capabilityChannelsMax: 256,
+  capabilitiesLengthMax: 4_096,
+  capabilityStepsMax: 500,
+  /**
+   * Claims `caps` that an isolate keeps compiled, and channels for which it keeps what one of them allows: at most 5 MB
+   * together. Beyond it they are dropped, and found again when they are needed.
+   */
+  capabilityClaimsKept: 64,
+  capabilityChannelsKept: 64,
+  /**
    * Bits of an RSA key that verifies tokens. Shorter keys can be broken, and RFC 7518 section 3.3 forbids them. A
    * shorter key isn't used, and its tokens are answered as if the key couldn't be fetched (rule A9).
    */

@@ -8,6 +8,8 @@ export interface ConnectionClaims {
   readonly expireAtSeconds: number;
   /** Shown to other clients as `conn_info`. */
   readonly info?: JsonText;
+  /** What `caps` allows beside the options of namespaces, as text for `capabilitiesOn`; absent if it allows nothing. */
+  readonly capabilities?: string;
   /** The server-side subscriptions of the connection; absent if the token names none. */
   readonly subscriptions?: readonly ServerSubscription[];
 }

@@ -3,6 +3,7 @@
  * and 5.2). The signature has been verified before (rule A2), in `workers/platform`. A reason for a refusal quotes no
  * value of a claim (rule A7).
  */
+import { parseCapabilities } from "./capabilities.ts";
 import type { Pattern } from "./pattern.ts";
 import { relativeTime } from "./refusal.ts";
 import { parseJsonText, type JsonText, memberText } from "../protocol/json/text.ts";
@@ -45,8 +46,11 @@ export function parseConnectionClaims(
   const parsed = parseServerSubscriptions(read.text, read.fields);
   if (parsed.outcome === "invalid") return parsed;
   const { subscriptions } = parsed;
+  const caps = parseCapabilities(read.fields["caps"]);
+  if (caps.outcome === "invalid") return caps;
   const claims: ConnectionClaims = {
     ...base.claims,
+    ...(caps.text === undefined ? {} : { capabilities: caps.text }),
     ...(subscriptions.length === 0 ? {} : { subscriptions }),
   };
   return { outcome: "verified", claims };

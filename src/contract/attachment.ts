@@ -241,6 +241,7 @@ function unpackOne([
     ...(isSet("serverSide") ? { serverSide: true } : {}),
     ...(isSet("sole") ? { sole: true } : {}),
     ...(isSet("delta") ? { delta: true } : {}),
+    ...(isSet("byCapability") ? { byCapability: true } : {}),
     ...(chanInfo === null ? {} : { chanInfo }),
     ...(filter === undefined ? {} : { filter }),
   };
@@ -256,6 +257,7 @@ const flagNames = [
   "serverSide",
   "sole",
   "delta",
+  "byCapability",
 ] as const;
 
 function roomBytes(claims: ConnectionClaims | undefined): number {
@@ -267,8 +269,9 @@ function roomBytes(claims: ConnectionClaims | undefined): number {
  * The size of large claims is cached. Claims with a user only are counted quickly, and as in {@link pack} not cached.
  */
 function claimsBytes(claims: ConnectionClaims): number {
-  const { info, subscriptions } = claims;
-  if (info === undefined && subscriptions === undefined) return storedBytes(JSON.stringify(claims));
+  const { info, capabilities, subscriptions } = claims;
+  if ((info ?? capabilities ?? subscriptions) === undefined)
+    return storedBytes(JSON.stringify(claims));
   const known = claimSizes.get(claims);
   if (known !== undefined) return known;
   const bytes = storedBytes(JSON.stringify(claims));

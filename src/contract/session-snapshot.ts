@@ -75,6 +75,8 @@ export interface SubscriptionSnapshot {
    * session's only subscription, because a gateway couldn't tell which publication that is.
    */
   readonly hasNewest?: boolean;
+  /** Only a capability of the connection's token allows it: it ends with the capability (rule A16). */
+  readonly byCapability?: boolean;
   /** The tags filter of the publications that the client gets. */
   readonly filter?: FilterNode;
 }

@@ -59,6 +59,7 @@ export const disconnectCodes = {
 
 /** The codes with which Dormouse ends subscriptions (docs/protocol.md 1.9). */
 export const unsubscribeCodes = {
+  server: { code: 2000, reason: "server unsubscribe" },
   insufficientState: { code: 2500, reason: "insufficient state" },
   subscriptionExpired: { code: 2501, reason: "subscription expired" },
 } as const satisfies Record<string, UnsubscribeCode>;

@@ -6,7 +6,7 @@ import type { HistoryQuery } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { PresenceQuestion } from "../channel/shared-presence.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
-import type { ErrorCode, DisconnectCode } from "../protocol/codes.ts";
+import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { Reply } from "../protocol/reply.ts";
@@ -186,6 +186,8 @@ export interface CommandSession {
   newSubscription(granted: SubscriptionSnapshot): Subscription;
   /** Ends the subscription to a channel, if it has begun. The client isn't told. */
   leave(channel: string): void;
+  /** Ends the subscription to a channel from the server's side, and tells the client. */
+  unsubscribe(channel: string, code: UnsubscribeCode): void;
   /** Sends a reply, or error 106 if the reply is too large (rule F4). */
   reply(reply: Reply): void;
   /** Sends a message, unless the client's backlog is too large: then the client is disconnected (rule F4). */

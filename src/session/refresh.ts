@@ -4,10 +4,10 @@ import {
   type SubscriptionVerdict,
   withoutSubscriptions,
 } from "../access/claims.ts";
-import { errorCodes, disconnectCodes } from "../protocol/codes.ts";
+import { errorCodes, disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
 import { type Decision, failWith, disconnectWith } from "./decision.ts";
-import { isBoundTo } from "./grant.ts";
+import { isAllowed, isBoundTo } from "./grant.ts";
 import { serverChannels } from "./server-subscriptions.ts";
 import type { CommandSession } from "./ports.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
@@ -16,7 +16,7 @@ import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-
 
 /**
  * Carries out a refresh. From then on others are shown the new token's info, as they would be after hibernation (rule
- * S2).
+ * S2). Subscriptions that only a capability of the earlier token allowed end (rule A16).
  *
  * @param token the command's verified token; undefined if the command carries none
  */
@@ -35,7 +35,11 @@ export function carryOutRefresh(
   if (!session.hasRoom(snapshots, decision.changes?.claims))
     return failWith(errorCodes.limitExceeded);
   const identity = { ...session.identity, ...decision.changes };
-  for (const subscription of all) subscription.updateInfo(identity);
+  for (const subscription of all) {
+    if (isAllowed(subscription.granted, identity.claims, session.context.channels))
+      subscription.updateInfo(identity);
+    else if (subscription.begun) session.unsubscribe(subscription.channel, unsubscribeCodes.server);
+  }
   return decision;
 }
 

@@ -198,7 +198,7 @@ export class Session implements CommandSession, SubscriptionSession {
     if (this.connecting || (isCurrent && granted.serverSide === true)) {
       this.disconnect(disconnectCodes.insufficientState);
     } else if (isCurrent) {
-      this.#unsubscribe(channel, unsubscribeCodes.insufficientState);
+      this.unsubscribe(channel, unsubscribeCodes.insufficientState);
     }
   }
 
@@ -286,7 +286,7 @@ export class Session implements CommandSession, SubscriptionSession {
     this.context.channels.unsubscribe(subscription);
   }
 
-  #unsubscribe(channel: string, code: UnsubscribeCode): void {
+  unsubscribe(channel: string, code: UnsubscribeCode): void {
     this.leave(channel);
     this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));
   }
@@ -295,7 +295,7 @@ export class Session implements CommandSession, SubscriptionSession {
     const { expiredSubCloseDelayMs } = this.context.config.client;
     for (const { channel, expireAtSeconds } of this.subscriptions.begunSnapshots) {
       if (nowMs < endMs(expireAtSeconds, expiredSubCloseDelayMs)) continue;
-      this.#unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
+      this.unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
     }
   }
 

@@ -5,7 +5,7 @@ import type { Message } from "../protocol/codec.ts";
 import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
 import type { CommandSession, SubscribeReply } from "./ports.ts";
 import { type Decision, type DecisionDone, failWith, silent } from "./decision.ts";
-import { type Grant, grantSubscription, findChannel } from "./grant.ts";
+import { capabilitiesOf, findChannel, type Grant, grantSubscription, isAllowed } from "./grant.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
@@ -47,6 +47,11 @@ export function carryOutSubscribe(
       fail(reply.error);
       return;
     }
+    if (!isAllowed(subscription.granted, session.identity.claims, channels)) {
+      channels.unsubscribe(subscription);
+      fail(errorCodes.permissionDenied);
+      return;
+    }
     const message = subscribedMessage(session, subscription, id, request, grant, reply, nowMs);
     if (message === undefined) {
       channels.unsubscribe(subscription);
@@ -82,7 +87,9 @@ function allow(
   if (found.outcome !== "resolved") return found;
   if (subscriptions.has(request.channel)) return failWith(errorCodes.alreadySubscribed);
   if (subscriptions.size >= config.client.channelLimit) return failWith(errorCodes.limitExceeded);
-  const requester = { client: session.identity.client, user: session.user };
+  const { client, claims } = session.identity;
+  const capabilities = capabilitiesOf(claims, request.channel, found, true);
+  const requester = { client, user: session.user, ...capabilities };
   const grant = grantSubscription(request, found, requester, token, nowMs);
   if (grant.outcome !== "granted") return grant;
   return session.hasRoom([...subscriptions.snapshots, grant.subscription])

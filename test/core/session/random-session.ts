@@ -24,7 +24,7 @@ const anyInfo = anyText.map((text) => json(JSON.stringify(text)));
 const anyEnd = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 40 }));
 
 const anyClaims: fc.Arbitrary<ConnectionClaims> = fc.record(
-  { user: anyText, expireAtSeconds: anyEnd, info: anyInfo },
+  { user: anyText, expireAtSeconds: anyEnd, info: anyInfo, capabilities: anyText },
   { ...plain, requiredKeys: ["user", "expireAtSeconds"] },
 );
 
@@ -57,6 +57,7 @@ const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
     serverSide: fc.constant(true),
     sole: fc.constant(true),
     delta: fc.constant(true),
+    byCapability: fc.constant(true),
     chanInfo: anyInfo,
     filter: anyFilter,
   },
