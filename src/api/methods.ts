@@ -6,6 +6,7 @@ import {
   type SingleMethod,
   singleCommand,
 } from "./command.ts";
+import { parseDisconnect, parseUnsubscribe } from "./order.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 
@@ -15,8 +16,6 @@ import { parseChannelRequest, parseHistory } from "./read.ts";
  */
 export const missingMethods = [
   "subscribe",
-  "unsubscribe",
-  "disconnect",
   "refresh",
   "channels",
   "info",
@@ -49,6 +48,8 @@ export const apiMethods = [
   "history_remove",
   "presence",
   "presence_stats",
+  "disconnect",
+  "unsubscribe",
 ] as const satisfies readonly ApiMethod[];
 
 /**
@@ -77,6 +78,10 @@ export function parseEntry(
       return parsePublish(params, config);
     case "history":
       return parseHistory(params, config);
+    case "disconnect":
+      return parseDisconnect(params);
+    case "unsubscribe":
+      return parseUnsubscribe(params, config);
     case "history_remove":
     case "presence":
     case "presence_stats":

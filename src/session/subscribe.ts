@@ -44,7 +44,13 @@ export function carryOutSubscribe(
   };
   channels.subscribe(subscription, subscribeOptions(grant, options, request), nowMs, (reply) => {
     if (reply.outcome === "failed") {
+      session.takeCancelled(channel);
       fail(reply.error);
+      return;
+    }
+    if (session.takeCancelled(channel)) {
+      channels.unsubscribe(subscription);
+      fail(errorCodes.permissionDenied);
       return;
     }
     const message = subscribedMessage(session, subscription, id, request, grant, reply, nowMs);
@@ -61,7 +67,7 @@ export function carryOutSubscribe(
     }
     subscription.begin();
     session.send(message);
-    if (!session.closed) channels.announce(subscription);
+    session.announce(subscription);
     done(silent);
   });
 }
