@@ -1,3 +1,5 @@
+import { userLimits } from "./user-limits.ts";
+
 /**
  * Every bound of Dormouse that an operator can't set. The comment of each bound says what it bounds, in which unit if
  * the name doesn't, why it has this value, and what happens at the limit. Rules are those of src/SPEC.md (rule B1).
@@ -491,4 +493,5 @@ export const limits = {
   keySetAttemptMs: 1_000,
   /** How long a request waits for the fetch of another request: both attempts, and a margin (rule A9). */
   keySetWaitMs: 2_500,
+  ...userLimits,
 } as const;

@@ -4,7 +4,7 @@
  */
 import { matchesGlob } from "./glob.ts";
 
-/** The methods of the HTTP API that act on channels, by their names in paths, bodies and the configuration. */
+/** The methods of the HTTP API, by their names in paths, bodies and the configuration. */
 export const apiMethods = [
   "publish",
   "broadcast",
@@ -12,6 +12,8 @@ export const apiMethods = [
   "history_remove",
   "presence",
   "presence_stats",
+  "disconnect",
+  "unsubscribe",
 ] as const;
 
 /** The key with which a backend calls the API. */
@@ -33,19 +35,23 @@ export interface ApiKeyRights {
 /**
  * Why a key doesn't admit a request, in words that quote nothing of the request.
  *
- * @param channel undefined if the method alone is to be checked
+ * @param channel undefined if the method alone is to be checked; `allChannels` if the method acts on all channels
  * @returns undefined if the key admits the request
  */
 export function keyRefusal(
   { name, rights }: ApiKey,
   method: string,
-  channel: string | undefined,
+  channel: string | typeof allChannels | undefined,
 ): string | undefined {
   if (rights === undefined) return undefined;
   const subject = `the API key "${name}" of http_api.keys doesn't admit`;
   const { methods, channels } = rights;
   if (!methods.includes(method) && !methods.includes("*")) return `${subject} the method ${method}`;
-  return channel === undefined || channels.some((glob) => matchesGlob(channel, glob))
-    ? undefined
-    : `${subject} the channel`;
+  if (channel === undefined) return undefined;
+  if (channel === allChannels)
+    return channels.includes("*") ? undefined : `${subject} all channels, as ${method} requires`;
+  return channels.some((glob) => matchesGlob(channel, glob)) ? undefined : `${subject} the channel`;
 }
+
+/** Stands for the channels of a method that acts on all of them. */
+export const allChannels = Symbol("all channels");

@@ -7,6 +7,7 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { ApiKey } from "../access/api-keys.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import type { ChannelCommand } from "../contract/channel-call.ts";
+import type { UserOrder } from "../contract/user-order.ts";
 
 /** The backend that calls, as far as its requests depend on it. */
 export interface ApiCaller {
@@ -21,19 +22,29 @@ export type ApiCommand =
   | { readonly form: "broadcast"; readonly entries: readonly Entry[] };
 
 /** The methods that act on one channel. */
-export type SingleMethod = ChannelCommand["method"];
+type ChannelMethod = ChannelCommand["method"];
+
+/** The methods that act on one channel, or on the connections of one user. */
+export type SingleMethod = ChannelMethod | UserOrder["method"];
 
 /** The methods that are allowed in a batch and in the legacy form. `batch` itself can't be nested. */
 export type ApiMethod = SingleMethod | "broadcast";
 
-/** One command for one channel, or the reason why no channel is called for it. */
-export type Entry = Call | Refused;
+/** One command for one channel or one user, or the reason why no object is called for it. */
+export type Entry = Call | Order | Refused;
 
 /** One command for one channel. */
 export interface Call {
   readonly outcome: "call";
   readonly channel: string;
   readonly command: ChannelCommand;
+}
+
+/** One order for connections of one user; "" for an anonymous connection. */
+interface Order {
+  readonly outcome: "order";
+  readonly user: string;
+  readonly order: UserOrder;
 }
 
 /** An application error found at the edge. `detail` is for the operator and quotes nothing from the request. */

@@ -6,6 +6,7 @@ import {
   type SingleMethod,
   singleCommand,
 } from "./command.ts";
+import { parseDisconnect, parseUnsubscribe } from "./order.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 
@@ -15,8 +16,6 @@ import { parseChannelRequest, parseHistory } from "./read.ts";
  */
 export const missingMethods = [
   "subscribe",
-  "unsubscribe",
-  "disconnect",
   "refresh",
   "channels",
   "info",
@@ -59,6 +58,10 @@ export function parseEntry(method: SingleMethod, params: string, caller: ApiCall
       return parsePublish(params, caller);
     case "history":
       return parseHistory(params, caller);
+    case "disconnect":
+      return parseDisconnect(params, caller);
+    case "unsubscribe":
+      return parseUnsubscribe(params, caller);
     case "history_remove":
     case "presence":
     case "presence_stats":

@@ -10,7 +10,7 @@ import {
   type Refused,
   refusedRequest,
 } from "./command.ts";
-import { type ApiKey, keyRefusal } from "../access/api-keys.ts";
+import { allChannels, type ApiKey, keyRefusal } from "../access/api-keys.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
@@ -112,14 +112,19 @@ export function checkMethod(method: ApiMethod, key: ApiKey): Refused | undefined
   return checkKey(key, method, undefined);
 }
 
+/** Refuses a method that acts on all channels, unless the backend's key admits it for all of them. */
+export function checkAllChannels(method: ApiMethod, key: ApiKey): Refused | undefined {
+  return checkKey(key, method, allChannels);
+}
+
 function checkKey(
   key: ApiKey,
   method: ApiMethod,
-  channel: string | undefined,
+  channel: string | typeof allChannels | undefined,
 ): Refused | undefined {
   // Most backends have the only key, which admits everything.
   const detail = key.rights === undefined ? undefined : keyRefusal(key, method, channel);
   if (detail === undefined) return undefined;
   const error = errorCodes.permissionDenied;
-  return { outcome: "refused", error, detail, ...(channel === undefined ? {} : { channel }) };
+  return { outcome: "refused", error, detail, ...(typeof channel === "string" && { channel }) };
 }

@@ -61,6 +61,8 @@ export interface ClientConfig {
   readonly channelLimit: number;
   readonly connectIncludeServerTime: boolean;
   readonly personalChannel: PersonalChannelConfig;
+  /** Dormouse's own. */
+  readonly users: UsersConfig;
   /** Clients may do everything, and their tokens don't end; under `npm start` only (rule A11). */
   readonly insecure: boolean;
   /** Dormouse's own: an upgrade without a valid token is answered with status 401. */
@@ -107,6 +109,12 @@ export interface PersonalChannelConfig {
   readonly namespace: string;
   /** A new connection of a user closes the user's older connections with 3504 (rule C10). */
   readonly singleConnection: boolean;
+}
+
+/** The users' homes (rules U1 to U6). */
+export interface UsersConfig {
+  /** Backends can give orders for the connections of a user, and each user is registered with a home. */
+  readonly enabled: boolean;
 }
 
 /** The section `channel`: the syntax of channel names, and the namespaces (docs/protocol.md 5.4). */

@@ -7,9 +7,9 @@ import { isJsonArray } from "../protocol/wire-value.ts";
 import type { Section } from "./section.ts";
 
 /** Reads true or false. The default is false, as for every switch of Centrifugo's configuration. */
-export function readBoolean(section: Section, name: string): boolean {
+export function readBoolean(section: Section, name: string, byDefault = false): boolean {
   const value = section.take(name);
-  if (value === undefined || typeof value === "boolean") return value ?? false;
+  if (value === undefined || typeof value === "boolean") return value ?? byDefault;
   section.wrongType(name, value, "true or false");
   return false;
 }

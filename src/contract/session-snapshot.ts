@@ -37,6 +37,11 @@ export interface SessionIdentity {
   readonly pingedAtMs?: number;
   /** The client wasn't asked to answer pings (rule K6). Absent: it was, or it is unidirectional or sends pings. */
   readonly noPongs?: true;
+  /**
+   * The number of the last order of the user's home that this session has seen, or after which it began (rule U3).
+   * Absent: the session isn't registered with a home, because it is anonymous or of a release without homes.
+   */
+  readonly lastOrder?: number;
   /** Whether the last ping is unanswered, unless the platform has answered the client since (rule K2). */
   readonly awaitingPong?: boolean;
 }

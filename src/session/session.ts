@@ -17,6 +17,9 @@ import type {
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
+import type { UserOrder } from "../contract/user-order.ts";
+import type { UserSession } from "../users/local-users.ts";
+import { carryOutOrder } from "./carry-out-order.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
 import { endMs, heartbeat, pingDueAtMs } from "./liveness.ts";
@@ -32,15 +35,18 @@ import { Subscriptions } from "./subscriptions.ts";
  * State beyond the snapshot belongs to commands under way, and an object with a command under way doesn't hibernate. So
  * a session that is restored from its snapshot behaves as if the object had never hibernated (rule S2).
  */
-export class Session implements CommandSession, SubscriptionSession {
+export class Session implements CommandSession, SubscriptionSession, UserSession {
   readonly context: SessionContext;
   readonly codec: Codec;
   readonly subscriptions = new Subscriptions();
   identity: SessionIdentity;
   connecting = false;
+  held = false;
   readonly #connection: Connection;
   /** Undefined until the first command, and again once the executor is idle. */
   #executor: CommandExecutor | undefined;
+  /** What waits while the session is held, or while its subscriptions begin; undefined while nothing does. */
+  #waiting: Waiting | undefined;
 
   /** Also restores a session after hibernation: each subscription in the snapshot is restored. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
@@ -58,6 +64,8 @@ export class Session implements CommandSession, SubscriptionSession {
       // Only another release can read this filter. Without it the client would get every publication (rule D4).
       if (granted.filter && !subscription.filter) this.insufficientState(subscription);
     }
+    // A release without homes made this session, or `client.users.enabled` was off.
+    if (identity.lastOrder === undefined) this.registerUser();
   }
 
   get closed(): boolean {
@@ -85,6 +93,20 @@ export class Session implements CommandSession, SubscriptionSession {
 
   get user(): string {
     return this.identity.claims?.user ?? "";
+  }
+
+  get secret(): string | undefined {
+    return this.identity.secret;
+  }
+
+  get lastOrder(): number | undefined {
+    return this.identity.lastOrder;
+  }
+
+  get takesOrders(): boolean {
+    if (this.closed) return false;
+    if (this.user === "") return this.connecting || this.identity.phase === "connected";
+    return this.held || this.lastOrder !== undefined;
   }
 
   get snapshot(): SessionSnapshot {
@@ -128,7 +150,7 @@ export class Session implements CommandSession, SubscriptionSession {
   tick(pingTick: boolean, nowMs: number): void {
     const { identity } = this;
     const { client } = this.context.config;
-    if (this.closed || this.connecting) return;
+    if (this.closed || this.connecting || this.held) return;
     if (this.#executor?.isIdle(nowMs) === true) this.#executor = undefined;
     if (identity.phase !== "connected") {
       if (nowMs >= this.#staleAtMs()) this.disconnect(disconnectCodes.stale);
@@ -162,7 +184,7 @@ export class Session implements CommandSession, SubscriptionSession {
   get dueAtMs(): number {
     const { identity } = this;
     const { client } = this.context.config;
-    if (this.closed || this.connecting) return Number.POSITIVE_INFINITY;
+    if (this.closed || this.connecting || this.held) return Number.POSITIVE_INFINITY;
     if (identity.phase !== "connected") return this.#staleAtMs();
     return Math.min(
       this.pingDueAtMs,
@@ -182,6 +204,7 @@ export class Session implements CommandSession, SubscriptionSession {
   ended(): void {
     if (this.closed) return;
     this.#executor?.clear();
+    this.#waiting = undefined;
     const { all } = this.subscriptions;
     this.subscriptions.clear();
     this.identity = compact({ ...this.identity, phase: "closed" });
@@ -189,6 +212,77 @@ export class Session implements CommandSession, SubscriptionSession {
     // hibernation, and the session has to be closed then, too (rule S4).
     this.#connection.save(this.snapshot);
     for (const subscription of all) this.context.channels.unsubscribe(subscription);
+  }
+
+  registerUser(): void {
+    if (this.context.users === undefined || this.user === "") return;
+    const lastOrder = this.context.users.register(this);
+    if (lastOrder === undefined) {
+      this.held = true;
+      this.#connection.hold();
+    } else this.identity = compact({ ...this.identity, lastOrder });
+  }
+
+  admitted(lastOrder: number): void {
+    if (this.closed) return;
+    this.held = false;
+    this.change({ lastOrder });
+    this.#connection.release();
+    const announcements = this.#waiting?.announcements.splice(0) ?? [];
+    for (const subscription of announcements) this.announce(subscription);
+    this.#executor?.admitted();
+  }
+
+  notAdmitted(): void {
+    if (this.closed) return;
+    const { internalServerError } = disconnectCodes;
+    this.context.refused?.({
+      refused: "connect",
+      rule: "U4",
+      reason: "the user's home didn't answer in time",
+      code: internalServerError.code,
+      user: this.user,
+    });
+    this.disconnect(internalServerError);
+  }
+
+  carryOut(order: UserOrder): void {
+    carryOutOrder(this, order);
+  }
+
+  sawOrder(lastOrder: number): void {
+    this.change({ lastOrder });
+  }
+
+  unsubscribe(channel: string, code: UnsubscribeCode): void {
+    if (this.subscriptions.has(channel) && this.subscriptions.get(channel) === undefined)
+      this.#wait().cancelled.add(channel);
+    if (this.connecting) {
+      this.leave(channel);
+      this.#wait().pushes.push(this.codec.encodePush({ type: "unsubscribe", channel, code }));
+    } else this.#unsubscribe(channel, code);
+  }
+
+  takeCancelled(channel: string): boolean {
+    return this.#waiting?.cancelled.delete(channel) === true;
+  }
+
+  announce(subscription: Subscription): void {
+    if (this.closed) return;
+    if (this.held) this.#wait().announcements.push(subscription);
+    // It may have ended while the session was held.
+    else if (this.subscriptions.get(subscription.channel) === subscription)
+      this.context.channels.announce(subscription);
+  }
+
+  connected(): void {
+    const pushes = this.#waiting?.pushes.splice(0) ?? [];
+    if (!this.held) this.#waiting = undefined;
+    for (const push of pushes) this.send(push);
+  }
+
+  #wait(): Waiting {
+    return (this.#waiting ??= { announcements: [], pushes: [], cancelled: new Set() });
   }
 
   insufficientState(subscription: Subscription): void {
@@ -209,7 +303,7 @@ export class Session implements CommandSession, SubscriptionSession {
   }
 
   save(): void {
-    if (!this.connecting && !this.closed) this.#connection.save(this.snapshot);
+    if (!this.connecting && !this.held && !this.closed) this.#connection.save(this.snapshot);
   }
 
   subscriptionChanged(): void {
@@ -286,7 +380,7 @@ export class Session implements CommandSession, SubscriptionSession {
     this.context.channels.unsubscribe(subscription);
   }
 
-  unsubscribe(channel: string, code: UnsubscribeCode): void {
+  #unsubscribe(channel: string, code: UnsubscribeCode): void {
     this.leave(channel);
     this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));
   }
@@ -295,7 +389,7 @@ export class Session implements CommandSession, SubscriptionSession {
     const { expiredSubCloseDelayMs } = this.context.config.client;
     for (const { channel, expireAtSeconds } of this.subscriptions.begunSnapshots) {
       if (nowMs < endMs(expireAtSeconds, expiredSubCloseDelayMs)) continue;
-      this.unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
+      this.#unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
     }
   }
 
@@ -316,6 +410,16 @@ export class Session implements CommandSession, SubscriptionSession {
   #staleAtMs(): number {
     return this.identity.openedAtMs + this.context.config.client.staleCloseDelayMs;
   }
+}
+
+/** What a session keeps for later; most sessions never do. */
+interface Waiting {
+  /** Subscriptions whose join is announced when the user's home has answered (rule U4). */
+  readonly announcements: Subscription[];
+  /** Pushes that follow the connect reply. */
+  readonly pushes: Message[];
+  /** Channels that an order ended before their subscribe was answered (rule U2). */
+  readonly cancelled: Set<string>;
 }
 
 /**

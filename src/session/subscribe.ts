@@ -44,10 +44,14 @@ export function carryOutSubscribe(
   };
   channels.subscribe(subscription, subscribeOptions(grant, options, request), nowMs, (reply) => {
     if (reply.outcome === "failed") {
+      session.takeCancelled(channel);
       fail(reply.error);
       return;
     }
-    if (!isAllowed(subscription.granted, session.identity.claims, channels)) {
+    const ended =
+      session.takeCancelled(channel) ||
+      !isAllowed(subscription.granted, session.identity.claims, channels);
+    if (ended) {
       channels.unsubscribe(subscription);
       fail(errorCodes.permissionDenied);
       return;
@@ -66,7 +70,7 @@ export function carryOutSubscribe(
     }
     subscription.begin();
     session.send(message);
-    if (!session.closed) channels.announce(subscription);
+    session.announce(subscription);
     done(silent);
   });
 }

@@ -122,6 +122,7 @@ describe("npm run deploy", () => {
     const { code, printed } = await deploy(["-c", worker.configFile, "--env", "staging"]);
     expect(printed).toContain("binding CHANNELS to the class ChannelObject is missing");
     expect(printed).toContain("binding GATEWAYS to the class GatewayObject is missing");
+    expect(printed).toContain("binding USERS to the class UsersObject is missing");
     expect(printed).not.toContain("--dry-run: exiting now");
     expect(code).toBe(1);
   });

@@ -155,3 +155,18 @@ it("[W1] [A7] cent is told by its own errors what it can't have", async (test) =
   ]);
   expect(await server.backend.history(channel)).toMatchObject({ offset: 0, publications: [] });
 });
+
+it("[U1] [U2] cent throws a user out of a channel and of the server, and others stay", async (test) => {
+  const channel = "throwing-out";
+  const ada = await subscribed(test, "thrown-out", [channel]);
+  const bob = await subscribed(test, "staying", [channel]);
+  const events = await backend(test, "backend_users", { channel, user: "thrown-out" }).ended();
+  expect(events).toEqual([{ event: "unsubscribed" }, { event: "disconnected" }]);
+  await server.backend.publish(channel, "after");
+  await bob.next("publication", 1);
+  await ada.ended();
+  expect(ada.allOf("disconnected")[0]).toMatchObject({ code: 4501, reason: "thrown out" });
+  expect(ada.allOf("unsubscribed")[0]).toMatchObject({ code: 2000 });
+  expect(ada.allOf("publication")).toHaveLength(0);
+  await bob.finish();
+});

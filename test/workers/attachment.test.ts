@@ -23,6 +23,7 @@ describe("an attachment", () => {
       openedAtMs: expect.any(Number),
       keepalive: "client",
       claims: { user: "ada", expireAtSeconds: 0, info: '{"n":1}' },
+      lastOrder: 0,
       subscription: {
         channel,
         expireAtSeconds: 0,

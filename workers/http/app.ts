@@ -15,7 +15,7 @@ import {
   opened,
   type Transport,
 } from "./middleware.ts";
-import { batch, broadcast, legacy, missing, publish, singleChannel } from "./api.ts";
+import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
 import { type StreamKind, stream } from "./stream.ts";
@@ -39,10 +39,12 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/publish", onlyPost, jsonBody, publish);
   app.all("/api/broadcast", onlyPost, jsonBody, broadcast);
   app.all("/api/batch", onlyPost, jsonBody, batch);
-  app.all("/api/history", onlyPost, jsonBody, singleChannel("history"));
-  app.all("/api/history_remove", onlyPost, jsonBody, singleChannel("history_remove"));
-  app.all("/api/presence", onlyPost, jsonBody, singleChannel("presence"));
-  app.all("/api/presence_stats", onlyPost, jsonBody, singleChannel("presence_stats"));
+  app.all("/api/history", onlyPost, jsonBody, single("history"));
+  app.all("/api/history_remove", onlyPost, jsonBody, single("history_remove"));
+  app.all("/api/presence", onlyPost, jsonBody, single("presence"));
+  app.all("/api/presence_stats", onlyPost, jsonBody, single("presence_stats"));
+  app.all("/api/disconnect", onlyPost, jsonBody, single("disconnect"));
+  app.all("/api/unsubscribe", onlyPost, jsonBody, single("unsubscribe"));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

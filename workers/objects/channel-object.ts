@@ -61,6 +61,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   /** Whether a call asked who is present: then silent connections are closed before that is answered (rule K4). */
   #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
+  protected override readonly node: string;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
@@ -79,6 +80,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       full: () => channel.hub.full,
     });
     const name = context.id.name ?? "";
+    this.node = channelNode(name);
     const resolved = resolveChannel(name, config.channel);
     this.#known = resolved.outcome === "resolved";
     const tables = storedTables(this.sql);
@@ -107,6 +109,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       backlog: this.backlog,
       knownDeltas: new KnownDeltas(),
       version,
+      ...this.users,
       node: channelNode(name),
       channel: name,
       serverSubscriptions: false,

@@ -149,9 +149,11 @@ export class ClientSockets {
   /**
    * Takes a frame that a client posted.
    *
-   * @param secret of the client's session; for the secret of a session that isn't here nothing happens (rule T4)
+   * @param session of the client, with its secret; for one that isn't here nothing happens (rule T4)
    */
-  async post(secret: string, frame: string | Uint8Array): Promise<void> {
+  async post(session: string, frame: string | Uint8Array): Promise<void> {
+    // The session of an anonymous client ends with the object's node (rule U6).
+    const [secret = ""] = session.split("@", 1);
     // All tags of sockets have this length, and the platform throws for a tag that is too long.
     if (secret.length !== secretLength) return;
     const [socket] = this.#setup.context.getWebSockets(secret);

@@ -47,6 +47,22 @@ describe("a key that doesn't admit everything", () => {
     },
   );
 
+  it("[A14] has to admit all channels to disconnect, and the channel to unsubscribe", () => {
+    const order = `{"user":"ada","channel":"news"}`;
+    const some = caller({ methods: ["*"], channels: ["news"] });
+    expect(parseEntry("disconnect", order, some)).toStrictEqual(
+      refused("all channels, as disconnect requires"),
+    );
+    expect(parseEntry("unsubscribe", order, some)).toMatchObject({ outcome: "order" });
+    const other = `{"user":"ada","channel":"room"}`;
+    expect(parseEntry("unsubscribe", other, some)).toStrictEqual(refused("the channel", "room"));
+    const all = caller({ methods: ["disconnect"], channels: ["*"] });
+    expect(parseEntry("disconnect", order, all)).toMatchObject({ outcome: "order" });
+    expect(parseEntry("disconnect", order, backend)).toStrictEqual(
+      refused("the method disconnect"),
+    );
+  });
+
   it("[A14] refuses a broadcast as a whole if it doesn't admit the method", () => {
     const request = `{"channels":["news"],"data":1}`;
     const parsed = parseBroadcast(request, backend);

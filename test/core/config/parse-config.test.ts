@@ -27,6 +27,7 @@ describe("[A8] parseConfig", () => {
         channelLimit: 128,
         connectIncludeServerTime: false,
         personalChannel: { enabled: false, namespace: "", singleConnection: false },
+        users: { enabled: true },
         insecure: false,
         requireEdgeToken: false,
         tokenCookie: "",

@@ -1,0 +1,187 @@
+import type {
+  CarriedOut,
+  NumberedOrder,
+  Registered,
+  OrderTarget,
+  UserOrder,
+} from "../contract/user-order.ts";
+import { homeName } from "../contract/object-names.ts";
+import { limits } from "../limits.ts";
+
+/**
+ * The users of one object's connections: it registers the object with the homes of their users, admits connections once
+ * the homes have answered, and carries out orders on them (rules U1 to U5). A user with several connections is
+ * registered once. Everything here may be lost: sessions store the last order that they have seen, and registering again
+ * costs a call and no row.
+ */
+export class LocalUsers {
+  readonly #call: RegisterCall;
+  /** The registered users, with the number of the last order that this object knows of. */
+  readonly #known = new Map<string, number>();
+  readonly #pending = new Map<string, PendingUser>();
+  readonly #homes = new Map<string, HomeCaller>();
+
+  constructor(call: RegisterCall) {
+    this.#call = call;
+  }
+
+  /**
+   * Registers the user of a session, unless that has been done.
+   *
+   * @returns the number of the last order, after which the session begins; undefined if the home has to answer first:
+   *          then the session is held until it is admitted or not
+   */
+  register(session: UserSession): number | undefined {
+    const { user } = session;
+    const known = this.#known.get(user);
+    if (known !== undefined) return known;
+    const pending = this.#pending.get(user);
+    if (pending !== undefined) {
+      pending.sessions.add(session);
+      return undefined;
+    }
+    this.#pending.set(user, { sessions: new Set([session]), orders: [] });
+    const name = homeName(user);
+    let home = this.#homes.get(name);
+    if (home === undefined) {
+      home = { name, waiting: [], inFlight: 0 };
+      this.#homes.set(name, home);
+    }
+    home.waiting.push(user);
+    this.#callHome(home);
+    return undefined;
+  }
+
+  /**
+   * Carries out a home's orders on the connections of a user, in order. A session that has seen an order before isn't
+   * concerned by it. One that waits for its home takes the order when the home answers, and gets nothing until then, so
+   * the order counts as carried out.
+   *
+   * @param sessions all sessions of the object
+   */
+  carryOut(
+    user: string,
+    orders: readonly NumberedOrder[],
+    sessions: Iterable<UserSession>,
+  ): CarriedOut {
+    this.#pending.get(user)?.orders.push(...orders);
+    let left = false;
+    for (const session of sessions) {
+      if (session.user !== user || !session.takesOrders) continue;
+      if (!session.held) takeOrders(session, orders);
+      left ||= session.takesOrders;
+    }
+    const last = orders.at(-1)?.number ?? 0;
+    const known = this.#known.get(user);
+    if (!left) this.#known.delete(user);
+    else if (known !== undefined && last > known) this.#known.set(user, last);
+    return { left };
+  }
+
+  /** Calls a home for the users that wait, if few enough calls are in flight. */
+  #callHome(home: HomeCaller): void {
+    if (home.inFlight >= limits.registerCallsMax || home.waiting.length === 0) return;
+    const users = home.waiting.splice(0, limits.registerUsersMax);
+    home.inFlight++;
+    this.#call(home.name, users, (registered) => {
+      home.inFlight--;
+      for (const user of users) this.#answered(user, registered);
+      this.#callHome(home);
+      if (home.inFlight === 0) this.#homes.delete(home.name);
+    });
+  }
+
+  #answered(user: string, registered: Registered | undefined): void {
+    const pending = this.#pending.get(user);
+    this.#pending.delete(user);
+    if (pending === undefined) return;
+    if (registered === undefined) {
+      for (const session of pending.sessions) session.notAdmitted();
+      return;
+    }
+    const { lastOrder } = registered;
+    const last = Math.max(lastOrder, ...pending.orders.map(({ number }) => number));
+    if (this.#known.size >= limits.usersRememberedMax) this.#known.clear();
+    this.#known.set(user, last);
+    for (const session of pending.sessions) {
+      // Orders that closes the connection must come before anything is sent.
+      const closes = pending.orders.filter(({ order }) => order.method === "disconnect");
+      if (closes.some((one) => one.number > lastOrder && names(one.order, session))) {
+        takeOrders(session, closes, lastOrder);
+        continue;
+      }
+      session.admitted(lastOrder);
+      takeOrders(session, pending.orders);
+    }
+  }
+}
+
+/**
+ * Calls a home to register users, once or twice.
+ *
+ * @param done called once, with undefined if the home didn't answer in time
+ */
+export type RegisterCall = (
+  home: string,
+  users: readonly string[],
+  done: (registered: Registered | undefined) => void,
+) => void;
+
+/** A session as its user's orders see it. */
+export interface UserSession {
+  /** The user's ID; "" for an anonymous user. */
+  readonly user: string;
+  /** The connection's ID. */
+  readonly client: string;
+  /** The secret of the session, if it has one (docs/protocol.md 4.3). */
+  readonly secret: string | undefined;
+  /** Whether orders concern the connection: it is open, and its connect was accepted. */
+  readonly takesOrders: boolean;
+  /** Whether the client gets nothing because the user's home hasn't answered yet. */
+  readonly held: boolean;
+  /** The number of the last order that the session has seen, or after which it began. */
+  readonly lastOrder: number | undefined;
+  /** Carries out an order that names the session. */
+  carryOut(order: UserOrder): void;
+  /** Stores the number of the last order that the session has seen. */
+  sawOrder(number: number): void;
+  /** The home has answered: the client gets what was held back. The session begins after the order with this number. */
+  admitted(lastOrder: number): void;
+  /** The home didn't answer in time: the client has to come again (rule U4). */
+  notAdmitted(): void;
+}
+
+/** Whether an order names a session of its user. */
+function names({ client, session, whitelist }: OrderTarget, one: UserSession): boolean {
+  if (client !== undefined && client !== one.client) return false;
+  // An anonymous client is told a session that ends with the object's node.
+  if (session !== undefined && session.split("@")[0] !== one.secret) return false;
+  return whitelist?.includes(one.client) !== true;
+}
+
+/** Carries out the orders that a session hasn't seen and that name it. */
+function takeOrders(
+  session: UserSession,
+  orders: readonly NumberedOrder[],
+  lastOrder = session.lastOrder ?? 0,
+): void {
+  let last = lastOrder;
+  for (const { number, order } of orders) {
+    if (number <= lastOrder && session.user !== "") continue;
+    last = Math.max(last, number);
+    if (session.takesOrders && names(order, session)) session.carryOut(order);
+  }
+  if (session.takesOrders && last > lastOrder) session.sawOrder(last);
+}
+
+interface PendingUser {
+  readonly sessions: Set<UserSession>;
+  /** Orders that came while the home was asked. */
+  readonly orders: NumberedOrder[];
+}
+
+interface HomeCaller {
+  readonly name: string;
+  readonly waiting: string[];
+  inFlight: number;
+}
