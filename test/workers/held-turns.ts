@@ -27,6 +27,18 @@ export class HeldTurns {
     if (this.waiting > 0) await this.next();
   }
 
+  /** Lets turns go, and those that they lead to, until what is awaited has come. */
+  async until<Result>(awaited: Promise<Result>): Promise<Result> {
+    let settled = false;
+    const settle = (): void => void (settled = true);
+    awaited.then(settle, settle);
+    while (!settled) {
+      await this.nextIfAny();
+      await this.#pass();
+    }
+    return awaited;
+  }
+
   /** Lets all turns go from now on. */
   release(): void {
     this.#permits = Number.POSITIVE_INFINITY;
