@@ -1,3 +1,4 @@
+import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 
 /** The claims of a connection token (docs/protocol.md 5.1) whose signature has been verified (rule A2). */
@@ -31,6 +32,8 @@ export interface ServerSubscription {
   readonly info?: JsonText;
   /** Returned to the subscriber as `data`. */
   readonly data?: JsonText;
+  /** Only publications that pass it are sent to the subscriber (rule A17); valid. */
+  readonly serverFilter?: FilterNode;
   readonly override: SubscriptionOverride;
 }
 
@@ -46,6 +49,8 @@ export interface SubscriptionClaims {
   readonly info?: JsonText;
   /** Returned to the subscriber as `data`. */
   readonly data?: JsonText;
+  /** Only publications that pass it are sent to the subscriber (rule A17); valid. */
+  readonly serverFilter?: FilterNode;
   readonly override: SubscriptionOverride;
 }
 

@@ -6,6 +6,7 @@
 import { parseCapabilities } from "./capabilities.ts";
 import type { Pattern } from "./pattern.ts";
 import { relativeTime } from "./refusal.ts";
+import { parseServerFilter } from "../protocol/json/server-filter.ts";
 import { parseJsonText, type JsonText, memberText } from "../protocol/json/text.ts";
 import {
   isJsonObject,
@@ -75,12 +76,16 @@ export function parseSubscriptionClaims(
   if (base.outcome !== "verified") return base;
   const data = readRawClaim(read.text, read.fields, dataClaim);
   if (data.outcome === "invalid") return data;
+  const filter = parseServerFilter(read.fields);
+  if (filter.outcome === "invalid") return filter;
+  const { serverFilter } = filter;
   const claims: SubscriptionClaims = {
     ...base.claims,
     channel,
     client,
     override,
     ...(data.text === undefined ? {} : { data: data.text }),
+    ...(serverFilter === undefined ? {} : { serverFilter }),
   };
   return { outcome: "verified", claims };
 }
@@ -279,11 +284,15 @@ function parseSubscription(
   if (info.outcome === "invalid") return invalid(`"subs" claim: ${info.reason}`);
   const data = readRawClaim(text, fields, dataClaim);
   if (data.outcome === "invalid") return invalid(`"subs" claim: ${data.reason}`);
+  const filter = parseServerFilter(fields);
+  if (filter.outcome === "invalid") return invalid(`"subs" claim: ${filter.reason}`);
+  const { serverFilter } = filter;
   const subscription: ServerSubscription = {
     channel,
     override,
     ...(info.text === undefined ? {} : { info: info.text }),
     ...(data.text === undefined ? {} : { data: data.text }),
+    ...(serverFilter === undefined ? {} : { serverFilter }),
   };
   return { outcome: "read", subscription };
 }

@@ -73,7 +73,7 @@ export interface SubscriptionSnapshot {
   readonly serverSide?: boolean;
   /** Exclusive: the user's other connections on this channel are closed for this one (rule C10). */
   readonly sole?: boolean;
-  /** The client gets deltas where they are shorter (rule D2). Never together with a filter. */
+  /** The client gets deltas where they are shorter (rule D2). Never together with one of the filters. */
   readonly delta?: boolean;
   /**
    * With `delta`: the last publication that the client was sent is the one at the top of the history. Stored only for a
@@ -82,8 +82,10 @@ export interface SubscriptionSnapshot {
   readonly hasNewest?: boolean;
   /** Only a capability of the connection's token allows it: it ends with the capability (rule A16). */
   readonly byCapability?: boolean;
-  /** The tags filter of the publications that the client gets. */
+  /** The tags filter that the client asked for. */
   readonly filter?: FilterNode;
+  /** The tags filter that the server set. The client gets the publications that pass both (rule A17). */
+  readonly serverFilter?: FilterNode;
 }
 
 /**

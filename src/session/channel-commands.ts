@@ -90,8 +90,12 @@ export function readHistory(
     return;
   }
   const { historySize, historyTtlMs } = found.options;
+  const isFiltered = session.subscriptions.get(request.channel)?.serverFiltered;
   if (historySize === 0 || historyTtlMs === 0) done(failWith(errorCodes.notAvailable));
-  else if (!mayReadHistory(found.options, callerOf(session, request.channel, found))) {
+  else if (
+    isFiltered === true ||
+    !mayReadHistory(found.options, callerOf(session, request.channel, found))
+  ) {
     done(failWith(errorCodes.permissionDenied));
   } else if (request.reverse && request.since?.offset === 0) {
     done(failWith(errorCodes.badRequest));

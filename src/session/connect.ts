@@ -13,6 +13,7 @@ import { type Decision, type DecisionDone, disconnectWith, failWith, silent } fr
 import { grantUnidirectionalSubscriptions, hiddenFromOthers } from "./unidirectional.ts";
 import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
 import {
+  asReceived,
   noRecovery,
   type RecoveryRequest,
   type Subscribed,
@@ -202,7 +203,12 @@ function subscribeAll(
         session.context.channels.unsubscribe(subscription);
         session.subscriptions.remove(channel);
       } else {
-        subscribed.push({ channel, request, grant, reply });
+        const { knownDeltas } = session.context;
+        subscribed.push({
+          channel,
+          grant,
+          ...asReceived(subscription, knownDeltas, request, reply),
+        });
         subscription.begin();
       }
       missing--;

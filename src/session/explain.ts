@@ -106,6 +106,11 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
   const namespace = name === undefined ? "channel.without_namespace" : `namespace ${name}`;
   switch (code) {
     case errorCodes.permissionDenied.code:
+      if (
+        command.method === "history" &&
+        session.subscriptions.get(channel)?.serverFiltered === true
+      )
+        return { rule: "A17", reason: "the subscription has a server_tags_filter" };
       if (command.method !== "subscribe") {
         const option = `no allow_${verb(command.method)}_for_… option lets this client`;
         const caps = whyNotByCapability(session, command.method, channel);

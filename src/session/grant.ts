@@ -7,10 +7,10 @@ import type {
   SubscriptionVerdict,
 } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
-import { tagsFilter } from "../hub/tags-filter.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { SubscribeRequest, FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
+import { tagsFilter } from "../protocol/tags-filter.ts";
 import { hasEnded } from "./liveness.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
@@ -132,6 +132,7 @@ interface Terms {
   readonly expireAtSeconds: number;
   readonly info?: JsonText;
   readonly data?: JsonText;
+  readonly serverFilter?: FilterNode;
   readonly override: SubscriptionOverride;
 }
 
@@ -148,7 +149,7 @@ function granted(
   request: RequestedOptions,
   { options }: KnownChannel,
   requester: Requester,
-  { expireAtSeconds, info, data, override }: Terms,
+  { expireAtSeconds, info, data, serverFilter, override }: Terms,
 ): Grant {
   // The permissions of a subscriber hold for the subscription that is being granted, too.
   const caller = { ...requester, subscribed: true };
@@ -165,7 +166,8 @@ function granted(
         (request.positioned && (options.allowPositioning || readsHistory))));
   const { filter } = request;
   // Filtered publications would be missing between the others, so there would be no base for the next delta.
-  const delta = request.delta !== "" && options.allowDelta && positioned && filter === undefined;
+  const isFiltered = (filter ?? serverFilter) !== undefined;
+  const delta = request.delta !== "" && options.allowDelta && positioned && !isFiltered;
   const announced = override.joinLeave ?? options.joinLeave;
   const forced = override.forcePushJoinLeave ?? options.forcePushJoinLeave;
   const subscription: SubscriptionSnapshot = {
@@ -177,6 +179,7 @@ function granted(
     ...(info === undefined ? {} : { chanInfo: info }),
     ...(delta ? { delta } : {}),
     ...(filter === undefined ? {} : { filter }),
+    ...(serverFilter === undefined ? {} : { serverFilter }),
   };
   return {
     outcome: "granted",

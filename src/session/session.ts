@@ -61,8 +61,9 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
       subscription.restored();
       this.subscriptions.add(subscription);
       context.channels.restore(subscription);
-      // Only another release can read this filter. Without it the client would get every publication (rule D4).
-      if (granted.filter && !subscription.filter) this.insufficientState(subscription);
+      // Only another release can read a filter. Without it the client would get every publication (rules D4, A17).
+      const isFiltered = (granted.filter ?? granted.serverFilter) !== undefined;
+      if (isFiltered && !subscription.filter) this.insufficientState(subscription);
     }
     // A release without homes made this session, or `client.users.enabled` was off.
     if (identity.lastOrder === undefined) this.registerUser();

@@ -155,25 +155,36 @@ function subscribedMessage(
   reply: Subscribed,
   nowMs: number,
 ): Message | undefined {
-  const publications = recoveredPublications(
-    subscription,
-    session.context.knownDeltas,
-    reply.publications,
-  );
-  // A client counts its offset up with the publications that it gets. If its filter lets none through, the reply names
-  // the top (rule D3).
-  const isAllFiltered = publications.length === 0 && reply.publications.length > 0;
-  const asked = isAllFiltered ? { ...request, ...reply.position } : request;
+  const received = asReceived(subscription, session.context.knownDeltas, request, reply);
+  const { publications } = received.reply;
   const encode = (subscribed: Subscribed): Message => {
-    const result = subscribeResult(grant, asked, subscribed, nowMs);
+    const result = subscribeResult(grant, received.request, subscribed, nowMs);
     return session.codec.encodeReply({ id, method: "subscribe", result });
   };
-  const message = encode({ ...reply, publications });
+  const message = encode(received.reply);
   const { queueMaxSizeBytes } = session.context.config.client;
   if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;
   if ((request.flag & flagErrorOnUnrecoverable) !== 0) return undefined;
   subscription.forgetBase();
   return encode({ ...reply, recovered: false, publications: [] });
+}
+
+/**
+ * A channel's reply as the subscriber gets it, with the request that the result answers. A client counts its offset up
+ * with the publications that it gets. If a filter lets none through, the result names the top (rule D3).
+ */
+export function asReceived(
+  subscription: Subscription,
+  knownDeltas: KnownDeltas,
+  request: RecoveryRequest,
+  reply: Subscribed,
+): { readonly request: RecoveryRequest; readonly reply: Subscribed } {
+  const publications = recoveredPublications(subscription, knownDeltas, reply.publications);
+  const isAllFiltered = publications.length === 0 && reply.publications.length > 0;
+  return {
+    request: isAllFiltered ? { ...request, ...reply.position } : request,
+    reply: { ...reply, publications },
+  };
 }
 
 /** A channel's reply to a subscribe that succeeded. */

@@ -7,7 +7,7 @@ import type {
   SubscriptionSnapshot,
 } from "../../../src/contract/session-snapshot.ts";
 import { json } from "../api/channel-config.ts";
-import { filterNode } from "../hub/any-filter.ts";
+import { filterNode } from "../protocol/any-filter.ts";
 
 /** Objects as the code makes them: fast-check's own ones have no prototype. */
 const plain = { noNullPrototype: true } as const;
@@ -60,6 +60,7 @@ const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
     byCapability: fc.constant(true),
     chanInfo: anyInfo,
     filter: anyFilter,
+    serverFilter: anyFilter,
   },
   {
     ...plain,
