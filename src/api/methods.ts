@@ -6,7 +6,7 @@ import {
   type SingleMethod,
   singleCommand,
 } from "./command.ts";
-import { parseDisconnect, parseUnsubscribe } from "./order.ts";
+import { parseDisconnect, parseRefresh, parseSubscribe, parseUnsubscribe } from "./order.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 
@@ -15,8 +15,6 @@ import { parseChannelRequest, parseHistory } from "./read.ts";
  * with a known method instead of ignoring it.
  */
 export const missingMethods = [
-  "subscribe",
-  "refresh",
   "channels",
   "info",
   "rpc",
@@ -50,6 +48,8 @@ export const apiMethods = [
   "presence_stats",
   "disconnect",
   "unsubscribe",
+  "subscribe",
+  "refresh",
 ] as const satisfies readonly ApiMethod[];
 
 /**
@@ -82,6 +82,10 @@ export function parseEntry(
       return parseDisconnect(params);
     case "unsubscribe":
       return parseUnsubscribe(params, config);
+    case "subscribe":
+      return parseSubscribe(params, config);
+    case "refresh":
+      return parseRefresh(params);
     case "history_remove":
     case "presence":
     case "presence_stats":

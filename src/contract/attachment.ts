@@ -241,6 +241,7 @@ function unpackOne([
     ...(isSet("serverSide") ? { serverSide: true } : {}),
     ...(isSet("sole") ? { sole: true } : {}),
     ...(isSet("delta") ? { delta: true } : {}),
+    ...(isSet("ordered") ? { ordered: true } : {}),
     ...(chanInfo === null ? {} : { chanInfo }),
     ...(filter === undefined ? {} : { filter }),
   };
@@ -256,6 +257,7 @@ const flagNames = [
   "serverSide",
   "sole",
   "delta",
+  "ordered",
 ] as const;
 
 function roomBytes(claims: ConnectionClaims | undefined): number {

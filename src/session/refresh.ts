@@ -113,7 +113,9 @@ function refresh(
 }
 
 function sameChannels(channels: ReadonlySet<string>, { subscriptions }: SessionSnapshot): boolean {
-  const current = subscriptions.filter(({ serverSide }) => serverSide === true);
+  const current = subscriptions.filter(
+    ({ serverSide, ordered }) => serverSide === true && ordered !== true,
+  );
   return current.length === channels.size && current.every(({ channel }) => channels.has(channel));
 }
 
