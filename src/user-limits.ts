@@ -34,6 +34,12 @@ export const userLimits = {
   orderRetryMsMax: 600_000,
   /** Orders that a home keeps because objects haven't carried them out yet. A further order is answered 111. */
   ordersKeptMax: 10_000,
+  /** An order as JSON text, which is a row of the home. A longer one is answered 107. */
+  orderCharactersMax: 262_144,
+  /** Orders in one call to a holder; further ones follow in the next call. */
+  ordersPerCallMax: 100,
+  /** Calls with orders for one user that wait in an object for the call before. The home repeats a further call. */
+  orderCallsWaitingMax: 16,
   /** Connections that an order may leave alone (`whitelist`). A longer list is answered 107. */
   orderWhitelistMax: 1_000,
   /**

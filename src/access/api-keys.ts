@@ -14,6 +14,8 @@ export const apiMethods = [
   "presence_stats",
   "disconnect",
   "unsubscribe",
+  "subscribe",
+  "refresh",
 ] as const;
 
 /** The key with which a backend calls the API. */

@@ -6,7 +6,7 @@ import {
   type SingleMethod,
   singleCommand,
 } from "./command.ts";
-import { parseDisconnect, parseUnsubscribe } from "./order.ts";
+import { parseDisconnect, parseRefresh, parseSubscribe, parseUnsubscribe } from "./order.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 
@@ -15,8 +15,6 @@ import { parseChannelRequest, parseHistory } from "./read.ts";
  * with a known method instead of ignoring it.
  */
 export const missingMethods = [
-  "subscribe",
-  "refresh",
   "channels",
   "info",
   "rpc",
@@ -62,6 +60,10 @@ export function parseEntry(method: SingleMethod, params: string, caller: ApiCall
       return parseDisconnect(params, caller);
     case "unsubscribe":
       return parseUnsubscribe(params, caller);
+    case "subscribe":
+      return parseSubscribe(params, caller);
+    case "refresh":
+      return parseRefresh(params, caller);
     case "history_remove":
     case "presence":
     case "presence_stats":

@@ -4,7 +4,11 @@ import type { OrderTarget, UserOrder } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import { type DisconnectCode, disconnectCodes, errorCodes } from "../protocol/codes.ts";
-import { parseJsonText } from "../protocol/json/text.ts";
+import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
+import { jsonValue } from "../protocol/wire-value.ts";
+import { parseServerFilter } from "../protocol/json/server-filter.ts";
+import type { SubscriptionOverride } from "../access/claims.ts";
+import { parseBase64Json } from "../access/parse-claims.ts";
 import {
   type ApiCaller,
   type Entry,
@@ -15,8 +19,11 @@ import {
 import {
   checkAllChannels,
   checkChannel,
+  flagField,
   objectOf,
+  offsetField,
   parseShape,
+  type Shaped,
   shape,
   textField,
   textListField,
@@ -24,8 +31,8 @@ import {
 } from "./shape.ts";
 
 /**
- * The parsers of the methods that give orders for the connections of a user (docs/protocol.md 6.2): disconnect and
- * unsubscribe. An order names a user, and may be narrowed down to one connection. Without a user it names one anonymous
+ * The parsers of the methods that give orders for the connections of a user (docs/protocol.md 6.2): disconnect,
+ * unsubscribe, subscribe and refresh. An order names a user, and may be narrowed down to one connection. Without a user it names one anonymous
  * connection.
  */
 
@@ -58,11 +65,93 @@ export function parseUnsubscribe(params: string, caller: ApiCaller): ParsedEntry
   return orderEntry(user, { method: "unsubscribe", channel, ...targetOf({ client, session }) });
 }
 
+/** Parses a `subscribe` request. */
+export function parseSubscribe(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(subscribeShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { channel, user, client, session, expire_at: expireAtSeconds, override } = parsed.value;
+  const checked = checkChannel(channel, "subscribe", caller);
+  if (checked.outcome === "refused") return checked;
+  const info = rawField(params, "info", parsed.value.b64info);
+  const data = rawField(params, "data", parsed.value.b64data);
+  if (info === "malformed" || data === "malformed") return notBase64Json;
+  const filter = parseServerFilter({
+    server_tags_filter: jsonValue(memberText(params, "server_tags_filter") ?? "null"),
+  });
+  if (filter.outcome === "invalid") return refusedRequest(filter.reason);
+  const since = parsed.value.recover_since;
+  return orderEntry(user, {
+    method: "subscribe",
+    subscription: {
+      channel,
+      override: overrideOf(override ?? {}),
+      ...(info === undefined ? {} : { info }),
+      ...(data === undefined ? {} : { data }),
+      ...(filter.serverFilter === undefined ? {} : { serverFilter: filter.serverFilter }),
+    },
+    expireAtSeconds,
+    ...(since === null || since === undefined ? {} : { recoverSince: since }),
+    ...targetOf({ client, session }),
+  });
+}
+
+/** Parses a `refresh` request. */
+export function parseRefresh(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(refreshShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { user, client, session, expired, expire_at: expireAtSeconds, b64info } = parsed.value;
+  const refused = checkAllChannels("refresh", caller.key);
+  if (refused !== undefined) return refused;
+  const info = rawField(params, "info", b64info);
+  if (info === "malformed") return notBase64Json;
+  return orderEntry(user, {
+    method: "refresh",
+    expired,
+    expireAtSeconds,
+    ...(info === undefined ? {} : { info }),
+    ...targetOf({ client, session }),
+  });
+}
+
+/**
+ * Reads a field that clients get as it was written, or its form in base64 of JSON, which wins.
+ *
+ * @returns undefined if neither is there
+ */
+function rawField(
+  params: string,
+  name: string,
+  encoded: string,
+): JsonText | undefined | "malformed" {
+  const plain = encoded === "" ? memberText(params, name) : parseBase64Json(encoded);
+  if (plain === undefined) return encoded === "" ? undefined : "malformed";
+  if (plain === "null") return undefined;
+  return utf8Fits(plain, limits.sessionClaimsBytesMax) ? plain : "malformed";
+}
+
+const notBase64Json = refusedRequest(
+  `b64info and b64data must be base64 of JSON, and info and data at most ${limits.sessionClaimsBytesMax} bytes`,
+);
+
+/** The options that an order overrides. */
+function overrideOf(given: Shaped<typeof overrideShape>): SubscriptionOverride {
+  const { presence, join_leave, force_push_join_leave, force_positioning, force_recovery } = given;
+  return {
+    ...(presence && { presence: presence.value }),
+    ...(join_leave && { joinLeave: join_leave.value }),
+    ...(force_push_join_leave && { forcePushJoinLeave: force_push_join_leave.value }),
+    ...(force_positioning && { forcePositioning: force_positioning.value }),
+    ...(force_recovery && { forceRecovery: force_recovery.value }),
+  };
+}
+
 /** An order for the connections of a user, if it can be addressed to anybody. */
 function orderEntry(user: string, order: UserOrder): Entry {
   if (user.length > limits.userCharactersMax)
     return refusedRequest(`user has more than ${limits.userCharactersMax} characters`);
   if (user === "" && order.client === undefined && order.session === undefined) return notAddressed;
+  if (JSON.stringify(order).length > limits.orderCharactersMax)
+    return refusedRequest(`the order has more than ${limits.orderCharactersMax} characters`);
   return { outcome: "order", user, order };
 }
 
@@ -102,6 +191,38 @@ const disconnectShape = shape(() => ({
   session: textField(),
   whitelist: textListField(),
   disconnect: v.nullish(objectOf({ code: uint32Field(), reason: textField() })),
+}));
+
+const flagOverride = () => v.nullish(objectOf({ value: flagField() }));
+
+const overrideShape = () =>
+  objectOf({
+    presence: flagOverride(),
+    join_leave: flagOverride(),
+    force_push_join_leave: flagOverride(),
+    force_positioning: flagOverride(),
+    force_recovery: flagOverride(),
+  });
+
+const subscribeShape = shape(() => ({
+  channel: textField(),
+  user: textField(),
+  client: textField(),
+  session: textField(),
+  expire_at: offsetField(),
+  b64info: textField(),
+  b64data: textField(),
+  recover_since: v.nullish(objectOf({ offset: offsetField(), epoch: textField() })),
+  override: v.nullish(overrideShape()),
+}));
+
+const refreshShape = shape(() => ({
+  user: textField(),
+  client: textField(),
+  session: textField(),
+  expired: flagField(),
+  expire_at: offsetField(),
+  b64info: textField(),
 }));
 
 const unsubscribeShape = shape(() => ({

@@ -261,6 +261,7 @@ function unpackOne([
     ...(isSet("sole") ? { sole: true } : {}),
     ...(isSet("delta") ? { delta: true } : {}),
     ...(isSet("byCapability") ? { byCapability: true } : {}),
+    ...(isSet("ordered") ? { ordered: true } : {}),
     ...(chanInfo === null ? {} : { chanInfo }),
     ...(filter === null ? {} : { filter }),
     ...(serverFilter === undefined ? {} : { serverFilter }),
@@ -278,6 +279,7 @@ const flagNames = [
   "sole",
   "delta",
   "byCapability",
+  "ordered",
 ] as const;
 
 function roomBytes(claims: ConnectionClaims | undefined): number {

@@ -71,6 +71,8 @@ export interface SubscriptionSnapshot {
   readonly hearsJoinLeave: boolean;
   /** The server made the subscription, so the connection ends with it. */
   readonly serverSide?: boolean;
+  /** A backend ordered the subscription (rule U7), so the token that a refresh brings doesn't name it. */
+  readonly ordered?: true;
   /** Exclusive: the user's other connections on this channel are closed for this one (rule C10). */
   readonly sole?: boolean;
   /** The client gets deltas where they are shorter (rule D2). Never together with one of the filters. */

@@ -1,3 +1,6 @@
+import type { ServerSubscription } from "../access/claims.ts";
+import type { JsonText } from "../protocol/json/text.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
 import type { DisconnectCode } from "../protocol/codes.ts";
 
 /**
@@ -5,7 +8,7 @@ import type { DisconnectCode } from "../protocol/codes.ts";
  * home sends them, numbered, to the objects that hold sockets of the user. A home stores orders. During a deploy the
  * sides may be one release apart (rule V1): fields are only added, and the absence of an added field has a meaning.
  */
-export type UserOrder = DisconnectOrder | UnsubscribeOrder;
+export type UserOrder = DisconnectOrder | UnsubscribeOrder | SubscribeOrder | RefreshOrder;
 
 /** Closes the connections. */
 interface DisconnectOrder extends OrderTarget {
@@ -17,6 +20,27 @@ interface DisconnectOrder extends OrderTarget {
 interface UnsubscribeOrder extends OrderTarget {
   readonly method: "unsubscribe";
   readonly channel: string;
+}
+
+/** Subscribes the connections to a channel, as the server does (rule U7). */
+export interface SubscribeOrder extends OrderTarget {
+  readonly method: "subscribe";
+  readonly subscription: ServerSubscription;
+  /** When the subscriptions end, in seconds since 1970; 0 for never. */
+  readonly expireAtSeconds: number;
+  /** The position after which publications are delivered; absent: from now on. */
+  readonly recoverSince?: StreamPosition;
+}
+
+/** Changes when the connections end, and what other clients are shown of them (rule U8). */
+export interface RefreshOrder extends OrderTarget {
+  readonly method: "refresh";
+  /** The connections end now. */
+  readonly expired: boolean;
+  /** When they end otherwise, in seconds since 1970; 0 for never. */
+  readonly expireAtSeconds: number;
+  /** The new `conn_info`; absent: as before. */
+  readonly info?: JsonText;
 }
 
 /** Which of the user's connections an order names: all, unless a field narrows them down. */
@@ -48,6 +72,8 @@ export interface Registered {
 export interface CarriedOut {
   /** Whether the object still holds connections of the user. If not, the home forgets it (rule U5). */
   readonly left: boolean;
+  /** Whether an order couldn't be carried out now and has to be repeated; absent: none. */
+  readonly failed?: true;
 }
 
 /** What became of the orders of one call to a home. */

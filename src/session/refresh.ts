@@ -120,7 +120,9 @@ function refresh(
 }
 
 function sameChannels(channels: ServerChannels, { subscriptions }: SessionSnapshot): boolean {
-  const current = subscriptions.filter(({ serverSide }) => serverSide === true);
+  const current = subscriptions.filter(
+    ({ serverSide, ordered }) => serverSide === true && ordered !== true,
+  );
   const isSame = (one: SubscriptionSnapshot) => channels.get(one.channel) === filterText(one);
   return current.length === channels.size && current.every(isSame);
 }

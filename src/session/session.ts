@@ -18,7 +18,7 @@ import type {
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
 import type { UserOrder } from "../contract/user-order.ts";
-import type { UserSession } from "../users/local-users.ts";
+import type { OrderOutcome, UserSession } from "../users/local-users.ts";
 import { carryOutOrder } from "./carry-out-order.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
@@ -205,6 +205,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   ended(): void {
     if (this.closed) return;
     this.#executor?.clear();
+    const waiting = this.#waiting;
     this.#waiting = undefined;
     const { all } = this.subscriptions;
     this.subscriptions.clear();
@@ -213,6 +214,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     // hibernation, and the session has to be closed then, too (rule S4).
     this.#connection.save(this.snapshot);
     for (const subscription of all) this.context.channels.unsubscribe(subscription);
+    for (const ended of waiting?.ordersEnded ?? []) ended("done");
   }
 
   registerUser(): void {
@@ -247,8 +249,18 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.disconnect(internalServerError);
   }
 
-  carryOut(order: UserOrder): void {
-    carryOutOrder(this, order);
+  carryOut(order: UserOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void {
+    const { ordersEnded } = this.#wait();
+    const ended = (outcome: OrderOutcome): void => {
+      if (ordersEnded.delete(ended)) done(outcome);
+    };
+    ordersEnded.add(ended);
+    carryOutOrder(this, order, nowMs, ended);
+  }
+
+  whenConnected(work: () => void): void {
+    if (this.connecting) this.#wait().works.push(work);
+    else work();
   }
 
   sawOrder(lastOrder: number): void {
@@ -278,12 +290,18 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
 
   connected(): void {
     const pushes = this.#waiting?.pushes.splice(0) ?? [];
-    if (!this.held) this.#waiting = undefined;
     for (const push of pushes) this.send(push);
+    for (const work of this.#waiting?.works.splice(0) ?? []) work();
   }
 
   #wait(): Waiting {
-    return (this.#waiting ??= { announcements: [], pushes: [], cancelled: new Set() });
+    return (this.#waiting ??= {
+      announcements: [],
+      pushes: [],
+      works: [],
+      cancelled: new Set(),
+      ordersEnded: new Set(),
+    });
   }
 
   insufficientState(subscription: Subscription): void {
@@ -388,8 +406,14 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
 
   #endExpired(nowMs: number): void {
     const { expiredSubCloseDelayMs } = this.context.config.client;
-    for (const { channel, expireAtSeconds } of this.subscriptions.begunSnapshots) {
+    for (const one of this.subscriptions.begunSnapshots) {
+      const { channel, expireAtSeconds, serverSide } = one;
       if (nowMs < endMs(expireAtSeconds, expiredSubCloseDelayMs)) continue;
+      // A client can't renew a subscription of the server's (docs/protocol.md 2.8).
+      if (serverSide === true) {
+        this.disconnect(disconnectCodes.subscriptionExpired);
+        return;
+      }
       this.#unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
     }
   }
@@ -419,6 +443,10 @@ interface Waiting {
   readonly announcements: Subscription[];
   /** Pushes that follow the connect reply. */
   readonly pushes: Message[];
+  /** Orders that are carried out after the connect reply. */
+  readonly works: (() => void)[];
+  /** Called when the connection ends before an order has been carried out. */
+  readonly ordersEnded: Set<(outcome: OrderOutcome) => void>;
   /** Channels that an order ended before their subscribe was answered (rule U2). */
   readonly cancelled: Set<string>;
 }

@@ -87,7 +87,7 @@ export class Home {
    */
   answered(delivery: Delivery, answer: CarriedOut | undefined): void {
     this.#inFlight.delete(delivery);
-    if (answer === undefined) return;
+    if (answer === undefined || answer.failed === true) return;
     const { user, holder, orders } = delivery;
     if (!answer.left && !delivery.renewed)
       this.#sql.run("DELETE FROM holder WHERE user = ? AND holder = ?", user, holder);
@@ -140,6 +140,7 @@ export class Home {
   #delivery(user: string, holder: string): Delivery {
     const orders: NumberedOrder[] = [];
     for (const [number, kept] of this.#kept) {
+      if (orders.length === limits.ordersPerCallMax) break;
       if (kept.user === user && kept.waiting.has(holder))
         orders.push({ number, order: kept.order });
     }

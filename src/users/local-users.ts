@@ -20,6 +20,8 @@ export class LocalUsers {
   readonly #known = new Map<string, number>();
   readonly #pending = new Map<string, PendingUser>();
   readonly #homes = new Map<string, HomeCaller>();
+  /** The users whose orders are being carried out, with the calls that wait for that. */
+  readonly #carryingOut = new Map<string, (() => void)[]>();
 
   constructor(call: RegisterCall) {
     this.#call = call;
@@ -40,7 +42,7 @@ export class LocalUsers {
       pending.sessions.add(session);
       return undefined;
     }
-    this.#pending.set(user, { sessions: new Set([session]), orders: [] });
+    this.#pending.set(user, { sessions: new Set([session]), answered: [] });
     const name = homeName(user);
     let home = this.#homes.get(name);
     if (home === undefined) {
@@ -53,29 +55,68 @@ export class LocalUsers {
   }
 
   /**
-   * Carries out a home's orders on the connections of a user, in order. A session that has seen an order before isn't
-   * concerned by it. One that waits for its home takes the order when the home answers, and gets nothing until then, so
-   * the order counts as carried out.
+   * Carries out a home's orders on the connections of a user, in order, after the calls before for the same user. A
+   * session that has seen an order before isn't concerned by it. Sessions that wait for the home are waited for.
    *
    * @param sessions all sessions of the object
+   * @param nowMs    when the call came, ms since 1970
+   * @param done     takes the answer; undefined if too many calls wait
    */
   carryOut(
     user: string,
     orders: readonly NumberedOrder[],
-    sessions: Iterable<UserSession>,
-  ): CarriedOut {
-    this.#pending.get(user)?.orders.push(...orders);
-    let left = false;
-    for (const session of sessions) {
-      if (session.user !== user || !session.takesOrders) continue;
-      if (!session.held) takeOrders(session, orders);
-      left ||= session.takesOrders;
+    sessions: () => Iterable<UserSession>,
+    nowMs: number,
+    done: (answer: CarriedOut | undefined) => void,
+  ): void {
+    const waiting = this.#carryingOut.get(user);
+    const work = (): void => {
+      this.#carryOut(user, orders, sessions, nowMs, (answer) => {
+        const next = this.#carryingOut.get(user)?.shift();
+        if (next === undefined) this.#carryingOut.delete(user);
+        done(answer);
+        next?.();
+      });
+    };
+    if (waiting === undefined) {
+      this.#carryingOut.set(user, []);
+      work();
+    } else if (waiting.length < limits.orderCallsWaitingMax) waiting.push(work);
+    else done(undefined);
+  }
+
+  #carryOut(
+    user: string,
+    orders: readonly NumberedOrder[],
+    sessions: () => Iterable<UserSession>,
+    nowMs: number,
+    done: (answer: CarriedOut) => void,
+  ): void {
+    const pending = this.#pending.get(user);
+    if (pending !== undefined) {
+      pending.answered.push(() => this.#carryOut(user, orders, sessions, nowMs, done));
+      return;
     }
-    const last = orders.at(-1)?.number ?? 0;
+    const concerned = [...sessions()].filter((one) => one.user === user && one.takesOrders);
+    let missing = concerned.length + 1;
+    let failed = false;
+    const ended = (outcome: OrderOutcome): void => {
+      failed ||= outcome === "failed";
+      missing--;
+      if (missing > 0) return;
+      const left = concerned.some((one) => one.takesOrders) || this.#pending.has(user);
+      this.#noteOrders(user, left, failed ? 0 : (orders.at(-1)?.number ?? 0));
+      done(failed ? { left, failed } : { left });
+    };
+    for (const session of concerned) takeOrders(session, orders, nowMs, ended);
+    ended("done");
+  }
+
+  /** Notes the last order for a user, or forgets a user without connections. */
+  #noteOrders(user: string, left: boolean, last: number): void {
     const known = this.#known.get(user);
     if (!left) this.#known.delete(user);
     else if (known !== undefined && last > known) this.#known.set(user, last);
-    return { left };
   }
 
   /** Calls a home for the users that wait, if few enough calls are in flight. */
@@ -97,22 +138,14 @@ export class LocalUsers {
     if (pending === undefined) return;
     if (registered === undefined) {
       for (const session of pending.sessions) session.notAdmitted();
+      for (const proceed of pending.answered) proceed();
       return;
     }
     const { lastOrder } = registered;
-    const last = Math.max(lastOrder, ...pending.orders.map(({ number }) => number));
     if (this.#known.size >= limits.usersRememberedMax) this.#known.clear();
-    this.#known.set(user, last);
-    for (const session of pending.sessions) {
-      // Orders that closes the connection must come before anything is sent.
-      const closes = pending.orders.filter(({ order }) => order.method === "disconnect");
-      if (closes.some((one) => one.number > lastOrder && names(one.order, session))) {
-        takeOrders(session, closes, lastOrder);
-        continue;
-      }
-      session.admitted(lastOrder);
-      takeOrders(session, pending.orders);
-    }
+    this.#known.set(user, lastOrder);
+    for (const session of pending.sessions) session.admitted(lastOrder);
+    for (const proceed of pending.answered) proceed();
   }
 }
 
@@ -141,8 +174,8 @@ export interface UserSession {
   readonly held: boolean;
   /** The number of the last order that the session has seen, or after which it began. */
   readonly lastOrder: number | undefined;
-  /** Carries out an order that names the session. */
-  carryOut(order: UserOrder): void;
+  /** Carries out an order that names the session; `done` is called once, also if the connection ends. */
+  carryOut(order: UserOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void;
   /** Stores the number of the last order that the session has seen. */
   sawOrder(number: number): void;
   /** The home has answered: the client gets what was held back. The session begins after the order with this number. */
@@ -159,25 +192,48 @@ function names({ client, session, whitelist }: OrderTarget, one: UserSession): b
   return whitelist?.includes(one.client) !== true;
 }
 
-/** Carries out the orders that a session hasn't seen and that name it. */
+/** Carries out the orders that a session hasn't seen and that name it, one after the other, until one fails. */
 function takeOrders(
   session: UserSession,
   orders: readonly NumberedOrder[],
-  lastOrder = session.lastOrder ?? 0,
+  nowMs: number,
+  done: (outcome: OrderOutcome) => void,
 ): void {
-  let last = lastOrder;
-  for (const { number, order } of orders) {
-    if (number <= lastOrder && session.user !== "") continue;
-    last = Math.max(last, number);
-    if (session.takesOrders && names(order, session)) session.carryOut(order);
-  }
-  if (session.takesOrders && last > lastOrder) session.sawOrder(last);
+  const seen = session.user === "" ? -1 : (session.lastOrder ?? 0);
+  const unseen = orders.filter(({ number }) => number > seen);
+  let last = seen;
+  const finish = (outcome: OrderOutcome): void => {
+    if (session.user !== "" && session.takesOrders && last > seen) session.sawOrder(last);
+    done(outcome);
+  };
+  const proceed = (): void => {
+    const next = unseen.shift();
+    if (next === undefined || !session.takesOrders) {
+      finish("done");
+      return;
+    }
+    const { number, order } = next;
+    const ended = (outcome: OrderOutcome): void => {
+      if (outcome === "failed") {
+        finish("failed");
+        return;
+      }
+      last = number;
+      proceed();
+    };
+    if (names(order, session)) session.carryOut(order, nowMs, ended);
+    else ended("done");
+  };
+  proceed();
 }
+
+/** Whether an order has been carried out, or has to be repeated. */
+export type OrderOutcome = "done" | "failed";
 
 interface PendingUser {
   readonly sessions: Set<UserSession>;
-  /** Orders that came while the home was asked. */
-  readonly orders: NumberedOrder[];
+  /** Calls with orders that came while the home was asked. */
+  readonly answered: (() => void)[];
 }
 
 interface HomeCaller {

@@ -108,6 +108,25 @@ describe.each([
       for (const { disconnected } of clients) expect(disconnected.all).toHaveLength(0);
     });
 
+    it("[U7] a user is subscribed on all of them, and recovers after a reconnect", async () => {
+      const channel = `invited-${state}`;
+      const user = `joe-${state}`;
+      const { epoch } = await server.backend.publish(channel, "missed");
+      const clients = [
+        await connect(server.gatewayAddress(), user),
+        await connect(server.socketAddress(channel), user),
+      ];
+      await evict(channel);
+      await server.backend.subscribe({ user, channel, recover_since: { epoch, offset: 0 } });
+      await server.backend.publish(channel, "after");
+      for (const { serverSide } of clients) {
+        expect(await serverSide.subscribed.next()).toMatchObject({ channel });
+        expect(await serverSide.publications.next()).toMatchObject({ data: "missed", offset: 1 });
+        expect(await serverSide.publications.next()).toMatchObject({ data: "after", offset: 2 });
+      }
+      expect(await server.backend.presence(channel)).toHaveLength(2);
+    });
+
     it("[U6] an anonymous connection is thrown out by its ID, on either address", async () => {
       const channel = `nobody-${state}`;
       for (const address of [server.gatewayAddress(), server.socketAddress(channel)]) {

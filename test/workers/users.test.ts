@@ -9,7 +9,7 @@ import { attachmentsOf, hibernate, rewriteAttachments } from "./attachments.ts";
 import { blockObject } from "./block-object.ts";
 import { crashObject, lostCall } from "./crash-object.ts";
 import { newChannel } from "./new-channel.ts";
-import { token } from "./sign-token.ts";
+import { secondsFromNow, token } from "./sign-token.ts";
 import { awakeVariants, variants } from "./variant.ts";
 import { watchedRelay } from "./watched-relay.ts";
 
@@ -106,6 +106,72 @@ describe.each(variants)("orders for a user's connections on $name", (variant) =>
     expect(heard).toContain('"data":1');
     // The subscription is over, and the client may make another.
     expect((await one.ask({ id: 9, subscribe: { channel } })).subscribe).toBeDefined();
+  });
+
+  it("[U7] subscribe begins on all of them before it is answered, and recovers", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const { epoch } = await publish(channel, 1);
+    await publish(channel, 2);
+    const [one, two] = [await variant.connect(channel, user), await variant.connect(channel, user)];
+    await pause(channel, user);
+    const recover_since = { epoch, offset: 1 };
+    const request = { user, channel, recover_since, info: { by: "backend" } };
+    expect(await call("subscribe", request)).toStrictEqual(done);
+    await publish(channel, 3);
+    for (const socket of [one, two]) {
+      expect(await socket.line()).toBe(
+        `{"push":{"channel":"${channel}","subscribe":{"recoverable":true,"epoch":"${epoch}","offset":1,"positioned":true}}}`,
+      );
+      const offsets = (await socket.unread()).flatMap(
+        (line) => /"offset":(\d+)/.exec(line)?.[1] ?? [],
+      );
+      expect(offsets).toStrictEqual(["2", "3"]);
+    }
+    await pause(channel, user);
+    expect(await call("subscribe", request)).toStrictEqual(done);
+    expect((await call("presence", { channel })).body).toContain('"chan_info":{"by":"backend"}');
+    await publish(channel, 4);
+    for (const socket of [one, two]) {
+      const lines = await socket.unread();
+      expect(lines.join()).toContain('"data":4,"offset":4');
+      expect(lines.join()).not.toContain('"subscribe"');
+    }
+    expect(await call("unsubscribe", { user, channel })).toStrictEqual(done);
+    expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
+  });
+
+  it("[U7] [A17] subscribe may set a tags filter, for what it recovers and for what comes", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const tell = (data: number, lang: string) => call("publish", { channel, data, tags: { lang } });
+    const { epoch } = await publish(channel, 0);
+    await tell(1, "de");
+    await tell(2, "en");
+    const socket = await variant.connect(channel, user);
+    const filter = { key: "lang", cmp: "eq", val: "en" };
+    const request = { user, channel, recover_since: { epoch, offset: 1 } };
+    expect(await call("subscribe", { ...request, server_tags_filter: filter })).toStrictEqual(done);
+    await pause(channel, user);
+    await tell(3, "de");
+    await tell(4, "en");
+    const heard = (await socket.unread()).flatMap((line) => /"data":(\d+)/.exec(line)?.[1] ?? []);
+    expect(heard).toStrictEqual(["2", "4"]);
+  });
+
+  it("[U8] refresh changes when they end, and what others see of them", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const socket = await variant.subscribe(channel, user, { exp: secondsFromNow(60) });
+    await socket.unread();
+    await pause(channel, user);
+    expect(await call("refresh", { user, info: { n: 1 } })).toStrictEqual(done);
+    await pause(channel, user);
+    const [saved] = await attachmentsOf(variant.place.holder(channel));
+    expect(saved?.claims).toStrictEqual({ user, expireAtSeconds: 0, info: '{"n":1}' });
+    expect((await call("presence", { channel })).body).toContain('"conn_info":{"n":1}');
+    expect(await call("refresh", { user, expired: true })).toStrictEqual(done);
+    expect(await socket.closed).toStrictEqual({ code: 3005, reason: "connection expired" });
   });
 
   it("[U6] names an anonymous connection by its ID, which costs no registration", async () => {
@@ -280,6 +346,8 @@ describe("without homes", () => {
     for (const [method, request] of [
       ["disconnect", { user: "ada" }],
       ["unsubscribe", { user: "ada", channel: "news" }],
+      ["subscribe", { user: "ada", channel: "news" }],
+      ["refresh", { user: "ada" }],
     ] as const) {
       const answer = await postWith({ config }, `/api/${method}`, JSON.stringify(request));
       expect((await answerOf(answer)).body).toBe(

@@ -45,6 +45,8 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/presence_stats", onlyPost, jsonBody, single("presence_stats"));
   app.all("/api/disconnect", onlyPost, jsonBody, single("disconnect"));
   app.all("/api/unsubscribe", onlyPost, jsonBody, single("unsubscribe"));
+  app.all("/api/subscribe", onlyPost, jsonBody, single("subscribe"));
+  app.all("/api/refresh", onlyPost, jsonBody, single("refresh"));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

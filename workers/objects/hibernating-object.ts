@@ -80,10 +80,13 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   async carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> {
-    const sessions = this.sockets.clients.map(({ session }) => session);
-    const carriedOut = this.#users.carryOut(user, orders, sessions);
+    const carriedOut = Promise.withResolvers<CarriedOut | undefined>();
+    const sessions = () => this.sockets.clients.map(({ session }) => session);
+    this.#users.carryOut(user, orders, sessions, Date.now(), carriedOut.resolve);
     await this.endEvent(Date.now());
-    return carriedOut;
+    const answer = (await carriedOut.promise) ?? { left: true, failed: true };
+    await this.endEvent(Date.now());
+    return answer;
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {

@@ -62,19 +62,21 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
   async #insist(first: Delivery, endsAtMs: number): Promise<void> {
     let pauseMs: number = limits.orderRetryMs;
     let delivery: Delivery | undefined = first;
-    while (delivery !== undefined && !(await this.#deliver(delivery))) {
-      if (Date.now() + pauseMs >= endsAtMs) return;
-      await pause(pauseMs);
-      pauseMs *= 2;
+    while (delivery !== undefined) {
+      if (!(await this.#deliver(delivery))) {
+        if (Date.now() + pauseMs >= endsAtMs) return;
+        await pause(pauseMs);
+        pauseMs *= 2;
+      }
       delivery = this.#home.again(delivery);
     }
   }
 
-  /** Makes a delivery once. @returns whether the holder answered */
+  /** Makes a delivery once. @returns whether the holder has carried it out */
   async #deliver(delivery: Delivery): Promise<boolean> {
     const answer = await carryOut(this.env, delivery.holder, delivery.user, delivery.orders);
     this.#home.answered(delivery, answer);
-    return answer !== undefined;
+    return answer !== undefined && answer.failed !== true;
   }
 }
 

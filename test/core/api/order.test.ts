@@ -63,6 +63,21 @@ describe("a disconnect request", () => {
     expect(disconnect({ user: "x".repeat(limits.userCharactersMax) }).outcome).toBe("order");
   });
 
+  it("[A17] names what is wrong with the tags filter of a subscribe", () => {
+    const subscribe = (server_tags_filter: unknown) => {
+      const request = JSON.stringify({ user: "ada", channel: "news", server_tags_filter });
+      return parseEntry("subscribe", request, caller());
+    };
+    const filter = { key: "lang", cmp: "eq", val: "en" };
+    expect(subscribe(filter)).toMatchObject({ order: { subscription: { serverFilter: filter } } });
+    expect(subscribe(null)).toMatchObject({ outcome: "order" });
+    expect(subscribe({ key: "lang", cmp: "nosuch" })).toMatchObject({
+      error: { code: 107 },
+      detail: "server_tags_filter is no valid filter",
+    });
+    expect(subscribe("text")).toMatchObject({ error: { code: 107 } });
+  });
+
   it("[U6] without a user has to name one anonymous connection", () => {
     expect(disconnect({})).toMatchObject({ outcome: "refused", error: { code: 108 } });
     expect(disconnect({ client: "c1" })).toMatchObject({ outcome: "order", user: "" });
