@@ -368,6 +368,27 @@ export const limits = {
   addressesRememberedMax: 10_000,
   channelsRememberedMax: 10_000,
   /**
+   * Connections of one object whose client brought no token with the upgrade and hasn't connected, those included that
+   * the server has closed and whose client hasn't answered. Anybody can open them, and each may hold 32 MiB: so much of a
+   * message the runtime assembles before the object sees it, without a setting for that. Clients that reconnect together
+   * connect a round trip after their upgrade: at 1,000 upgrades a second, which is all that an object takes, and half a
+   * second, they are 500. Beyond it the object is full (rule B13).
+   */
+  unconnectedMax: 512,
+  /**
+   * Those among them of one client address. Many clients share the address of an office or of a mobile network; with a
+   * round trip of 200 ms, 320 of them a second connect to the object. Further ones are refused with status 503 (rule
+   * B13).
+   */
+  unconnectedPerAddressMax: 64,
+  /**
+   * Upgrades without a token of one client address in a second, and at once, in one isolate of the edge, whatever objects
+   * they are for. A connection without a connect is closed after 10 s, so an address has at most 2,000 of them at a time;
+   * and 5,000 clients behind one address reconnect within 40 s. Further ones are answered with status 503 (rule B13).
+   */
+  addressUpgradesPerSecond: 100,
+  addressUpgradesBurst: 1_000,
+  /**
    * Different payloads of one channel's delta subscribers from which the deltas of one frame are made, for each codec.
    * The subscribers that hold another payload get the publication in full (rule D5).
    */

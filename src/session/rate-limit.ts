@@ -79,7 +79,7 @@ class NewChannelLimit {
 }
 
 /** How often something may be done. */
-interface Rate {
+export interface Rate {
   /** How many times at once. */
   readonly burst: number;
   readonly perSecond: number;

@@ -60,6 +60,11 @@ export class Session implements CommandSession, SubscriptionSession {
     }
   }
 
+  /** Whether the client's connect was accepted and the connection is open. */
+  get connected(): boolean {
+    return this.identity.phase === "connected";
+  }
+
   get closed(): boolean {
     return this.identity.phase === "closed";
   }

@@ -13,6 +13,7 @@ import {
   opened,
   type Transport,
 } from "./middleware.ts";
+import { AddressRate } from "./client-address.ts";
 import { batch, broadcast, legacy, missing, publish, singleChannel } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
@@ -21,7 +22,7 @@ import { poll } from "./poll.ts";
 import { missingMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
-import { webSocket } from "./websocket.ts";
+import { upgradeRate, webSocket } from "./websocket.ts";
 
 /** Creates the route table of the edge. */
 export function createApp(): Hono<AppEnv> {
@@ -43,8 +44,9 @@ export function createApp(): Hono<AppEnv> {
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();
-  addTransports(app, "/connection", regionEndpoint());
-  addTransports(app, "/channel/:name{[^/]*}", channel);
+  const withoutToken = new AddressRate(upgradeRate);
+  addTransports(app, "/connection", regionEndpoint(), withoutToken);
+  addTransports(app, "/channel/:name{[^/]*}", channel, withoutToken);
   const getOnly = onlyMethods("GET");
   app.all("/channel/:name{[^/]*}/poll", crossOrigin, opened("longPoll"), getOnly, poll(channel));
   app.all("/emulation", crossOrigin, opened("sse", "httpStream"), onlyPost, emulation);
@@ -63,13 +65,19 @@ export function createApp(): Hono<AppEnv> {
 }
 
 /** Adds the transports by which a client reaches one endpoint (docs/protocol.md 4). */
-function addTransports(app: Hono<AppEnv>, path: string, endpoint: Endpoint): void {
-  app.all(`${path}/websocket`, onlyUpgrade, webSocket(endpoint, "bidirectional"));
+function addTransports(
+  app: Hono<AppEnv>,
+  path: string,
+  endpoint: Endpoint,
+  withoutToken: AddressRate,
+): void {
+  const bidirectional = webSocket(endpoint, "bidirectional", withoutToken);
+  app.all(`${path}/websocket`, onlyUpgrade, bidirectional);
   app.all(
     `${path}/uni_websocket`,
     opened("uniWebsocket"),
     onlyUpgrade,
-    webSocket(endpoint, "unidirectional"),
+    webSocket(endpoint, "unidirectional", withoutToken),
   );
   const onlyPost = onlyMethods("POST");
   const getOrPost = onlyMethods("GET", "POST");
