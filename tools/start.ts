@@ -105,6 +105,8 @@ function serve(port: string, options: readonly string[]): ChildProcess {
   // The local runtime isn't told when a page is closed. Without probes, the page's client would stay present for a
   // while.
   const probes = ["--var", `STREAM_PROBE_MS:${streamProbeMs}`];
+  // All clients are on this machine: bounds for one address would bound them together.
+  const addresses = ["--var", "CLIENT_ADDRESS_HEADER:"];
   return spawn(
     process.execPath,
     [
@@ -113,6 +115,7 @@ function serve(port: string, options: readonly string[]): ChildProcess {
       ...development,
       ...origins,
       ...probes,
+      ...addresses,
       ...withoutOption(options, "--port"),
     ],
     {

@@ -23,6 +23,11 @@ export interface Handover {
   readonly passing?: true;
   /** The claims of the token at the upgrade, verified (rule A3); absent if there was none. */
   readonly claims?: ConnectionClaims;
+  /**
+   * The address of a client without a token at the upgrade, or its network (rule B13); absent if it isn't known, and
+   * from the release before.
+   */
+  readonly address?: string;
 }
 
 /**

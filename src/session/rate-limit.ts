@@ -51,7 +51,7 @@ export class CommandRateLimit {
 }
 
 /** How often something may be done. */
-interface Rate {
+export interface Rate {
   /** How many times at once. */
   readonly burst: number;
   readonly perSecond: number;

@@ -69,6 +69,11 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     if (identity.lastOrder === undefined) this.registerUser();
   }
 
+  /** Whether the client's connect was accepted and the connection is open. */
+  get hasConnected(): boolean {
+    return this.identity.phase === "connected";
+  }
+
   get closed(): boolean {
     return this.identity.phase === "closed";
   }

@@ -1,9 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "../support/listen.ts";
+import { RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
 import { ServedServer } from "../support/served-server.ts";
 import { signToken } from "../support/test-tokens.ts";
@@ -14,11 +16,12 @@ const descriptors = 300;
 const burst = 400;
 
 let folder: string;
+let options: readonly string[];
 let server: ServedServer;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-restart-"));
-  const options = ["--port", String(await freePort()), "--state", join(folder, "state")];
+  options = ["--port", String(await freePort()), "--state", join(folder, "state")];
   server = await ServedServer.start(options, descriptors);
 });
 afterEach(async () => {
@@ -99,6 +102,35 @@ describe("npm run serve, when workerd ends by itself,", () => {
     expect(printed).toContain("workerd serves again");
   });
 });
+
+describe("npm run serve that is started again", () => {
+  it("[A12] [H6] has no database of channels to which only clients without a token came", async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `channel${index}`);
+    for (const name of names) {
+      const address = `ws://127.0.0.1:${server.port}/channel/${name}/websocket`;
+      (await RawSocket.open(address)).cut();
+    }
+    expect(databases()).toHaveLength(names.length);
+    await expect.poll(() => databases().flatMap(tablesOf), { timeout: 20_000 }).toEqual([]);
+    await server.stop();
+    server = await ServedServer.start(options, descriptors);
+    expect(databases()).toEqual([]);
+  });
+});
+
+/** The files of the channels' databases: the name of each is the ID of its object. */
+function databases(): readonly string[] {
+  const channels = join(folder, "state", "storage", "ChannelObject");
+  const names = readdirSync(channels).filter((name) => /^[\da-f]{64}\.sqlite$/.test(name));
+  return names.map((name) => join(channels, name));
+}
+
+function tablesOf(file: string): readonly unknown[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const tables = database.prepare("SELECT name FROM sqlite_master").all();
+  database.close();
+  return tables;
+}
 
 async function answers(): Promise<boolean> {
   try {

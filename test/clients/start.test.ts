@@ -6,10 +6,11 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { limits } from "../../src/limits.ts";
 import { BreakableNetwork } from "../support/breakable-network.ts";
 import { Inbox } from "../support/inbox.ts";
 import { freePort, listen } from "../support/listen.ts";
-import { handshake } from "../support/raw-socket.ts";
+import { handshake, RawSocket } from "../support/raw-socket.ts";
 import { SdkClient } from "../support/sdk-client.ts";
 import { refusedStart, StartedServer } from "../support/started-server.ts";
 import { testSecrets } from "../support/test-tokens.ts";
@@ -112,6 +113,14 @@ describe("npm start", () => {
     expect(refused.code).toBe(103);
     client.close();
     await other.stop();
+  });
+
+  it("[B13] doesn't bound the clients of this machine as those of one address", async () => {
+    const address = server.welcome.socketAddress;
+    const count = 2 * limits.unconnectedPerAddressMax;
+    const sockets = await Promise.all(Array.from({ length: count }, () => RawSocket.open(address)));
+    expect(sockets).toHaveLength(count);
+    for (const socket of sockets) socket.cut();
   });
 
   it("[A7] has wrangler store no traces, which would have the tokens of addresses", async () => {

@@ -164,6 +164,46 @@ describe("a connection for many channels", () => {
     expect(request?.url).not.toContain("token");
   });
 
+  it("[B13] is handed over with the client's address if it brings no token", async () => {
+    const seen: Request[] = [];
+    const { upgrade } = edge(({ request }) => {
+      seen.push(request);
+      return taken();
+    });
+    const from = { "CF-Connecting-IP": "2001:db8:1:2:3:4:5:6" };
+    await upgrade(path, from);
+    await upgrade(`${path}?token=${await token({ sub: "ada" })}`, from);
+    await upgrade(path);
+    const handovers = seen.map(({ headers }) => parseHandover(headers.get(handoverHeader) ?? ""));
+    expect(handovers.map(({ address: known }) => known)).toStrictEqual([
+      "2001:db8:1:2",
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("[B13] is answered 503 when its address opens too many without a token, calling no object", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const { upgrade, askedNow } = edge(taken);
+    const from = { "CF-Connecting-IP": "192.0.2.1" };
+    for (let count = 0; count < limits.addressUpgradesBurst; count++) {
+      const to = count % 2 === 0 ? path : "/channel/news/websocket";
+      expect((await upgrade(to, from)).status).toBe(101);
+    }
+    askedNow();
+    const log = vi.spyOn(console, "warn").mockReturnValue();
+    const refused = await upgrade(path, from);
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThanOrEqual(2);
+    expect(askedNow()).toStrictEqual([]);
+    expect(log.mock.calls.join()).toContain(`"rule":"B13"`);
+    expect((await upgrade(path, { "CF-Connecting-IP": "192.0.2.2" })).status).toBe(101);
+    const bearer = await token({ sub: "ada" });
+    expect((await upgrade(`${path}?token=${bearer}`, from)).status).toBe(101);
+    vi.advanceTimersByTime(1_000);
+    expect((await upgrade(path, from)).status).toBe(101);
+  });
+
   it("[G3] is sent to the next gateway when one is full, and directly there afterwards", async () => {
     const { upgrade, askedNow } = edge(({ name }) => (name === "eu/0" ? full() : taken()));
     const cf = { continent: "EU" };

@@ -29,10 +29,10 @@ export class HeldTurns {
 
   /** Lets turns go, and those that they lead to, until what is awaited has come. */
   async until<Result>(awaited: Promise<Result>): Promise<Result> {
-    let settled = false;
-    const settle = (): void => void (settled = true);
-    awaited.then(settle, settle);
-    while (!settled) {
+    const wait = { over: false };
+    const end = (): void => void (wait.over = true);
+    awaited.then(end, end);
+    while (!wait.over) {
       await this.nextIfAny();
       await this.#pass();
     }

@@ -15,6 +15,7 @@ import {
   opened,
   type Transport,
 } from "./middleware.ts";
+import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
@@ -50,8 +51,9 @@ export function createApp(): HonoBase<AppEnv> {
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();
-  addTransports(app, "/connection", regionEndpoint());
-  addTransports(app, "/channel/:name{[^/]*}", channel);
+  const withoutToken = new AddressRate(upgradeRate);
+  addTransports(app, "/connection", regionEndpoint(), withoutToken);
+  addTransports(app, "/channel/:name{[^/]*}", channel, withoutToken);
   const getOnly = onlyMethods("GET");
   app.all("/channel/:name{[^/]*}/poll", crossOrigin, opened("longPoll"), getOnly, poll(channel));
   app.all("/emulation", crossOrigin, opened("sse", "httpStream"), onlyPost, emulation);
@@ -70,13 +72,19 @@ export function createApp(): HonoBase<AppEnv> {
 }
 
 /** Adds the transports by which a client reaches one endpoint (docs/protocol.md 4). */
-function addTransports(app: HonoBase<AppEnv>, path: string, endpoint: Endpoint): void {
-  app.all(`${path}/websocket`, onlyUpgrade, webSocket(endpoint, "bidirectional"));
+function addTransports(
+  app: HonoBase<AppEnv>,
+  path: string,
+  endpoint: Endpoint,
+  withoutToken: AddressRate,
+): void {
+  const bidirectional = webSocket(endpoint, "bidirectional", withoutToken);
+  app.all(`${path}/websocket`, onlyUpgrade, bidirectional);
   app.all(
     `${path}/uni_websocket`,
     opened("uniWebsocket"),
     onlyUpgrade,
-    webSocket(endpoint, "unidirectional"),
+    webSocket(endpoint, "unidirectional", withoutToken),
   );
   const onlyPost = onlyMethods("POST");
   const getOrPost = onlyMethods("GET", "POST");

@@ -4,7 +4,8 @@ import { Pools } from "../../src/gateway/pool.ts";
 import { limits } from "../../src/limits.ts";
 import type { Env } from "../platform/env.ts";
 import { gatewayName } from "../../src/contract/object-names.ts";
-import { clientAddress, NewChannels } from "./new-channels.ts";
+import { clientAddress } from "./client-address.ts";
+import { NewChannels } from "./new-channels.ts";
 import type { Pool } from "./placement.ts";
 import { respondMalformed } from "./respond.ts";
 import { parseRegion } from "../platform/region.ts";
@@ -33,8 +34,7 @@ export function channelEndpoint(): Endpoint {
     if (channel === undefined) return malformed("the path has a malformed channel name");
     const resolved = resolveChannel(channel, context.var.configured.config.channel);
     if (resolved.outcome === "bad-name") return malformed(resolved.reason);
-    const { CLIENT_ADDRESS_HEADER: header = "CF-Connecting-IP" } = context.env;
-    const address = clientAddress(context.req.raw.headers, header);
+    const address = addressOf(context);
     const pool = {
       ...poolOf(channel, pools, context.env),
       admits: (nowMs: number) => {
@@ -86,6 +86,12 @@ export function regionEndpoint(): Endpoint {
     };
     return { outcome: "pool", pool: { pools, name: region, objectAt } };
   };
+}
+
+/** The address of the request's client; undefined if it isn't known. */
+export function addressOf(context: Context<AppEnv>): string | undefined {
+  const { CLIENT_ADDRESS_HEADER: header = "CF-Connecting-IP" } = context.env;
+  return clientAddress(context.req.raw.headers, header);
 }
 
 const tooManyChannels = "the client's address opens new channels too fast";

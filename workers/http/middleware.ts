@@ -65,7 +65,8 @@ function ofStatus(status: number): Refused | undefined {
     case 503:
       return {
         rule: "B5",
-        reason: "no object accepted it: full, overloaded, too fast, or no answer in time",
+        reason:
+          "no object accepted it: full, overloaded, too fast, too many without a token, or no answer in time",
       };
     default:
       return undefined;

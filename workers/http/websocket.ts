@@ -1,15 +1,21 @@
 import type { Handler, Context } from "hono";
 import { admit } from "./admit.ts";
 import type { AppEnv } from "./middleware.ts";
-import type { Endpoint } from "./endpoints.ts";
+import type { AddressRate } from "./client-address.ts";
+import { addressOf, type Endpoint } from "./endpoints.ts";
 import { placeSocket, handoverRequest } from "./placement.ts";
-import { respondText } from "./respond.ts";
+import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 
-/** `GET …/websocket` and `…/uni_websocket`: hands the client's own socket over to an object. */
+/**
+ * `GET …/websocket` and `…/uni_websocket`: hands the client's own socket over to an object.
+ *
+ * @param withoutToken bounds the upgrades without a token; shared by all addresses
+ */
 export function webSocket(
   endpoint: Endpoint,
   direction: "bidirectional" | "unidirectional",
+  withoutToken: AddressRate,
 ): Handler<AppEnv> {
   return async (context) => {
     const destination = endpoint(context);
@@ -20,15 +26,23 @@ export function webSocket(
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
     const { claims } = admission;
+    const address = claims === undefined ? addressOf(context) : undefined;
+    if (!withoutToken.admits(address, Date.now())) {
+      context.set("refusal", { rule: "B13", reason: tooManyUpgrades });
+      return respondBusy(busyRetrySeconds());
+    }
     const handover = handoverRequest(context.req.raw, {
       v: 1,
       keepalive: context.req.query("keepalive") === "client" ? "client" : "server",
       ...(codec !== "json" && { codec }),
       ...(claims !== undefined && { claims }),
+      ...(address !== undefined && { address }),
     });
     return placeSocket(destination.pool, handover);
   };
 }
+
+const tooManyUpgrades = "the client's address opens connections without a token too fast";
 
 /** The codec that a handshake asks for. `problem` is for the client. */
 type WebSocketCodec =

@@ -20,6 +20,7 @@ import {
 import type { SessionRows } from "../platform/session-rows.ts";
 import { SocketConnection, type SocketHost } from "../platform/socket-connection.ts";
 import { Client, type FrameHost } from "./client.ts";
+import { UnconnectedSockets } from "./unconnected-sockets.ts";
 
 /**
  * The sockets of one object, of either kind, with a {@link Client} on each. It takes over sockets that the edge hands
@@ -38,6 +39,9 @@ export class ClientSockets {
    * platform answers nothing, and the object answers the others.
    */
   readonly #unrequested = new Set<WebSocket>();
+  readonly #unconnected = new UnconnectedSockets<WebSocket>(
+    (socket) => this.#clients.get(socket)?.session.hasConnected === true,
+  );
   readonly #host: SocketHost;
   /** Whether a socket has gone since the last {@link takeDueAtMs}. */
   #oneLeft = false;
@@ -80,6 +84,7 @@ export class ClientSockets {
 
   /** Forgets all sockets, which are about to be dropped. */
   forget(): void {
+    for (const socket of this.#clients.keys()) this.#unconnected.delete(socket);
     this.#clients.clear();
     this.#changed.clear();
   }
@@ -116,7 +121,7 @@ export class ClientSockets {
     if (!isCodecName(handover.codec ?? "json")) return refuse("too-fast");
     const nowMs = Date.now();
     this.sweep(nowMs, false);
-    const room = this.#room(nowMs);
+    const room = this.#room(handover, nowMs);
     if (room !== "room") {
       await endEvent(nowMs);
       return refuse(room);
@@ -131,9 +136,7 @@ export class ClientSockets {
     const snapshot = newSession(handover, claims, nowMs);
     const { secret } = snapshot;
     const { 0: clientEnd, 1: objectEnd } = new WebSocketPair();
-    // A frame that the client posts finds the socket by this tag, after hibernation as well.
-    if (secret === undefined) context.acceptWebSocket(objectEnd);
-    else context.acceptWebSocket(objectEnd, [secret]);
+    context.acceptWebSocket(objectEnd, tagsOf(snapshot, handover));
     this.#add(objectEnd, snapshot).connection.save(snapshot);
     await endEvent(nowMs);
     return new Response(null, {
@@ -154,8 +157,8 @@ export class ClientSockets {
   async post(session: string, frame: string | Uint8Array): Promise<void> {
     // The session of an anonymous client ends with the object's node (rule U6).
     const [secret = ""] = session.split("@", 1);
-    // All tags of sockets have this length, and the platform throws for a tag that is too long.
-    if (secret.length !== secretLength) return;
+    // Other tags aren't secrets, and the platform throws for a tag that is too long.
+    if (!secretPattern.test(secret)) return;
     const [socket] = this.#setup.context.getWebSockets(secret);
     const client = socket === undefined ? undefined : this.#clients.get(socket);
     if (client !== undefined) await this.#take(client, frame);
@@ -169,7 +172,9 @@ export class ClientSockets {
     const isRequest = session.unidirectional && session.awaitsConnect;
     const answer = typeof message === "string" && !isRequest ? keepaliveAnswer(message) : undefined;
     if (answer === undefined) {
+      const wasConnected = session.hasConnected;
       await this.#take(client, message);
+      if (!wasConnected && session.hasConnected) this.#unconnected.delete(socket);
       return;
     }
     const nowMs = Date.now();
@@ -192,6 +197,7 @@ export class ClientSockets {
     if (!this.#clients.has(socket)) this.#restore(socket);
     const client = this.#clients.get(socket);
     this.#clients.delete(socket);
+    this.#unconnected.delete(socket);
     client?.session.ended();
     this.#changed.delete(socket);
     this.#oneLeft = true;
@@ -267,6 +273,8 @@ export class ClientSockets {
     const connection = new SocketConnection(socket, this.#host, oneByOne);
     const client = new Client(this.#setup.newSession(snapshot, connection), connection);
     this.#clients.set(socket, client);
+    if (mayBeUnconnected(snapshot))
+      this.#unconnected.add(socket, addressIn(this.#setup.context.getTags(socket)));
     this.#changed.add(socket);
     if (client.session.unidirectional && client.session.awaitsConnect) {
       this.#unrequested.add(socket);
@@ -279,7 +287,7 @@ export class ClientSockets {
    * Whether there is room for a socket. A connection that the object closed makes room at once; its socket still takes
    * memory until the client answers the close, and such sockets are bounded, too (rule B5).
    */
-  #room(nowMs: number): "room" | Refusal {
+  #room(handover: Handover, nowMs: number): "room" | Refusal {
     const { config, nearlyFull, backlog } = this.#setup;
     const { connectionLimit } = config.client;
     const socketsMax = Math.min(
@@ -291,6 +299,10 @@ export class ClientSockets {
     // counting would be half of the work.
     if (this.#clients.size >= connectionLimit && this.#openCount() >= connectionLimit)
       return "full";
+    if (isBounded(handover)) {
+      const room = this.#unconnected.room(handover.address ?? "");
+      if (room !== "room") return room;
+    }
     return this.#admissions?.takeIfLeft(nowMs) === false ? "too-fast" : "room";
   }
 
@@ -369,9 +381,40 @@ function newSecret(): string {
 
 /** Hexadecimal digits in a session's secret. */
 const secretLength = 64;
+const secretPattern = /^[\da-f]{64}$/;
+
+/**
+ * The tags of a socket, which survive hibernation. A frame that the client posts finds the socket by the session's secret.
+ * On a client's own socket a tag keeps the address for {@link UnconnectedSockets}.
+ */
+function tagsOf({ secret }: SessionSnapshot, handover: Handover): string[] {
+  if (secret !== undefined) return [secret];
+  const { address = "" } = handover;
+  return isBounded(handover) && address !== "" ? [addressTag + address] : [];
+}
+
+/** No secret begins with this. */
+const addressTag = "from ";
+
+function addressIn(tags: readonly string[]): string {
+  return tags.find((tag) => tag.startsWith(addressTag))?.slice(addressTag.length) ?? "";
+}
+
+/** Whether a connection is one of those that {@link UnconnectedSockets} bounds until it connects (rule B13). */
+function isBounded({ claims, emulated }: Handover): boolean {
+  return claims === undefined && emulated !== true;
+}
+
+/**
+ * The same for the socket of a session. A closed session without claims counts as never connected: it doesn't say, and
+ * only where clients connect without a token it may have been.
+ */
+function mayBeUnconnected({ phase, claims, secret }: SessionSnapshot): boolean {
+  return phase !== "connected" && claims === undefined && secret === undefined;
+}
 
 /** Why a socket is refused. */
-type Refusal = "full" | "too-fast";
+type Refusal = "full" | "too-fast" | "too-many-of-address";
 
 /**
  * The header that agrees on a protocol: browsers fail a connection whose handshake agrees on none that they offered.
@@ -385,14 +428,17 @@ function agreedProtocol(request: Request, codec: CodecName): Record<string, stri
 
 /**
  * Refuses a socket with 503. If the object is full, the edge tries another one (rules G3, G4). A socket that comes too
- * fast is told to come later instead (rule B7), after a random time, so that such sockets don't come together again.
+ * fast (rule B7), or from an address that has enough of them (rule B13), is told to come later instead, after a random
+ * time, so that such sockets don't come together again.
  * Were the edge to try another object, they would come as fast as before, and spread over objects that stay nearly
  * empty.
  */
 function refuse(why: Refusal): Response {
+  const later = { "Retry-After": String(2 + Math.floor(Math.random() * 9)) };
   const headers: Record<Refusal, Record<string, string>> = {
     full: { "Retry-After": "5", [fullHeader]: "1" },
-    "too-fast": { "Retry-After": String(2 + Math.floor(Math.random() * 9)) },
+    "too-fast": later,
+    "too-many-of-address": later,
   };
   return new Response("No room for another connection", { status: 503, headers: headers[why] });
 }

@@ -64,10 +64,6 @@ describe("a disconnect request", () => {
   });
 
   it("[A17] names what is wrong with the tags filter of a subscribe", () => {
-    const subscribe = (server_tags_filter: unknown) => {
-      const request = JSON.stringify({ user: "ada", channel: "news", server_tags_filter });
-      return parseEntry("subscribe", request, caller());
-    };
     const filter = { key: "lang", cmp: "eq", val: "en" };
     expect(subscribe(filter)).toMatchObject({ order: { subscription: { serverFilter: filter } } });
     expect(subscribe(null)).toMatchObject({ outcome: "order" });
@@ -94,6 +90,11 @@ describe("a disconnect request", () => {
     });
   });
 });
+
+function subscribe(server_tags_filter: unknown) {
+  const request = JSON.stringify({ user: "ada", channel: "news", server_tags_filter });
+  return parseEntry("subscribe", request, caller());
+}
 
 function unsubscribe(user: string, channel: string) {
   const entry = parseEntry("unsubscribe", JSON.stringify({ user, channel }), caller());

@@ -113,9 +113,9 @@ describe("a faulty network", () => {
       await end.bytes(2);
       return performance.now() - begun;
     });
-    let arrived = false;
-    const both = Promise.all(ends).finally(() => (arrived = true));
-    while (!arrived) await send();
+    const sending = { ended: false };
+    const both = Promise.all(ends).finally(() => (sending.ended = true));
+    while (!sending.ended) await send();
     for (const afterMs of await both) expect(afterMs).toBeGreaterThanOrEqual(60);
     // The delay ends while the bytes that were sent last are in transit.
     sockets.network.delay({ ms: 0, jitterMs: 0, forMs: 0 });
@@ -220,11 +220,11 @@ describe("a faulty network", () => {
 /** Connects a client to the network, and waits until it is refused or carried to the server. */
 async function outcomeOfConnect(network: FaultyNetwork): Promise<"refused" | "carried"> {
   const socket = connect(Number(new URL(network.address).port), "127.0.0.1");
-  let closed = false;
-  socket.on("error", () => {}).once("close", () => (closed = true));
-  while (!closed && network.connections === 0) await new Promise(setImmediate);
+  socket.on("error", () => {});
+  while (!socket.closed && network.connections === 0) await new Promise(setImmediate);
+  const outcome = socket.closed ? "refused" : "carried";
   socket.destroy();
-  return closed ? "refused" : "carried";
+  return outcome;
 }
 
 function numbered(bytes: number): string {
