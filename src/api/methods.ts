@@ -6,7 +6,14 @@ import {
   type SingleMethod,
   singleCommand,
 } from "./command.ts";
-import { parseDisconnect, parseRefresh, parseSubscribe, parseUnsubscribe } from "./order.ts";
+import {
+  parseBlock,
+  parseDisconnect,
+  parseRefresh,
+  parseSubscribe,
+  parseUnblock,
+  parseUnsubscribe,
+} from "./order.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 
@@ -50,6 +57,8 @@ export const apiMethods = [
   "unsubscribe",
   "subscribe",
   "refresh",
+  "block_user",
+  "unblock_user",
 ] as const satisfies readonly ApiMethod[];
 
 /**
@@ -86,6 +95,10 @@ export function parseEntry(
       return parseSubscribe(params, config);
     case "refresh":
       return parseRefresh(params);
+    case "block_user":
+      return parseBlock(params);
+    case "unblock_user":
+      return parseUnblock(params);
     case "history_remove":
     case "presence":
     case "presence_stats":
