@@ -1,3 +1,6 @@
+import { accessLimits } from "./access-limits.ts";
+import { userLimits } from "./user-limits.ts";
+
 /**
  * Every bound of Dormouse that an operator can't set. The comment of each bound says what it bounds, in which unit if
  * the name doesn't, why it has this value, and what happens at the limit. Rules are those of src/SPEC.md (rule B1).
@@ -423,17 +426,6 @@ export const limits = {
    */
   poolsRememberedMax: 128,
   /**
-   * A token, at the upgrade or in a command. A token of this size fits in a header of the platform. A longer one is
-   * invalid (rule A2).
-   */
-  tokenBytesMax: 16_384,
-  /**
-   * Characters of a secret. A token shows whether a guess of its secret is right, at millions of guesses a second. 16
-   * random letters and digits can't be found in that way, and every usual generator makes more. A Worker with a shorter
-   * secret isn't configured (rule A10).
-   */
-  secretCharactersMin: 16,
-  /**
    * Lines that an isolate writes in a second for refusals of one kind, and characters of each text in them. Further
    * refusals are counted, and the next line says how many they were (rule A13).
    */
@@ -449,43 +441,6 @@ export const limits = {
   descriptorsPerRequest: 5,
   /** How old the count of open descriptors may be. Counting 20,000 takes a few ms. */
   descriptorsReadMs: 250,
-  /**
-   * Steps of a pattern, such as `channel_regex`, with its repetitions written out. Each character of a name that wasn't
-   * seen before looks at each of them, so a name of 255 bytes takes at most a few ms. A configuration with a larger
-   * pattern is refused (rule A8).
-   */
-  patternStepsMax: 2_000,
-  /**
-   * Steps and characters that each pattern remembers from the names that it was compared with, of a few dozen bytes
-   * each. Beyond it they are dropped, and found again when they are needed.
-   */
-  patternKeptMax: 65_536,
-  /**
-   * Bits of an RSA key that verifies tokens. Shorter keys can be broken, and RFC 7518 section 3.3 forbids them. A
-   * shorter key isn't used, and its tokens are answered as if the key couldn't be fetched (rule A9).
-   */
-  rsaKeyBitsMin: 2_048,
-  /**
-   * A JWKS, which is read into memory, and the keys in it. An identity provider has a handful. Fetching a larger JWKS
-   * counts as failed (rule A9).
-   */
-  keySetBytesMax: 262_144,
-  keySetKeysMax: 100,
-  /** How long the keys of a JWKS are used without being fetched again (rule A9). This is Centrifugo's time. */
-  keySetFreshMs: 3_600_000,
-  /**
-   * How long keys are used while the JWKS can't be fetched, so that an outage of a day has no effect here (rule A9).
-   */
-  keySetStaleMs: 86_400_000,
-  /**
-   * How long a JWKS isn't fetched again because of keys that it doesn't have: an attacker can invent any number of key
-   * IDs. Until then a token with an unknown key is answered 100 (rule A9).
-   */
-  keySetRefetchMs: 30_000,
-  /** How long a JWKS isn't fetched again after that failed (rule A9). */
-  keySetRetryMs: 5_000,
-  /** How long one of the two attempts to fetch a JWKS may take (rule A9). This is Centrifugo's time. */
-  keySetAttemptMs: 1_000,
-  /** How long a request waits for the fetch of another request: both attempts, and a margin (rule A9). */
-  keySetWaitMs: 2_500,
+  ...accessLimits,
+  ...userLimits,
 } as const;

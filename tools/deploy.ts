@@ -5,6 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { secretProblems } from "../src/access/secrets.ts";
+import { namedSecretNames, secretUses } from "../src/config/secret-uses.ts";
 import { targetOf } from "./command-line.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { deployedSecrets } from "./secrets.ts";
@@ -12,14 +13,22 @@ import { wranglerConfigOf } from "./wrangler-config.ts";
 import { root, wranglerScript } from "./wrangler.ts";
 
 function deploy(options: readonly string[]): number {
-  if (checkConfiguration(options, "deployment") === undefined) return 1;
+  const config = checkConfiguration(options, "deployment");
+  if (config === undefined) return 1;
   // Secrets that were uploaded before can't be read. The Worker itself refuses those (rule A10).
   const { vars } = wranglerConfigOf(targetOf(options));
-  const problems = secretProblems(deployedSecrets(options, vars), false);
+  const uses = secretUses(config);
+  const given = deployedSecrets(options, vars, uses);
+  const problems = secretProblems(given, uses, false);
   if (problems.length > 0) {
     console.error(`Nothing was deployed:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
     return 1;
   }
+  const needed = namedSecretNames(config).filter((name) => given[name] === undefined);
+  if (needed.length > 0)
+    console.log(
+      `Note: until the Worker has these secrets, it answers every request with 503: ${needed.join(", ")}`,
+    );
   const { status } = spawnSync(process.execPath, [wranglerScript, "deploy", ...options], {
     cwd: root,
     stdio: "inherit",

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { type Secrets, secretNames } from "../src/access/secrets.ts";
+import { secretsIn, type SecretUse } from "../src/access/secrets.ts";
 import { parseConfigDocument } from "../src/config/parse-config.ts";
 import { optionValue, type Target, variablesOf } from "./command-line.ts";
 import { configurationFile, type wranglerConfigOf } from "./wrangler-config.ts";
@@ -9,20 +9,22 @@ import { root } from "./wrangler.ts";
 
 /** Secrets by their names, and where they were found. */
 export interface ServedSecrets {
-  readonly secrets: Secrets;
+  readonly secrets: Readonly<Record<string, string>>;
   readonly source: string;
 }
 
 /**
  * Reads the Worker's secrets: from the environment, or else from `.dev.vars`, but never from both. A secret that was
  * forgotten in the file must not give access to a server whose operator set other secrets.
+ *
+ * @param uses of the secrets that the Worker may have
  */
-export function servedSecrets(target: Target): ServedSecrets {
-  const given = secretsIn(process.env);
+export function servedSecrets(target: Target, uses: readonly SecretUse[]): ServedSecrets {
+  const given = secretsIn(process.env, uses);
   if (Object.keys(given).length > 0) return { secrets: given, source: "the environment" };
   const file = secretsFileOf(target);
   if (!existsSync(file)) return { secrets: {}, source: `the environment or from ${file}` };
-  return { secrets: secretsIn(parseEnv(readFileSync(file, "utf8"))), source: file };
+  return { secrets: secretsIn(parseEnv(readFileSync(file, "utf8")), uses), source: file };
 }
 
 /** The file with the secrets of an environment: the environment's own one if it exists, or else the common one. */
@@ -33,40 +35,33 @@ export function secretsFileOf(target: Target): string {
   return environment !== "" && existsSync(own) ? own : file;
 }
 
-/** The secrets that `wrangler deploy` would upload: from `--secrets-file`, from `--var`, or plain variables. */
+/**
+ * The secrets that `wrangler deploy` would upload: from `--secrets-file`, from `--var`, or plain variables.
+ *
+ * @param uses of the secrets that the Worker may have
+ */
 export function deployedSecrets(
   options: readonly string[],
   variables: ReturnType<typeof wranglerConfigOf>["vars"],
-): Secrets {
+  uses: readonly SecretUse[],
+): Readonly<Record<string, string>> {
   const file = optionValue(options, "--secrets-file", "--secretsFile");
-  const texts = Object.entries(variables).flatMap(([name, value]) =>
-    typeof value === "string" ? [[name, value] as const] : [],
+  const uploaded = file === undefined ? {} : entriesOfFile(resolve(root, file));
+  // Only texts are secrets, and the text of a later source wins.
+  const texts = [variables, variablesOf(options), uploaded].flatMap((source) =>
+    Object.entries(source).filter(([, value]) => typeof value === "string"),
   );
-  return secretsIn({
-    ...Object.fromEntries(texts),
-    ...variablesOf(options),
-    ...(file !== undefined && secretsOfFile(resolve(root, file))),
-  });
+  return secretsIn(Object.fromEntries(texts), uses);
 }
 
 /** Reads a file as wrangler does: JSON if it can be read as that, or else lines such as `NAME="value"`. */
-function secretsOfFile(file: string): Readonly<NodeJS.Dict<string>> {
+function entriesOfFile(file: string): Entries {
   // Wrangler says what is wrong with a file that it can't find.
   if (!existsSync(file)) return {};
   const text = readFileSync(file, "utf8");
   const parsed = parseConfigDocument(text);
-  if (parsed.outcome === "bad") return parseEnv(text);
-  const texts = Object.entries(parsed.document).flatMap(([name, value]) =>
-    typeof value === "string" ? [[name, value] as const] : [],
-  );
-  return Object.fromEntries(texts);
+  return parsed.outcome === "bad" ? parseEnv(text) : parsed.document;
 }
 
-function secretsIn(source: Readonly<NodeJS.Dict<string>>): Secrets {
-  const secrets: { -readonly [Name in keyof Secrets]: Secrets[Name] } = {};
-  for (const name of secretNames) {
-    const value = source[name] ?? "";
-    if (value !== "") secrets[name] = value;
-  }
-  return secrets;
-}
+/** A file's content, by the names in it. */
+type Entries = Readonly<Record<string, unknown>>;

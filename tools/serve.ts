@@ -7,6 +7,7 @@ import { constants } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { secretProblems } from "../src/access/secrets.ts";
+import { secretUses } from "../src/config/secret-uses.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { deleteEmptyDatabases } from "./empty-databases.ts";
 import { listeningProblem, streamProbeMs, whenParentEnds } from "./local-server.ts";
@@ -34,10 +35,12 @@ async function serve(args: readonly string[]): Promise<number> {
   }
   if (parsed.outcome === "bad") return refuse(parsed.problem);
   const { options } = parsed;
-  if (checkConfiguration(args, "deployment") === undefined) return 1;
-  const given = servedSecrets(options.target);
+  const config = checkConfiguration(args, "deployment");
+  if (config === undefined) return 1;
+  const uses = secretUses(config);
+  const given = servedSecrets(options.target, uses);
   const setup = setupOf(options, given.secrets);
-  const weak = secretProblems({ ...setup.variables, ...given.secrets }, false);
+  const weak = secretProblems({ ...setup.variables, ...given.secrets }, uses, false);
   if (weak.length > 0) return refuse(weak.join("\n"));
   const problem = await listeningProblem(options.host, options.port);
   if (problem !== undefined) return refuse(problem);

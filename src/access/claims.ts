@@ -1,3 +1,4 @@
+import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 
 /** The claims of a connection token (docs/protocol.md 5.1) whose signature has been verified (rule A2). */
@@ -8,6 +9,8 @@ export interface ConnectionClaims {
   readonly expireAtSeconds: number;
   /** Shown to other clients as `conn_info`. */
   readonly info?: JsonText;
+  /** What `caps` allows beside the options of namespaces, as text for `capabilitiesOn`; absent if it allows nothing. */
+  readonly capabilities?: string;
   /** The server-side subscriptions of the connection; absent if the token names none. */
   readonly subscriptions?: readonly ServerSubscription[];
 }
@@ -29,6 +32,8 @@ export interface ServerSubscription {
   readonly info?: JsonText;
   /** Returned to the subscriber as `data`. */
   readonly data?: JsonText;
+  /** Only publications that pass it are sent to the subscriber (rule A17); valid. */
+  readonly serverFilter?: FilterNode;
   readonly override: SubscriptionOverride;
 }
 
@@ -44,6 +49,8 @@ export interface SubscriptionClaims {
   readonly info?: JsonText;
   /** Returned to the subscriber as `data`. */
   readonly data?: JsonText;
+  /** Only publications that pass it are sent to the subscriber (rule A17); valid. */
+  readonly serverFilter?: FilterNode;
   readonly override: SubscriptionOverride;
 }
 

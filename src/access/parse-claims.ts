@@ -3,8 +3,10 @@
  * and 5.2). The signature has been verified before (rule A2), in `workers/platform`. A reason for a refusal quotes no
  * value of a claim (rule A7).
  */
+import { parseCapabilities } from "./capabilities.ts";
 import type { Pattern } from "./pattern.ts";
 import { relativeTime } from "./refusal.ts";
+import { parseServerFilter } from "../protocol/json/server-filter.ts";
 import { parseJsonText, type JsonText, memberText } from "../protocol/json/text.ts";
 import {
   isJsonObject,
@@ -45,8 +47,11 @@ export function parseConnectionClaims(
   const parsed = parseServerSubscriptions(read.text, read.fields);
   if (parsed.outcome === "invalid") return parsed;
   const { subscriptions } = parsed;
+  const caps = parseCapabilities(read.fields["caps"]);
+  if (caps.outcome === "invalid") return caps;
   const claims: ConnectionClaims = {
     ...base.claims,
+    ...(caps.text === undefined ? {} : { capabilities: caps.text }),
     ...(subscriptions.length === 0 ? {} : { subscriptions }),
   };
   return { outcome: "verified", claims };
@@ -71,14 +76,32 @@ export function parseSubscriptionClaims(
   if (base.outcome !== "verified") return base;
   const data = readRawClaim(read.text, read.fields, dataClaim);
   if (data.outcome === "invalid") return data;
+  const filter = parseServerFilter(read.fields);
+  if (filter.outcome === "invalid") return filter;
+  const { serverFilter } = filter;
   const claims: SubscriptionClaims = {
     ...base.claims,
     channel,
     client,
     override,
     ...(data.text === undefined ? {} : { data: data.text }),
+    ...(serverFilter === undefined ? {} : { serverFilter }),
   };
   return { outcome: "verified", claims };
+}
+
+/**
+ * The issuer that a token names, before its signature has been verified: it only chooses the keys that verify it (rule
+ * A15). {@link parseConnectionClaims} and {@link parseSubscriptionClaims} read it again afterwards, in the same way.
+ *
+ * @param token three parts in base64url
+ * @returns undefined if it names none, or if its payload isn't a JSON object
+ */
+export function unverifiedIssuer(token: string): string | undefined {
+  const [, encoded = ""] = token.split(".");
+  const payload = parseBase64Json(encoded.replaceAll("-", "+").replaceAll("_", "/"));
+  const issuer = payload === undefined ? undefined : readPayload(payload)?.fields["iss"];
+  return typeof issuer === "string" ? issuer : undefined;
 }
 
 interface ClaimsPayload {
@@ -261,11 +284,15 @@ function parseSubscription(
   if (info.outcome === "invalid") return invalid(`"subs" claim: ${info.reason}`);
   const data = readRawClaim(text, fields, dataClaim);
   if (data.outcome === "invalid") return invalid(`"subs" claim: ${data.reason}`);
+  const filter = parseServerFilter(fields);
+  if (filter.outcome === "invalid") return invalid(`"subs" claim: ${filter.reason}`);
+  const { serverFilter } = filter;
   const subscription: ServerSubscription = {
     channel,
     override,
     ...(info.text === undefined ? {} : { info: info.text }),
     ...(data.text === undefined ? {} : { data: data.text }),
+    ...(serverFilter === undefined ? {} : { serverFilter }),
   };
   return { outcome: "read", subscription };
 }

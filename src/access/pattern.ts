@@ -14,6 +14,8 @@ export class Pattern {
   readonly source: string;
   readonly #steps: readonly Step[];
   readonly #first: number;
+  /** How many steps and characters may be kept. */
+  readonly #keptMax: number;
   /** When a step was last visited, as a number of {@link #visit}, so that each is visited once. */
   readonly #visited: Uint32Array;
   #visit = 0;
@@ -21,21 +23,33 @@ export class Pattern {
   #kept = 0;
   #start: StepSet;
 
-  private constructor(source: string, steps: readonly Step[], first: number) {
+  private constructor(source: string, steps: readonly Step[], first: number, keptMax: number) {
     this.source = source;
     this.#steps = steps;
     this.#first = first;
+    this.#keptMax = keptMax;
     this.#visited = new Uint32Array(steps.length);
     this.#start = newSet([first], undefined);
   }
 
-  /** Compiles a pattern, or says why that isn't possible. */
-  static compile(source: string): Pattern | PatternFault {
+  /**
+   * Compiles a pattern, or says why that isn't possible.
+   *
+   * @param keptMax how many steps and characters it may remember from the texts that it was compared with
+   */
+  static compile(source: string, keptMax: number = limits.patternKeptMax): Pattern | PatternFault {
     const parsed = parsePattern(source);
     if (parsed.outcome === "fault") return parsed.fault;
     const steps: Step[] = [{ kind: "end" }];
     const first = add(parsed.part, 0, steps);
-    return steps.length > limits.patternStepsMax ? "too-large" : new Pattern(source, steps, first);
+    return steps.length > limits.patternStepsMax
+      ? "too-large"
+      : new Pattern(source, steps, first, keptMax);
+  }
+
+  /** Its steps, with its repetitions written out. A comparison looks at each of them for each character at most. */
+  get size(): number {
+    return this.#steps.length;
   }
 
   /** Whether the pattern matches anywhere in a text. */
@@ -104,7 +118,7 @@ export class Pattern {
     size: number,
   ): Next {
     this.#kept += size;
-    if (this.#kept > limits.patternKeptMax) {
+    if (this.#kept > this.#keptMax) {
       this.#kept = 0;
       this.#sets = new Map();
       this.#start = newSet([this.#first], undefined);

@@ -13,6 +13,8 @@ export interface Refusal {
   readonly reason: string;
   /** The code with which the client or the backend was answered: of an error, a close or a status. */
   readonly code?: number;
+  /** The name of the API key with which the backend calls (rule A14). */
+  readonly key?: string;
   /** The user of the connection; "" for an anonymous one. */
   readonly user?: string;
   readonly channel?: string;

@@ -6,7 +6,7 @@
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { type Entry, type ApiCommand, entriesOf, methodOf } from "./command.ts";
-import type { ChannelCall } from "./calls.ts";
+import type { ObjectCall } from "./calls.ts";
 import type { ChannelAnswer, ChannelCommand } from "../contract/channel-call.ts";
 
 /** The backend's answer to one command: a result, as JSON text, or an error with a detail for the operator. */
@@ -14,8 +14,12 @@ export type ApiAnswer =
   | { readonly result: string }
   | { readonly error: ErrorCode; readonly detail?: string };
 
-/** The outcome of one call to a channel's object. */
+/** The outcome of one call to a channel's object or a user's home. */
 export type CallOutcome =
+  /** All orders of the call have been carried out. */
+  | { readonly outcome: "done" }
+  /** The orders of the call are kept and repeated, but not all objects have carried them out in time. */
+  | { readonly outcome: "pending"; readonly retryAfterSeconds: number }
   | { readonly outcome: "answers"; readonly answers: readonly ChannelAnswer[] }
   /** None of the call's commands was carried out. */
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number }
@@ -57,14 +61,15 @@ export class CollectedAnswers {
   }
 
   /** Adds the outcome of one call. */
-  add({ commands, entryIndexes }: ChannelCall, outcome: CallOutcome): void {
-    if (outcome.outcome === "timeout") this.#nothingDone = false;
+  add(call: ObjectCall, outcome: CallOutcome): void {
+    if (outcome.outcome === "timeout" || outcome.outcome === "pending") this.#nothingDone = false;
     const seconds = retrySecondsOf(outcome);
     if (seconds === undefined) this.#answered = true;
     else this.#retrySeconds = Math.max(seconds, this.#retrySeconds ?? 0);
-    for (const [index, entryIndex] of entryIndexes.entries()) {
+    for (const [index, entryIndex] of call.entryIndexes.entries()) {
       const answer = outcomeAnswer(outcome, index);
-      this.#answers[entryIndex] = this.#hasRoom(commands[index], answer) ? answer : tooMuch;
+      const command = "orders" in call ? undefined : call.commands[index];
+      this.#answers[entryIndex] = this.#hasRoom(command, answer) ? answer : tooMuch;
     }
   }
 
@@ -97,6 +102,10 @@ export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
   switch (outcome.outcome) {
     case "answers":
       return outcome.answers[index] ?? { error: errorCodes.internal };
+    case "done":
+      return { result: "{}" };
+    case "pending":
+      return { error: errorCodes.internal, detail: pendingDetail };
     case "overloaded":
       return overloadedAnswer;
     case "not-begun":
@@ -114,10 +123,12 @@ export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
  */
 export function retrySecondsOf(outcome: CallOutcome): number | undefined {
   switch (outcome.outcome) {
+    case "pending":
     case "overloaded":
     case "not-begun":
     case "timeout":
       return outcome.retryAfterSeconds;
+    case "done":
     case "answers":
     case "failed":
       break;
@@ -140,6 +151,8 @@ const notBegunAnswer: ApiAnswer = {
   detail: "the request timed out before the channel was called; nothing was done, retry later",
 };
 
+const pendingDetail =
+  "not all objects with connections of the user have answered yet; the order is kept and repeated until they do";
 const timeoutDetail =
   "the channel did not answer in time; the outcome is unknown, retry with the same idempotency_key";
 const tooMuch: { readonly error: ErrorCode; readonly detail: string } = {
@@ -211,7 +224,7 @@ export function headerDetail(detail: string): string {
 }
 
 /** The statuses of errors in transport mode (docs/protocol.md 6.1). */
-type ErrorStatus = 400 | 404 | 409 | 416 | 429 | 500;
+type ErrorStatus = 400 | 403 | 404 | 409 | 416 | 429 | 500;
 
 /** The HTTP status of an application error in transport mode. */
 export function errorStatus({ code }: ErrorCode): ErrorStatus {
@@ -221,6 +234,7 @@ export function errorStatus({ code }: ErrorCode): ErrorStatus {
 const statuses: ReadonlyMap<number, ErrorStatus> = new Map([
   [100, 500],
   [102, 404],
+  [103, 403],
   [104, 404],
   [106, 400],
   [107, 400],

@@ -1,8 +1,9 @@
 import * as v from "valibot";
-import type { ChannelConfig } from "../config/config.ts";
+import { apiMethods } from "../access/api-keys.ts";
 import { limits } from "../limits.ts";
 import { elementTexts, memberText } from "../protocol/json/text.ts";
 import {
+  type ApiCaller,
   type ApiCommand,
   type Malformed,
   type ParsedCommand,
@@ -10,7 +11,7 @@ import {
   malformedAt,
 } from "./command.ts";
 import { tooManyCommands } from "./calls.ts";
-import { apiMethods, missingMethods, parseCommand, unknownMethodDetail } from "./methods.ts";
+import { missingMethods, parseCommand, unknownMethodDetail } from "./methods.ts";
 import { flagField, parseShape, shape } from "./shape.ts";
 
 /** The commands of a batch, in order; or why none of them is carried out. */
@@ -25,13 +26,13 @@ export type ParsedBatch =
  *
  * @param request the body, valid JSON
  */
-export function parseBatch(request: string, config: ChannelConfig): ParsedBatch {
+export function parseBatch(request: string, caller: ApiCaller): ParsedBatch {
   const parsed = parseShape(batchShape, request);
   if (parsed.outcome === "malformed") return parsed;
   if ((parsed.value.commands ?? []).length > limits.requestCommandsMax) return tooManyCommands;
   const commands: ApiCommand[] = [];
   for (const [index, text] of (elementTexts(request, "commands") ?? []).entries()) {
-    const element = parseElement(text, config);
+    const element = parseElement(text, caller);
     if (element.outcome === "malformed") return malformedAt(`commands[${index}]`, element);
     commands.push(element.command);
   }
@@ -41,7 +42,7 @@ export function parseBatch(request: string, config: ChannelConfig): ParsedBatch 
 /**
  * Parses one element. Its method is the only field whose name is a method's; other fields are ignored, as everywhere.
  */
-function parseElement(text: string, config: ChannelConfig): ParsedCommand {
+function parseElement(text: string, caller: ApiCaller): ParsedCommand {
   const parsed = parseShape(elementShape, text);
   if (parsed.outcome === "malformed") return parsed;
   const present = new Set(
@@ -57,7 +58,7 @@ function parseElement(text: string, config: ChannelConfig): ParsedCommand {
     const [name] = present;
     return { outcome: "malformed", detail: unknownMethodDetail(name) };
   }
-  const command = parseCommand(method, params, config);
+  const command = parseCommand(method, params, caller);
   return command.outcome === "malformed" ? malformedAt(method, command) : command;
 }
 

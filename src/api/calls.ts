@@ -1,13 +1,26 @@
 /**
- * The calls to channel objects that one request of the HTTP API makes: planned here, and made by
+ * The calls to channels' objects and users' homes that one request of the HTTP API makes: planned here, and made by
  * `workers/http/api.ts`. One call carries all commands of the request for one channel (rule W3), and both the plan
  * and the queue are bounded (rules B1 and B4).
  */
 import { limits } from "../limits.ts";
 import { type Entry, type Refused, refusedRequest } from "./command.ts";
 import { type ChannelCommand, commandBytes } from "../contract/channel-call.ts";
+import type { UserOrder } from "../contract/user-order.ts";
 
-/** All commands of one request for one channel, in the request's order. They are sent in one RPC. */
+/** A call to one object. It is sent in one RPC. */
+export type ObjectCall = ChannelCall | UserCall;
+
+/** All orders of one request for one user, in the request's order. */
+export interface UserCall {
+  /** "" for an anonymous connection. */
+  readonly user: string;
+  readonly orders: readonly UserOrder[];
+  /** For each order the index of its entry in the request, which is the index of its answer. */
+  readonly entryIndexes: readonly number[];
+}
+
+/** All commands of one request for one channel, in the request's order. */
 export interface ChannelCall {
   readonly channel: string;
   readonly commands: readonly ChannelCommand[];
@@ -15,10 +28,10 @@ export interface ChannelCall {
   readonly entryIndexes: readonly number[];
 }
 
-type CallPlan = { readonly outcome: "plan"; readonly calls: readonly ChannelCall[] } | Refused;
+type CallPlan = { readonly outcome: "plan"; readonly calls: readonly ObjectCall[] } | Refused;
 
 /**
- * Groups the entries of a request by channel, in the order in which the channels are first named. Refuses the whole
+ * Groups the entries of a request by channel, in the order in which the channels are first named, and then by user. Refuses the whole
  * request if it is too large. A short request can expand into a large one, because a broadcast repeats its data for
  * each channel.
  */
@@ -29,7 +42,7 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
     { commands: ChannelCommand[]; entryIndexes: number[]; bytes: number }
   >();
   for (const [index, entry] of entries.entries()) {
-    if (entry.outcome === "refused") continue;
+    if (entry.outcome !== "call") continue;
     const call = calls.get(entry.channel) ?? { commands: [], entryIndexes: [], bytes: 0 };
     calls.set(entry.channel, call);
     call.commands.push(entry.command);
@@ -40,7 +53,8 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
       return refusedRequest(`the data for one channel exceeds ${limits.requestBytesMax} bytes`);
     }
   }
-  if (calls.size > limits.requestChannelsMax) {
+  const userCalls = planUserCalls(entries);
+  if (calls.size + userCalls.length > limits.requestChannelsMax) {
     return refusedRequest(`the request names more than ${limits.requestChannelsMax} channels`);
   }
   const planned = [...calls].map(([channel, { commands, entryIndexes }]) => ({
@@ -48,7 +62,23 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
     commands,
     entryIndexes,
   }));
-  return { outcome: "plan", calls: planned };
+  return { outcome: "plan", calls: [...planned, ...userCalls] };
+}
+
+/** The orders of one user share a call, because their order counts. Anonymous connections have a call each. */
+function planUserCalls(entries: readonly Entry[]): readonly UserCall[] {
+  const calls = new Map<string, { orders: UserOrder[]; entryIndexes: number[]; user: string }>();
+  for (const [index, entry] of entries.entries()) {
+    if (entry.outcome !== "order") continue;
+    const { user, order } = entry;
+    const { client = "", session = "" } = order;
+    const key = JSON.stringify(user === "" ? [user, client, session] : [user]);
+    const call = calls.get(key) ?? { orders: [], entryIndexes: [], user };
+    calls.set(key, call);
+    call.orders.push(order);
+    call.entryIndexes.push(index);
+  }
+  return [...calls.values()];
 }
 
 /** The refusal of a request with too many commands; each channel of a broadcast counts as one. */
@@ -63,18 +93,18 @@ export const tooManyCommands: Refused = refusedRequest(
  * has 128 MB.
  */
 export class CallQueue {
-  readonly #calls: readonly ChannelCall[];
+  readonly #calls: readonly ObjectCall[];
   #begun = 0;
   #inFlight = 0;
   #bytesInFlight = 0;
 
-  constructor(calls: readonly ChannelCall[]) {
+  constructor(calls: readonly ObjectCall[]) {
     this.#calls = calls;
   }
 
   /** The calls to make now, in order; none if the calls in flight leave no room or all calls have begun. */
-  begin(): readonly ChannelCall[] {
-    const beginning: ChannelCall[] = [];
+  begin(): readonly ObjectCall[] {
+    const beginning: ObjectCall[] = [];
     for (const call of this.#calls.slice(this.#begun, this.#begun + limits.callsInFlightMax)) {
       if (!this.#hasRoom(call)) break;
       beginning.push(call);
@@ -86,13 +116,13 @@ export class CallQueue {
   }
 
   /** Releases the room of a call. Must be called once for each call that has begun. */
-  ended(call: ChannelCall): void {
+  ended(call: ObjectCall): void {
     this.#inFlight--;
     this.#bytesInFlight -= callBytes(call);
   }
 
   /** A call that is too large to share the room is made alone. */
-  #hasRoom(call: ChannelCall): boolean {
+  #hasRoom(call: ObjectCall): boolean {
     if (this.#inFlight === 0) return true;
     return (
       this.#inFlight < limits.callsInFlightMax &&
@@ -101,8 +131,10 @@ export class CallQueue {
   }
 }
 
-function callBytes({ commands }: ChannelCall): number {
-  return commands.reduce((sum, command) => sum + bytesBothWays(command), 0);
+function callBytes(call: ObjectCall): number {
+  if ("orders" in call)
+    return call.orders.reduce((sum, order) => sum + JSON.stringify(order).length, 0);
+  return call.commands.reduce((sum, command) => sum + bytesBothWays(command), 0);
 }
 
 /** The larger of the size that a command sends and the size that its answer may have. */

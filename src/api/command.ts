@@ -4,7 +4,17 @@
  * `calls.ts` plans the calls for them.
  */
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { ApiKey } from "../access/api-keys.ts";
+import type { ChannelConfig } from "../config/config.ts";
 import type { ChannelCommand } from "../contract/channel-call.ts";
+import type { UserOrder } from "../contract/user-order.ts";
+
+/** The backend that calls, as far as its requests depend on it. */
+export interface ApiCaller {
+  /** The key that it sent. */
+  readonly key: ApiKey;
+  readonly channels: ChannelConfig;
+}
 
 /** One parsed command of the API. A broadcast has an entry for each channel, in the request's order. */
 export type ApiCommand =
@@ -12,13 +22,16 @@ export type ApiCommand =
   | { readonly form: "broadcast"; readonly entries: readonly Entry[] };
 
 /** The methods that act on one channel. */
-export type SingleMethod = ChannelCommand["method"];
+type ChannelMethod = ChannelCommand["method"];
+
+/** The methods that act on one channel, or on the connections of one user. */
+export type SingleMethod = ChannelMethod | UserOrder["method"];
 
 /** The methods that are allowed in a batch and in the legacy form. `batch` itself can't be nested. */
 export type ApiMethod = SingleMethod | "broadcast";
 
-/** One command for one channel, or the reason why no channel is called for it. */
-export type Entry = Call | Refused;
+/** One command for one channel or one user, or the reason why no object is called for it. */
+export type Entry = Call | Order | Refused;
 
 /** One command for one channel. */
 export interface Call {
@@ -27,11 +40,20 @@ export interface Call {
   readonly command: ChannelCommand;
 }
 
+/** One order for connections of one user; "" for an anonymous connection. */
+interface Order {
+  readonly outcome: "order";
+  readonly user: string;
+  readonly order: UserOrder;
+}
+
 /** An application error found at the edge. `detail` is for the operator and quotes nothing from the request. */
 export interface Refused {
   readonly outcome: "refused";
   readonly error: ErrorCode;
   readonly detail: string;
+  /** For the log: the channel that the key doesn't admit (rule A14). */
+  readonly channel?: string;
 }
 
 /** A request that can't be parsed: HTTP status 400. `detail` names the field and quotes nothing. */

@@ -1,9 +1,15 @@
-import type { ChannelConfig } from "../config/config.ts";
+import { apiMethods } from "../access/api-keys.ts";
 import { limits } from "../limits.ts";
 import { memberText, parseJsonText } from "../protocol/json/text.ts";
-import { type ApiCommand, type Malformed, type Refused, malformedAt } from "./command.ts";
+import {
+  type ApiCaller,
+  type ApiCommand,
+  type Malformed,
+  type Refused,
+  malformedAt,
+} from "./command.ts";
 import { tooManyCommands } from "./calls.ts";
-import { apiMethods, parseCommand, unknownMethodDetail } from "./methods.ts";
+import { parseCommand, unknownMethodDetail } from "./methods.ts";
 import { objectField, parseShape, shape, textField, uint32Field } from "./shape.ts";
 
 /** One line of the legacy form. The answer carries the same id. */
@@ -24,7 +30,7 @@ export type ParsedLegacy =
  *
  * @param body the text of the body; empty lines are ignored
  */
-export function parseLegacy(body: string, config: ChannelConfig): ParsedLegacy {
+export function parseLegacy(body: string, caller: ApiCaller): ParsedLegacy {
   const lines: LegacyCommand[] = [];
   let start = 0;
   for (let number = 1; start < body.length; number++) {
@@ -34,7 +40,7 @@ export function parseLegacy(body: string, config: ChannelConfig): ParsedLegacy {
     start = end + 1;
     if (text === "") continue;
     if (lines.length === limits.requestCommandsMax) return tooManyCommands;
-    const line = parseLine(text, config);
+    const line = parseLine(text, caller);
     if (line.outcome === "malformed") return malformedAt(`line ${number}`, line);
     lines.push(line.value);
   }
@@ -44,7 +50,7 @@ export function parseLegacy(body: string, config: ChannelConfig): ParsedLegacy {
 
 type ParsedLine = { readonly outcome: "line"; readonly value: LegacyCommand } | Malformed;
 
-function parseLine(text: string, config: ChannelConfig): ParsedLine {
+function parseLine(text: string, caller: ApiCaller): ParsedLine {
   const json = parseJsonText(text);
   if (json === undefined) return { outcome: "malformed", detail: "not valid JSON" };
   const parsed = parseShape(lineShape, json);
@@ -53,7 +59,7 @@ function parseLine(text: string, config: ChannelConfig): ParsedLine {
   const method = apiMethods.find((known) => known === name);
   if (method === undefined) return { outcome: "malformed", detail: unknownMethodDetail(name) };
   const params = memberText(json, "params") ?? "null";
-  const command = parseCommand(method, params === "null" ? "{}" : params, config);
+  const command = parseCommand(method, params === "null" ? "{}" : params, caller);
   if (command.outcome === "malformed") return malformedAt("params", command);
   return { outcome: "line", value: { id, command: command.command } };
 }

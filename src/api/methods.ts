@@ -1,11 +1,12 @@
-import type { ChannelConfig } from "../config/config.ts";
 import {
+  type ApiCaller,
   type ApiMethod,
   type ParsedCommand,
   type ParsedEntry,
   type SingleMethod,
   singleCommand,
 } from "./command.ts";
+import { parseDisconnect, parseRefresh, parseSubscribe, parseUnsubscribe } from "./order.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 
@@ -14,10 +15,6 @@ import { parseChannelRequest, parseHistory } from "./read.ts";
  * with a known method instead of ignoring it.
  */
 export const missingMethods = [
-  "subscribe",
-  "unsubscribe",
-  "disconnect",
-  "refresh",
   "channels",
   "info",
   "rpc",
@@ -35,52 +32,42 @@ export function missingDetail(method: string): string {
   return `${method} is a method of Centrifugo that Dormouse doesn't have yet`;
 }
 
-/** The answer's detail for a backend that names a method outside {@link apiMethods}, or none. */
+/** The answer's detail for a backend that names a method outside `apiMethods`, or none. */
 export function unknownMethodDetail(name: string | undefined): string {
   const missing = missingMethods.find((known) => known === name);
   return missing === undefined ? "unknown method" : missingDetail(missing);
 }
-
-/** The methods of {@link ApiMethod}, by their names in paths and bodies. */
-export const apiMethods = [
-  "publish",
-  "broadcast",
-  "history",
-  "history_remove",
-  "presence",
-  "presence_stats",
-] as const satisfies readonly ApiMethod[];
 
 /**
  * Parses the parameters of a method, from whichever form of request (docs/protocol.md 6.2).
  *
  * @param params valid JSON, which is cut as text so that `data` stays as its sender wrote it (rule W2)
  */
-export function parseCommand(
-  method: ApiMethod,
-  params: string,
-  config: ChannelConfig,
-): ParsedCommand {
+export function parseCommand(method: ApiMethod, params: string, caller: ApiCaller): ParsedCommand {
   return method === "broadcast"
-    ? parseBroadcast(params, config)
-    : singleCommand(method, parseEntry(method, params, config));
+    ? parseBroadcast(params, caller)
+    : singleCommand(method, parseEntry(method, params, caller));
 }
 
 /** Parses the parameters of a method for one channel, like {@link parseCommand}. */
-export function parseEntry(
-  method: SingleMethod,
-  params: string,
-  config: ChannelConfig,
-): ParsedEntry {
+export function parseEntry(method: SingleMethod, params: string, caller: ApiCaller): ParsedEntry {
   switch (method) {
     case "publish":
-      return parsePublish(params, config);
+      return parsePublish(params, caller);
     case "history":
-      return parseHistory(params, config);
+      return parseHistory(params, caller);
+    case "disconnect":
+      return parseDisconnect(params, caller);
+    case "unsubscribe":
+      return parseUnsubscribe(params, caller);
+    case "subscribe":
+      return parseSubscribe(params, caller);
+    case "refresh":
+      return parseRefresh(params, caller);
     case "history_remove":
     case "presence":
     case "presence_stats":
       break;
   }
-  return parseChannelRequest(method, params, config);
+  return parseChannelRequest(method, params, caller);
 }

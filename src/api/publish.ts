@@ -1,5 +1,6 @@
-import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
+import type { ChannelOptions } from "../config/config.ts";
 import {
+  type ApiCaller,
   type Entry,
   type ParsedEntry,
   type ParsedCommand,
@@ -10,6 +11,7 @@ import {
 } from "./command.ts";
 import {
   checkChannel,
+  checkMethod,
   parseShape,
   shape,
   textField,
@@ -26,21 +28,21 @@ import type { Tags } from "../protocol/publication.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 
 /** Parses a `publish` request (docs/protocol.md 6.2). */
-export function parsePublish(params: string, config: ChannelConfig): ParsedEntry {
+export function parsePublish(params: string, caller: ApiCaller): ParsedEntry {
   const parsed = parseShape(publishShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const version = parseVersion(params);
   if (typeof version === "object") return version;
-  return publishEntry(params, parsed.value, version, config);
+  return publishEntry(params, parsed.value, version, caller);
 }
 
 function publishEntry(
   params: string,
   fields: PublicationShape & { readonly channel: string },
   version: bigint,
-  config: ChannelConfig,
+  caller: ApiCaller,
 ): Entry {
-  const checked = checkChannel(fields.channel, config);
+  const checked = checkChannel(fields.channel, "publish", caller);
   if (checked.outcome === "refused") return checked;
   const publication = parsePublication(params, fields, version);
   if (publication.outcome === "refused") return publication;
@@ -51,20 +53,20 @@ const publishShape = shape(() => ({ channel: textField(), ...publicationFields()
 
 /**
  * Parses a `broadcast` request (docs/protocol.md 6.2). A fault of the publication or of the list refuses the whole
- * request; a fault of one channel refuses only that channel's entry.
+ * request, and so does a key that doesn't admit the method; a fault of one channel refuses only that channel's entry.
  */
-export function parseBroadcast(params: string, config: ChannelConfig): ParsedCommand {
+export function parseBroadcast(params: string, caller: ApiCaller): ParsedCommand {
   const parsed = parseShape(broadcastShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const version = parseVersion(params);
   if (typeof version === "object") return version;
   const { channels } = parsed.value;
-  const refused = refusedList(channels);
+  const refused = checkMethod("broadcast", caller.key) ?? refusedList(channels);
   if (refused !== undefined) return singleCommand("broadcast", refused);
   const publication = parsePublication(params, parsed.value, version);
   if (publication.outcome === "refused") return singleCommand("broadcast", publication);
   const { request } = publication;
-  const entries = channels.map((channel) => broadcastEntry(channel, request, config));
+  const entries = channels.map((channel) => broadcastEntry(channel, request, caller));
   return { outcome: "command", command: { form: "broadcast", entries } };
 }
 
@@ -76,12 +78,8 @@ function refusedList(channels: readonly string[]) {
   return undefined;
 }
 
-function broadcastEntry(
-  channel: string,
-  request: PublicationRequest,
-  config: ChannelConfig,
-): Entry {
-  const checked = checkChannel(channel, config);
+function broadcastEntry(channel: string, request: PublicationRequest, caller: ApiCaller): Entry {
+  const checked = checkChannel(channel, "broadcast", caller);
   if (checked.outcome === "refused") return checked;
   return publishCall(channel, request, checked.options);
 }

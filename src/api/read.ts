@@ -1,7 +1,6 @@
 /** The parsers of the methods that publish nothing: history, history_remove, presence and presence_stats. */
 import * as v from "valibot";
-import type { ChannelConfig } from "../config/config.ts";
-import { type Entry, type ParsedEntry, refusedRequest } from "./command.ts";
+import { type ApiCaller, type Entry, type ParsedEntry, refusedRequest } from "./command.ts";
 import {
   checkChannel,
   flagField,
@@ -15,15 +14,15 @@ import {
 } from "./shape.ts";
 
 /** Parses a `history` request (docs/protocol.md 6.2). */
-export function parseHistory(params: string, config: ChannelConfig): ParsedEntry {
+export function parseHistory(params: string, caller: ApiCaller): ParsedEntry {
   const parsed = parseShape(historyShape, params);
   if (parsed.outcome === "malformed") return parsed;
-  return historyEntry(parsed.value, config);
+  return historyEntry(parsed.value, caller);
 }
 
-function historyEntry(request: Shaped<typeof historyShape>, config: ChannelConfig): Entry {
+function historyEntry(request: Shaped<typeof historyShape>, caller: ApiCaller): Entry {
   const { channel, limit, reverse, since } = request;
-  const checked = checkChannel(channel, config);
+  const checked = checkChannel(channel, "history", caller);
   if (checked.outcome === "refused") return checked;
   if (limit < -1) return refusedRequest("limit must be -1 or more");
   // Nothing precedes the first publication, so such a request must be a mistake.
@@ -45,12 +44,12 @@ const historyShape = shape(() => ({
 export function parseChannelRequest(
   method: "history_remove" | "presence" | "presence_stats",
   params: string,
-  config: ChannelConfig,
+  caller: ApiCaller,
 ): ParsedEntry {
   const parsed = parseShape(channelShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const { channel } = parsed.value;
-  const checked = checkChannel(channel, config);
+  const checked = checkChannel(channel, method, caller);
   if (checked.outcome === "refused") return checked;
   return { outcome: "call", channel, command: { method } };
 }

@@ -3,9 +3,16 @@
  * of `src/api` uses them, and refuses a field of the wrong type for the whole request (rule W4).
  */
 import * as v from "valibot";
-import { type Malformed, type Refused, refusedRequest } from "./command.ts";
+import {
+  type ApiCaller,
+  type ApiMethod,
+  type Malformed,
+  type Refused,
+  refusedRequest,
+} from "./command.ts";
+import { allChannels, type ApiKey, keyRefusal } from "../access/api-keys.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
-import type { ChannelConfig, ChannelOptions } from "../config/config.ts";
+import type { ChannelOptions } from "../config/config.ts";
 import { errorCodes } from "../protocol/codes.ts";
 
 /**
@@ -74,14 +81,20 @@ function parsesAsObject(value: unknown): boolean {
 type CheckedChannel = { readonly outcome: "channel"; readonly options: ChannelOptions } | Refused;
 
 /**
- * Finds the options of a channel, or refuses a name that a backend can't use (docs/protocol.md 6.2) with error 107 or
- * 102.
+ * Finds the options of a channel. Refuses a name that a backend can't use (docs/protocol.md 6.2) with error 107 or 102,
+ * and a method or a channel that the backend's key doesn't admit with 103, whether the channel exists or not (rule A14).
  */
-export function checkChannel(channel: string, config: ChannelConfig): CheckedChannel {
-  if (channel === "") return refusedRequest("channel is required");
+export function checkChannel(
+  channel: string,
+  method: ApiMethod,
+  { key, channels }: ApiCaller,
+): CheckedChannel {
+  if (channel === "") return checkMethod(method, key) ?? refusedRequest("channel is required");
+  const refused = checkKey(key, method, channel);
+  if (refused !== undefined) return refused;
   // A lone surrogate is replaced on the way to the object, which would make one channel of two.
   if (!channel.isWellFormed()) return refusedRequest("the channel name is not well-formed Unicode");
-  const resolved = resolveChannel(channel, config);
+  const resolved = resolveChannel(channel, channels);
   switch (resolved.outcome) {
     case "resolved":
       return { outcome: "channel", options: resolved.options };
@@ -92,4 +105,26 @@ export function checkChannel(channel: string, config: ChannelConfig): CheckedCha
   }
   const detail = "the channel's namespace is not configured";
   return { outcome: "refused", error: errorCodes.unknownChannel, detail };
+}
+
+/** Refuses a method that the backend's key doesn't admit for any channel with error 103; undefined if it does. */
+export function checkMethod(method: ApiMethod, key: ApiKey): Refused | undefined {
+  return checkKey(key, method, undefined);
+}
+
+/** Refuses a method that acts on all channels, unless the backend's key admits it for all of them. */
+export function checkAllChannels(method: ApiMethod, key: ApiKey): Refused | undefined {
+  return checkKey(key, method, allChannels);
+}
+
+function checkKey(
+  key: ApiKey,
+  method: ApiMethod,
+  channel: string | typeof allChannels | undefined,
+): Refused | undefined {
+  // Most backends have the only key, which admits everything.
+  const detail = key.rights === undefined ? undefined : keyRefusal(key, method, channel);
+  if (detail === undefined) return undefined;
+  const error = errorCodes.permissionDenied;
+  return { outcome: "refused", error, detail, ...(typeof channel === "string" && { channel }) };
 }

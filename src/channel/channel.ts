@@ -11,6 +11,7 @@ import { Idempotency } from "./idempotency.ts";
 import { livePublication } from "./publication-request.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import type { Sql } from "../sql.ts";
+import { storedTables, type StoredTable } from "./stored-tables.ts";
 import type { HistoryEntry } from "./history-table.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 
@@ -58,15 +59,17 @@ export class Channel {
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#pageBytesMax = client.queueMaxSizeBytes / 2;
     this.#sql = sql;
+    const tables = setup.tables ?? storedTables(sql);
     const { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs } = options;
-    this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch);
-    this.#idempotency = new Idempotency(sql, this.#history, nowMs);
+    this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch, tables);
+    this.#idempotency = new Idempotency(sql, this.#history, nowMs, tables);
     // Young keys of the rows that are deleted are retained first.
     this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
-    this.#registry = new GatewayRegistry(sql, {
+    const checks = {
       intervalMs: Math.max(metaTtlMs, checkIntervalMinMs),
       history: this.#history,
-    });
+    };
+    this.#registry = new GatewayRegistry(sql, checks, tables);
     // After a clock was set back, this instance could seem older than the one before it, and gateways would drop its
     // entries.
     const beforeMs = Math.max(this.#history.newestMs ?? 0, this.#registry.newestMs);
@@ -369,6 +372,8 @@ export interface ChannelSetup {
   readonly options: ChannelOptions;
   readonly client: ClientConfig;
   readonly sql: Sql;
+  /** The tables that exist, if they were read already. */
+  readonly tables?: ReadonlySet<StoredTable>;
   readonly newEpoch: () => string;
   /** When this instance of the channel object began, ms since 1970. */
   readonly instance: number;

@@ -13,10 +13,11 @@ export class GatewayRegistry {
   readonly #checks: Checks;
   readonly #rows = new Map<string, Row>();
 
-  constructor(sql: Sql, checks: Checks) {
+  /** @param tables those that exist */
+  constructor(sql: Sql, checks: Checks, tables = storedTables(sql)) {
     this.#sql = sql;
     this.#checks = checks;
-    if (!storedTables(sql).has("gateway")) return;
+    if (!tables.has("gateway")) return;
     for (const row of sql.rows("SELECT name, time, retry FROM gateway")) {
       const retry = row["retry"];
       this.#rows.set(columnText(row, "name"), {

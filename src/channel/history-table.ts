@@ -5,7 +5,7 @@ import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import { newestRow, slotRuns } from "./ring.ts";
-import { storedTables } from "./stored-tables.ts";
+import type { StoredTable } from "./stored-tables.ts";
 
 /**
  * The two SQLite tables of a channel's history: `stream`, with one row, and `publication`, a ring of rows in which a
@@ -195,8 +195,8 @@ export interface StoredStream {
  *
  * @returns undefined if no stream is stored
  */
-export function loadStream(sql: Sql): StoredStream | undefined {
-  if (!storedTables(sql).has("stream")) return undefined;
+export function loadStream(sql: Sql, tables: ReadonlySet<StoredTable>): StoredStream | undefined {
+  if (!tables.has("stream")) return undefined;
   const meta = sql.rows(
     "SELECT size, epoch, top AS offset, floor, time, version, version_epoch FROM stream",
   )[0];

@@ -9,6 +9,7 @@ import {
   type StoredKey,
   type Stream,
 } from "./history-table.ts";
+import { storedTables } from "./stored-tables.ts";
 
 /**
  * A channel's stream: its epoch, its top offset and its newest publications (rules H1 to H11, docs/protocol.md 2.1).
@@ -30,12 +31,18 @@ export class History {
    * Reads the stream that a former instance stored, and changes nothing.
    *
    * @param newEpoch gives a fresh random epoch: letters, never "_", which SDKs take for "matches nothing"
+   * @param tables   those that exist
    */
-  constructor(sql: Sql, options: HistoryOptions, newEpoch: () => string) {
+  constructor(
+    sql: Sql,
+    options: HistoryOptions,
+    newEpoch: () => string,
+    tables = storedTables(sql),
+  ) {
     this.#sql = sql;
     this.#options = options;
     this.#newEpoch = newEpoch;
-    const stored = loadStream(sql);
+    const stored = loadStream(sql, tables);
     this.#stream = stored?.stream;
     this.#table = new HistoryTable(sql, stored?.size ?? options.size);
   }

@@ -3,7 +3,7 @@ import type { StreamPosition } from "../protocol/publication.ts";
 import type { History } from "./history.ts";
 import type { StoredKey } from "./history-table.ts";
 import { columnText, type Sql } from "../sql.ts";
-import { storedTables } from "./stored-tables.ts";
+import type { StoredTable } from "./stored-tables.ts";
 
 /**
  * Remembers which idempotency keys were published (rules I1 to I4).
@@ -32,10 +32,12 @@ export class Idempotency {
   #newestRetainedMs = 0;
   #tableExists = false;
 
+  /** @param tables those that exist */
   constructor(
     sql: Sql,
     history: Pick<History, "keys" | "oldestRow" | "top" | "newestMs">,
     nowMs: number,
+    tables: ReadonlySet<StoredTable>,
   ) {
     this.#sql = sql;
     this.#history = history;
@@ -44,7 +46,7 @@ export class Idempotency {
       last: history.top?.offset ?? 0,
       newestMs: history.newestMs ?? 0,
     };
-    this.#loadRetained(nowMs);
+    if (tables.has("spared_key")) this.#loadRetained(nowMs);
   }
 
   /**
@@ -217,7 +219,6 @@ export class Idempotency {
   }
 
   #loadRetained(nowMs: number): void {
-    if (!storedTables(this.#sql).has("spared_key")) return;
     this.#tableExists = true;
     for (const row of this.#sql.rows(
       "SELECT slot, key, offset, epoch, time FROM spared_key ORDER BY time",

@@ -1,5 +1,5 @@
 import { limits } from "../limits.ts";
-import type { ClientConfig, Config, PersonalChannelConfig } from "./config.ts";
+import type { ClientConfig, Config, PersonalChannelConfig, UsersConfig } from "./config.ts";
 import type { Section } from "./section.ts";
 import {
   readBoolean,
@@ -64,6 +64,7 @@ export function readClientSection(section: Section): ClientConfig {
     personalChannel: readPersonalChannelSection(
       section.section("subscribe_to_user_personal_channel"),
     ),
+    users: readUsersSection(section.section("users")),
     insecure: readInsecure(section, "lets every client do everything"),
     requireEdgeToken: readBoolean(section, "require_edge_token"),
     tokenCookie: readText(section, "token_cookie", cookieName),
@@ -120,6 +121,17 @@ function readPersonalChannelSection(section: Section): PersonalChannelConfig {
   if (config.singleConnection && !config.enabled && section.isValid("enabled")) {
     section.problem("single_connection", "requires enabled");
   }
+  section.refuseOthers({});
+  return config;
+}
+
+/**
+ * Reads `client.users`, Dormouse's own: whether users have homes.
+ *
+ * @param section receives the problems
+ */
+function readUsersSection(section: Section): UsersConfig {
+  const config: UsersConfig = { enabled: readBoolean(section, "enabled", true) };
   section.refuseOthers({});
   return config;
 }

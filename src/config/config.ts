@@ -1,3 +1,4 @@
+import type { ApiKey } from "../access/api-keys.ts";
 import type { ClaimRules } from "../access/parse-claims.ts";
 import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
@@ -60,6 +61,8 @@ export interface ClientConfig {
   readonly channelLimit: number;
   readonly connectIncludeServerTime: boolean;
   readonly personalChannel: PersonalChannelConfig;
+  /** Dormouse's own. */
+  readonly users: UsersConfig;
   /** Clients may do everything, and their tokens don't end; under `npm start` only (rule A11). */
   readonly insecure: boolean;
   /** Dormouse's own: an upgrade without a valid token is answered with status 401. */
@@ -72,17 +75,31 @@ export interface ClientConfig {
   readonly subscriptionToken?: TokenConfig;
 }
 
+/** Which tokens are accepted (docs/protocol.md 5.1 and 5.3). */
+export interface TokenConfig extends TokenRules {
+  /** Dormouse's own: the issuers, each with keys and rules of its own (rule A15). If there are any, nothing else is set. */
+  readonly issuers: readonly IssuerConfig[];
+}
+
 /**
- * Which tokens are accepted (docs/protocol.md 5.1 and 5.3). The secrets aren't part of the configuration: the Worker
+ * The keys that verify tokens, and the rules for their claims. The secrets aren't part of the configuration: the Worker
  * gets them from its environment.
  */
-export interface TokenConfig extends ClaimRules {
+export interface TokenRules extends ClaimRules {
   /** The keys of `rsa_public_key`, `ecdsa_public_key` and, Dormouse's own, `eddsa_public_key`. */
   readonly publicKeys: readonly PublicKey[];
   /** The URL from which keys are fetched; if present, no other key and no secret is used. */
   readonly jwksPublicEndpoint?: string;
   /** The time until which the previous secret is accepted, in seconds since 1970; 0 for no end. */
   readonly hmacPreviousSecretKeyValidUntilSeconds: number;
+}
+
+/** One of `issuers`: it has a public key, a JWKS or a secret. */
+export interface IssuerConfig extends TokenRules {
+  /** The issuer that the tokens name in `iss`. */
+  readonly issuer: string;
+  /** The name of the Worker's secret that signs the issuer's tokens; absent if public keys do. */
+  readonly hmacSecret?: string;
 }
 
 /** The personal channel, to which the server subscribes each user's connections (docs/protocol.md 2.7). */
@@ -92,6 +109,12 @@ export interface PersonalChannelConfig {
   readonly namespace: string;
   /** A new connection of a user closes the user's older connections with 3504 (rule C10). */
   readonly singleConnection: boolean;
+}
+
+/** The users' homes (rules U1 to U6). */
+export interface UsersConfig {
+  /** Backends can give orders for the connections of a user, and each user is registered with a home. */
+  readonly enabled: boolean;
 }
 
 /** The section `channel`: the syntax of channel names, and the namespaces (docs/protocol.md 5.4). */
@@ -156,4 +179,12 @@ export interface HttpApiConfig {
   readonly errorMode: "" | "transport";
   /** Requests need no API key; under `npm start` only (rule A11). */
   readonly insecure: boolean;
+  /** Dormouse's own: keys beside `API_KEY`, which admit less (rule A14). */
+  readonly keys: readonly ApiKeyConfig[];
+}
+
+/** One of `http_api.keys`. */
+export interface ApiKeyConfig extends Required<ApiKey> {
+  /** The name of the Worker's secret that holds the key. */
+  readonly secret: string;
 }

@@ -7,9 +7,9 @@ import { isJsonArray } from "../protocol/wire-value.ts";
 import type { Section } from "./section.ts";
 
 /** Reads true or false. The default is false, as for every switch of Centrifugo's configuration. */
-export function readBoolean(section: Section, name: string): boolean {
+export function readBoolean(section: Section, name: string, byDefault = false): boolean {
   const value = section.take(name);
-  if (value === undefined || typeof value === "boolean") return value ?? false;
+  if (value === undefined || typeof value === "boolean") return value ?? byDefault;
   section.wrongType(name, value, "true or false");
   return false;
 }
@@ -92,6 +92,19 @@ export function readText(section: Section, name: string, rule: TextRule): string
     return value;
   }
   return rule.default;
+}
+
+/**
+ * Reads the name of a secret of the Worker; "" if it is absent or empty. A name is told to whoever asks while the secret
+ * is missing (rule A8). With the prefix, nobody writes the value by mistake, and no secret has the name of another
+ * binding.
+ */
+export function readSecretName(section: Section, name: string, prefix: string): string {
+  return readText(section, name, {
+    default: "",
+    shape: new RegExp(`^(?:${prefix}_(?!(?:[A-Z0-9_]*_)?PREVIOUS$)[A-Z0-9_]{1,64})?$`),
+    meaning: `the name of a secret: ${prefix}_ and at most 64 of A-Z, 0-9 and _, not ending with _PREVIOUS`,
+  });
 }
 
 interface ChoiceRule<Choice extends string> {

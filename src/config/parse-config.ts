@@ -1,20 +1,20 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-value.ts";
 import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
-import type { Config, HttpApiConfig, RpcConfig, TransportsConfig } from "./config.ts";
+import type { Config, RpcConfig, TransportsConfig } from "./config.ts";
+import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
 import { Section, typeName } from "./section.ts";
 import {
   unsupportedTopLevelKeys,
-  unsupportedHttpApiKeys,
   unsupportedRpcKeys,
   unsupportedRpcPingKeys,
   unsupportedStreamKeys,
   unsupportedUniWebsocketKeys,
   type UnsupportedKeys,
 } from "./unsupported.ts";
-import { readChoice, readBoolean } from "./fields.ts";
-import { opened, readInsecure } from "./insecure.ts";
+import { readBoolean } from "./fields.ts";
+import { opened } from "./insecure.ts";
 
 /** The configuration, or all its problems. */
 export type ParsedConfig =
@@ -108,20 +108,6 @@ function parseJson(input: unknown): JsonValue | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Reads `http_api`: the error mode of the HTTP API (docs/protocol.md 6.1).
- *
- * @param section receives the problems
- */
-function readHttpApiSection(section: Section): HttpApiConfig {
-  const config: HttpApiConfig = {
-    errorMode: readChoice(section, "error_mode", { choices: ["", "transport"] }),
-    insecure: readInsecure(section, "needs no API key"),
-  };
-  section.refuseOthers(unsupportedHttpApiKeys);
-  return config;
 }
 
 /**

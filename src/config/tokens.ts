@@ -1,9 +1,10 @@
 import { parsePublicKey, type PublicKey, type KeyKind } from "../access/keys.ts";
-import type { TokenConfig } from "./config.ts";
+import { limits } from "../limits.ts";
+import type { IssuerConfig, TokenConfig, TokenRules } from "./config.ts";
 import { readPattern } from "./regex.ts";
 import type { Section } from "./section.ts";
-import { readBoolean, readText, readWholeNumber } from "./fields.ts";
-import { unsupportedTokenKeys } from "./unsupported.ts";
+import { readBoolean, readSecretName, readText, readWholeNumber } from "./fields.ts";
+import { unsupportedIssuerKeys, unsupportedTokenKeys } from "./unsupported.ts";
 
 /**
  * Reads `client.token`: which tokens are accepted (docs/protocol.md 5.1 and 5.3). The keys that are secrets are
@@ -30,6 +31,26 @@ export function readSubscriptionTokenSection(section: Section): TokenConfig | un
 }
 
 function readTokens(section: Section): TokenConfig {
+  const rules = readRules(section);
+  const issuer = readText(section, "issuer", { default: "" });
+  const issuerRegex = readPattern(section, "issuer_regex");
+  const config = {
+    ...rules,
+    ...(issuer === "" ? {} : { issuer }),
+    ...(issuerRegex === undefined ? {} : { issuerRegex }),
+  };
+  const issuers = readIssuers(section);
+  if (issuers.length > 0 && hasEffect({ ...config, issuers: [] })) {
+    section.problem(
+      "issuers",
+      "can't be combined with the other keys of this section: write them into each issuer",
+    );
+  }
+  return { ...config, issuers };
+}
+
+/** Reads the keys and rules that a section and each of its issuers may have. */
+function readRules(section: Section): TokenRules {
   const publicKeys = publicKeyOptions.flatMap((option) => readPublicKey(section, option));
   const jwksPublicEndpoint = readEndpoint(section);
   if (jwksPublicEndpoint !== undefined && publicKeys.length > 0) {
@@ -45,8 +66,6 @@ function readTokens(section: Section): TokenConfig {
   }
   const audience = readText(section, "audience", { default: "" });
   const audienceRegex = readPattern(section, "audience_regex");
-  const issuer = readText(section, "issuer", { default: "" });
-  const issuerRegex = readPattern(section, "issuer_regex");
   const userIdClaim = readText(section, "user_id_claim", { default: "" });
   return {
     publicKeys,
@@ -55,9 +74,48 @@ function readTokens(section: Section): TokenConfig {
     userIdClaim: userIdClaim === "" ? "sub" : userIdClaim,
     ...(audience === "" ? {} : { audience }),
     ...(audienceRegex === undefined ? {} : { audienceRegex }),
-    ...(issuer === "" ? {} : { issuer }),
-    ...(issuerRegex === undefined ? {} : { issuerRegex }),
   };
+}
+
+/** Reads `issuers` (rule A15). */
+function readIssuers(section: Section): readonly IssuerConfig[] {
+  const sections = section.sections("issuers", "issuer");
+  if (sections.length > limits.tokenIssuersMax)
+    section.problem("issuers", `has more than ${limits.tokenIssuersMax} entries`);
+  const owners = new Map<string, string>();
+  return sections.map((one) => {
+    const config = readIssuer(one);
+    const owner = owners.get(config.issuer);
+    if (owner !== undefined) one.problem("issuer", `is already the issuer of ${owner}`);
+    else if (config.issuer !== "") owners.set(config.issuer, one.path);
+    return config;
+  });
+}
+
+function readIssuer(section: Section): IssuerConfig {
+  const rules = readRules(section);
+  const issuer = readText(section, "issuer", { default: "" });
+  const hmacSecret = readSecretName(section, "hmac_secret", "TOKEN_HMAC_SECRET_KEY");
+  if (issuer === "" && section.isValid("issuer")) section.problem("issuer", "is missing");
+  if (section.isValid("hmac_secret")) checkIssuerKeys(section, rules, hmacSecret);
+  section.refuseOthers(unsupportedIssuerKeys);
+  return { ...rules, issuer, ...(hmacSecret === "" ? {} : { hmacSecret }) };
+}
+
+/** Reports an issuer without a key, and keys of an issuer that have no effect. */
+function checkIssuerKeys(section: Section, rules: TokenRules, hmacSecret: string): void {
+  const { publicKeys, jwksPublicEndpoint, hmacPreviousSecretKeyValidUntilSeconds } = rules;
+  const areValid = [...publicKeyOptions.map(({ name }) => name), "jwks_public_endpoint"].every(
+    (name) => section.isValid(name),
+  );
+  if (hmacSecret !== "") {
+    if (jwksPublicEndpoint !== undefined)
+      section.problem("hmac_secret", "can't be combined with jwks_public_endpoint");
+  } else if (hmacPreviousSecretKeyValidUntilSeconds > 0 && jwksPublicEndpoint === undefined) {
+    section.problem("hmac_previous_secret_key_valid_until", "requires hmac_secret");
+  } else if (areValid && publicKeys.length === 0 && jwksPublicEndpoint === undefined) {
+    section.problem("issuer", "has no key: set hmac_secret, a public key or jwks_public_endpoint");
+  }
 }
 
 interface PublicKeyOption {
@@ -109,9 +167,11 @@ function readEndpoint(section: Section): string | undefined {
 }
 
 function hasEffect(config: TokenConfig): boolean {
-  const { publicKeys, hmacPreviousSecretKeyValidUntilSeconds, userIdClaim, ...others } = config;
+  const { publicKeys, hmacPreviousSecretKeyValidUntilSeconds, userIdClaim, issuers, ...others } =
+    config;
   return (
     publicKeys.length > 0 ||
+    issuers.length > 0 ||
     hmacPreviousSecretKeyValidUntilSeconds > 0 ||
     userIdClaim !== "sub" ||
     Object.keys(others).length > 0

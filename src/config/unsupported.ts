@@ -195,8 +195,21 @@ export function unsupportedTokenKeys(secrets: "TOKEN" | "SUBSCRIPTION_TOKEN"): U
       refusal: `is a secret: set ${secrets}_HMAC_PREVIOUS_SECRET_KEY instead`,
     },
     insecure_skip_jwks_endpoint_safety_check: not,
+    jwks: {
+      refusal: "is an option of Centrifugo PRO: write its providers into issuers instead",
+    },
   };
 }
+
+/** Each of `client.token.issuers` and `client.subscription_token.issuers`, which are Dormouse's own. */
+export const unsupportedIssuerKeys: UnsupportedKeys = {
+  hmac_secret_key: {
+    refusal: "is a secret: write the name of the Worker's secret into hmac_secret instead",
+  },
+  hmac_previous_secret_key: {
+    refusal: "is a secret: put it into the secret that hmac_secret names, with _PREVIOUS",
+  },
+};
 
 /** `channel.*` (docs/protocol.md 7). */
 export const unsupportedChannelKeys: UnsupportedKeys = { proxy: notYet };
@@ -281,4 +294,9 @@ export const unsupportedHttpApiKeys: UnsupportedKeys = {
   external: not,
   handler_prefix: { ...not, accepted: ["/api"] },
   disabled: not,
+};
+
+/** Each of `http_api.keys`, which are Dormouse's own. */
+export const unsupportedApiKeyKeys: UnsupportedKeys = {
+  key: { refusal: "is a secret: write the name of the Worker's secret into secret instead" },
 };

@@ -17,7 +17,7 @@ import type {
  */
 export interface Attachment extends SessionIdentity {
   /** See {@link versionOf}. A release that can't serve the session closes the socket, and the client comes back. */
-  readonly v: 1 | 2 | 3;
+  readonly v: 1 | 2 | 3 | 4;
   /** The subscription, if there is only one. */
   readonly subscription?: SubscriptionSnapshot;
   /** All subscriptions, if there are several: JSON text, see {@link pack}. */
@@ -129,23 +129,31 @@ export function fitsCursors(claims: ConnectionClaims | undefined, count: number)
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
  */
 function isAttachment(attachment: object): attachment is Attachment {
-  if (!("v" in attachment) || ![1, 2, 3].some((version) => version === attachment.v)) return false;
+  if (!("v" in attachment) || ![1, 2, 3, 4].some((version) => version === attachment.v))
+    return false;
   return !("codec" in attachment) || isCodecName(attachment.codec);
 }
 
 /**
- * The releases that can serve the session. 3: not the first release. There the platform doesn't answer the text `{}`,
- * which such a client may send unasked, so the object would close its connection for good. 2: nor a release before it,
- * which knows JSON on a client's own WebSocket, and neither deltas nor filters: its frames would end other connections
- * for good (rule V1).
+ * The releases that can serve the session. 4: those that know the server's tags filters; any other would send the
+ * client what it mustn't get. 3: not the first release. There the platform doesn't answer the text `{}`, which such a
+ * client may send unasked, so the object would close its connection for good. 2: nor a release before it, which knows
+ * JSON on a client's own WebSocket, and neither deltas nor filters: its frames would end other connections for good
+ * (rule V1).
  */
-function versionOf({ keepalive, codec, secret, subscriptions }: SessionSnapshot): Attachment["v"] {
+function versionOf(snapshot: SessionSnapshot): Attachment["v"] {
+  const { keepalive, codec, secret, claims, subscriptions } = snapshot;
+  if ([subscriptions, claims?.subscriptions].some(haveServerFilter)) return 4;
   if (keepalive === "client") return 3;
   const isPlain =
     codec === undefined &&
     secret === undefined &&
     subscriptions.every(({ delta, filter }) => delta !== true && filter === undefined);
   return isPlain ? 1 : 2;
+}
+
+function haveServerFilter(all: readonly { readonly serverFilter?: FilterNode }[] = []): boolean {
+  return all.some(({ serverFilter }) => serverFilter !== undefined);
 }
 
 /**
@@ -172,10 +180,17 @@ function cursorOf([, epoch, offset, instance, sequence]: KeptTuple): Cursor {
 }
 
 /**
- * The channel's name, flags, expiry, channel info and tags filter of a subscription. Absent channel info before a
- * filter is null.
+ * The channel's name, flags, expiry, channel info, tags filter and server's tags filter of a subscription. What is
+ * absent before something else is null.
  */
-type PackedSubscription = readonly [string, number, number, (JsonText | null)?, FilterNode?];
+type PackedSubscription = readonly [
+  string,
+  number,
+  number,
+  (JsonText | null)?,
+  (FilterNode | null)?,
+  FilterNode?,
+];
 
 /** All subscriptions as text, and the bytes that the text takes in an attachment. */
 interface Pack {
@@ -200,11 +215,14 @@ function pack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
 function newPack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
   const text = JSON.stringify(
     subscriptions.map((subscription): PackedSubscription => {
-      const { channel, expireAtSeconds, chanInfo, filter } = subscription;
+      const { channel, expireAtSeconds, chanInfo, filter, serverFilter } = subscription;
       const flags = flagNames.reduce(
         (sum, name, index) => sum + (subscription[name] === true ? 2 ** index : 0),
         0,
       );
+      if (serverFilter !== undefined) {
+        return [channel, flags, expireAtSeconds, chanInfo ?? null, filter ?? null, serverFilter];
+      }
       if (filter !== undefined) return [channel, flags, expireAtSeconds, chanInfo ?? null, filter];
       return chanInfo === undefined
         ? [channel, flags, expireAtSeconds]
@@ -228,7 +246,8 @@ function unpackOne([
   flags,
   expireAtSeconds,
   chanInfo = null,
-  filter,
+  filter = null,
+  serverFilter,
 ]: PackedSubscription): SubscriptionSnapshot {
   const isSet = (name: FlagName): boolean =>
     Math.floor(flags / 2 ** flagNames.indexOf(name)) % 2 === 1;
@@ -241,8 +260,11 @@ function unpackOne([
     ...(isSet("serverSide") ? { serverSide: true } : {}),
     ...(isSet("sole") ? { sole: true } : {}),
     ...(isSet("delta") ? { delta: true } : {}),
+    ...(isSet("byCapability") ? { byCapability: true } : {}),
+    ...(isSet("ordered") ? { ordered: true } : {}),
     ...(chanInfo === null ? {} : { chanInfo }),
-    ...(filter === undefined ? {} : { filter }),
+    ...(filter === null ? {} : { filter }),
+    ...(serverFilter === undefined ? {} : { serverFilter }),
   };
 }
 
@@ -256,6 +278,8 @@ const flagNames = [
   "serverSide",
   "sole",
   "delta",
+  "byCapability",
+  "ordered",
 ] as const;
 
 function roomBytes(claims: ConnectionClaims | undefined): number {
@@ -267,8 +291,9 @@ function roomBytes(claims: ConnectionClaims | undefined): number {
  * The size of large claims is cached. Claims with a user only are counted quickly, and as in {@link pack} not cached.
  */
 function claimsBytes(claims: ConnectionClaims): number {
-  const { info, subscriptions } = claims;
-  if (info === undefined && subscriptions === undefined) return storedBytes(JSON.stringify(claims));
+  const { info, capabilities, subscriptions } = claims;
+  if ((info ?? capabilities ?? subscriptions) === undefined)
+    return storedBytes(JSON.stringify(claims));
   const known = claimSizes.get(claims);
   if (known !== undefined) return known;
   const bytes = storedBytes(JSON.stringify(claims));

@@ -19,4 +19,5 @@ export function missingBindings(
 const objectBindings = [
   { name: "CHANNELS", className: "ChannelObject" },
   { name: "GATEWAYS", className: "GatewayObject" },
+  { name: "USERS", className: "UsersObject" },
 ];

@@ -6,6 +6,7 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "./relay-request.ts";
+import type { CarriedOut, NumberedOrder, Ordered, Registered, UserOrder } from "./user-order.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may
@@ -20,6 +21,13 @@ interface SessionCalls {
    * @param session the secret of the session; for a secret that no session here has, nothing happens (rule T4)
    */
   post(session: string, frame: string | Uint8Array): Promise<void>;
+  /**
+   * Carries out orders of a user's home on the user's connections here, in order. Repeating a call does nothing more
+   * (rule U3).
+   *
+   * @param user "" for an anonymous connection, whose orders come from the edge
+   */
+  carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
 }
 
 /** The calls of a channel's object. */
@@ -49,4 +57,21 @@ export interface GatewayCalls extends SessionCalls {
   deliver(batch: RelayBatch): Promise<RelayBatchReply>;
   /** Lists the clients on this gateway's sockets that are present on a channel (rule P1). */
   present(channel: string): Promise<GatewayPresence>;
+}
+
+/** The calls of a home, which keeps where a share of all users are connected. */
+export interface HomeCalls {
+  /**
+   * Registers an object as a holder of connections of these users.
+   *
+   * @param holder the object's node (docs/protocol.md 4.3)
+   * @returns when the registrations are durable
+   */
+  register(holder: string, users: readonly string[]): Promise<Registered>;
+  /**
+   * Carries out orders for one user's connections, wherever they are.
+   *
+   * @returns when all holders have carried out all of them, or not in time
+   */
+  order(user: string, orders: readonly UserOrder[]): Promise<Ordered>;
 }

@@ -1,3 +1,5 @@
+import { limits } from "../limits.ts";
+
 /** A gateway of a region's pool, or one that serves a single channel whose own object is full (rule G4). */
 export type GatewayAddress =
   | { readonly kind: "pool"; readonly region: string; readonly index: number }
@@ -56,4 +58,33 @@ export function parseNodeName(node: string): NodeName | undefined {
   const [, kind, name] = /^(channel|gateway):(.+)$/s.exec(node) ?? [];
   if (name === undefined) return undefined;
   return kind === "channel" ? { kind, name } : { kind: "gateway", name };
+}
+
+/**
+ * The name of a user's home: one of `limits.homes` objects, by a hash of the user's ID (FNV-1a). The function is part of
+ * what two releases have to agree on, and must never change.
+ */
+export function homeName(user: string): string {
+  let hash = 0x81_1c_9d_c5;
+  for (let index = 0; index < user.length; index++) {
+    hash = Math.imul(hash ^ user.charCodeAt(index), 0x01_00_01_93);
+  }
+  return String((hash >>> 0) % limits.homes);
+}
+
+/**
+ * The ID of an anonymous connection. It names the object that holds the connection, because an anonymous user has no
+ * home that would know (rule U6).
+ *
+ * @param id   a UUID
+ * @param node the object's, see {@link channelNode} and {@link gatewayNode}
+ */
+export function anonymousClient(id: string, node: string): string {
+  return `${id}@${node}`;
+}
+
+/** The node in the ID, or in the session, of an anonymous connection; undefined if the text names none. */
+export function nodeOfClient(client: string): string | undefined {
+  const at = client.indexOf("@");
+  return at < 0 ? undefined : client.slice(at + 1);
 }

@@ -37,6 +37,11 @@ export interface SessionIdentity {
   readonly pingedAtMs?: number;
   /** The client wasn't asked to answer pings (rule K6). Absent: it was, or it is unidirectional or sends pings. */
   readonly noPongs?: true;
+  /**
+   * The number of the last order of the user's home that this session has seen, or after which it began (rule U3).
+   * Absent: the session isn't registered with a home, because it is anonymous or of a release without homes.
+   */
+  readonly lastOrder?: number;
   /** Whether the last ping is unanswered, unless the platform has answered the client since (rule K2). */
   readonly awaitingPong?: boolean;
 }
@@ -66,17 +71,23 @@ export interface SubscriptionSnapshot {
   readonly hearsJoinLeave: boolean;
   /** The server made the subscription, so the connection ends with it. */
   readonly serverSide?: boolean;
+  /** A backend ordered the subscription (rule U7), so the token that a refresh brings doesn't name it. */
+  readonly ordered?: true;
   /** Exclusive: the user's other connections on this channel are closed for this one (rule C10). */
   readonly sole?: boolean;
-  /** The client gets deltas where they are shorter (rule D2). Never together with a filter. */
+  /** The client gets deltas where they are shorter (rule D2). Never together with one of the filters. */
   readonly delta?: boolean;
   /**
    * With `delta`: the last publication that the client was sent is the one at the top of the history. Stored only for a
    * session's only subscription, because a gateway couldn't tell which publication that is.
    */
   readonly hasNewest?: boolean;
-  /** The tags filter of the publications that the client gets. */
+  /** Only a capability of the connection's token allows it: it ends with the capability (rule A16). */
+  readonly byCapability?: boolean;
+  /** The tags filter that the client asked for. */
   readonly filter?: FilterNode;
+  /** The tags filter that the server set. The client gets the publications that pass both (rule A17). */
+  readonly serverFilter?: FilterNode;
 }
 
 /**

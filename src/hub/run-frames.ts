@@ -1,7 +1,7 @@
 import type { Codec, Message } from "../protocol/codec.ts";
 import { DeltaFrames } from "./delta-frames.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
-import type { TagsFilter } from "./tags-filter.ts";
+import type { TagsFilter } from "../protocol/tags-filter.ts";
 
 /** The frames of a fixed run of pushes: each subscriber gets those that it hears, in its codec. */
 export class RunFrames {

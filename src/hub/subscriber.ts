@@ -3,7 +3,7 @@ import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import type { Push } from "../protocol/reply.ts";
-import type { TagsFilter } from "./tags-filter.ts";
+import type { TagsFilter } from "../protocol/tags-filter.ts";
 
 /** What the subscribers of a channel are sent, in the order in which it happened. */
 export type ChannelPush = Extract<Push, { readonly type: "publication" | "join" | "leave" }>;

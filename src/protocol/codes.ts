@@ -51,6 +51,7 @@ export const disconnectCodes = {
   invalidToken: { code: 3500, reason: "invalid token" },
   badRequest: { code: 3501, reason: "bad request" },
   stale: { code: 3502, reason: "stale" },
+  forceDisconnect: { code: 3503, reason: "force disconnect" },
   connectionLimit: { code: 3504, reason: "connection limit" },
   channelLimit: { code: 3505, reason: "channel limit" },
   permissionDenied: { code: 3507, reason: "permission denied" },
@@ -59,6 +60,7 @@ export const disconnectCodes = {
 
 /** The codes with which Dormouse ends subscriptions (docs/protocol.md 1.9). */
 export const unsubscribeCodes = {
+  server: { code: 2000, reason: "server unsubscribe" },
   insufficientState: { code: 2500, reason: "insufficient state" },
   subscriptionExpired: { code: 2501, reason: "subscription expired" },
 } as const satisfies Record<string, UnsubscribeCode>;

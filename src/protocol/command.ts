@@ -99,7 +99,7 @@ export const flagErrorOnUnrecoverable = 2;
 
 /**
  * A tags filter as a client sends it (docs/protocol.md 3.2), with every absent field given its meaning of absence: a
- * tree within `limits.filterDepthMax` and `limits.filterNodesMax`. `hub/tags-filter.ts` checks whether it is valid.
+ * tree within `limits.filterDepthMax` and `limits.filterNodesMax`. `tags-filter.ts` checks whether it is valid.
  */
 export interface FilterNode {
   /** "" for a leaf, or `and`, `or`, `not`. */

@@ -14,6 +14,7 @@ import type {
   PresenceResult,
   PresenceStatsResult,
   Push,
+  PushedSubscription,
   Reply,
   SubscribeResult,
 } from "./reply.ts";
@@ -53,7 +54,7 @@ export function pushReplyFields(out: FieldWriter, push: Push): void {
 
 /** The fields of a push. */
 export function pushFields(out: FieldWriter, push: Push): void {
-  if (push.type !== "disconnect") out.text(2, "channel", push.channel, "always");
+  if ("channel" in push) out.text(2, "channel", push.channel, "always");
   switch (push.type) {
     case "publication":
       return out.message(4, "pub", push.publication, publicationFields);
@@ -63,8 +64,12 @@ export function pushFields(out: FieldWriter, push: Push): void {
       return out.message(6, "leave", push, joinFields);
     case "unsubscribe":
       return out.message(7, "unsubscribe", push.code, unsubscribeFields);
+    case "subscribe":
+      return out.message(9, "subscribe", push.result, pushedSubscriptionFields);
     case "disconnect":
       return out.message(11, "disconnect", push.code, disconnectFields);
+    case "refresh":
+      return out.message(12, "refresh", push.expiry, subRefreshFields);
   }
 }
 
@@ -167,6 +172,14 @@ function joinFields(out: FieldWriter, push: { readonly info: ClientInfo }): void
 function unsubscribeFields(out: FieldWriter, { code, reason }: UnsubscribeCode): void {
   out.unsigned(2, "code", code, "always");
   out.text(3, "reason", reason, "always");
+}
+
+function pushedSubscriptionFields(out: FieldWriter, result: PushedSubscription): void {
+  out.flag(1, "recoverable", result.recoverable);
+  out.text(4, "epoch", result.position?.epoch);
+  out.unsigned(5, "offset", result.position?.offset);
+  out.flag(6, "positioned", result.positioned);
+  out.json(7, "data", result.data);
 }
 
 function disconnectFields(out: FieldWriter, { code, reason }: DisconnectCode): void {

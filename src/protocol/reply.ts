@@ -25,6 +25,10 @@ export type Push =
   | { readonly type: "join"; readonly channel: string; readonly info: ClientInfo }
   | { readonly type: "leave"; readonly channel: string; readonly info: ClientInfo }
   | { readonly type: "unsubscribe"; readonly channel: string; readonly code: UnsubscribeCode }
+  /** The server subscribed the client, after its connect (docs/protocol.md 2.7). */
+  | { readonly type: "subscribe"; readonly channel: string; readonly result: PushedSubscription }
+  /** For unidirectional clients: when the connection ends now (docs/protocol.md 1.3). */
+  | { readonly type: "refresh"; readonly expiry: Expiry }
   /** For streams, which have no close frame to carry the code (docs/protocol.md 1.4, item 12). */
   | { readonly type: "disconnect"; readonly code: DisconnectCode };
 
@@ -63,6 +67,12 @@ export interface SubscribeResult extends Expiry {
   /** The `data` of the subscription token. */
   readonly data?: JsonText;
 }
+
+/** What a push says of a subscription that the server made. */
+export type PushedSubscription = Pick<
+  SubscribeResult,
+  "recoverable" | "positioned" | "position" | "data"
+>;
 
 export interface PresenceResult {
   /** The clients that are present, in parts that are encoded once for all who get them (rule P3). */

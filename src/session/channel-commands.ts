@@ -2,7 +2,15 @@
  * The commands that change nothing in the session: publish, presence, presence_stats and history (docs/protocol.md
  * 1.6). A client may send them for channels to which it isn't subscribed.
  */
-import { type Caller, mayPublish, mayReadHistory, maySeePresence, findChannel } from "./grant.ts";
+import {
+  type Caller,
+  capabilitiesOf,
+  findChannel,
+  mayPublish,
+  mayReadHistory,
+  maySeePresence,
+} from "./grant.ts";
+import type { KnownChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/publication-request.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol/command.ts";
@@ -25,7 +33,7 @@ export function publish(
     return;
   }
   const { data } = request;
-  if (!mayPublish(found.options, callerOf(session, request.channel)))
+  if (!mayPublish(found.options, callerOf(session, request.channel, found)))
     done(failWith(errorCodes.permissionDenied));
   else if (data === undefined || request.type !== 0 || !acceptsData(found.options, data)) {
     done(failWith(errorCodes.badRequest));
@@ -51,7 +59,7 @@ export function seePresence(
   const found = findChannel(request.channel, channels);
   if (found.outcome !== "resolved") done(found);
   else if (!found.options.presence) done(failWith(errorCodes.notAvailable));
-  else if (!maySeePresence(found.options, callerOf(session, request.channel))) {
+  else if (!maySeePresence(found.options, callerOf(session, request.channel, found))) {
     done(failWith(errorCodes.permissionDenied));
   } else {
     channels.presence(request.channel, {
@@ -82,8 +90,12 @@ export function readHistory(
     return;
   }
   const { historySize, historyTtlMs } = found.options;
+  const isFiltered = session.subscriptions.get(request.channel)?.serverFiltered;
   if (historySize === 0 || historyTtlMs === 0) done(failWith(errorCodes.notAvailable));
-  else if (!mayReadHistory(found.options, callerOf(session, request.channel))) {
+  else if (
+    isFiltered === true ||
+    !mayReadHistory(found.options, callerOf(session, request.channel, found))
+  ) {
     done(failWith(errorCodes.permissionDenied));
   } else if (request.reverse && request.since?.offset === 0) {
     done(failWith(errorCodes.badRequest));
@@ -104,6 +116,11 @@ export function readHistory(
   }
 }
 
-function callerOf({ user, subscriptions }: CommandSession, channel: string): Caller {
-  return { user, subscribed: subscriptions.get(channel) !== undefined };
+function callerOf(
+  { user, identity, subscriptions }: CommandSession,
+  channel: string,
+  known: KnownChannel,
+): Caller {
+  const subscribed = subscriptions.get(channel) !== undefined;
+  return { user, subscribed, ...capabilitiesOf(identity.claims, channel, known, subscribed) };
 }

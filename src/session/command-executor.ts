@@ -79,6 +79,12 @@ export class CommandExecutor {
     return !isWaiting && this.#rateLimit.isFull(nowMs);
   }
 
+  /** The user's home has answered: the commands that waited for it are carried out, unless a connect is under way. */
+  admitted(): void {
+    if (!this.#session.connecting && this.#queue?.isOpen(connectKey) === true)
+      this.#resume(connectKey);
+  }
+
   /** The connection has ended: no command is carried out or answered any more. */
   clear(): void {
     this.#queue = undefined;
@@ -110,7 +116,9 @@ export class CommandExecutor {
 
   #enter(received: ReceivedCommand): void {
     const { command } = received;
-    const key = this.#session.connecting ? connectKey : channelOf(command);
+    const waits = this.#waitsForConnect(command);
+    if (waits && this.#queue?.isOpen(connectKey) !== true) this.#open(connectKey);
+    const key = waits ? connectKey : channelOf(command);
     // A subscribe reply can't wait in ReplyOrder, because publications follow it at once. So the subscribe itself waits
     // until all earlier commands for the channel are answered (rules O3, O6).
     const mustWait =
@@ -121,6 +129,16 @@ export class CommandExecutor {
     } else if (!this.#queue.add(key, received)) {
       this.#apply(received, failWith(errorCodes.tooManyRequests));
     }
+  }
+
+  /**
+   * Whether a command waits for the connect reply, or for the user's home (rule U4). Until the home has answered, the
+   * client's first subscribes go on, because all that they do is held back.
+   */
+  #waitsForConnect(command: Command): boolean {
+    const { connecting, held } = this.#session;
+    if (connecting || !held) return connecting;
+    return command.method !== "subscribe" || this.#queue?.isOpen(connectKey) === true;
   }
 
   #open(key: string): void {

@@ -13,6 +13,7 @@ import { type Decision, type DecisionDone, disconnectWith, failWith, silent } fr
 import { grantUnidirectionalSubscriptions, hiddenFromOthers } from "./unidirectional.ts";
 import { type GrantedChannel, grantServerSubscriptions } from "./server-subscriptions.ts";
 import {
+  asReceived,
   noRecovery,
   type RecoveryRequest,
   type Subscribed,
@@ -21,6 +22,7 @@ import {
 } from "./subscribe.ts";
 import type { ClientConfig } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
+import { anonymousClient } from "../contract/object-names.ts";
 import { hasEnded, ttlSeconds } from "./liveness.ts";
 import { asksForPongs, sendsPongs } from "./pongs.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
@@ -55,11 +57,13 @@ export function carryOutConnect(
   // From here on the subscriptions are stored as such, not as claims.
   const kept = withoutSubscriptions(claims);
   session.identity = { ...session.identity, claims: kept };
+  session.identity = nameAnonymous(session);
   const { granted } = grants;
   if (!session.hasRoom(granted.map(({ grant }) => grant.subscription))) {
     done(failWith(errorCodes.limitExceeded, refused));
     return;
   }
+  session.registerUser();
   session.connecting = true;
   subscribeAll(session, granted, request, nowMs, (outcome) => {
     session.connecting = false;
@@ -174,9 +178,13 @@ function subscribeAll(
   const subscribed: SubscribedChannel[] = [];
   let error: ErrorCode | undefined;
   let missing = granted.length;
+  // An order may have ended one meanwhile (rule U2).
+  const isLeft = ({ channel }: SubscribedChannel): boolean => session.subscriptions.has(channel);
   const finish = (): void => {
     done(
-      error === undefined ? { outcome: "subscribed", subscribed } : { outcome: "failed", error },
+      error === undefined
+        ? { outcome: "subscribed", subscribed: subscribed.filter(isLeft) }
+        : { outcome: "failed", error },
     );
   };
   for (const { grant, known } of granted) {
@@ -191,8 +199,16 @@ function subscribeAll(
       if (reply.outcome === "failed") {
         error ??= reply.error;
         session.subscriptions.remove(channel);
+      } else if (session.takeCancelled(channel)) {
+        session.context.channels.unsubscribe(subscription);
+        session.subscriptions.remove(channel);
       } else {
-        subscribed.push({ channel, request, grant, reply });
+        const { knownDeltas } = session.context;
+        subscribed.push({
+          channel,
+          grant,
+          ...asReceived(subscription, knownDeltas, request, reply),
+        });
         subscription.begin();
       }
       missing--;
@@ -283,20 +299,29 @@ function connectResult(
   };
 }
 
+/**
+ * Gives an anonymous connection an ID that names its object, where backends can give orders for it: it has no home that
+ * would know (rule U6).
+ */
+function nameAnonymous({ identity, context, user }: CommandSession): SessionIdentity {
+  if (user !== "" || context.users === undefined) return identity;
+  return { ...identity, client: anonymousClient(identity.client, context.node) };
+}
+
 /** The secret and the node with which a client posts commands (docs/protocol.md 4.3). A unidirectional client posts none. */
-function emulation({ identity, context, unidirectional }: CommandSession): {
+function emulation({ identity, context, unidirectional, user }: CommandSession): {
   readonly session?: string;
   readonly node?: string;
 } {
   if (identity.secret === undefined) return {};
-  return unidirectional
-    ? { session: identity.secret }
-    : { session: identity.secret, node: context.node };
+  const { secret } = identity;
+  const isNamed = user !== "" || context.users === undefined;
+  const told = isNamed ? secret : anonymousClient(secret, context.node);
+  return unidirectional ? { session: told } : { session: told, node: context.node };
 }
 
 /** @param asked whether the client is asked for pongs */
 function sendConnected(session: CommandSession, message: Message, asked: boolean): void {
-  const { channels } = session.context;
   if (session.mustWait(message)) {
     // The client comes back, and recovers then.
     session.disconnect(disconnectCodes.tooManyRequests);
@@ -307,5 +332,6 @@ function sendConnected(session: CommandSession, message: Message, asked: boolean
   session.send(message);
   const begun = session.subscriptions.all;
   for (const subscription of begun) subscription.resume();
-  for (const subscription of begun) if (!session.closed) channels.announce(subscription);
+  for (const subscription of begun) session.announce(subscription);
+  session.connected();
 }

@@ -2,6 +2,7 @@
  * Says in words why a client's command was refused, for the operator's log. The decision is made elsewhere; this looks
  * at the same things again, because few commands are refused, and the decisions stay short.
  */
+import { type Capability, capabilitiesOn } from "../access/capabilities.ts";
 import { noTokenReason, type Refusal, tokenReason } from "../access/refusal.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { Command } from "../protocol/command.ts";
@@ -105,11 +106,15 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
   const namespace = name === undefined ? "channel.without_namespace" : `namespace ${name}`;
   switch (code) {
     case errorCodes.permissionDenied.code:
+      if (
+        command.method === "history" &&
+        session.subscriptions.get(channel)?.serverFiltered === true
+      )
+        return { rule: "A17", reason: "the subscription has a server_tags_filter" };
       if (command.method !== "subscribe") {
-        return {
-          rule: "A1",
-          reason: `${namespace}: no allow_${verb(command.method)}_for_… option lets this client`,
-        };
+        const option = `no allow_${verb(command.method)}_for_… option lets this client`;
+        const caps = whyNotByCapability(session, command.method, channel);
+        return { rule: "A1", reason: `${namespace}: ${option}${caps}` };
       }
       if (found.private)
         return { rule: "A5", reason: `a ${config.channel.privatePrefix} channel needs a token` };
@@ -117,9 +122,11 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
         return { rule: "A5", reason: "the channel is limited to other users" };
       return {
         rule: "A1",
-        reason: found.options.allowSubscribeForClient
-          ? `${namespace}: allow_subscribe_for_anonymous is off and the user is anonymous`
-          : `${namespace}: allow_subscribe_for_client is off and there is no token`,
+        reason: `${namespace}: ${
+          found.options.allowSubscribeForClient
+            ? "allow_subscribe_for_anonymous is off and the user is anonymous"
+            : "allow_subscribe_for_client is off and there is no token"
+        }${whyNotByCapability(session, "subscribe", channel)}`,
       };
     case errorCodes.notAvailable.code:
       return { rule: "W1", reason: `${namespace}: ${verb(command.method)} isn't switched on` };
@@ -135,6 +142,26 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
       return { rule: "W1", reason: "the command failed" };
   }
 }
+
+/** Why the capabilities of a client don't allow a command either (rule A16); "" if it has none. */
+function whyNotByCapability(
+  { identity }: CommandSession,
+  method: Command["method"],
+  channel: string,
+): string {
+  const { capabilities: text } = identity.claims ?? {};
+  if (text === undefined) return "";
+  const capability = capabilityOf.get(verb(method)) ?? "sub";
+  return capabilitiesOn(text, channel).includes(capability)
+    ? ", and the caps of its token count for subscribers only"
+    : `, and the caps of its token don't allow ${capability}`;
+}
+
+const capabilityOf: ReadonlyMap<string, Capability> = new Map([
+  ["publish", "pub"],
+  ["presence", "prs"],
+  ["history", "hst"],
+]);
 
 function whyUnknown({ context }: CommandSession, channel: string): Why {
   return context.channel !== undefined && context.channel !== channel

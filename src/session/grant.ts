@@ -1,14 +1,16 @@
+import { type Capability, capabilitiesOn } from "../access/capabilities.ts";
 import type {
+  ConnectionClaims,
   ServerSubscription,
   SubscriptionClaims,
   SubscriptionOverride,
   SubscriptionVerdict,
 } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
-import { tagsFilter } from "../hub/tags-filter.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { SubscribeRequest, FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
+import { tagsFilter } from "../protocol/tags-filter.ts";
 import { hasEnded } from "./liveness.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
@@ -29,6 +31,8 @@ export interface Grant {
 export interface Requester {
   readonly user: string;
   readonly client: string;
+  /** What the connection's token allows on the channel, see {@link capabilitiesOf}; absent if it allows nothing. */
+  readonly capabilities?: readonly Capability[];
 }
 
 /**
@@ -48,8 +52,11 @@ export function grantSubscription(
   if (request.delta !== "" && request.delta !== "fossil")
     return disconnectWith(disconnectCodes.badRequest);
   if (token === undefined) {
-    if (!maySubscribe(channel, requester.user)) return failWith(errorCodes.permissionDenied);
-    return grantedAsRequested(request, channel, requester, namespaceTerms);
+    if (!maySubscribe(channel, requester)) return failWith(errorCodes.permissionDenied);
+    const grant = grantedAsRequested(request, channel, requester, namespaceTerms);
+    if (grant.outcome !== "granted" || maySubscribe(channel, { user: requester.user }))
+      return grant;
+    return { ...grant, subscription: { ...grant.subscription, byCapability: true } };
   }
   switch (token.outcome) {
     case "invalid":
@@ -125,6 +132,7 @@ interface Terms {
   readonly expireAtSeconds: number;
   readonly info?: JsonText;
   readonly data?: JsonText;
+  readonly serverFilter?: FilterNode;
   readonly override: SubscriptionOverride;
 }
 
@@ -141,10 +149,10 @@ function granted(
   request: RequestedOptions,
   { options }: KnownChannel,
   requester: Requester,
-  { expireAtSeconds, info, data, override }: Terms,
+  { expireAtSeconds, info, data, serverFilter, override }: Terms,
 ): Grant {
   // The permissions of a subscriber hold for the subscription that is being granted, too.
-  const caller = { user: requester.user, subscribed: true };
+  const caller = { ...requester, subscribed: true };
   const readsHistory = mayReadHistory(options, caller);
   const hasHistory = options.historySize > 0 && options.historyTtlMs > 0;
   const recoverable =
@@ -158,7 +166,8 @@ function granted(
         (request.positioned && (options.allowPositioning || readsHistory))));
   const { filter } = request;
   // Filtered publications would be missing between the others, so there would be no base for the next delta.
-  const delta = request.delta !== "" && options.allowDelta && positioned && filter === undefined;
+  const isFiltered = (filter ?? serverFilter) !== undefined;
+  const delta = request.delta !== "" && options.allowDelta && positioned && !isFiltered;
   const announced = override.joinLeave ?? options.joinLeave;
   const forced = override.forcePushJoinLeave ?? options.forcePushJoinLeave;
   const subscription: SubscriptionSnapshot = {
@@ -170,6 +179,7 @@ function granted(
     ...(info === undefined ? {} : { chanInfo: info }),
     ...(delta ? { delta } : {}),
     ...(filter === undefined ? {} : { filter }),
+    ...(serverFilter === undefined ? {} : { serverFilter }),
   };
   return {
     outcome: "granted",
@@ -186,22 +196,64 @@ export interface Caller {
   readonly user: string;
   /** Whether it is subscribed to that channel. */
   readonly subscribed: boolean;
+  /** As of {@link Requester}. */
+  readonly capabilities?: readonly Capability[];
 }
 
 /**
- * Whether a user may subscribe to a channel without a subscription token (rule A5, docs/protocol.md 5.5, steps 2 to 7).
+ * What a connection's token allows on a channel beside the namespace's options (rule A16).
+ *
+ * @param name       of the channel
+ * @param subscribed whether the client is subscribed to the channel, or is about to be
  */
-export function maySubscribe(channel: KnownChannel, user: string): boolean {
+export function capabilitiesOf(
+  claims: ConnectionClaims | undefined,
+  name: string,
+  { private: isPrivate, users, options }: KnownChannel,
+  subscribed: boolean,
+): { readonly capabilities?: readonly Capability[] } {
+  if (claims?.capabilities === undefined) return {};
+  // Nobody but subscribers publishes to such a channel or reads it (rule A5).
+  const isLimited = isPrivate || users !== undefined;
+  if (isLimited && options.limitedChannelsForSubscribersOnly && !subscribed) return {};
+  return { capabilities: capabilitiesOn(claims.capabilities, name) };
+}
+
+/**
+ * Whether a client may subscribe to a channel without a subscription token (rule A5, docs/protocol.md 5.5, steps 2 to
+ * 7). The name of a channel says more than a capability: a private or user-limited channel isn't opened by one.
+ */
+export function maySubscribe(
+  channel: KnownChannel,
+  { user, capabilities = [] }: Pick<Caller, "user" | "capabilities">,
+): boolean {
   if (channel.private) return false;
   // A user-limited channel is for the users that it names and no others, whatever the namespace allows.
   if (channel.users !== undefined) return user !== "" && channel.users.includes(user);
   const { allowSubscribeForClient, allowSubscribeForAnonymous } = channel.options;
-  return allowSubscribeForClient && (user !== "" || allowSubscribeForAnonymous);
+  const isOpen = allowSubscribeForClient && (user !== "" || allowSubscribeForAnonymous);
+  return isOpen || capabilities.includes("sub");
+}
+
+/**
+ * Whether the claims of a connection allow a subscription that was granted before: one by capability ends with it (rule
+ * A16).
+ */
+export function isAllowed(
+  { channel, byCapability }: SubscriptionSnapshot,
+  claims: ConnectionClaims | undefined,
+  channels: Channels,
+): boolean {
+  if (byCapability !== true) return true;
+  const known = channels.find(channel);
+  if (known.outcome !== "resolved") return false;
+  const user = claims?.user ?? "";
+  return maySubscribe(known, { user, ...capabilitiesOf(claims, channel, known, true) });
 }
 
 /** Whether a client may publish to the channel. */
 export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
-  return isPermitted(caller, {
+  return isPermitted(caller, "pub", {
     client: options.allowPublishForClient,
     subscriber: options.allowPublishForSubscriber,
     anonymous: options.allowPublishForAnonymous,
@@ -210,7 +262,7 @@ export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
 
 /** Whether a client may read presence, provided that the namespace has presence. */
 export function maySeePresence(options: ChannelOptions, caller: Caller): boolean {
-  return isPermitted(caller, {
+  return isPermitted(caller, "prs", {
     client: options.allowPresenceForClient,
     subscriber: options.allowPresenceForSubscriber,
     anonymous: options.allowPresenceForAnonymous,
@@ -219,7 +271,7 @@ export function maySeePresence(options: ChannelOptions, caller: Caller): boolean
 
 /** Whether a client may read the history, provided that the namespace has history. */
 export function mayReadHistory(options: ChannelOptions, caller: Caller): boolean {
-  return isPermitted(caller, {
+  return isPermitted(caller, "hst", {
     client: options.allowHistoryForClient,
     subscriber: options.allowHistoryForSubscriber,
     anonymous: options.allowHistoryForAnonymous,
@@ -233,7 +285,8 @@ interface Permission {
   readonly anonymous: boolean;
 }
 
-function isPermitted(caller: Caller, permission: Permission): boolean {
+function isPermitted(caller: Caller, capability: Capability, permission: Permission): boolean {
+  if (caller.capabilities?.includes(capability) === true) return true;
   if (caller.user === "" && !permission.anonymous) return false;
   return permission.client || (permission.subscriber && caller.subscribed);
 }

@@ -6,7 +6,7 @@ import type { HistoryQuery } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { PresenceQuestion } from "../channel/shared-presence.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
-import type { ErrorCode, DisconnectCode } from "../protocol/codes.ts";
+import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { Reply } from "../protocol/reply.ts";
@@ -23,6 +23,7 @@ import type { Config } from "../config/config.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { Refusal } from "../access/refusal.ts";
+import type { UserSession } from "../users/local-users.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 
 /**
@@ -115,9 +116,13 @@ export type HistoryReply =
 export interface Connection {
   send(frame: Message): void;
   close(code: DisconnectCode): void;
+  /** Holds back what is sent from now on; a close drops it. */
+  hold(): void;
+  /** Sends what was held back. */
+  release(): void;
   /** Stores the snapshot for as long as the socket lives, so that it survives hibernation (rule S1). */
   save(snapshot: SessionSnapshot): void;
-  /** Bytes that were sent and that the client hasn't taken yet. */
+  /** Bytes that were sent and that the client hasn't taken yet, and those that are held back. */
   backlogBytes(): number;
   /** When the platform last answered the client in the object's place (rule K3), ms since 1970; undefined for never. */
   answeredAtMs(): number | undefined;
@@ -128,10 +133,22 @@ export interface Connection {
   lastHeardMs(): number | undefined;
 }
 
+/** The users of the object's connections. */
+export interface Users {
+  /**
+   * Registers the user of a session with the user's home (rule U4). See `LocalUsers.register`.
+   *
+   * @returns the number of the last order; undefined if the home has to answer first
+   */
+  register(session: UserSession): number | undefined;
+}
+
 /** The configuration and the ports that all sessions of an object share. */
 export interface SessionContext {
   readonly config: Config;
   readonly channels: Channels;
+  /** Absent where users have no homes (`client.users.enabled`). */
+  readonly users?: Users;
   /** The backlog of all of the object's sockets (rule B3). */
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** Deltas that were made for clients that recovered before. */
@@ -160,6 +177,8 @@ export interface CommandSession {
   identity: SessionIdentity;
   /** Whether a connect waits for server-side subscriptions. Nothing is saved meanwhile. */
   connecting: boolean;
+  /** Whether the user's home is asked: nothing is sent, saved or announced until it has answered (rule U4). */
+  readonly held: boolean;
   readonly closed: boolean;
   /** Whether the next command has to be connect (rule C1). */
   readonly awaitsConnect: boolean;
@@ -175,6 +194,14 @@ export interface CommandSession {
   readonly snapshot: SessionSnapshot;
   /** Changes the identity, and saves the session; without changes it does neither. */
   change(changes: Changes | undefined): void;
+  /** Registers the user with its home, once the connect is accepted (rule U4). */
+  registerUser(): void;
+  /** Announces a subscription's join, once the session isn't held (rule O5). */
+  announce(subscription: Subscription): void;
+  /** Whether an order has ended the subscription to a channel before it began; says so once (rule U2). */
+  takeCancelled(channel: string): boolean;
+  /** The connect reply has been sent: sends what had to come after it. */
+  connected(): void;
   /** Saves the session, unless a connect is under way or the connection is closed. */
   save(): void;
   /** Whether the session could be saved with these subscriptions, and these claims if they are given (rules S1, G2). */
@@ -186,6 +213,8 @@ export interface CommandSession {
   newSubscription(granted: SubscriptionSnapshot): Subscription;
   /** Ends the subscription to a channel, if it has begun. The client isn't told. */
   leave(channel: string): void;
+  /** Ends the subscription to a channel from the server's side, and tells the client. */
+  unsubscribe(channel: string, code: UnsubscribeCode): void;
   /** Sends a reply, or error 106 if the reply is too large (rule F4). */
   reply(reply: Reply): void;
   /** Sends a message, unless the client's backlog is too large: then the client is disconnected (rule F4). */

@@ -7,7 +7,7 @@ export class CommandRateLimit {
   /** All undefined until the first command of their kind. */
   #commands: TokenBucket | undefined;
   #subscribes: TokenBucket | undefined;
-  #newChannels: NewChannelLimit | undefined;
+  #newChannels: NewChannelBucket | undefined;
 
   /** @param channelLimit `client.channel_limit`: a client that comes back subscribes to so many channels at once */
   constructor(channelLimit: number) {
@@ -36,8 +36,8 @@ export class CommandRateLimit {
       if (subscribed !== "granted") return subscribed;
     }
     if (channel === undefined) return "granted";
-    this.#newChannels ??= new NewChannelLimit(this.#channelLimit + limits.newChannelsBurst);
-    return this.#newChannels.take(channel, nowMs);
+    this.#newChannels ??= new NewChannelBucket(newChannelRate(this.#channelLimit));
+    return this.#newChannels.takeChannel(channel, nowMs);
   }
 
   /** Whether all buckets are full, so that this can be dropped: an object has thousands of connections. */
@@ -47,34 +47,6 @@ export class CommandRateLimit {
       this.#subscribes?.isFull(nowMs) !== false &&
       this.#newChannels?.isFull(nowMs) !== false
     );
-  }
-}
-
-/** How many different channels one connection may name: a channel that it named lately is none more. */
-class NewChannelLimit {
-  readonly #bucket: TokenBucket;
-  readonly #namesMax: number;
-  /** The names that were granted, the one first that was named first. */
-  readonly #names = new Set<string>();
-
-  /** @param burst how many different channels may be named at once */
-  constructor(burst: number) {
-    this.#bucket = new TokenBucket({ burst, perSecond: limits.newChannelsPerSecond });
-    this.#namesMax = burst;
-  }
-
-  take(channel: string, nowMs: number): ReturnType<TokenBucket["take"]> {
-    if (this.#names.has(channel)) return "granted";
-    const taken = this.#bucket.take(nowMs);
-    if (taken !== "granted") return taken;
-    const [oldest] = this.#names;
-    if (oldest !== undefined && this.#names.size >= this.#namesMax) this.#names.delete(oldest);
-    this.#names.add(channel);
-    return "granted";
-  }
-
-  isFull(nowMs: number): boolean {
-    return this.#bucket.isFull(nowMs);
   }
 }
 
@@ -90,13 +62,13 @@ export interface Rate {
  * full again.
  */
 export class TokenBucket {
-  readonly #rate: Rate;
+  protected readonly rate: Rate;
   #left: number;
   #countedAtMs = 0;
 
   /** @param rate may be shared, because each connection has several buckets */
   constructor(rate: Rate) {
-    this.#rate = rate;
+    this.rate = rate;
     this.#left = rate.burst;
   }
 
@@ -109,7 +81,7 @@ export class TokenBucket {
     this.#gain(nowMs);
     this.#left--;
     if (this.#left >= 0) return "granted";
-    if (this.#left >= -this.#rate.burst) return "over";
+    if (this.#left >= -this.rate.burst) return "over";
     return "far-over";
   }
 
@@ -127,13 +99,42 @@ export class TokenBucket {
   /** Whether the bucket is full, and so as good as a new one. */
   isFull(nowMs: number): boolean {
     this.#gain(nowMs);
-    return this.#left >= this.#rate.burst;
+    return this.#left >= this.rate.burst;
   }
 
   #gain(nowMs: number): void {
-    const gained = (Math.max(0, nowMs - this.#countedAtMs) / 1000) * this.#rate.perSecond;
+    const gained = (Math.max(0, nowMs - this.#countedAtMs) / 1000) * this.rate.perSecond;
     this.#countedAtMs = nowMs;
-    this.#left = Math.min(this.#rate.burst, this.#left + gained);
+    this.#left = Math.min(this.rate.burst, this.#left + gained);
+  }
+}
+
+/** How many different channels one connection may name: a channel that it named lately is none more. */
+class NewChannelBucket extends TokenBucket {
+  /**
+   * The names that were granted, the one first that was named first. Of thousands of connections most name one channel,
+   * so a single name has no set of its own, which takes 200 bytes.
+   */
+  #names: string | Set<string> | undefined;
+
+  takeChannel(channel: string, nowMs: number): ReturnType<TokenBucket["take"]> {
+    const names = this.#names;
+    if (names === channel || (typeof names === "object" && names.has(channel))) return "granted";
+    const taken = this.take(nowMs);
+    if (taken === "granted") this.#add(channel);
+    return taken;
+  }
+
+  #add(channel: string): void {
+    if (this.#names === undefined) {
+      this.#names = channel;
+      return;
+    }
+    const names = typeof this.#names === "string" ? new Set([this.#names]) : this.#names;
+    const [oldest] = names;
+    if (oldest !== undefined && names.size >= this.rate.burst) names.delete(oldest);
+    names.add(channel);
+    this.#names = names;
   }
 }
 
@@ -148,3 +149,13 @@ export const subscribeRate: Rate = {
   burst: limits.subscribesBurst,
   perSecond: limits.subscribesPerSecond,
 };
+
+/** For the channels that one connection names anew (rule B7). Made once, as all connections have the same limit. */
+function newChannelRate(channelLimit: number): Rate {
+  const burst = channelLimit + limits.newChannelsBurst;
+  if (lastNewChannelRate?.burst !== burst)
+    lastNewChannelRate = { burst, perSecond: limits.newChannelsPerSecond };
+  return lastNewChannelRate;
+}
+
+let lastNewChannelRate: Rate | undefined;

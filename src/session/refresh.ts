@@ -4,11 +4,11 @@ import {
   type SubscriptionVerdict,
   withoutSubscriptions,
 } from "../access/claims.ts";
-import { errorCodes, disconnectCodes } from "../protocol/codes.ts";
+import { errorCodes, disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import type { SubRefreshRequest } from "../protocol/command.ts";
 import { type Decision, failWith, disconnectWith } from "./decision.ts";
-import { isBoundTo } from "./grant.ts";
-import { serverChannels } from "./server-subscriptions.ts";
+import { isAllowed, isBoundTo } from "./grant.ts";
+import { filterText, serverChannels, type ServerChannels } from "./server-subscriptions.ts";
 import type { CommandSession } from "./ports.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { hasEnded, ttlSeconds } from "./liveness.ts";
@@ -16,7 +16,7 @@ import type { SessionSnapshot, SubscriptionSnapshot } from "../contract/session-
 
 /**
  * Carries out a refresh. From then on others are shown the new token's info, as they would be after hibernation (rule
- * S2).
+ * S2). Subscriptions that only a capability of the earlier token allowed end (rule A16).
  *
  * @param token the command's verified token; undefined if the command carries none
  */
@@ -27,7 +27,7 @@ export function carryOutRefresh(
   nowMs: number,
 ): Decision {
   const { config, serverSubscriptions } = session.context;
-  const channelsOf = (claims: ConnectionClaims): ReadonlySet<string> =>
+  const channelsOf = (claims: ConnectionClaims): ServerChannels =>
     serverSubscriptions ? serverChannels(claims, config) : noChannels;
   const decision = refresh(id, session.snapshot, token, channelsOf, nowMs);
   if (decision.outcome !== "reply") return decision;
@@ -35,7 +35,11 @@ export function carryOutRefresh(
   if (!session.hasRoom(snapshots, decision.changes?.claims))
     return failWith(errorCodes.limitExceeded);
   const identity = { ...session.identity, ...decision.changes };
-  for (const subscription of all) subscription.updateInfo(identity);
+  for (const subscription of all) {
+    if (isAllowed(subscription.granted, identity.claims, session.context.channels))
+      subscription.updateInfo(identity);
+    else if (subscription.begun) session.unsubscribe(subscription.channel, unsubscribeCodes.server);
+  }
   return decision;
 }
 
@@ -59,7 +63,10 @@ export function carryOutSubRefresh(
   const snapshots = subscriptions.snapshots.map((one) => (one.channel === channel ? granted : one));
   if (!session.hasRoom(snapshots)) return failWith(errorCodes.limitExceeded);
   const subscription = subscriptions.get(channel);
-  if (subscription !== undefined) {
+  if (subscription !== undefined && filterText(subscription.granted) !== filterText(granted)) {
+    // The client subscribes anew, with this token, and so gets what the new filter lets through (rule A17).
+    subscription.insufficientState();
+  } else if (subscription !== undefined) {
     // What came before is sent as it was granted then.
     session.context.channels.catchUp(subscription);
     subscription.renew(granted, identity);
@@ -67,7 +74,7 @@ export function carryOutSubRefresh(
   return refreshed.decision;
 }
 
-const noChannels: ReadonlySet<string> = new Set();
+const noChannels: ServerChannels = new Map();
 
 /**
  * Decides on a connection's new token (rule C7, docs/protocol.md 1.4, item 10).
@@ -78,7 +85,7 @@ function refresh(
   id: number,
   snapshot: SessionSnapshot,
   token: ConnectionVerdict | undefined,
-  channelsFor: (claims: ConnectionClaims) => ReadonlySet<string>,
+  channelsFor: (claims: ConnectionClaims) => ServerChannels,
   nowMs: number,
 ): Decision {
   if (token === undefined) return disconnectWith(disconnectCodes.badRequest);
@@ -112,9 +119,12 @@ function refresh(
   }
 }
 
-function sameChannels(channels: ReadonlySet<string>, { subscriptions }: SessionSnapshot): boolean {
-  const current = subscriptions.filter(({ serverSide }) => serverSide === true);
-  return current.length === channels.size && current.every(({ channel }) => channels.has(channel));
+function sameChannels(channels: ServerChannels, { subscriptions }: SessionSnapshot): boolean {
+  const current = subscriptions.filter(
+    ({ serverSide, ordered }) => serverSide === true && ordered !== true,
+  );
+  const isSame = (one: SubscriptionSnapshot) => channels.get(one.channel) === filterText(one);
+  return current.length === channels.size && current.every(isSame);
 }
 
 /** The renewed subscription with the reply, or another decision on the command. */
@@ -146,7 +156,7 @@ function subRefresh(
     case "invalid":
       return disconnectWith(disconnectCodes.invalidToken);
     case "verified": {
-      const { expireAtSeconds, info } = token.claims;
+      const { expireAtSeconds, info, serverFilter } = token.claims;
       const requester = { user: snapshot.claims?.user ?? "", client: snapshot.client };
       if (!isBoundTo(token.claims, request.channel, requester)) {
         return disconnectWith(disconnectCodes.invalidToken);
@@ -155,11 +165,12 @@ function subRefresh(
         return disconnectWith(disconnectCodes.subscriptionExpired);
       }
       const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
-      const { chanInfo: _, ...kept } = subscription;
+      const { chanInfo: _, serverFilter: __, ...kept } = subscription;
       const shown = info === undefined ? {} : { chanInfo: info };
+      const filtered = serverFilter === undefined ? {} : { serverFilter };
       return {
         outcome: "refreshed",
-        subscription: { ...kept, ...shown, expireAtSeconds },
+        subscription: { ...kept, ...shown, ...filtered, expireAtSeconds },
         decision: { outcome: "reply", reply: { id, method: "sub_refresh", result } },
       };
     }

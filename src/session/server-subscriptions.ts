@@ -2,6 +2,7 @@ import type { ConnectionClaims, ServerSubscription } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
 import type { Config } from "../config/config.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
+import type { FilterNode } from "../protocol/command.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import { type Requester, type Grant, grantServerSubscription } from "./grant.ts";
@@ -44,9 +45,16 @@ export interface GrantedChannel {
   readonly grant: Grant;
 }
 
-/** The names of the channels that {@link grantServerSubscriptions} grants. */
-export function serverChannels(claims: ConnectionClaims, config: Config): ReadonlySet<string> {
-  return new Set(serverSubscriptions(claims, config).map(({ channel }) => channel));
+/** The channels that {@link grantServerSubscriptions} grants, each with its {@link filterText}. */
+export function serverChannels(claims: ConnectionClaims, config: Config): ServerChannels {
+  return new Map(serverSubscriptions(claims, config).map((one) => [one.channel, filterText(one)]));
+}
+
+export type ServerChannels = ReadonlyMap<string, string>;
+
+/** The server's tags filter as text, the same for the same filter; "" if there is none. */
+export function filterText({ serverFilter }: { readonly serverFilter?: FilterNode }): string {
+  return serverFilter === undefined ? "" : JSON.stringify(serverFilter);
 }
 
 function serverSubscriptions(

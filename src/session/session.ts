@@ -17,6 +17,9 @@ import type {
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
+import type { UserOrder } from "../contract/user-order.ts";
+import type { OrderOutcome, UserSession } from "../users/local-users.ts";
+import { carryOutOrder } from "./carry-out-order.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
 import { endMs, heartbeat, pingDueAtMs } from "./liveness.ts";
@@ -32,15 +35,18 @@ import { Subscriptions } from "./subscriptions.ts";
  * State beyond the snapshot belongs to commands under way, and an object with a command under way doesn't hibernate. So
  * a session that is restored from its snapshot behaves as if the object had never hibernated (rule S2).
  */
-export class Session implements CommandSession, SubscriptionSession {
+export class Session implements CommandSession, SubscriptionSession, UserSession {
   readonly context: SessionContext;
   readonly codec: Codec;
   readonly subscriptions = new Subscriptions();
   identity: SessionIdentity;
   connecting = false;
+  held = false;
   readonly #connection: Connection;
   /** Undefined until the first command, and again once the executor is idle. */
   #executor: CommandExecutor | undefined;
+  /** What waits while the session is held, or while its subscriptions begin; undefined while nothing does. */
+  #waiting: Waiting | undefined;
 
   /** Also restores a session after hibernation: each subscription in the snapshot is restored. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
@@ -55,13 +61,16 @@ export class Session implements CommandSession, SubscriptionSession {
       subscription.restored();
       this.subscriptions.add(subscription);
       context.channels.restore(subscription);
-      // Only another release can read this filter. Without it the client would get every publication (rule D4).
-      if (granted.filter && !subscription.filter) this.insufficientState(subscription);
+      // Only another release can read a filter. Without it the client would get every publication (rules D4, A17).
+      const isFiltered = (granted.filter ?? granted.serverFilter) !== undefined;
+      if (isFiltered && !subscription.filter) this.insufficientState(subscription);
     }
+    // A release without homes made this session, or `client.users.enabled` was off.
+    if (identity.lastOrder === undefined) this.registerUser();
   }
 
   /** Whether the client's connect was accepted and the connection is open. */
-  get connected(): boolean {
+  get hasConnected(): boolean {
     return this.identity.phase === "connected";
   }
 
@@ -90,6 +99,20 @@ export class Session implements CommandSession, SubscriptionSession {
 
   get user(): string {
     return this.identity.claims?.user ?? "";
+  }
+
+  get secret(): string | undefined {
+    return this.identity.secret;
+  }
+
+  get lastOrder(): number | undefined {
+    return this.identity.lastOrder;
+  }
+
+  get takesOrders(): boolean {
+    if (this.closed) return false;
+    if (this.user === "") return this.connecting || this.identity.phase === "connected";
+    return this.held || this.lastOrder !== undefined;
   }
 
   get snapshot(): SessionSnapshot {
@@ -133,7 +156,7 @@ export class Session implements CommandSession, SubscriptionSession {
   tick(pingTick: boolean, nowMs: number): void {
     const { identity } = this;
     const { client } = this.context.config;
-    if (this.closed || this.connecting) return;
+    if (this.closed || this.connecting || this.held) return;
     if (this.#executor?.isIdle(nowMs) === true) this.#executor = undefined;
     if (identity.phase !== "connected") {
       if (nowMs >= this.#staleAtMs()) this.disconnect(disconnectCodes.stale);
@@ -167,7 +190,7 @@ export class Session implements CommandSession, SubscriptionSession {
   get dueAtMs(): number {
     const { identity } = this;
     const { client } = this.context.config;
-    if (this.closed || this.connecting) return Number.POSITIVE_INFINITY;
+    if (this.closed || this.connecting || this.held) return Number.POSITIVE_INFINITY;
     if (identity.phase !== "connected") return this.#staleAtMs();
     return Math.min(
       this.pingDueAtMs,
@@ -187,6 +210,8 @@ export class Session implements CommandSession, SubscriptionSession {
   ended(): void {
     if (this.closed) return;
     this.#executor?.clear();
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
     const { all } = this.subscriptions;
     this.subscriptions.clear();
     this.identity = compact({ ...this.identity, phase: "closed" });
@@ -194,6 +219,94 @@ export class Session implements CommandSession, SubscriptionSession {
     // hibernation, and the session has to be closed then, too (rule S4).
     this.#connection.save(this.snapshot);
     for (const subscription of all) this.context.channels.unsubscribe(subscription);
+    for (const ended of waiting?.ordersEnded ?? []) ended("done");
+  }
+
+  registerUser(): void {
+    if (this.context.users === undefined || this.user === "") return;
+    const lastOrder = this.context.users.register(this);
+    if (lastOrder === undefined) {
+      this.held = true;
+      this.#connection.hold();
+    } else this.identity = compact({ ...this.identity, lastOrder });
+  }
+
+  admitted(lastOrder: number): void {
+    if (this.closed) return;
+    this.held = false;
+    this.change({ lastOrder });
+    this.#connection.release();
+    const announcements = this.#waiting?.announcements.splice(0) ?? [];
+    for (const subscription of announcements) this.announce(subscription);
+    this.#executor?.admitted();
+  }
+
+  notAdmitted(): void {
+    if (this.closed) return;
+    const { internalServerError } = disconnectCodes;
+    this.context.refused?.({
+      refused: "connect",
+      rule: "U4",
+      reason: "the user's home didn't answer in time",
+      code: internalServerError.code,
+      user: this.user,
+    });
+    this.disconnect(internalServerError);
+  }
+
+  carryOut(order: UserOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void {
+    const { ordersEnded } = this.#wait();
+    const ended = (outcome: OrderOutcome): void => {
+      if (ordersEnded.delete(ended)) done(outcome);
+    };
+    ordersEnded.add(ended);
+    carryOutOrder(this, order, nowMs, ended);
+  }
+
+  whenConnected(work: () => void): void {
+    if (this.connecting) this.#wait().works.push(work);
+    else work();
+  }
+
+  sawOrder(lastOrder: number): void {
+    this.change({ lastOrder });
+  }
+
+  unsubscribe(channel: string, code: UnsubscribeCode): void {
+    if (this.subscriptions.has(channel) && this.subscriptions.get(channel) === undefined)
+      this.#wait().cancelled.add(channel);
+    if (this.connecting) {
+      this.leave(channel);
+      this.#wait().pushes.push(this.codec.encodePush({ type: "unsubscribe", channel, code }));
+    } else this.#unsubscribe(channel, code);
+  }
+
+  takeCancelled(channel: string): boolean {
+    return this.#waiting?.cancelled.delete(channel) === true;
+  }
+
+  announce(subscription: Subscription): void {
+    if (this.closed) return;
+    if (this.held) this.#wait().announcements.push(subscription);
+    // It may have ended while the session was held.
+    else if (this.subscriptions.get(subscription.channel) === subscription)
+      this.context.channels.announce(subscription);
+  }
+
+  connected(): void {
+    const pushes = this.#waiting?.pushes.splice(0) ?? [];
+    for (const push of pushes) this.send(push);
+    for (const work of this.#waiting?.works.splice(0) ?? []) work();
+  }
+
+  #wait(): Waiting {
+    return (this.#waiting ??= {
+      announcements: [],
+      pushes: [],
+      works: [],
+      cancelled: new Set(),
+      ordersEnded: new Set(),
+    });
   }
 
   insufficientState(subscription: Subscription): void {
@@ -203,7 +316,7 @@ export class Session implements CommandSession, SubscriptionSession {
     if (this.connecting || (isCurrent && granted.serverSide === true)) {
       this.disconnect(disconnectCodes.insufficientState);
     } else if (isCurrent) {
-      this.#unsubscribe(channel, unsubscribeCodes.insufficientState);
+      this.unsubscribe(channel, unsubscribeCodes.insufficientState);
     }
   }
 
@@ -214,7 +327,7 @@ export class Session implements CommandSession, SubscriptionSession {
   }
 
   save(): void {
-    if (!this.connecting && !this.closed) this.#connection.save(this.snapshot);
+    if (!this.connecting && !this.held && !this.closed) this.#connection.save(this.snapshot);
   }
 
   subscriptionChanged(): void {
@@ -298,8 +411,14 @@ export class Session implements CommandSession, SubscriptionSession {
 
   #endExpired(nowMs: number): void {
     const { expiredSubCloseDelayMs } = this.context.config.client;
-    for (const { channel, expireAtSeconds } of this.subscriptions.begunSnapshots) {
+    for (const one of this.subscriptions.begunSnapshots) {
+      const { channel, expireAtSeconds, serverSide } = one;
       if (nowMs < endMs(expireAtSeconds, expiredSubCloseDelayMs)) continue;
+      // A client can't renew a subscription of the server's (docs/protocol.md 2.8).
+      if (serverSide === true) {
+        this.disconnect(disconnectCodes.subscriptionExpired);
+        return;
+      }
       this.#unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
     }
   }
@@ -321,6 +440,20 @@ export class Session implements CommandSession, SubscriptionSession {
   #staleAtMs(): number {
     return this.identity.openedAtMs + this.context.config.client.staleCloseDelayMs;
   }
+}
+
+/** What a session keeps for later; most sessions never do. */
+interface Waiting {
+  /** Subscriptions whose join is announced when the user's home has answered (rule U4). */
+  readonly announcements: Subscription[];
+  /** Pushes that follow the connect reply. */
+  readonly pushes: Message[];
+  /** Orders that are carried out after the connect reply. */
+  readonly works: (() => void)[];
+  /** Called when the connection ends before an order has been carried out. */
+  readonly ordersEnded: Set<(outcome: OrderOutcome) => void>;
+  /** Channels that an order ended before their subscribe was answered (rule U2). */
+  readonly cancelled: Set<string>;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Message } from "../protocol/codec.ts";
 import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
 import type { CommandSession, SubscribeReply } from "./ports.ts";
 import { type Decision, type DecisionDone, failWith, silent } from "./decision.ts";
-import { type Grant, grantSubscription, findChannel } from "./grant.ts";
+import { capabilitiesOf, findChannel, type Grant, grantSubscription, isAllowed } from "./grant.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
@@ -44,7 +44,16 @@ export function carryOutSubscribe(
   };
   channels.subscribe(subscription, subscribeOptions(grant, options, request), nowMs, (reply) => {
     if (reply.outcome === "failed") {
+      session.takeCancelled(channel);
       fail(reply.error);
+      return;
+    }
+    const ended =
+      session.takeCancelled(channel) ||
+      !isAllowed(subscription.granted, session.identity.claims, channels);
+    if (ended) {
+      channels.unsubscribe(subscription);
+      fail(errorCodes.permissionDenied);
       return;
     }
     const message = subscribedMessage(session, subscription, id, request, grant, reply, nowMs);
@@ -61,7 +70,7 @@ export function carryOutSubscribe(
     }
     subscription.begin();
     session.send(message);
-    if (!session.closed) channels.announce(subscription);
+    session.announce(subscription);
     done(silent);
   });
 }
@@ -82,7 +91,9 @@ function allow(
   if (found.outcome !== "resolved") return found;
   if (subscriptions.has(request.channel)) return failWith(errorCodes.alreadySubscribed);
   if (subscriptions.size >= config.client.channelLimit) return failWith(errorCodes.limitExceeded);
-  const requester = { client: session.identity.client, user: session.user };
+  const { client, claims } = session.identity;
+  const capabilities = capabilitiesOf(claims, request.channel, found, true);
+  const requester = { client, user: session.user, ...capabilities };
   const grant = grantSubscription(request, found, requester, token, nowMs);
   if (grant.outcome !== "granted") return grant;
   return session.hasRoom([...subscriptions.snapshots, grant.subscription])
@@ -144,25 +155,36 @@ function subscribedMessage(
   reply: Subscribed,
   nowMs: number,
 ): Message | undefined {
-  const publications = recoveredPublications(
-    subscription,
-    session.context.knownDeltas,
-    reply.publications,
-  );
-  // A client counts its offset up with the publications that it gets. If its filter lets none through, the reply names
-  // the top (rule D3).
-  const isAllFiltered = publications.length === 0 && reply.publications.length > 0;
-  const asked = isAllFiltered ? { ...request, ...reply.position } : request;
+  const received = asReceived(subscription, session.context.knownDeltas, request, reply);
+  const { publications } = received.reply;
   const encode = (subscribed: Subscribed): Message => {
-    const result = subscribeResult(grant, asked, subscribed, nowMs);
+    const result = subscribeResult(grant, received.request, subscribed, nowMs);
     return session.codec.encodeReply({ id, method: "subscribe", result });
   };
-  const message = encode({ ...reply, publications });
+  const message = encode(received.reply);
   const { queueMaxSizeBytes } = session.context.config.client;
   if (publications.length === 0 || message.length <= queueMaxSizeBytes) return message;
   if ((request.flag & flagErrorOnUnrecoverable) !== 0) return undefined;
   subscription.forgetBase();
   return encode({ ...reply, recovered: false, publications: [] });
+}
+
+/**
+ * A channel's reply as the subscriber gets it, with the request that the result answers. A client counts its offset up
+ * with the publications that it gets. If a filter lets none through, the result names the top (rule D3).
+ */
+export function asReceived(
+  subscription: Subscription,
+  knownDeltas: KnownDeltas,
+  request: RecoveryRequest,
+  reply: Subscribed,
+): { readonly request: RecoveryRequest; readonly reply: Subscribed } {
+  const publications = recoveredPublications(subscription, knownDeltas, reply.publications);
+  const isAllFiltered = publications.length === 0 && reply.publications.length > 0;
+  return {
+    request: isAllFiltered ? { ...request, ...reply.position } : request,
+    reply: { ...reply, publications },
+  };
 }
 
 /** A channel's reply to a subscribe that succeeded. */

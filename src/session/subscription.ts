@@ -1,9 +1,9 @@
 import type { Subscriber } from "../hub/subscriber.ts";
 import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
-import { type TagsFilter, tagsFilter } from "../hub/tags-filter.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication } from "../protocol/publication.ts";
+import { type TagsFilter, tagsFilter } from "../protocol/tags-filter.ts";
 import type {
   Cursor,
   SessionIdentity,
@@ -45,7 +45,7 @@ export class Subscription implements Subscriber {
   ) {
     this.info = info;
     this.codec = codec;
-    this.filter = granted.filter === undefined ? undefined : tagsFilter(granted.filter);
+    this.filter = filterOf(granted);
     this.#granted = granted;
     this.#cursor = cursor;
     this.#replaceable = !this.exclusive;
@@ -86,6 +86,11 @@ export class Subscription implements Subscriber {
 
   get delta(): boolean {
     return this.#granted.delta === true;
+  }
+
+  /** Whether the server holds publications back, which the client mustn't read in the history either (rule A17). */
+  get serverFiltered(): boolean {
+    return this.#granted.serverFilter !== undefined;
   }
 
   /** Whether the user's other connections on this channel are closed for this one (rule C10). Stored as `sole`. */
@@ -193,6 +198,20 @@ export class Subscription implements Subscriber {
     this.#session.save();
     return fits;
   }
+}
+
+/** The filters of the client and of the server together; undefined without both, and if one of them can't be read. */
+function filterOf({ filter, serverFilter }: SubscriptionSnapshot): TagsFilter | undefined {
+  const own = filter === undefined ? undefined : tagsFilter(filter);
+  if (serverFilter === undefined) return own;
+  const server = tagsFilter(serverFilter);
+  if (server === undefined || filter === undefined) return server;
+  return own === undefined
+    ? undefined
+    : {
+        text: `${server.text} ${own.text}`,
+        matches: (tags) => server.matches(tags) && own.matches(tags),
+      };
 }
 
 /** The session as its subscriptions see it. */

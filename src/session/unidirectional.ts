@@ -1,5 +1,5 @@
 import type { ConnectionClaims } from "../access/claims.ts";
-import { maySubscribe, type Requester, grantServerSubscription } from "./grant.ts";
+import { capabilitiesOf, grantServerSubscription, maySubscribe, type Requester } from "./grant.ts";
 import {
   type DisconnectCode,
   disconnectCodes,
@@ -37,13 +37,14 @@ export function grantUnidirectionalSubscriptions(
     const known = channels.find(channel);
     if (known.outcome !== "resolved") return disconnectWith(disconnectCodes.badRequest);
     const named = claims.subscriptions?.find((one) => one.channel === channel);
-    if (named === undefined && !maySubscribe(known, requester.user)) {
+    const own = { ...requester, ...capabilitiesOf(claims, channel, known, true) };
+    if (named === undefined && !maySubscribe(known, own)) {
       if (channel === address) return disconnectWith(disconnectCodes.permissionDenied);
       continue;
     }
     const { autoCacheRecover } = known.options;
     const recoverable = autoCacheRecover || request.subscriptions.get(channel)?.recover === true;
-    const grant = grantServerSubscription(named ?? { channel, override: {} }, known, requester, {
+    const grant = grantServerSubscription(named ?? { channel, override: {} }, known, own, {
       recoverable,
     });
     granted.push({ known, grant });

@@ -30,15 +30,18 @@ afterEach(() => {
 });
 afterAll(() => server.close());
 
-/** A subscriber with a socket of the channel's own, and one on a gateway, each named after its endpoint. */
-function subscribeBoth(channel: string): Promise<readonly SdkSubscription[]> {
-  return Promise.all(
-    endpoints.map(({ name, address }) => {
-      const client = new SdkClient(address(server, channel), { token: signToken({ sub: name }) });
-      opened.push(client);
-      return client.subscribed(channel, { joinLeave: true });
-    }),
-  );
+/**
+ * Subscribes a client with a socket of the channel's own, and then one on a gateway, each named after its endpoint. Were
+ * they to subscribe at the same time, either could be the first, and the second doesn't receive the first one's join.
+ */
+async function subscribeBoth(channel: string): Promise<readonly SdkSubscription[]> {
+  const subscriptions: SdkSubscription[] = [];
+  for (const { name, address } of endpoints) {
+    const client = new SdkClient(address(server, channel), { token: signToken({ sub: name }) });
+    opened.push(client);
+    subscriptions.push(await client.subscribed(channel, { joinLeave: true }));
+  }
+  return subscriptions;
 }
 
 const evictions: readonly { name: string; pause: (channel: string) => Promise<void> }[] = [

@@ -92,6 +92,26 @@ describe("npm run deploy", () => {
     expect(code).toBe(0);
   });
 
+  it("[A10] [A14] checks the secrets that the configuration names, and says which it needs", async () => {
+    const keys = ["BILLING", "SHOP"].map((name) => ({
+      name,
+      secret: `API_KEY_${name}`,
+      methods: ["*"],
+      channels: ["*"],
+    }));
+    const config = `config:${JSON.stringify({ http_api: { keys } })}`;
+    const weak = await deploy(["-c", worker.configFile, "--var", config, "API_KEY_SHOP:hunter2"]);
+    expect(weak.printed).toContain("secret API_KEY_SHOP has fewer than 16 characters");
+    expect(weak.printed).not.toContain("hunter2");
+    expect(weak.code).toBe(1);
+    const good = "API_KEY_SHOP:a-long-enough-secret";
+    const { code, printed } = await deploy(["-c", worker.configFile, "--var", config, good]);
+    expect(printed).toContain(
+      "Note: until the Worker has these secrets, it answers every request with 503: API_KEY_BILLING\n",
+    );
+    expect(code).toBe(0);
+  });
+
   it("[A10] refuses a variable by which npm start serves with such secrets", async () => {
     const { code, printed } = await deploy(["-c", worker.configFile, "--var", "DEVELOPMENT:true"]);
     expect(printed).toContain("variable DEVELOPMENT is for npm start only");
@@ -102,6 +122,7 @@ describe("npm run deploy", () => {
     const { code, printed } = await deploy(["-c", worker.configFile, "--env", "staging"]);
     expect(printed).toContain("binding CHANNELS to the class ChannelObject is missing");
     expect(printed).toContain("binding GATEWAYS to the class GatewayObject is missing");
+    expect(printed).toContain("binding USERS to the class UsersObject is missing");
     expect(printed).not.toContain("--dry-run: exiting now");
     expect(code).toBe(1);
   });

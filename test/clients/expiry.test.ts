@@ -8,7 +8,10 @@ import { secondsFromNow, signToken } from "../support/test-tokens.ts";
 
 const config = {
   client: { expired_close_delay: "1s", expired_sub_close_delay: "1s" },
-  channel: { without_namespace: { allow_subscribe_for_client: true } },
+  channel: {
+    without_namespace: { allow_subscribe_for_client: true },
+    namespaces: [{ name: "closed" }],
+  },
 };
 
 let server: TestServer;
@@ -46,6 +49,29 @@ describe.each(variants)(
       expect(fetched).toBe(2);
       await server.backend.publish(channel, "still here");
       await subscription.publications.count(1);
+      expect(client.reconnects).toBe(0);
+      client.close();
+    });
+
+    it.concurrent("[A16] a refreshed token takes away what the caps of the earlier one allowed", async () => {
+      const channel = `closed:${name}-caps`;
+      const caps = [{ channels: ["closed:*"], match: "wildcard", allow: ["sub", "pub"] }];
+      let fetched = 0;
+      const client = open(channel, {
+        getToken: () => {
+          fetched++;
+          const claims = fetched === 1 ? { exp: secondsFromNow(3), caps } : {};
+          return Promise.resolve(signToken({ sub: "alice", ...claims }));
+        },
+      });
+      const subscription = await client.subscribed(channel);
+      await pause(server, channel);
+      await subscription.subscription.publish("from alice");
+      await subscription.publications.count(1);
+      await pause(server, channel);
+      expect(await subscription.unsubscribed.next()).toMatchObject({ code: 2000 });
+      expect(fetched).toBe(2);
+      await expect(client.client.publish(channel, "again")).rejects.toMatchObject({ code: 103 });
       expect(client.reconnects).toBe(0);
       client.close();
     });

@@ -3,7 +3,8 @@ import { PythonEnvironment } from "../support/python-environment.ts";
 import { pythonSubscriber } from "../support/python-subscriber.ts";
 import type { PythonScript } from "../support/python-script.ts";
 import { TestServer } from "../support/test-server.ts";
-import { testSecrets } from "../support/test-tokens.ts";
+import { SdkClient } from "../support/sdk-client.ts";
+import { signToken, testSecrets } from "../support/test-tokens.ts";
 
 const config = {
   channel: {
@@ -154,4 +155,33 @@ it("[W1] [A7] cent is told by its own errors what it can't have", async (test) =
     { event: "unauthorized" },
   ]);
   expect(await server.backend.history(channel)).toMatchObject({ offset: 0, publications: [] });
+});
+
+it("[U1] [U2] cent throws a user out of a channel and of the server, and others stay", async (test) => {
+  const channel = "throwing-out";
+  const ada = await subscribed(test, "thrown-out", [channel]);
+  const bob = await subscribed(test, "staying", [channel]);
+  const events = await backend(test, "backend_users", { channel, user: "thrown-out" }).ended();
+  expect(events).toEqual([{ event: "unsubscribed" }, { event: "disconnected" }]);
+  await server.backend.publish(channel, "after");
+  await bob.next("publication", 1);
+  await ada.ended();
+  expect(ada.allOf("disconnected")[0]).toMatchObject({ code: 4501, reason: "thrown out" });
+  expect(ada.allOf("unsubscribed")[0]).toMatchObject({ code: 2000 });
+  expect(ada.allOf("publication")).toHaveLength(0);
+  await bob.finish();
+});
+
+it("[U7] [U8] cent subscribes a user to a channel and refreshes the connection", async (test) => {
+  const channel = "moved";
+  const client = new SdkClient(server.gatewayAddress(), { token: signToken({ sub: "moving" }) });
+  await client.connected.count(1);
+  await server.backend.publish(channel, "before");
+  const events = await backend(test, "backend_moves", { channel, user: "moving" }).ended();
+  expect(events).toEqual([{ event: "subscribed" }, { event: "refreshed" }]);
+  const { serverSide } = client;
+  expect(await serverSide.subscribed.next()).toMatchObject({ channel, data: { hello: "moving" } });
+  expect(await serverSide.publications.next()).toMatchObject({ data: "before", offset: 1 });
+  expect(client.disconnected.all).toHaveLength(0);
+  client.close();
 });

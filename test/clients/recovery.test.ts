@@ -18,7 +18,10 @@ const config = {
   client: { recovery_max_publication_limit: recoveryLimit },
   channel: {
     without_namespace: options,
-    namespaces: [{ name: "brief", ...options, history_ttl: "1s", history_meta_ttl: "1s" }],
+    namespaces: [
+      { name: "brief", ...options, history_ttl: "1s", history_meta_ttl: "1s" },
+      { name: "team", ...options, allow_history_for_subscriber: true, allow_tags_filter: true },
+    ],
   },
 };
 
@@ -66,6 +69,40 @@ describe.each(variants)(
   ({ name, endpoint, betweenSteps: pause }) => {
     const subscribe = (channel: string, more: Partial<SubscriptionOptions> = {}) =>
       subscribeAt(endpoint.address(server, channel, network.address), channel, more);
+
+    it("[A17] [R2] a client gets what its token's filter and its own let through, before and after it was away", async () => {
+      const channel = `team:${name}-filtered`;
+      const server_tags_filter = { key: "team", cmp: "eq", val: "red" };
+      const token = signToken({ sub: "alice", channel, server_tags_filter });
+      const address = endpoint.address(server, channel, network.address);
+      client = new SdkClient(address, { token: signToken({ sub: "alice" }) });
+      const tagsFilter = { key: "kind", cmp: "neq", val: "draft" } as const;
+      const subscription = await client.subscribed(channel, { token, tagsFilter });
+      const publish = (data: number, team: string, kind: string) =>
+        server.backend.publishFields(channel, { data, tags: { team, kind } });
+      const publishFour = async (first: number) => {
+        await publish(first, "blue", "news");
+        await publish(first + 1, "red", "news");
+        await publish(first + 2, "red", "draft");
+        await publish(first + 3, "blue", "draft");
+      };
+      await publishFour(1);
+      await subscription.publications.count(1);
+      await loseConnection(channel);
+      await pause(server, channel);
+      await publishFour(5);
+      await pause(server, channel);
+      network.mend();
+      const [, again] = await subscription.subscribed.count(2);
+      expect(again).toMatchObject({ wasRecovering: true, recovered: true });
+      await publishFour(9);
+      await subscription.publications.count(3);
+      await expect(subscription.subscription.history({ limit: 9 })).rejects.toMatchObject({
+        code: 103,
+      });
+      expect(dataOf(subscription)).toStrictEqual([2, 6, 10]);
+      expect(subscription.offsets).toStrictEqual([2, 6, 10]);
+    });
 
     it("[R2] a client that was away gets exactly what it missed, in order, and then what follows", async () => {
       const channel = `${name}-missed`;

@@ -111,6 +111,21 @@ describe.concurrent("what npm run serve refuses", () => {
     expect(printed).toContain(problem);
   });
 
+  it("[A8] [A14] a key of the API whose secret it lacks, by the name of the secret", async () => {
+    const billing = { name: "billing", secret: "API_KEY_BILLING", methods: ["*"], channels: ["*"] };
+    const config = JSON.stringify({ http_api: { keys: [billing] } });
+    const options = ["--var", `config:${config}`];
+    const fresh = join(folder, "without-a-key");
+    const place = ["--port", String(await freePort()), "--state", fresh];
+    const missing = await refusedServe([...options, ...place]);
+    expect(missing.code).toBe(1);
+    expect(missing.printed).toContain("secret API_KEY_BILLING is missing");
+    const weak = await refusedFresh(options, { ...testSecrets, API_KEY_BILLING: "hunter2" });
+    expect(weak.code).toBe(1);
+    expect(weak.printed).toContain("secret API_KEY_BILLING has fewer than 16 characters");
+    expect(weak.printed).not.toContain("hunter2");
+  });
+
   it("an option that it doesn't know", async () => {
     const { code, printed } = await refusedFresh(["--persist-to", "elsewhere"]);
     expect(code).toBe(1);

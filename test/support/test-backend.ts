@@ -92,6 +92,24 @@ export class TestBackend {
     return this.#call("presence_stats", { channel });
   }
 
+  /** Disconnects connections of a user, or one anonymous connection. */
+  disconnect(order: { readonly user?: string; readonly client?: string }): Promise<object> {
+    return this.#call("disconnect", order);
+  }
+
+  unsubscribe(order: { readonly user: string; readonly channel: string }): Promise<object> {
+    return this.#call("unsubscribe", order);
+  }
+
+  /** Subscribes the connections of a user. */
+  subscribe(order: {
+    readonly user: string;
+    readonly channel: string;
+    readonly recover_since?: Position;
+  }): Promise<object> {
+    return this.#call("subscribe", order);
+  }
+
   /** Throws when the answer is anything but a result. */
   async #call<Result>(method: string, request: object): Promise<Result> {
     const answer = await this.#send<{ readonly result?: Result }>(method, request);

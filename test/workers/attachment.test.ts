@@ -23,6 +23,7 @@ describe("an attachment", () => {
       openedAtMs: expect.any(Number),
       keepalive: "client",
       claims: { user: "ada", expireAtSeconds: 0, info: '{"n":1}' },
+      lastOrder: 0,
       subscription: {
         channel,
         expireAtSeconds: 0,
@@ -121,7 +122,7 @@ describe.each(awakeVariants)("an attachment of $place.name", (variant) => {
     ["nothing", null],
     ["text", "session"],
     ["no version", { phase: "connected", client: "a" }],
-    ["a version to come", { v: 4, phase: "connected", client: "a" }],
+    ["a version to come", { v: 5, phase: "connected", client: "a" }],
     ["a codec to come", { v: 2, phase: "connected", client: "a", codec: "later" }],
   ])(
     "[V1] that can't be read closes 3010, so that the client comes back: %s",

@@ -2,7 +2,7 @@ import type * as edge from "../../workers/edge.ts";
 import type { Env as WorkerEnv } from "../../workers/platform/env.ts";
 
 /** The Worker knows its objects by their calls alone; tests look into them. */
-type CallsOnly = "CHANNELS" | "GATEWAYS";
+type CallsOnly = "CHANNELS" | "GATEWAYS" | "USERS";
 
 /** The bindings and exports of the Worker under test, for the types of `cloudflare:workers`. */
 declare global {
@@ -10,10 +10,11 @@ declare global {
     interface Env extends Omit<WorkerEnv, CallsOnly> {
       readonly CHANNELS: DurableObjectNamespace<edge.ChannelObject>;
       readonly GATEWAYS: DurableObjectNamespace<edge.GatewayObject>;
+      readonly USERS: DurableObjectNamespace<edge.UsersObject>;
     }
     interface GlobalProps {
       mainModule: typeof edge;
-      durableNamespaces: "ChannelObject" | "GatewayObject";
+      durableNamespaces: "ChannelObject" | "GatewayObject" | "UsersObject";
     }
   }
 }

@@ -27,6 +27,18 @@ export class HeldTurns {
     if (this.waiting > 0) await this.next();
   }
 
+  /** Lets turns go, and those that they lead to, until what is awaited has come. */
+  async until<Result>(awaited: Promise<Result>): Promise<Result> {
+    const wait = { over: false };
+    const end = (): void => void (wait.over = true);
+    awaited.then(end, end);
+    while (!wait.over) {
+      await this.nextIfAny();
+      await this.#pass();
+    }
+    return awaited;
+  }
+
   /** Lets all turns go from now on. */
   release(): void {
     this.#permits = Number.POSITIVE_INFINITY;

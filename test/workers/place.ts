@@ -2,13 +2,17 @@ import { env } from "cloudflare:workers";
 import { handoverRequest } from "../../workers/http/placement.ts";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
 import type { GatewayObject } from "../../workers/objects/gateway-object.ts";
+import type { UsersObject } from "../../workers/objects/users-object.ts";
 import { gatewayName } from "../../src/contract/object-names.ts";
 import { fullHeader, type Handover } from "../../src/contract/handover.ts";
 import { address, fetchWith } from "./api-request.ts";
 import { watchedUpgrades } from "./watched-upgrades.ts";
 
 /** The stub of an object that can hold sockets. */
-export type Holder = DurableObjectStub<ChannelObject> | DurableObjectStub<GatewayObject>;
+export type Holder =
+  | DurableObjectStub<ChannelObject>
+  | DurableObjectStub<GatewayObject>
+  | DurableObjectStub<UsersObject>;
 
 /** The object that holds a client's socket. A client's actions on a channel have the same effect in every place. */
 export interface Place {

@@ -51,7 +51,7 @@ describe("questions for who is present", () => {
   async function census(place: Place): Promise<void> {
     await turns.next();
     if (place === channelPlace) return;
-    await vi.waitUntil(() => turns.waiting > 0);
+    await expect.poll(() => turns.waiting).toBeGreaterThan(0);
     await turns.next();
   }
 
@@ -73,9 +73,9 @@ describe("questions for who is present", () => {
       // Subscribers get publications meanwhile.
       expect(await other.line()).toContain('"data":1');
       expect([turns.waiting, lists.mock.calls.length]).toEqual([1, 0]);
-      await census(variant.place);
-      while (turns.waiting > 0) await turns.next();
-      expect(await other.line()).toContain(`{"id":3,"presence":{"presence":{"${other.client}":`);
+      expect(await turns.until(other.line())).toContain(
+        `{"id":3,"presence":{"presence":{"${other.client}":`,
+      );
       // A gateway lists what the channel's object has listed.
       expect(lists).toHaveBeenCalledTimes(variant.place === channelPlace ? 1 : 2);
     },
@@ -104,7 +104,7 @@ describe("questions for who is present", () => {
     const ada = await TestSocket.subscribe(channel, "ada");
     const asked = [{ presence: { channel } }, { presence_stats: { channel } }];
     const answer = call("batch", { commands: Array.from({ length: 500 }, () => asked).flat() });
-    await vi.waitUntil(() => turns.waiting === 1);
+    await expect.poll(() => turns.waiting).toBe(1);
     await turns.next();
     const { replies }: { replies: object[] } = JSON.parse((await answer).body);
     const info = { user: "ada", client: ada.client };

@@ -137,7 +137,8 @@ describe.each(["/connection", "/channel/news"])("a stream of %s that is refused"
     expect(response.headers.get("Access-Control-Allow-Origin")).toBe(origin);
   });
 
-  it.each<[string, string, number, string, RequestInit]>([
+  // Each of these waits for a second or two.
+  it.concurrent.each<[string, string, number, string, RequestInit]>([
     ["no token", "sse", 3501, "bad request", frameWith({ connect: {} })],
     ["no connect", "sse", 3501, "bad request", frameWith({ subscribe: { channel: "news" } })],
     [

@@ -24,7 +24,7 @@ function pathOf(channel: string, transport: string): string {
 }
 
 describe("a stream on which nothing happens", () => {
-  it.each([
+  it.concurrent.each([
     ["sse", `data: {}\n\n`],
     ["uni_sse", `data: {}\n\n`],
     ["http_stream", "{}\n"],

@@ -197,7 +197,8 @@ describe.each(endpoints)("at $name", ({ base, holder }) => {
     await freed(channel);
   });
 
-  it.each<[string, () => Promise<string>, string]>([
+  // Each of these waits for a second or two.
+  it.concurrent.each<[string, () => Promise<string>, string]>([
     [
       "sse",
       async () => `{"id":1,"connect":{"token":"nothing"}}`,
@@ -233,7 +234,7 @@ describe.each(endpoints)("at $name", ({ base, holder }) => {
     },
   );
 
-  it("[T5] an error in answer to connect isn't told at once either", async () => {
+  it.concurrent("[T5] an error in answer to connect isn't told at once either", async () => {
     const startedAtMs = Date.now();
     const expired = await token({ sub: "ada", exp: secondsFromNow(-1) });
     const stream = await TestStream.open(`${base(newChannel("room"))}/http_stream`, {

@@ -80,6 +80,11 @@ export class TestSocket {
     socket.accept();
   }
 
+  /** Frames that came and weren't read. */
+  get received(): number {
+    return this.#frames.length;
+  }
+
   /** Sends commands in one frame. */
   send(...commands: readonly object[]): void {
     this.sendFrame(commands.map((command) => JSON.stringify(command)).join("\n"));

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type { RelayReplies, RelayRequest } from "../../src/contract/relay-request.ts";
+import type { CarriedOut, NumberedOrder } from "../../src/contract/user-order.ts";
 
 /** One call of a channel's object to a gateway. */
 export interface WatchedDelivery {
@@ -24,8 +25,11 @@ export type DeliveryFault = (delivery: WatchedDelivery) => Promise<RelayBatchRep
 /** The same the other way round. */
 type RequestFault = (requests: WatchedRequests) => Promise<RelayReplies>;
 
+/** Stands between a user's home and the objects that hold connections of the user. */
+type OrderFault = (proceed: () => Promise<CarriedOut>) => Promise<CarriedOut>;
+
 /**
- * The calls between channel objects and gateways in this file's Worker. The objects are the real ones; this class
+ * The calls between channel objects, gateways and users' homes in this file's Worker. The objects are the real ones; this class
  * replaces the methods of their stubs, so that a test knows when no call is in flight, and can make calls fail.
  */
 class WatchedRelay {
@@ -34,13 +38,17 @@ class WatchedRelay {
   deliveryFault: DeliveryFault | undefined;
   /** How questions go from now on; undefined: as they are. */
   requestFault: RequestFault | undefined;
+  /** How orders of users' homes go from now on; undefined: as they are. */
+  orderFault: OrderFault | undefined;
   /** Every delivery that was to be made, the newest last. */
   readonly deliveries: WatchedDelivery[] = [];
   /** Every question that was to be asked, the newest last. */
   readonly requests: RelayRequest[] = [];
 
   constructor() {
-    const { CHANNELS, GATEWAYS } = env;
+    const { CHANNELS, GATEWAYS, USERS } = env;
+    const homeStub = USERS.getByName.bind(USERS);
+    USERS.getByName = (home, options) => this.#watched(homeStub(home, options), ["register"]);
     const channelStub = CHANNELS.getByName.bind(CHANNELS);
     CHANNELS.getByName = (channel, options) => {
       const stub = this.#watched(channelStub(channel, options), ["present"]);
@@ -50,6 +58,7 @@ class WatchedRelay {
         return this.#track(this.#ask({ channel, requests, proceed }));
       };
       Object.defineProperty(stub, "ask", { value: ask });
+      this.#watchOrders(stub, () => channelStub(channel, options));
       return stub;
     };
     const gatewayStub = GATEWAYS.getByName.bind(GATEWAYS);
@@ -61,6 +70,7 @@ class WatchedRelay {
         return this.#track(this.#deliver({ gateway, batch, proceed }));
       };
       Object.defineProperty(stub, "deliver", { value: deliver });
+      this.#watchOrders(stub, () => gatewayStub(gateway, options));
       return stub;
     };
   }
@@ -71,6 +81,14 @@ class WatchedRelay {
     for (let quietMs = 0; quietMs < 2; quietMs = this.#underWay === 0 ? quietMs + 1 : 0) {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
+  }
+
+  #watchOrders(stub: object, holder: () => OrderHolder): void {
+    const carryOut = (user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> => {
+      const proceed = (): Promise<CarriedOut> => holder().carryOut(user, orders);
+      return this.#track(this.orderFault === undefined ? proceed() : this.orderFault(proceed));
+    };
+    Object.defineProperty(stub, "carryOut", { value: carryOut });
   }
 
   async #deliver(delivery: WatchedDelivery): Promise<RelayBatchReply> {
@@ -102,6 +120,10 @@ class WatchedRelay {
     }
     return stub;
   }
+}
+
+interface OrderHolder {
+  carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
 }
 
 export const watchedRelay = new WatchedRelay();

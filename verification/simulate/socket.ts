@@ -37,6 +37,7 @@ export class Socket implements Connection {
   #isOpen = true;
   /** Whether nothing arrives any more, at either end. */
   #isCut = false;
+  #held: Message[] | undefined;
   #clientReceivedMs = 0;
   #serverReceivedMs = 0;
 
@@ -66,11 +67,26 @@ export class Socket implements Connection {
 
   send(frame: Message): void {
     if (!this.#isOpen) return;
+    if (this.#held !== undefined) {
+      this.#held.push(frame);
+      return;
+    }
     this.#server.gate(() => this.#toClient(() => this.#client.receive(textOf(frame))));
+  }
+
+  hold(): void {
+    this.#held = [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const frame of held) this.send(frame);
   }
 
   close({ code }: DisconnectCode): void {
     if (!this.#isOpen) return;
+    this.#held = undefined;
     this.#isOpen = false;
     this.#server.gate(() => {
       this.#toClient(() => {

@@ -6,6 +6,7 @@ import type { Context, Handler } from "hono";
 import { parsePublish, parseBroadcast } from "../../src/api/publish.ts";
 import type { AppEnv } from "./middleware.ts";
 import {
+  type ApiCaller,
   type SingleMethod,
   entriesOf,
   type Entry,
@@ -36,7 +37,10 @@ import {
 import { parseBatch } from "../../src/api/batch.ts";
 import { parseLegacy } from "../../src/api/legacy.ts";
 import { readBody, respondUnreadable } from "./body.ts";
-import { type ChannelCall, planCalls, CallQueue } from "../../src/api/calls.ts";
+import { type ObjectCall, planCalls, CallQueue, type UserCall } from "../../src/api/calls.ts";
+import { availableEntry } from "../../src/api/order.ts";
+import { homeName, nodeOfClient } from "../../src/contract/object-names.ts";
+import { objectOf } from "./emulation.ts";
 import type { ChannelCommand } from "../../src/contract/channel-call.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { missingDetail } from "../../src/api/methods.ts";
@@ -46,16 +50,13 @@ import type { Env } from "../platform/env.ts";
 
 /** `POST /api/publish`: one publication for one channel. */
 export function publish(context: Context<AppEnv>): Promise<Response> {
-  const { request, configured } = context.var;
-  return answerEntry(context, parsePublish(request, configured.config.channel), "publish");
+  return answerEntry(context, parsePublish(context.var.request, callerOf(context)), "publish");
 }
 
-/** `POST /api/<method>` for each other method that acts on one channel, such as history and presence. */
-export function singleChannel(method: Exclude<SingleMethod, "publish">): Handler<AppEnv> {
-  return (context) => {
-    const { request, configured } = context.var;
-    return answerEntry(context, parseEntry(method, request, configured.config.channel), method);
-  };
+/** `POST /api/<method>` for each other method with one entry, such as history, presence and disconnect. */
+export function single(method: Exclude<SingleMethod, "publish">): Handler<AppEnv> {
+  return (context) =>
+    answerEntry(context, parseEntry(method, context.var.request, callerOf(context)), method);
 }
 
 /** `POST /api/<method>` for a method of Centrifugo that Dormouse doesn't have yet: answered 108, and said so. */
@@ -67,11 +68,11 @@ export function missing(method: string): Handler<AppEnv> {
 
 /** `POST /api/broadcast`: one publication for many channels. */
 export async function broadcast(context: Context<AppEnv>): Promise<Response> {
-  const parsed = parseBroadcast(context.var.request, context.var.configured.config.channel);
+  const parsed = parseBroadcast(context.var.request, callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
   const entries = entriesOf(parsed.command);
-  const called = await callChannels(context.env.CHANNELS, entries, "broadcast");
+  const called = await callObjects(context, entries, "broadcast");
   if (called.outcome === "refused") return answered(context, called, mode);
   const { collected } = called;
   const retry = collected.retry();
@@ -85,12 +86,12 @@ export async function broadcast(context: Context<AppEnv>): Promise<Response> {
 
 /** `POST /api/batch`: many commands, answered in the order of the request (rule W3). */
 export async function batch(context: Context<AppEnv>): Promise<Response> {
-  const parsed = parseBatch(context.var.request, context.var.configured.config.channel);
+  const parsed = parseBatch(context.var.request, callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   const mode = errorModeOf(context);
   if (parsed.outcome === "refused") return answered(context, parsed, mode);
   const entries = parsed.commands.flatMap(entriesOf);
-  const called = await callChannels(context.env.CHANNELS, entries, "batch");
+  const called = await callObjects(context, entries, "batch");
   if (called.outcome === "refused") return answered(context, called, mode);
   const { collected } = called;
   const retry = collected.retry();
@@ -103,17 +104,21 @@ export async function batch(context: Context<AppEnv>): Promise<Response> {
 export async function legacy(context: Context<AppEnv>): Promise<Response> {
   const body = await readBody(context.req.raw);
   if (body.outcome !== "text") return respondUnreadable(body);
-  const parsed = parseLegacy(body.text, context.var.configured.config.channel);
+  const parsed = parseLegacy(body.text, callerOf(context));
   if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
   if (parsed.outcome === "refused") return answered(context, parsed, "");
   const commands = parsed.lines.map((line) => line.command);
   const entries = commands.flatMap(entriesOf);
-  const called = await callChannels(context.env.CHANNELS, entries, "legacy");
+  const called = await callObjects(context, entries, "legacy");
   if (called.outcome === "refused") return answered(context, called, "");
   noteErrors(context, entries, called.collected.inOrder());
   const answers = commandAnswers(commands, called.collected.inOrder());
   const ids = parsed.lines.map((line) => line.id);
   return respondAnswers(encodeLines(ids, answers), called.collected.retry());
+}
+
+function callerOf({ var: { apiKey, configured } }: Context<AppEnv>): ApiCaller {
+  return { key: apiKey, channels: configured.config.channel };
 }
 
 /**
@@ -132,7 +137,17 @@ async function answerEntry(
     case "malformed":
       return respondMalformed(entry.detail);
     case "refused":
-      return answered(context, entry, mode);
+      noteError(context, entry, entry.channel);
+      return respondAnswer(entry, mode);
+    case "order": {
+      const { user, order } = entry;
+      const available = availableEntry(entry, context.var.configured.config.client.users);
+      if (available.outcome === "refused") return answered(context, available, mode);
+      const call = { user, orders: [order], entryIndexes: [0] };
+      const outcome = await callUser(context, call, method);
+      noteError(context, outcomeAnswer(outcome, 0), undefined);
+      return respondCall(outcome, mode);
+    }
     case "call": {
       const { channel, command } = entry;
       const outcome = await callChannel(context.env.CHANNELS, channel, [command], method);
@@ -163,14 +178,20 @@ function noteErrors(
   const answer = answers[index];
   const entry = entries[index];
   if (answer === undefined) return;
-  noteError(context, answer, entry?.outcome === "call" ? entry.channel : undefined);
+  noteError(
+    context,
+    answer,
+    entry === undefined || entry.outcome === "order" ? undefined : entry.channel,
+  );
 }
 
 function noteError(context: Context<AppEnv>, answer: ApiAnswer, channel: string | undefined): void {
   if (!("error" in answer)) return;
   const { code, message } = answer.error;
   const named = channel === undefined ? {} : { channel };
-  context.set("refusal", { rule: "W1", reason: answer.detail ?? message, code, ...named });
+  // Only a key refuses with this error: a backend may do everything else.
+  const rule = code === errorCodes.permissionDenied.code ? "A14" : "W1";
+  context.set("refusal", { rule, reason: answer.detail ?? message, code, ...named });
 }
 
 /** The collected answers to a request's calls, or the reason why no call was made. */
@@ -186,24 +207,22 @@ type Called = { readonly outcome: "called"; readonly collected: CollectedAnswers
  * @param entries of the whole request
  * @param method of the request, for the log
  */
-async function callChannels(
-  channels: Env["CHANNELS"],
+async function callObjects(
+  context: Context<AppEnv>,
   entries: readonly Entry[],
   method: string,
 ): Promise<Called> {
-  const plan = planCalls(entries);
+  const { users } = context.var.configured.config.client;
+  const available = entries.map((entry) => availableEntry(entry, users));
+  const plan = planCalls(available);
   if (plan.outcome === "refused") return plan;
-  const collected = new CollectedAnswers(entries);
+  const collected = new CollectedAnswers(available);
   const queue = new CallQueue(plan.calls);
   const endsAtMs = Date.now() + limits.requestAnswerMs;
   // A function of its own, so that the answers of a call can be collected as garbage during the next calls.
-  const make = async (call: ChannelCall): Promise<void> => {
+  const make = async (call: ObjectCall): Promise<void> => {
     const waitMs = Math.min(limits.objectAnswerMs, endsAtMs - Date.now());
-    const outcome =
-      waitMs > 0
-        ? await callChannel(channels, call.channel, call.commands, method, waitMs)
-        : notBegun;
-    collected.add(call, outcome);
+    collected.add(call, waitMs > 0 ? await callObject(context, call, method, waitMs) : notBegun);
     queue.ended(call);
   };
   const proceed = async (): Promise<void> => {
@@ -216,6 +235,47 @@ async function callChannels(
   };
   await proceed();
   return { outcome: "called", collected };
+}
+
+function callObject(
+  context: Context<AppEnv>,
+  call: ObjectCall,
+  method: string,
+  waitMs: number,
+): Promise<CallOutcome> {
+  return "orders" in call
+    ? callUser(context, call, method, waitMs)
+    : callChannel(context.env.CHANNELS, call.channel, call.commands, method, waitMs);
+}
+
+/** Gives a user's home its orders, once; or the object that holds an anonymous connection, which its ID names. */
+async function callUser(
+  context: Context<AppEnv>,
+  { user, orders }: UserCall,
+  method: string,
+  waitMs: number = limits.objectAnswerMs,
+): Promise<CallOutcome> {
+  const { env, var: variables } = context;
+  try {
+    if (user !== "") {
+      const answer = env.USERS.getByName(homeName(user)).order(user, orders);
+      return await inTime<CallOutcome>(answer, waitMs, timeout);
+    }
+    const [first] = orders;
+    const node = nodeOfClient(first?.client ?? first?.session ?? "") ?? "";
+    const holder = objectOf(node, env, variables.configured.config.channel);
+    // No connection can have this ID, and an order for nobody is carried out.
+    if (holder === undefined) return { outcome: "done" };
+    const numbered = orders.map((order) => ({ number: 0, order }));
+    const done = holder.carryOut(user, numbered).then(() => ({ outcome: "done" }) as const);
+    return await inTime<CallOutcome>(done, waitMs, timeout);
+  } catch (error) {
+    const failure = parseCallFailure(error);
+    if (failure.overloaded)
+      return { outcome: "overloaded", retryAfterSeconds: overloadedRetrySeconds };
+    console.error(`call for a user's connections failed: method=${method} ${failure.summary}`);
+    return { outcome: "failed" };
+  }
 }
 
 /**

@@ -1,4 +1,6 @@
-import { Hono, type MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
+import { HonoBase } from "hono/hono-base";
+import { TrieRouter } from "hono/router/trie-router";
 import { parseCallFailure } from "../platform/object-call.ts";
 import {
   authenticate,
@@ -13,8 +15,8 @@ import {
   opened,
   type Transport,
 } from "./middleware.ts";
-import { AddressRate } from "./client-address.ts";
-import { batch, broadcast, legacy, missing, publish, singleChannel } from "./api.ts";
+import { AddressRate, upgradeRate } from "./client-address.ts";
+import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
 import { type StreamKind, stream } from "./stream.ts";
@@ -22,11 +24,12 @@ import { poll } from "./poll.ts";
 import { missingMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound } from "./respond.ts";
-import { upgradeRate, webSocket } from "./websocket.ts";
+import { webSocket } from "./websocket.ts";
 
 /** Creates the route table of the edge. */
-export function createApp(): Hono<AppEnv> {
-  const app = new Hono<AppEnv>();
+export function createApp(): HonoBase<AppEnv> {
+  // Hono's usual class would bring a second router, which refuses these routes, and take this one.
+  const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(configure);
   app.use(logRefusal);
   app.use(enoughDescriptors);
@@ -37,10 +40,14 @@ export function createApp(): Hono<AppEnv> {
   app.all("/api/publish", onlyPost, jsonBody, publish);
   app.all("/api/broadcast", onlyPost, jsonBody, broadcast);
   app.all("/api/batch", onlyPost, jsonBody, batch);
-  app.all("/api/history", onlyPost, jsonBody, singleChannel("history"));
-  app.all("/api/history_remove", onlyPost, jsonBody, singleChannel("history_remove"));
-  app.all("/api/presence", onlyPost, jsonBody, singleChannel("presence"));
-  app.all("/api/presence_stats", onlyPost, jsonBody, singleChannel("presence_stats"));
+  app.all("/api/history", onlyPost, jsonBody, single("history"));
+  app.all("/api/history_remove", onlyPost, jsonBody, single("history_remove"));
+  app.all("/api/presence", onlyPost, jsonBody, single("presence"));
+  app.all("/api/presence_stats", onlyPost, jsonBody, single("presence_stats"));
+  app.all("/api/disconnect", onlyPost, jsonBody, single("disconnect"));
+  app.all("/api/unsubscribe", onlyPost, jsonBody, single("unsubscribe"));
+  app.all("/api/subscribe", onlyPost, jsonBody, single("subscribe"));
+  app.all("/api/refresh", onlyPost, jsonBody, single("refresh"));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();
@@ -66,7 +73,7 @@ export function createApp(): Hono<AppEnv> {
 
 /** Adds the transports by which a client reaches one endpoint (docs/protocol.md 4). */
 function addTransports(
-  app: Hono<AppEnv>,
+  app: HonoBase<AppEnv>,
   path: string,
   endpoint: Endpoint,
   withoutToken: AddressRate,

@@ -53,6 +53,12 @@ export class AddressRate {
   }
 }
 
+/** How often one client address may open connections without a token (rule B13). */
+export const upgradeRate: Rate = {
+  burst: limits.addressUpgradesBurst,
+  perSecond: limits.addressUpgradesPerSecond,
+};
+
 /** A map of bounded size that forgets what wasn't used for longest. */
 export class RecentlyUsed<Value> {
   readonly #max: number;

@@ -59,7 +59,7 @@ function frameLength({ data }: EmulationRequest): number {
  * The object of a node; undefined for a node that the edge would never give to a client, because an attacker may name
  * any node.
  */
-function objectOf(node: string, { CHANNELS, GATEWAYS }: Env, channels: ChannelConfig) {
+export function objectOf(node: string, { CHANNELS, GATEWAYS }: Env, channels: ChannelConfig) {
   const parsed = parseNodeName(node);
   if (parsed === undefined) return undefined;
   if (parsed.kind === "channel") {

@@ -3,6 +3,7 @@
  * methods.
  */
 import type { MiddlewareHandler, Context } from "hono";
+import type { ApiKey } from "../../src/access/api-keys.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import { missingBindings } from "../../src/contract/bindings.ts";
 import { type Configured, configurationOf } from "../platform/configuration.ts";
@@ -24,11 +25,12 @@ import type { TransportsConfig } from "../../src/config/config.ts";
 import { originAllowed } from "../../src/access/origin.ts";
 
 /**
- * The context of handlers: the bindings, the configuration, and the body if `jsonBody` has read it.
+ * The context of handlers: the bindings, the configuration, the key if `authenticate` has checked it, and the body if
+ * `jsonBody` has read it.
  */
 export interface AppEnv {
   Bindings: Env;
-  Variables: { configured: Configured; request: JsonText; refusal?: Refused };
+  Variables: { configured: Configured; apiKey: ApiKey; request: JsonText; refusal?: Refused };
 }
 
 /** Why the edge refuses a request: what a handler knows of it. The log adds the rest, see {@link logRefusal}. */
@@ -50,7 +52,9 @@ export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
   const transport = first === "channel" ? last : name;
   const refused = first === "api" ? `api ${name}`.trim() : transport || first;
   const channel = first === "channel" ? { channel: readable(name) } : {};
-  noteRefusal({ refused, code: res.status, ...channel, ...refusal }, undefined);
+  const key = first === "api" ? context.var.apiKey : undefined;
+  const named = key === undefined ? {} : { key: key.name };
+  noteRefusal({ refused, code: res.status, ...named, ...channel, ...refusal }, undefined);
 };
 
 /** The refusal that a status stands for, if nothing else is known of it. */
@@ -122,33 +126,64 @@ export const enoughDescriptors: MiddlewareHandler<AppEnv> = async (context, next
 };
 
 /**
- * Lets only requests with the API key pass (docs/protocol.md 6.1). The key may be in any of three places, and one that
- * has the right key is enough. Runs before all other checks, so that an attacker learns nothing about the API.
+ * Lets only requests with an API key pass (docs/protocol.md 6.1), and leaves the key to the handlers, which check what
+ * it admits (rule A14). The key may be in any of three places; the first place with a right one counts. Runs before all
+ * other checks, so that an attacker learns nothing about the API.
  */
 export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => {
-  if (context.var.configured.config.httpApi.insecure) return next();
-  const expected = await expectedDigest(context.var.configured);
-  for (const offered of offeredKeys(context)) {
-    // Digests have a fixed length and reveal nothing about the key, so the time depends neither on its length nor on
-    // its beginning (rule A7).
-    if (crypto.subtle.timingSafeEqual(await digest(offered), expected)) return next();
+  const { configured } = context.var;
+  const { insecure, keys } = configured.config.httpApi;
+  const offered = offeredKeys(context);
+  const key = insecure ? { name: "http_api.insecure" } : await keyAmong(offered, configured);
+  if (key !== undefined) {
+    context.set("apiKey", key);
+    return next();
   }
-  const sent = offeredKeys(context).length > 0;
-  const reason = sent ? "the API key doesn't match API_KEY" : "there is no API key";
-  context.set("refusal", { rule: "A7", reason });
+  const reason =
+    keys.length === 0
+      ? "the API key doesn't match API_KEY"
+      : "the API key matches neither API_KEY nor one of http_api.keys";
+  context.set("refusal", {
+    rule: "A7",
+    reason: offered.length > 0 ? reason : "there is no API key",
+  });
   return respondUnauthorized();
 };
 
+/** The first right key among those that a request offers. */
+async function keyAmong(
+  offered: readonly string[],
+  configured: Configured,
+): Promise<ApiKey | undefined> {
+  const expected = await expectedKeys(configured);
+  let right: ApiKey | undefined;
+  for (const one of offered) {
+    const sent = await digest(one);
+    // Digests have a fixed length and reveal nothing about the key, so the time depends neither on its length nor on
+    // its beginning. Each key is compared, so the time doesn't tell either which one it is (rule A7).
+    for (const { key, digest: known } of expected)
+      if (crypto.subtle.timingSafeEqual(sent, known)) right ??= key;
+  }
+  return right;
+}
+
+interface ExpectedKey {
+  readonly key: ApiKey;
+  readonly digest: ArrayBuffer;
+}
+
 /** Computed once for each configuration. */
-async function expectedDigest(configured: Configured): Promise<ArrayBuffer> {
-  const known = expectedDigests.get(configured);
+async function expectedKeys(configured: Configured): Promise<readonly ExpectedKey[]> {
+  const known = expectedByConfiguration.get(configured);
   if (known !== undefined) return known;
-  const made = await digest(configured.secrets.apiKey);
-  expectedDigests.set(configured, made);
+  const made: ExpectedKey[] = [];
+  for (const { key, value } of configured.secrets.apiKeys)
+    made.push({ key, digest: await digest(value) });
+  expectedByConfiguration.set(configured, made);
   return made;
 }
 
-const expectedDigests = new WeakMap<Configured, ArrayBuffer>();
+const expectedByConfiguration = new WeakMap<Configured, readonly ExpectedKey[]>();
 
 function offeredKeys(context: Context<AppEnv>): readonly string[] {
   const [scheme, key] = splitOnce(context.req.header("Authorization") ?? "");

@@ -1,7 +1,6 @@
 import type { Handler, Context } from "hono";
 import { admit } from "./admit.ts";
 import type { AppEnv } from "./middleware.ts";
-import { limits } from "../../src/limits.ts";
 import type { AddressRate } from "./client-address.ts";
 import { addressOf, type Endpoint } from "./endpoints.ts";
 import { placeSocket, handoverRequest } from "./placement.ts";
@@ -42,12 +41,6 @@ export function webSocket(
     return placeSocket(destination.pool, handover);
   };
 }
-
-/** How often one client address may open connections without a token (rule B13). */
-export const upgradeRate = {
-  burst: limits.addressUpgradesBurst,
-  perSecond: limits.addressUpgradesPerSecond,
-};
 
 const tooManyUpgrades = "the client's address opens connections without a token too fast";
 

@@ -13,6 +13,8 @@ import type {
 } from "../../src/contract/relay-request.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
+import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
+import { parseNodeName } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
 
@@ -106,5 +108,60 @@ export async function askPresence(
     console.warn(`call to a channel failed: ${failure.summary}`);
     const { tooManyRequests, internal } = errorCodes;
     return { error: failure.overloaded ? tooManyRequests : internal };
+  }
+}
+
+/**
+ * Registers an object with a home as a holder of connections of these users. A call that failed is repeated once, because
+ * a home may be on its way to another machine.
+ *
+ * @param holder the object's node
+ * @returns undefined if the home hasn't answered within `limits.registerAnswerMs`
+ */
+export async function register(
+  homes: Env["USERS"],
+  home: string,
+  holder: string,
+  users: readonly string[],
+): Promise<Registered | undefined> {
+  const call = async (): Promise<Registered | undefined> => {
+    try {
+      return await homes.getByName(home).register(holder, users);
+    } catch (error) {
+      if (parseCallFailure(error).overloaded) return undefined;
+      return await homes.getByName(home).register(holder, users);
+    }
+  };
+  try {
+    return await inTime<Registered | undefined>(call(), limits.registerAnswerMs, undefined);
+  } catch (error) {
+    console.warn(`call to a user's home failed: ${parseCallFailure(error).summary}`);
+    return undefined;
+  }
+}
+
+/**
+ * Has an object carry out orders on the connections of a user, once.
+ *
+ * @param holder the object's node
+ * @returns undefined if the call failed or took longer than `limits.objectAnswerMs`: then it is unknown whether the
+ *          orders were carried out
+ */
+export async function carryOut(
+  { CHANNELS, GATEWAYS }: Pick<Env, "CHANNELS" | "GATEWAYS">,
+  holder: string,
+  user: string,
+  orders: readonly NumberedOrder[],
+): Promise<CarriedOut | undefined> {
+  const node = parseNodeName(holder);
+  if (node === undefined) return undefined;
+  try {
+    const object =
+      node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
+    const answer = object.carryOut(user, orders);
+    return await inTime<CarriedOut | undefined>(answer, limits.objectAnswerMs, undefined);
+  } catch (error) {
+    console.warn(`call for a user's connections failed: ${parseCallFailure(error).summary}`);
+    return undefined;
   }
 }

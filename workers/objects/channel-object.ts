@@ -61,6 +61,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   /** Whether a call asked who is present: then silent connections are closed before that is answered (rule K4). */
   #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
+  protected override readonly node: string;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
@@ -79,16 +80,18 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       full: () => channel.hub.full,
     });
     const name = context.id.name ?? "";
+    this.node = channelNode(name);
     const resolved = resolveChannel(name, config.channel);
     this.#known = resolved.outcome === "resolved";
-    this.#hadStorage = storedTables(this.sql).size > 0;
+    const tables = storedTables(this.sql);
+    this.#hadStorage = tables.size > 0;
     const nowMs = Date.now();
     const channel = new Channel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
       client: config.client,
       // A namespace that left the configuration may come back, so its storage is left alone.
-      sql: this.#known ? this.sql : noStorage,
+      ...(this.#known ? { sql: this.sql, tables } : { sql: noStorage }),
       newEpoch,
       nowMs,
       instance: nowMs,
@@ -106,6 +109,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       backlog: this.backlog,
       knownDeltas: new KnownDeltas(),
       version,
+      ...this.users,
       node: channelNode(name),
       channel: name,
       serverSubscriptions: false,

@@ -40,7 +40,7 @@ export class ClientSockets {
    */
   readonly #unrequested = new Set<WebSocket>();
   readonly #unconnected = new UnconnectedSockets<WebSocket>(
-    (socket) => this.#clients.get(socket)?.session.connected === true,
+    (socket) => this.#clients.get(socket)?.session.hasConnected === true,
   );
   readonly #host: SocketHost;
   /** Whether a socket has gone since the last {@link takeDueAtMs}. */
@@ -152,9 +152,11 @@ export class ClientSockets {
   /**
    * Takes a frame that a client posted.
    *
-   * @param secret of the client's session; for the secret of a session that isn't here nothing happens (rule T4)
+   * @param session of the client, with its secret; for one that isn't here nothing happens (rule T4)
    */
-  async post(secret: string, frame: string | Uint8Array): Promise<void> {
+  async post(session: string, frame: string | Uint8Array): Promise<void> {
+    // The session of an anonymous client ends with the object's node (rule U6).
+    const [secret = ""] = session.split("@", 1);
     // Other tags aren't secrets, and the platform throws for a tag that is too long.
     if (!secretPattern.test(secret)) return;
     const [socket] = this.#setup.context.getWebSockets(secret);
@@ -170,9 +172,9 @@ export class ClientSockets {
     const isRequest = session.unidirectional && session.awaitsConnect;
     const answer = typeof message === "string" && !isRequest ? keepaliveAnswer(message) : undefined;
     if (answer === undefined) {
-      const wasConnected = session.connected;
+      const wasConnected = session.hasConnected;
       await this.#take(client, message);
-      if (!wasConnected && session.connected) this.#unconnected.delete(socket);
+      if (!wasConnected && session.hasConnected) this.#unconnected.delete(socket);
       return;
     }
     const nowMs = Date.now();

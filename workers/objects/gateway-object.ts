@@ -28,6 +28,7 @@ import { HibernatingObject } from "./hibernating-object.ts";
 export class GatewayObject extends HibernatingObject implements GatewayCalls {
   readonly #gateway: Gateway;
   protected override readonly sockets: ClientSockets;
+  protected override readonly node: string;
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
   /** The channels whose objects wait until a frame has been sent, because too much is collected behind it (rule F6). */
   readonly #awaitedRooms = new Map<string, PromiseWithResolvers<void>>();
@@ -36,6 +37,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     super(context, env);
     const { config, verifier } = this;
     const name = context.id.name ?? "";
+    this.node = gatewayNode(name);
     const served = parseGatewayName(name);
     const only = served.kind === "channel" ? served.channel : undefined;
     const gateway = new Gateway({
@@ -60,6 +62,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       backlog: this.backlog,
       knownDeltas: new KnownDeltas(),
       version,
+      ...this.users,
       node: gatewayNode(name),
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",

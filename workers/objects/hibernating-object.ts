@@ -6,6 +6,9 @@ import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
+import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
+import { LocalUsers } from "../../src/users/local-users.ts";
+import { register } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 
 /**
@@ -25,11 +28,20 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly verifier: TokenVerifier;
   protected readonly alarms: AlarmSchedule;
   protected abstract readonly sockets: ClientSockets;
+  /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
+  protected abstract readonly node: string;
+  /** The users of the connections. */
+  readonly #users = new LocalUsers((home, users, done) => {
+    this.callsMade++;
+    void this.#register(home, users, done);
+  });
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog = new Backlog({
     sockets: () => this.sockets.clients,
     nowMs: () => Date.now(),
   });
+  /** The users as sessions register them; absent where users have no homes. */
+  protected readonly users: { readonly users?: LocalUsers };
   #awaitsTurn = false;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
@@ -52,6 +64,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       throw new Error(configuration.problems.join("\n"));
     this.config = configuration.config;
     this.verifier = configuration.verifier;
+    this.users = configuration.config.client.users.enabled ? { users: this.#users } : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
   }
@@ -64,6 +77,16 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** One of the calls of `src/contract/object-calls.ts`, which objects of both kinds offer. */
   post(session: string, frame: string | Uint8Array): Promise<void> {
     return this.sockets.post(session, frame);
+  }
+
+  async carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> {
+    const carriedOut = Promise.withResolvers<CarriedOut | undefined>();
+    const sessions = () => this.sockets.clients.map(({ session }) => session);
+    this.#users.carryOut(user, orders, sessions, Date.now(), carriedOut.resolve);
+    await this.endEvent(Date.now());
+    const answer = (await carriedOut.promise) ?? { left: true, failed: true };
+    await this.endEvent(Date.now());
+    return answer;
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -98,6 +121,11 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     await this.ctx.storage.sync();
     // The alarm has to end first, or the platform would repeat it.
     setTimeout(() => this.ctx.abort("its clients didn't answer their close"), 0);
+  }
+
+  async #register(home: string, users: readonly string[], done: RegisterDone): Promise<void> {
+    done(await register(this.env.USERS, home, this.node, users));
+    await this.endEvent(Date.now());
   }
 
   /** Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3). */
@@ -138,3 +166,6 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
 }
+
+/** Takes the answer of a home; undefined for none in time. */
+type RegisterDone = (registered: Registered | undefined) => void;

@@ -1,6 +1,14 @@
-import { secretProblems, type Secrets } from "../../src/access/secrets.ts";
+import type { ApiKey } from "../../src/access/api-keys.ts";
+import {
+  previousName,
+  secretProblems,
+  secretsIn,
+  type SecretName,
+  type Secrets,
+} from "../../src/access/secrets.ts";
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
+import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
 
@@ -14,9 +22,15 @@ export type Configuration = Configured | Unconfigured;
 export interface Configured {
   readonly outcome: "configured";
   readonly config: Config;
-  readonly secrets: { readonly apiKey: string };
+  readonly secrets: { readonly apiKeys: readonly SecretApiKey[] };
   /** Created once with the configuration, because it caches keys. */
   readonly verifier: TokenVerifier;
+}
+
+/** A key of the HTTP API with its value. */
+interface SecretApiKey {
+  readonly key: ApiKey;
+  readonly value: string;
 }
 
 interface Unconfigured {
@@ -25,7 +39,7 @@ interface Unconfigured {
 }
 
 /** The part of the environment that configures the Worker; the edge and the objects have the same one. */
-export interface Settings extends Secrets {
+export interface Settings extends Partial<Readonly<Record<SecretName, string>>> {
   /** The configuration, as TOML under `[vars.config]` or as JSON text. */
   readonly config?: string | { readonly [section: string]: ConfigVariable };
   /** "true" under `npm start`, which alone sets it: the server is for development, on this machine. */
@@ -63,19 +77,23 @@ export function configurationOf(env: Settings): Configuration {
 const configurations = new WeakMap<Settings, Configuration>();
 
 function readConfiguration(env: Settings): Configuration {
-  const { API_KEY: apiKey = "" } = env;
-  const secrets = verifierSecrets(env);
   // The problems are sent to whoever asks.
   const development = isDevelopment(env);
   const parsed = parseConfig(env.config, { showsValues: false, development });
-  const client = parsed.outcome === "config" ? parsed.config.client : undefined;
+  const config = parsed.outcome === "config" ? parsed.config : undefined;
+  const uses = secretUses(config);
+  const given = secretsIn(env, uses);
+  const secrets = verifierSecrets(env, given);
+  const named = config === undefined ? [] : namedSecretNames(config);
   const missing = [
-    ...(apiKey === "" ? ["API_KEY" as const] : []),
-    ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, client?.token),
-    ...(client === undefined ? [] : missingSubscriptionKeys(secrets.subscriptionToken, client)),
+    ...["API_KEY", ...named].filter((name) => given[name] === undefined),
+    ...missingKeys("TOKEN_HMAC_SECRET_KEY", secrets.token, config?.client.token),
+    ...(config === undefined
+      ? []
+      : missingSubscriptionKeys(secrets.subscriptionToken, config.client)),
   ];
   const problems = [
-    ...secretProblems(env, development),
+    ...secretProblems(given, uses, development),
     ...missing.map((name) => missingSecret(name, development)),
   ];
   if (parsed.outcome === "bad") {
@@ -83,10 +101,11 @@ function readConfiguration(env: Settings): Configuration {
     logProblems(env);
   }
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
+  if (!development) noteUnused(secrets.token, parsed.config);
   return {
     outcome: "configured",
     config: withOrigins(parsed.config, env.DEVELOPMENT_ORIGINS ?? ""),
-    secrets: { apiKey },
+    secrets: { apiKeys: apiKeys(parsed.config, given) },
     verifier: new TokenVerifier(parsed.config.client, secrets),
   };
 }
@@ -102,7 +121,20 @@ function isDevelopment({ DEVELOPMENT }: Settings): boolean {
   return DEVELOPMENT === "true";
 }
 
-function verifierSecrets(env: Settings): VerifierSecrets {
+/** The keys of the HTTP API, each with the value that it had before if there is one (rule A14). */
+function apiKeys({ httpApi }: Config, secrets: Secrets): readonly SecretApiKey[] {
+  const names = [{ secret: "API_KEY", name: undefined, rights: undefined }, ...httpApi.keys];
+  return names.flatMap(({ secret, name, rights }) =>
+    [secret, previousName(secret)].flatMap((each) => {
+      const value = secrets[each];
+      if (value === undefined) return [];
+      const key = rights === undefined ? { name: each } : { name, rights };
+      return [{ key, value }];
+    }),
+  );
+}
+
+function verifierSecrets(env: Settings, issuers: Secrets): VerifierSecrets {
   return {
     token: {
       name: "TOKEN_HMAC_SECRET_KEY",
@@ -114,13 +146,20 @@ function verifierSecrets(env: Settings): VerifierSecrets {
       current: env.SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY ?? "",
       previous: env.SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY ?? "",
     },
+    issuers,
   };
+}
+
+/** Logs that the secret for tokens has no effect, which is no reason to refuse requests. */
+function noteUnused({ name, current, previous }: TokenSecrets, { client }: Config): void {
+  if (client.token.issuers.length > 0 && (current !== "" || previous !== ""))
+    console.warn(`secret ${name} has no effect beside client.token.issuers`);
 }
 
 function missingSubscriptionKeys(
   secrets: TokenSecrets,
   { subscriptionToken }: ClientConfig,
-): readonly (keyof Secrets)[] {
+): readonly SecretName[] {
   const name = "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY";
   if (subscriptionToken !== undefined) return missingKeys(name, secrets, subscriptionToken);
   // This is no reason to refuse requests: a secret takes effect at once, and is often set before the configuration that
@@ -132,22 +171,24 @@ function missingSubscriptionKeys(
 }
 
 /**
- * The HMAC secret if it is missing and the configuration has no public keys: without either, the secret was probably
- * forgotten.
+ * The HMAC secret if it is missing and the configuration has neither public keys nor issuers: without either, the secret
+ * was probably forgotten.
  */
 function missingKeys(
-  name: keyof Secrets,
+  name: SecretName,
   { current }: TokenSecrets,
   config: TokenConfig | undefined,
-): readonly (keyof Secrets)[] {
-  const hasPublicKeys =
+): readonly SecretName[] {
+  const hasOthers =
     config !== undefined &&
-    (config.publicKeys.length > 0 || config.jwksPublicEndpoint !== undefined);
-  return hasPublicKeys || current !== "" ? [] : [name];
+    (config.publicKeys.length > 0 ||
+      config.jwksPublicEndpoint !== undefined ||
+      config.issuers.length > 0);
+  return hasOthers || current !== "" ? [] : [name];
 }
 
 /** The problem of a missing secret, with what sets it: for `npm start` a line in a file. */
-function missingSecret(name: keyof Secrets, development: boolean): string {
+function missingSecret(name: string, development: boolean): string {
   return development
     ? `secret ${name} is missing: write the line ${name}="…" into .dev.vars`
     : `secret ${name} is missing: set it with "wrangler secret put ${name}"`;

@@ -1,4 +1,4 @@
-import type { ChannelCalls, GatewayCalls } from "../../src/contract/object-calls.ts";
+import type { ChannelCalls, GatewayCalls, HomeCalls } from "../../src/contract/object-calls.ts";
 import type { DescriptorSettings } from "./descriptors.ts";
 import type { Settings } from "./configuration.ts";
 
@@ -6,6 +6,7 @@ import type { Settings } from "./configuration.ts";
 export interface Env extends Settings, DescriptorSettings {
   readonly CHANNELS: DurableObjectNamespace<ChannelStub>;
   readonly GATEWAYS: DurableObjectNamespace<GatewayStub>;
+  readonly USERS: DurableObjectNamespace<HomeStub>;
   /** The files in `public`. */
   readonly ASSETS?: Fetcher;
 }
@@ -13,3 +14,4 @@ export interface Env extends Settings, DescriptorSettings {
 /** The brand is how the platform's types know a class of objects. Naming the classes themselves would close a cycle. */
 type ChannelStub = Rpc.DurableObjectBranded & ChannelCalls;
 type GatewayStub = Rpc.DurableObjectBranded & GatewayCalls;
+type HomeStub = Rpc.DurableObjectBranded & HomeCalls;

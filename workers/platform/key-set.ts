@@ -23,13 +23,18 @@ import { boundedBytes } from "./bounded-bytes.ts";
  */
 export class KeySet implements TokenKeys {
   readonly #fetch: () => Promise<ParsedKeySet>;
+  readonly #of: string;
   #known: KnownKeys = { keys: [], fetchedAtMs: Number.NEGATIVE_INFINITY };
   #inFlight: FetchInFlight | undefined;
   #attemptedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @param fetch fetches the JWKS and never throws; it is called as seldom as the limits say */
-  constructor(fetch: () => Promise<ParsedKeySet>) {
+  /**
+   * @param fetch fetches the JWKS and never throws; it is called as seldom as the limits say
+   * @param of    in the log, what the JWKS is of: "" or " of …"
+   */
+  constructor(fetch: () => Promise<ParsedKeySet>, of = "") {
     this.#fetch = fetch;
+    this.#of = of;
   }
 
   mismatch(): string {
@@ -81,7 +86,7 @@ export class KeySet implements TokenKeys {
     if (fetched.outcome === "keys") {
       this.#known = { keys: fetched.keys, fetchedAtMs: nowMs };
     } else {
-      console.error(`the JWKS can't be fetched: ${fetched.reason}`);
+      console.error(`the JWKS${this.#of} can't be fetched: ${fetched.reason}`);
     }
     if (this.#inFlight === inFlight) this.#inFlight = undefined;
     for (const wake of inFlight.waiting) wake(fetched.outcome === "keys");

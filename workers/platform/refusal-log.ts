@@ -20,11 +20,11 @@ export class RefusalLog {
    * @param object the name of the object that refused; undefined at the edge
    */
   note(refusal: Refusal, object: string | undefined, nowMs: number): void {
-    const key = `${refusal.refused} ${refusal.rule} ${refusal.code ?? ""}`;
+    const sort = `${refusal.refused} ${refusal.rule} ${refusal.code ?? ""}`;
     const second = Math.floor(nowMs / 1_000);
-    const kind = this.#kinds.get(key) ?? { second, written: 0, leftOut: 0 };
+    const kind = this.#kinds.get(sort) ?? { second, written: 0, leftOut: 0 };
     // Only the server's own words make keys, so there are few.
-    this.#kinds.set(key, kind);
+    this.#kinds.set(sort, kind);
     if (kind.second !== second) {
       kind.second = second;
       kind.written = 0;
@@ -34,12 +34,13 @@ export class RefusalLog {
       return;
     }
     kind.written++;
-    const { refused, rule, reason, code, user, channel } = refusal;
+    const { refused, rule, reason, code, key, user, channel } = refusal;
     const line = {
       refused,
       rule,
       reason: bounded(reason),
       code,
+      key,
       user: user === undefined ? undefined : bounded(user),
       channel: channel === undefined ? undefined : bounded(channel),
       object: object === undefined ? undefined : bounded(object),

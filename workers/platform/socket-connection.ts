@@ -20,6 +20,10 @@ export class SocketConnection implements Connection {
   /** When the last frame of the client came, in this instance, ms since 1970. */
   #frameAtMs: number | undefined;
 
+  /** Frames that are held back; undefined while none are. */
+  #held: Message[] | undefined;
+  #heldBytes = 0;
+
   /** @param oneByOne sends each message as a frame of its own, where several lines would share one */
   constructor(socket: WebSocket, host: SocketHost, oneByOne = false) {
     this.#socket = socket;
@@ -28,6 +32,11 @@ export class SocketConnection implements Connection {
   }
 
   send(frame: Message): void {
+    if (this.#held !== undefined) {
+      this.#held.push(frame);
+      this.#heldBytes += frame.length;
+      return;
+    }
     this.#unconfirmedBytes += frame.length;
     try {
       if (this.#oneByOne && typeof frame === "string") {
@@ -38,7 +47,20 @@ export class SocketConnection implements Connection {
     }
   }
 
+  hold(): void {
+    this.#held = [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    this.#heldBytes = 0;
+    for (const frame of held) this.send(frame);
+  }
+
   close({ code, reason }: DisconnectCode): void {
+    this.#held = undefined;
+    this.#heldBytes = 0;
     try {
       this.#socket.close(code, reason);
     } catch {
@@ -55,7 +77,7 @@ export class SocketConnection implements Connection {
 
   backlogBytes(): number {
     const buffered = this.#socket.bufferedAmount;
-    if (buffered !== undefined) return buffered;
+    if (buffered !== undefined) return buffered + this.#heldBytes;
     // A client that is heard has taken the frames before, as far as can be known.
     const lastHeardMs = this.lastHeardMs();
     if (lastHeardMs !== this.#confirmedAtMs) this.#unconfirmedBytes = 0;

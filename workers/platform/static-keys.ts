@@ -1,6 +1,6 @@
 import { importSPKI } from "jose";
 import { algorithmsOf, isSecretAlgorithm, type TokenAlgorithm } from "../../src/access/keys.ts";
-import type { TokenConfig } from "../../src/config/config.ts";
+import type { TokenRules } from "../../src/config/config.ts";
 import { algorithmNotAllowed, type FoundKeys, type TokenKeys, UsableKey } from "./token-keys.ts";
 
 /**
@@ -13,15 +13,16 @@ export class StaticKeys implements TokenKeys {
   readonly #secretName: string;
   readonly #publicKeys: ReadonlyMap<TokenAlgorithm, UsableKey>;
 
-  constructor(config: TokenConfig, secrets: TokenSecrets) {
+  /** @param of in the log, what the keys are of: "" or " of …" */
+  constructor(config: TokenRules, secrets: TokenSecrets, of = "") {
     this.#secretName = secrets.name;
-    this.#current = secretKeys("the token secret", secrets.current);
-    this.#previous = secretKeys("the previous token secret", secrets.previous);
+    this.#current = secretKeys(`the token secret${of}`, secrets.current);
+    this.#previous = secretKeys(`the previous token secret${of}`, secrets.previous);
     const untilSeconds = config.hmacPreviousSecretKeyValidUntilSeconds;
     this.#previousUntilMs = untilSeconds === 0 ? Number.POSITIVE_INFINITY : untilSeconds * 1000;
     this.#publicKeys = new Map(
       config.publicKeys.flatMap(({ kind, pem }) => {
-        const key = new UsableKey(`the ${kind} public key for tokens`, (algorithm) =>
+        const key = new UsableKey(`the ${kind} public key for tokens${of}`, (algorithm) =>
           importSPKI(pem, algorithm),
         );
         return algorithmsOf(kind).map((algorithm) => [algorithm, key] as const);

@@ -6,9 +6,14 @@ import {
   type ProtectedHeaderParameters,
 } from "jose";
 import type { ConnectionVerdict, SubscriptionVerdict, Verdict } from "../../src/access/claims.ts";
-import { parseConnectionClaims, parseSubscriptionClaims } from "../../src/access/parse-claims.ts";
+import {
+  parseConnectionClaims,
+  parseSubscriptionClaims,
+  unverifiedIssuer,
+} from "../../src/access/parse-claims.ts";
+import { previousName, type Secrets } from "../../src/access/secrets.ts";
 import { parseTokenAlgorithm, type TokenAlgorithm } from "../../src/access/keys.ts";
-import type { ClientConfig, TokenConfig } from "../../src/config/config.ts";
+import type { ClientConfig, TokenConfig, TokenRules } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { fetchKeySet, KeySet } from "./key-set.ts";
 import { StaticKeys, type TokenSecrets } from "./static-keys.ts";
@@ -16,8 +21,8 @@ import { algorithmNotAllowed, type TokenKeys } from "./token-keys.ts";
 
 /** Verifies all tokens, for the edge and for the objects (rule A2). It caches the keys that it fetches (rule A9). */
 export class TokenVerifier {
-  readonly #connection: TokenPolicy;
-  readonly #subscription: TokenPolicy;
+  readonly #connection: TokenPolicies;
+  readonly #subscription: TokenPolicies;
   readonly #insecure: boolean;
 
   constructor(
@@ -26,11 +31,16 @@ export class TokenVerifier {
   ) {
     const { token, subscriptionToken } = client;
     this.#insecure = client.insecure;
-    this.#connection = policyOf(token, secrets.token);
+    this.#connection = policiesOf(token, secrets.token, secrets.issuers, "client.token");
     this.#subscription =
       subscriptionToken === undefined
         ? this.#connection
-        : policyOf(subscriptionToken, secrets.subscriptionToken);
+        : policiesOf(
+            subscriptionToken,
+            secrets.subscriptionToken,
+            secrets.issuers,
+            "client.subscription_token",
+          );
   }
 
   /**
@@ -39,10 +49,7 @@ export class TokenVerifier {
    * @param nowMs milliseconds since 1970
    */
   async connection(token: string, nowMs: number): Promise<ConnectionVerdict> {
-    const { keys, rules } = this.#connection;
-    const verdict = await verify(token, keys, nowMs, (payload) =>
-      parseConnectionClaims(payload, rules, nowMs),
-    );
+    const verdict = await verify(token, this.#connection, nowMs, parseConnectionClaims);
     if (!this.#insecure || verdict.outcome !== "verified") return verdict;
     // A connection has no end in insecure mode (rule A11).
     return { ...verdict, claims: { ...verdict.claims, expireAtSeconds: 0 } };
@@ -50,8 +57,7 @@ export class TokenVerifier {
 
   /** Verifies the signature of a subscription token and parses its claims (docs/protocol.md 5.2). */
   subscription(token: string, nowMs: number): Promise<SubscriptionVerdict> {
-    const { keys, rules } = this.#subscription;
-    return verify(token, keys, nowMs, (payload) => parseSubscriptionClaims(payload, rules, nowMs));
+    return verify(token, this.#subscription, nowMs, parseSubscriptionClaims);
   }
 }
 
@@ -62,25 +68,72 @@ export class TokenVerifier {
 export interface VerifierSecrets {
   readonly token: TokenSecrets;
   readonly subscriptionToken: TokenSecrets;
+  /** Those that the issuers name, and their previous ones. */
+  readonly issuers: Secrets;
 }
+
+/** The keys and rules for one kind of token. */
+type TokenPolicies =
+  | { readonly kind: "single"; readonly policy: TokenPolicy }
+  /** Each issuer has its own, so that no key of one issuer verifies a token of another one (rule A15). */
+  | {
+      readonly kind: "issuers";
+      readonly byIssuer: ReadonlyMap<string, TokenPolicy>;
+      /** The option that lists the issuers. */
+      readonly setting: string;
+    };
 
 interface TokenPolicy {
   readonly keys: TokenKeys;
-  readonly rules: TokenConfig;
+  readonly rules: TokenRules;
 }
 
-function policyOf(rules: TokenConfig, secrets: TokenSecrets): TokenPolicy {
+function policiesOf(
+  config: TokenConfig,
+  secrets: TokenSecrets,
+  ofIssuers: Secrets,
+  section: string,
+): TokenPolicies {
+  const { issuers } = config;
+  if (issuers.length === 0) return { kind: "single", policy: policyOf(config, secrets) };
+  const setting = `${section}.issuers`;
+  const byIssuer = issuers.map((issuer, index) => {
+    const { hmacSecret: name = "" } = issuer;
+    const current = ofIssuers[name] ?? "";
+    const own = { name, current, previous: ofIssuers[previousName(name)] ?? "" };
+    return [issuer.issuer, policyOf(issuer, own, ` of ${setting}[${index}]`)] as const;
+  });
+  return { kind: "issuers", byIssuer: new Map(byIssuer), setting };
+}
+
+function policyOf(rules: TokenRules, secrets: TokenSecrets, of = ""): TokenPolicy {
   const { jwksPublicEndpoint: url } = rules;
   const keys =
-    url === undefined ? new StaticKeys(rules, secrets) : new KeySet(() => fetchKeySet(url));
+    url === undefined ? new StaticKeys(rules, secrets, of) : new KeySet(() => fetchKeySet(url), of);
   return { keys, rules };
+}
+
+type ChosenPolicy =
+  | { readonly outcome: "chosen"; readonly policy: TokenPolicy }
+  | { readonly outcome: "invalid"; readonly reason: string };
+
+/** Chooses the policy for a token of the right shape. */
+function choosePolicy(token: string, policies: TokenPolicies): ChosenPolicy {
+  if (policies.kind === "single") return { outcome: "chosen", policy: policies.policy };
+  const { byIssuer, setting } = policies;
+  const issuer = unverifiedIssuer(token);
+  if (issuer === undefined) return invalid(`the "iss" claim is missing, and ${setting} is set`);
+  const policy = byIssuer.get(issuer);
+  return policy === undefined
+    ? invalid(`${setting} doesn't list the "iss" claim`)
+    : { outcome: "chosen", policy };
 }
 
 async function verify<Claims>(
   token: string,
-  keys: TokenKeys,
+  policies: TokenPolicies,
   nowMs: number,
-  parse: (payload: string) => Verdict<Claims>,
+  parse: (payload: string, rules: TokenRules, nowMs: number) => Verdict<Claims>,
 ): Promise<Verdict<Claims>> {
   if (token.length > limits.tokenBytesMax) return invalid("the token is too long");
   if (!tokenShape.test(token)) return invalid("the token is malformed");
@@ -88,6 +141,9 @@ async function verify<Claims>(
   if (header === undefined) return invalid("the token is malformed");
   const algorithm = parseTokenAlgorithm(header.alg);
   if (algorithm === undefined) return invalid(algorithmNotAllowed.reason);
+  const chosen = choosePolicy(token, policies);
+  if (chosen.outcome === "invalid") return chosen;
+  const { keys, rules } = chosen.policy;
   const kid = typeof header.kid === "string" && header.kid !== "" ? header.kid : undefined;
   const found = await keys.find(algorithm, kid, nowMs);
   if (found.outcome === "unavailable") return found;
@@ -96,7 +152,8 @@ async function verify<Claims>(
     const { payload, protectedHeader } = await verifyWith(token, algorithm, found.keys);
     // A token whose payload isn't encoded is not a JWT (RFC 7797 section 7).
     if (protectedHeader.b64 === false) return invalid("the payload is not base64url-encoded");
-    return parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload));
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload);
+    return parse(text, rules, nowMs);
   } catch (error) {
     if (error instanceof errors.JWSSignatureVerificationFailed)
       return invalid(keys.mismatch(algorithm));

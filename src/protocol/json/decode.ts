@@ -71,9 +71,11 @@ function decodeSubscribe(request: FieldReader): SubscribeRequest {
  * Decodes the tags filter of a subscribe request (docs/protocol.md 1.3, FilterNode); undefined if it is absent. A
  * larger or deeper tree than `limits` allows is a complaint, and the rest of it isn't read. Protobuf has its own
  * function: there a node's texts are read before its inner nodes, and inner nodes may be there without being readable.
+ *
+ * @param name of the field
  */
-export function decodeFilter(subscribe: FieldReader): FilterNode | undefined {
-  const root = subscribe.message(13, "tf");
+export function decodeFilter(subscribe: FieldReader, name = "tf"): FilterNode | undefined {
+  const root = subscribe.message(13, name);
   if (root === undefined) return undefined;
   let count = 0;
 
@@ -82,11 +84,11 @@ export function decodeFilter(subscribe: FieldReader): FilterNode | undefined {
     const nodes: FilterNode[] = [];
     for (const inner of node.messages(6, "nodes")) {
       if (depth === limits.filterDepthMax) {
-        subscribe.complain("tf", `is over ${limits.filterDepthMax} deep`);
+        subscribe.complain(name, `is over ${limits.filterDepthMax} deep`);
         break;
       }
       if (count === limits.filterNodesMax) {
-        subscribe.complain("tf", `has over ${limits.filterNodesMax} nodes`);
+        subscribe.complain(name, `has over ${limits.filterNodesMax} nodes`);
         break;
       }
       nodes.push(decodeNode(inner, depth + 1));

@@ -4,6 +4,7 @@ import {
   parseSubscriptionClaims,
 } from "../../../src/access/parse-claims.ts";
 import { limits } from "../../../src/limits.ts";
+import { filterNode } from "../protocol/any-filter.ts";
 
 function connection(payload: string) {
   return parseConnectionClaims(payload, { userIdClaim: "sub" }, 0);
@@ -145,5 +146,32 @@ describe("the subs of a connection token", () => {
     ],
   ])("[A7] make the token invalid for a reason that quotes nothing: %s", (subs, reason) => {
     expect(connection(`{"subs":${subs}}`)).toStrictEqual({ outcome: "invalid", reason });
+  });
+});
+
+describe("[A17] the claim server_tags_filter", () => {
+  const claim = `"server_tags_filter":{"key":"team","cmp":"eq","val":"red"}`;
+  const serverFilter = filterNode({ key: "team", cmp: "eq", val: "red" });
+
+  it("is the filter of a subscription token, or of a channel in the subs of a connection token", () => {
+    expect(subscription(`,${claim}`)).toMatchObject({ claims: { serverFilter } });
+    expect(made(`"subs":{"a":{${claim}},"b":{}}`)).toStrictEqual([
+      { channel: "a", serverFilter, override: {} },
+      { channel: "b", override: {} },
+    ]);
+  });
+
+  it("has no effect elsewhere in a connection token", () => {
+    expect(made(`"channels":["a"],${claim}`)).toStrictEqual([{ channel: "a", override: {} }]);
+  });
+
+  it("[A7] makes the token invalid if it isn't a filter, for a reason that quotes nothing", () => {
+    const invalid = `"server_tags_filter":{"key":"secret-4711","cmp":"secret-4711"}`;
+    const reason = "server_tags_filter is no valid filter";
+    expect(subscription(`,${invalid}`)).toStrictEqual({ outcome: "invalid", reason });
+    expect(connection(`{"subs":{"secret-4711":{${invalid}}}}`)).toStrictEqual({
+      outcome: "invalid",
+      reason: `"subs" claim: ${reason}`,
+    });
   });
 });

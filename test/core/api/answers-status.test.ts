@@ -12,7 +12,7 @@ it.each([
   [111, 429],
   [112, 416],
   [113, 409],
-  [103, 400],
+  [103, 403],
   [1000, 400],
 ])("[W1] error %d is status %d in transport mode", (code, status) => {
   expect(errorStatus({ ...errorCodes.badRequest, code })).toBe(status);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { parseBatch } from "../../../src/api/batch.ts";
 import { limits } from "../../../src/limits.ts";
-import { channelConfig } from "./channel-config.ts";
+import { caller } from "./channel-config.ts";
 
-const config = channelConfig();
-const parse = (request: string) => parseBatch(request, config);
+const backend = caller();
+const parse = (request: string) => parseBatch(request, backend);
 
 function batchOf(commandCount: number): string {
   return JSON.stringify({
@@ -60,8 +60,8 @@ describe("a batch request", () => {
     [`{"commands":[{"invent":{}}]}`, "commands[0]: unknown method"],
     [`{"commands":[{"batch":{}}]}`, "commands[0]: unknown method"],
     [
-      `{"commands":[{"disconnect":{}}]}`,
-      "commands[0]: disconnect is a method of Centrifugo that Dormouse doesn't have yet",
+      `{"commands":[{"channels":{}}]}`,
+      "commands[0]: channels is a method of Centrifugo that Dormouse doesn't have yet",
     ],
     [
       `{"commands":[{"presence":{"channel":"a"}},{"publish":{},"presence":{}}]}`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ChannelCall, CallQueue } from "../../../src/api/calls.ts";
+import { type ChannelCall, CallQueue, type ObjectCall } from "../../../src/api/calls.ts";
 import type { ChannelCommand } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { json } from "./channel-config.ts";
@@ -19,7 +19,8 @@ const half = publication(limits.requestBytesMax / 2 - 1_000);
 const huge = publication(limits.requestBytesMax);
 
 /** The channels of calls, written together. */
-const named = (calls: readonly ChannelCall[]) => calls.map(({ channel }) => channel).join("");
+const named = (calls: readonly ObjectCall[]) =>
+  calls.map((call) => ("channel" in call ? call.channel : call.user)).join("");
 const manyCalls = (count: number) =>
   Array.from({ length: count }, (_, index) => callTo(String(index), small));
 

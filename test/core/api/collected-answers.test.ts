@@ -15,7 +15,9 @@ function ask(channel: string, method: "presence" | "history_remove" = "presence"
 function open(entries: readonly Entry[]) {
   const plan = planCalls(entries);
   if (plan.outcome === "refused") throw new Error(plan.detail);
-  const calls = new Map(plan.calls.map((call) => [call.channel, call]));
+  const calls = new Map(
+    plan.calls.map((call) => ["channel" in call ? call.channel : call.user, call]),
+  );
   const callTo = (channel: string) => {
     const call = calls.get(channel);
     if (call === undefined) throw new Error(`no call to ${channel}`);

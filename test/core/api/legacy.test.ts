@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { parseLegacy } from "../../../src/api/legacy.ts";
 import { limits } from "../../../src/limits.ts";
-import { channelConfig } from "./channel-config.ts";
+import { caller } from "./channel-config.ts";
 
-const config = channelConfig();
-const parse = (body: string) => parseLegacy(body, config);
+const backend = caller();
+const parse = (body: string) => parseLegacy(body, backend);
 
 describe("a legacy body", () => {
   it("[W3][W2] has a command on each line, with its id and its data byte for byte", () => {
@@ -62,8 +62,8 @@ describe("a legacy body", () => {
     ["[]", "line 1: the request must be an object"],
     [`{"id":1}`, "line 1: unknown method"],
     [
-      `{"id":1,"method":"subscribe"}`,
-      "line 1: subscribe is a method of Centrifugo that Dormouse doesn't have yet",
+      `{"id":1,"method":"channels"}`,
+      "line 1: channels is a method of Centrifugo that Dormouse doesn't have yet",
     ],
     [`{"id":1,"method":"batch"}`, "line 1: unknown method"],
     [`{"id":-1,"method":"presence"}`, "line 1: the field id must be an unsigned 32 bit integer"],

@@ -7,7 +7,7 @@ import { parseCommand } from "../../../src/api/methods.ts";
 import { limits } from "../../../src/limits.ts";
 import { depthMax } from "../../../src/protocol/messagepack/scan.ts";
 import { fromHex } from "../protocol/messagepack/hex.ts";
-import { channelConfig } from "./channel-config.ts";
+import { caller } from "./channel-config.ts";
 
 const bytes = Uint8Array.of(0, 0xff);
 
@@ -90,13 +90,13 @@ describe("a MessagePack request", () => {
 
   it("[W6] publishes the bytes that stand in it", () => {
     const request = messagePackToJson(encode({ channel: "bytes:x", data: bytes })) ?? "";
-    expect(parseCommand("publish", request, channelConfig())).toMatchObject({
+    expect(parseCommand("publish", request, caller())).toMatchObject({
       command: { entry: { command: { request: { data: bytes } } } },
     });
     const batch = messagePackToJson(
       encode({ commands: [{ publish: { channel: "bytes:x", data: bytes } }] }),
     );
-    expect(parseBatch(batch ?? "", channelConfig())).toMatchObject({
+    expect(parseBatch(batch ?? "", caller())).toMatchObject({
       commands: [{ entry: { command: { request: { data: bytes } } } }],
     });
   });

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { entriesOf } from "../../../src/api/command.ts";
 import { parseBroadcast } from "../../../src/api/publish.ts";
 import { limits } from "../../../src/limits.ts";
-import { channelConfig } from "./channel-config.ts";
+import { caller } from "./channel-config.ts";
 
-const config = channelConfig();
+const backend = caller();
 
 function entries(request: string) {
-  const parsed = parseBroadcast(request, config);
+  const parsed = parseBroadcast(request, backend);
   if (parsed.outcome === "malformed") throw new Error(parsed.detail);
   return entriesOf(parsed.command);
 }
@@ -55,7 +55,7 @@ describe("a broadcast request", () => {
     [`{"channels":["a"]}`, "data is required"],
     [`{"channels":["a"],"data":1,"tags":{"a":1}}`, "all values of tags must be strings"],
   ])("[W1] is refused as a whole: %s", (request, detail) => {
-    expect(parseBroadcast(request, config)).toMatchObject({
+    expect(parseBroadcast(request, backend)).toMatchObject({
       outcome: "command",
       command: { form: "single", method: "broadcast", entry: { error: { code: 107 }, detail } },
     });
@@ -76,6 +76,6 @@ describe("a broadcast request", () => {
       "the field version must be an unsigned 64 bit integer",
     ],
   ])("[W4] is malformed: %s", (request, detail) => {
-    expect(parseBroadcast(request, config)).toStrictEqual({ outcome: "malformed", detail });
+    expect(parseBroadcast(request, backend)).toStrictEqual({ outcome: "malformed", detail });
   });
 });

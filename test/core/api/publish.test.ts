@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { parsePublish } from "../../../src/api/publish.ts";
 import { limits } from "../../../src/limits.ts";
 import { payloadLength } from "../../../src/protocol/payload.ts";
-import { channelConfig } from "./channel-config.ts";
+import { caller } from "./channel-config.ts";
 
-const config = channelConfig();
-const parse = (request: string) => parsePublish(request, config);
+const backend = caller();
+const parse = (request: string) => parsePublish(request, backend);
 
 /** The publication that a request comes to; a test fails here when it is refused. */
 function publicationOf(request: string) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parseHistory } from "../../../src/api/read.ts";
-import { channelConfig } from "./channel-config.ts";
+import { caller } from "./channel-config.ts";
 
-const config = channelConfig();
-const parse = (request: string) => parseHistory(request, config);
+const backend = caller();
+const parse = (request: string) => parseHistory(request, backend);
 
 describe("a history request", () => {
   it.each([

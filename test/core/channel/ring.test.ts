@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { newestRow } from "../../../src/channel/ring.ts";
 import { type Sql, columnText } from "../../../src/sql.ts";
-import { storedAtMs } from "../../../src/channel/stored-tables.ts";
+import { storedAtMs, storedTables } from "../../../src/channel/stored-tables.ts";
 import { loadStream, type StoredStream, tables } from "../../../src/channel/history-table.ts";
 import { limits } from "../../../src/limits.ts";
 import { openChannel, positionOf, publishing } from "../../contract/open-channel.ts";
@@ -121,7 +121,7 @@ it("[H11] [H7] finds the stream that reading all rows finds, whatever became of 
         channel.publish(publishing(left, { version }), undefined, nowMs);
       }
       const counting = new CountingSql(sql);
-      expect(loadStream(counting)).toEqual(streamReadWhole(sql));
+      expect(loadStream(counting, storedTables(counting))).toEqual(streamReadWhole(sql));
       // Besides: the stream's own row and the tables' names.
       expect(counting.rowsRead).toBeLessThanOrEqual(rowsReadMax(size) + 3);
     }

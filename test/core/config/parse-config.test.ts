@@ -27,6 +27,7 @@ describe("[A8] parseConfig", () => {
         channelLimit: 128,
         connectIncludeServerTime: false,
         personalChannel: { enabled: false, namespace: "", singleConnection: false },
+        users: { enabled: true },
         insecure: false,
         requireEdgeToken: false,
         tokenCookie: "",
@@ -34,6 +35,7 @@ describe("[A8] parseConfig", () => {
           publicKeys: [],
           hmacPreviousSecretKeyValidUntilSeconds: 0,
           userIdClaim: "sub",
+          issuers: [],
         },
       },
       channel: {
@@ -75,7 +77,7 @@ describe("[A8] parseConfig", () => {
         },
         namespaces: new Map(),
       },
-      httpApi: { errorMode: "", insecure: false },
+      httpApi: { errorMode: "", insecure: false, keys: [] },
       rpc: { pingEnabled: false },
       transports: {
         sse: false,

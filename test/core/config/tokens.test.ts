@@ -29,6 +29,7 @@ const nothing: TokenConfig = {
   publicKeys: [],
   hmacPreviousSecretKeyValidUntilSeconds: 0,
   userIdClaim: "sub",
+  issuers: [],
 };
 
 describe("the token section", () => {

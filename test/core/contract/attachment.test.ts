@@ -18,7 +18,7 @@ import type {
   SubscriptionSnapshot,
 } from "../../../src/contract/session-snapshot.ts";
 import { json } from "../api/channel-config.ts";
-import { filterNode } from "../hub/any-filter.ts";
+import { filterNode } from "../protocol/any-filter.ts";
 import { anySnapshot } from "../session/random-session.ts";
 import { startMs } from "../session/channel-fixture.ts";
 
@@ -384,7 +384,7 @@ describe("an attachment that can't be understood", () => {
     [[]],
     [[1]],
     [{}],
-    [{ v: 4, phase: "connected" }],
+    [{ v: 5, phase: "connected" }],
     [{ v: 2, phase: "connected", client: "c1", codec: "later" }],
     [{ v: 0 }],
     [{ v: "1" }],

@@ -52,6 +52,22 @@ describe("a session that the release before this one", () => {
     expect(parseAttachment(structuredClone(attachment))).toStrictEqual(snapshot);
   });
 
+  it.each([
+    ["with the server's pings", {}],
+    ["with the client's pings", { keepalive: "client" }],
+  ] as const)(
+    "[V1] [A17] wouldn't apply the server's filter to isn't taken up there: one %s",
+    (_, identity) => {
+      for (const more of [{ serverFilter: filter }, { filter, serverFilter: filter }]) {
+        const snapshot = sessionWith(more, identity);
+        const { attachment } = writeSession(snapshot);
+        // That release restores versions 1 to 3, and closes sockets of any other version with 3010.
+        expect(attachment.v).toBe(4);
+        expect(parseAttachment(structuredClone(attachment))).toStrictEqual(snapshot);
+      }
+    },
+  );
+
   it("[V1] knows is taken up there", () => {
     expect(writeSession(sessionWith({})).attachment.v).toBe(1);
   });

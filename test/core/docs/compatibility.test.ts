@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { apiMethods, missingMethods } from "../../../src/api/methods.ts";
+import { apiMethods } from "../../../src/access/api-keys.ts";
+import { missingMethods } from "../../../src/api/methods.ts";
 import { publicationFields } from "../../../src/api/publish.ts";
 import {
   unsupportedChannelKeys,

@@ -46,6 +46,7 @@ function optionName(field: string): string {
 /** Fields of sections within sections, whose names alone would say too little, and those that are named otherwise. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ["personalChannel", "subscribe_to_user_personal_channel.enabled"],
+  ["users", "users.enabled"],
   ["enabled", "subscribe_to_user_personal_channel.enabled"],
   ["namespace", "subscribe_to_user_personal_channel.personal_channel_namespace"],
   ["singleConnection", "subscribe_to_user_personal_channel.single_connection"],

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { AddressRate } from "../../../workers/http/client-address.ts";
-import { upgradeRate } from "../../../workers/http/websocket.ts";
+import { AddressRate, upgradeRate } from "../../../workers/http/client-address.ts";
 
 const nowMs = 1_700_000_000_000;
 const { addressUpgradesBurst: burst, addressUpgradesPerSecond: perSecond } = limits;

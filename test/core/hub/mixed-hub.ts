@@ -1,5 +1,5 @@
 import { Hub } from "../../../src/hub/hub.ts";
-import { type TagsFilter, tagsFilter } from "../../../src/hub/tags-filter.ts";
+import { type TagsFilter, tagsFilter } from "../../../src/protocol/tags-filter.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";

@@ -1,5 +1,5 @@
 import type { Subscriber } from "../../../src/hub/subscriber.ts";
-import type { TagsFilter } from "../../../src/hub/tags-filter.ts";
+import type { TagsFilter } from "../../../src/protocol/tags-filter.ts";
 import type { Codec, Message } from "../../../src/protocol/codec.ts";
 import type { DisconnectCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";

@@ -15,7 +15,7 @@ describe("the configuration of an environment", () => {
     expect(configuration).toMatchObject({
       outcome: "configured",
       config: { httpApi: { errorMode: "transport" } },
-      secrets: { apiKey },
+      secrets: { apiKeys: [{ key: { name: "API_KEY" }, value: apiKey }] },
       verifier: expect.any(TokenVerifier),
     });
   });
@@ -179,6 +179,50 @@ describe("the configuration of an environment", () => {
     } finally {
       warn.mockRestore();
     }
+  });
+
+  const keys = [
+    { name: "billing", secret: "API_KEY_BILLING", methods: ["publish"], channels: ["billing:*"] },
+    { name: "shop", secret: "API_KEY_SHOP", methods: ["*"], channels: ["*"] },
+  ];
+
+  it("[A14] has the keys of the API with what they admit, and those before them", () => {
+    const env = {
+      ...secrets,
+      API_KEY_PREVIOUS: "the-api-key-before-it",
+      API_KEY_BILLING: "the-key-of-billing",
+      API_KEY_BILLING_PREVIOUS: "billing-before-it",
+      API_KEY_SHOP: "the-key-of-the-shop",
+      config: { http_api: { keys } },
+    };
+    const configuration = configurationOf(env);
+    const rights = { methods: ["publish"], channels: ["billing:*"] };
+    expect(configuration).toMatchObject({
+      secrets: {
+        apiKeys: [
+          { key: { name: "API_KEY" }, value: apiKey },
+          { key: { name: "API_KEY_PREVIOUS" }, value: "the-api-key-before-it" },
+          { key: { name: "billing", rights }, value: "the-key-of-billing" },
+          { key: { name: "billing", rights }, value: "billing-before-it" },
+          { key: { name: "shop", rights: { channels: ["*"] } }, value: "the-key-of-the-shop" },
+        ],
+      },
+    });
+  });
+
+  it("[A8] [A10] [A14] says which keys are missing, weak or the same, and not their values", () => {
+    const env = { ...secrets, API_KEY_BILLING: "short", config: { http_api: { keys } } };
+    expect(configurationOf(env)).toStrictEqual({
+      outcome: "unconfigured",
+      problems: [
+        "secret API_KEY_BILLING has fewer than 16 characters",
+        `secret API_KEY_SHOP is missing: set it with "wrangler secret put API_KEY_SHOP"`,
+      ],
+    });
+    const same = { ...env, API_KEY_BILLING: apiKey, API_KEY_SHOP: "the-key-of-the-shop" };
+    expect(configurationOf(same)).toMatchObject({
+      problems: ["secret API_KEY_BILLING is equal to secret API_KEY"],
+    });
   });
 
   it("[A8] takes both secrets for subscription tokens where they count", () => {

@@ -105,6 +105,7 @@ function verifierOf(given: Given): TokenVerifier {
       current: given.subscriptionSecret ?? "",
       previous: "",
     },
+    issuers: {},
   });
 }
 

@@ -37,7 +37,8 @@ function flippedAt(text: string, index: number): string {
 /** A verifier with one secret for both kinds of token. */
 function verifierOf(current: string): TokenVerifier {
   const none = { name: "OTHER", current: "", previous: "" };
-  const secrets = { token: { name: "SECRET", current, previous: "" }, subscriptionToken: none };
+  const token = { name: "SECRET", current, previous: "" };
+  const secrets = { token, subscriptionToken: none, issuers: {} };
   return new TokenVerifier(configured().client, secrets);
 }
 
@@ -82,7 +83,7 @@ describe("a token", () => {
   it("[A11] is verified in insecure mode too, but has no end afterwards", async () => {
     const none = { name: "OTHER", current: "", previous: "" };
     const token = { name: "SECRET", current: secret, previous: "" };
-    const secrets = { token, subscriptionToken: none };
+    const secrets = { token, subscriptionToken: none, issuers: {} };
     const verifier = new TokenVerifier({ ...configured().client, insecure: true }, secrets);
     expect(await verifier.connection(good, nowMs)).toMatchObject({
       outcome: "verified",

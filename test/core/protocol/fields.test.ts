@@ -56,6 +56,8 @@ const pushes: readonly Push[] = [
   { type: "leave", channel: "x", info },
   { type: "unsubscribe", channel: "x", code: unsubscribeCodes.insufficientState },
   { type: "disconnect", code: disconnectCodes.stale },
+  { type: "subscribe", channel: "x", result: subscribed },
+  { type: "refresh", expiry: { ttlSeconds: 1 } },
 ];
 
 const methods: readonly Exclude<CommandMethod, "pong">[] = [
@@ -76,7 +78,7 @@ const methods: readonly Exclude<CommandMethod, "pong">[] = [
 /** The fields of client.proto that the server never sends, by message (docs/protocol.md 1.2 and 1.3). */
 const neverSent = {
   Reply: ["ping"],
-  Push: ["id", "message", "subscribe", "connect", "refresh"],
+  Push: ["id", "message", "connect"],
   ConnectResult: ["data"],
   SubscribeResult: ["id", "type", "phase", "cursor", "state", "publish_debounce"],
   RPCResult: ["data"],

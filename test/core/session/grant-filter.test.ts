@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
-import { filterNode } from "../hub/any-filter.ts";
+import { filterNode } from "../protocol/any-filter.ts";
 import { ChannelFixture } from "./channel-fixture.ts";
 import { subscriptionToken } from "./verified-tokens.ts";
 

@@ -1,7 +1,7 @@
 import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import type { Config } from "../../../src/config/config.ts";
-import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
+import type { SessionContext, Users, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
 import { TestConnection } from "./test-connection.ts";
@@ -21,6 +21,8 @@ export interface ManyChannelsSetup {
   readonly storesRows?: boolean;
   /** Whether the server makes subscriptions of its own. */
   readonly serverSubscriptions?: boolean;
+  /** The users of the object; absent where users have no homes. */
+  readonly users?: Users;
 }
 
 /**
@@ -34,6 +36,7 @@ export class ManyChannelsFixture {
   nowMs = startMs;
   readonly #storesRows: boolean;
   readonly #serverSubscriptions: boolean;
+  readonly #users: Users | undefined;
   #clients = 0;
 
   constructor(setup: ManyChannelsSetup = {}) {
@@ -46,6 +49,7 @@ export class ManyChannelsFixture {
     this.channels = new ScriptedChannels(this.config.channel);
     this.#storesRows = storesRows;
     this.#serverSubscriptions = serverSubscriptions;
+    this.#users = setup.users;
   }
 
   /** A socket that was just opened. Connection IDs are c1, c2 and so on. */
@@ -97,6 +101,7 @@ export class ManyChannelsFixture {
     return {
       config: this.config,
       channels: this.channels,
+      ...(this.#users === undefined ? {} : { users: this.#users }),
       backlog: new Backlog({
         sockets: () => [
           { backlogBytes: () => this.othersBacklogBytes, disconnect: () => undefined },

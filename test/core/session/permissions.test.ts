@@ -6,6 +6,7 @@ import {
   maySeePresence,
   maySubscribe,
 } from "../../../src/session/grant.ts";
+import type { Capability } from "../../../src/access/capabilities.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import { channelOptions } from "../../support/configured.ts";
 
@@ -69,6 +70,30 @@ describe.each(actions)("%s", (action) => {
   });
 });
 
+describe.each(actions)("%s by capability", (action) => {
+  const capability = { publish: "pub", presence: "prs", history: "hst" } as const;
+  const closed = channelOptions({});
+
+  it("[A16] is allowed to whoever has the capability, anonymous or not, subscribed or not", () => {
+    for (const caller of everybody) {
+      const capable = { ...caller, capabilities: [capability[action]] };
+      expect(asks[action](closed, capable)).toBe(true);
+    }
+  });
+
+  it("[A16] isn't allowed by another capability, nor forbidden to whom the namespace allows it", () => {
+    const others = (["sub", "pub", "prs", "hst"] as const).filter(
+      (one) => one !== capability[action],
+    );
+    const open = channelOptions(openings(action, "client"));
+    for (const caller of everybody) {
+      const capable = { ...caller, capabilities: others };
+      expect(asks[action](closed, capable)).toBe(false);
+      expect(asks[action](open, capable)).toBe(asks[action](open, caller));
+    }
+  });
+});
+
 describe("a subscription without a token", () => {
   /** docs/protocol.md 5.5, steps 2, 4 and 7: the options, the kind of channel, and which users it is open to. */
   const ordinary = { private: false };
@@ -101,7 +126,20 @@ describe("a subscription without a token", () => {
     ["a private channel for users", secretAndLimited, openToAll, []],
   ])("[A5] %s: %j with %j is open to %j", (_, kind, options, allowed) => {
     const channel = { outcome: "resolved", options: channelOptions(options), ...kind } as const;
-    expect(users.filter((each) => maySubscribe(channel, each))).toStrictEqual(allowed);
+    expect(users.filter((each) => maySubscribe(channel, { user: each }))).toStrictEqual(allowed);
+  });
+
+  it.each([
+    ["an ordinary channel", ordinary, users],
+    ["a channel for 42 and 7", limited, ["42", "7"]],
+    ["a private channel", secret, []],
+  ])("[A16] [A5] %s is open by the capability to %j", (_, kind, allowed) => {
+    const channel = { outcome: "resolved", options: channelOptions({}), ...kind } as const;
+    const may = (each: string, capabilities: readonly Capability[]) =>
+      maySubscribe(channel, { user: each, capabilities });
+    expect(users.filter((each) => may(each, ["sub"]))).toStrictEqual(allowed);
+    const others = users.filter((each) => may(each, ["pub", "prs", "hst"]));
+    expect(others).toStrictEqual(kind === limited ? allowed : []);
   });
 
   it("[A1] isn't opened by leave to publish, to see presence or to read the history", () => {
@@ -110,6 +148,6 @@ describe("a subscription without a token", () => {
       Object.assign({}, ...actions.map((each) => openings(each, all))),
     );
     const channel = { outcome: "resolved", options, private: false } as const;
-    expect(users.filter((each) => maySubscribe(channel, each))).toStrictEqual([]);
+    expect(users.filter((each) => maySubscribe(channel, { user: each }))).toStrictEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import type {
   SubscriptionSnapshot,
 } from "../../../src/contract/session-snapshot.ts";
 import { json } from "../api/channel-config.ts";
-import { filterNode } from "../hub/any-filter.ts";
+import { filterNode } from "../protocol/any-filter.ts";
 
 /** Objects as the code makes them: fast-check's own ones have no prototype. */
 const plain = { noNullPrototype: true } as const;
@@ -24,7 +24,7 @@ const anyInfo = anyText.map((text) => json(JSON.stringify(text)));
 const anyEnd = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 40 }));
 
 const anyClaims: fc.Arbitrary<ConnectionClaims> = fc.record(
-  { user: anyText, expireAtSeconds: anyEnd, info: anyInfo },
+  { user: anyText, expireAtSeconds: anyEnd, info: anyInfo, capabilities: anyText },
   { ...plain, requiredKeys: ["user", "expireAtSeconds"] },
 );
 
@@ -57,8 +57,10 @@ const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
     serverSide: fc.constant(true),
     sole: fc.constant(true),
     delta: fc.constant(true),
+    byCapability: fc.constant(true),
     chanInfo: anyInfo,
     filter: anyFilter,
+    serverFilter: anyFilter,
   },
   {
     ...plain,

@@ -233,6 +233,8 @@ function newSubscription(more: Partial<SubscriptionSnapshot> = {}) {
   const connection: Connection = {
     send: (frame) => frames.push(textOf(frame)),
     close: nothing,
+    hold: nothing,
+    release: nothing,
     save: nothing,
     backlogBytes: () => 0,
     answeredAtMs: () => undefined,

@@ -21,6 +21,7 @@ export class TestConnection implements Connection {
   session: Session;
   #written: WrittenSession;
   #sent: string[] = [];
+  #held: string[] | undefined;
 
   constructor(snapshot: SessionSnapshot, context: SessionContext) {
     this.#written = structuredClone(writeSession(snapshot));
@@ -68,10 +69,20 @@ export class TestConnection implements Connection {
   }
 
   send(frame: Message): void {
-    this.#sent.push(textOf(frame));
+    (this.#held ?? this.#sent).push(textOf(frame));
+  }
+
+  hold(): void {
+    this.#held = [];
+  }
+
+  release(): void {
+    this.#sent.push(...(this.#held ?? []));
+    this.#held = undefined;
   }
 
   close({ code, reason }: DisconnectCode): void {
+    this.#held = undefined;
     this.#sent.push(`close ${code} ${reason}`);
   }
 

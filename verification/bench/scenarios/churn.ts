@@ -1,7 +1,7 @@
 import type { ChurnPace } from "../load/churn.ts";
 import type { Load } from "../load/load.ts";
 import { mainlyComparedSystems } from "./compared-systems.ts";
-import { type Figure, Figures, percentile } from "./figures.ts";
+import { type Figure, Figures, medianAndTail } from "./figures.ts";
 import {
   connect,
   dataBytes,
@@ -9,6 +9,7 @@ import {
   type MeasuredRun,
   publishClosedLoop,
   subscribersOf,
+  withLoad,
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
@@ -72,15 +73,10 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
     const options = { historySize: 1_000 };
     const compared = mainlyComparedSystems(bench);
     const wanted = bench.quick ? compared : [...compared, ...systemsWithoutHistory];
-    await measureEach(bench, wanted, { during, options }, async (each) => {
-      // In a process of their own, so that they don't take the time of those that count.
-      const visitors = await bench.startLoad();
-      try {
-        await measureAll(each, visitors, extent, figures);
-      } finally {
-        await visitors.close();
-      }
-    });
+    // The visitors have a process of their own, so that they don't take the time of those that count.
+    await measureEach(bench, wanted, { during, options }, (each) =>
+      withLoad(bench, (visitors) => measureAll(each, visitors, extent, figures)),
+    );
   }
   return figures.findings;
 }
@@ -143,10 +139,7 @@ async function measure(
       dataBytes,
     }),
   );
-  const [p50Ms, p99Ms] = [
-    percentile(steady.latenciesMs, 0.5),
-    percentile(steady.latenciesMs, 0.99),
-  ];
+  const { p50Ms, p99Ms } = medianAndTail(steady.latenciesMs);
   const latency = { unit: "ms", better: "lower" } as const;
   add({ measure: "latency of a delivery, p50", ...latency }, p50Ms, steady.busy);
   add({ measure: "latency of a delivery, p99", ...latency }, p99Ms, steady.busy);

@@ -49,6 +49,17 @@ function finding({ figure, values, busy }: Gathered): Finding {
 /** From this share of a processor on, the load generator counts as the bottleneck. */
 const busyShare = 0.9;
 
+/** The two latencies that most scenarios show: that of half of the events, and that of all but one in a hundred. */
+export interface MedianAndTail {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** @param sortedMs ascending; gives NaN for an empty list */
+export function medianAndTail(sortedMs: readonly number[]): MedianAndTail {
+  return { p50Ms: percentile(sortedMs, 0.5), p99Ms: percentile(sortedMs, 0.99) };
+}
+
 /**
  * The value that this share of the values don't exceed.
  *

@@ -26,14 +26,24 @@ export async function measuredRun<Result>(
 ): Promise<Result> {
   const running = await bench.start(system, options);
   try {
-    const load = await bench.startLoad();
-    try {
-      return await measure({ system, running, server: serverOf(system, running), load });
-    } finally {
-      await load.close();
-    }
+    return await withLoad(bench, (load) =>
+      measure({ system, running, server: serverOf(system, running), load }),
+    );
   } finally {
     await running.stop();
+  }
+}
+
+/** Starts a load process, works with it, and ends it in any case. */
+export async function withLoad<Result>(
+  bench: Bench,
+  work: (load: Load) => Promise<Result>,
+): Promise<Result> {
+  const load = await bench.startLoad();
+  try {
+    return await work(load);
+  } finally {
+    await load.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Load } from "../load/load.ts";
 import { mainlyComparedSystems } from "./compared-systems.ts";
-import { type Figure, Figures, percentile } from "./figures.ts";
+import { type Figure, Figures, type MedianAndTail, medianAndTail } from "./figures.ts";
 import {
   connect,
   dataBytes,
@@ -8,6 +8,7 @@ import {
   type MeasuredRun,
   publishClosedLoop,
   subscribersOf,
+  withLoad,
 } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
@@ -27,7 +28,7 @@ interface Extent {
   readonly seconds: number;
 }
 
-const fullExtent: Extent = { subscribers: 10, floodedSubscribers: 1_000, seconds: 3 };
+const fullExtent: Extent = { subscribers: 10, floodedSubscribers: 1_000, seconds: 10 };
 const quickExtent: Extent = { subscribers: 10, floodedSubscribers: 100, seconds: 0.3 };
 
 /** Publications a second to the quiet channel: people who write. */
@@ -48,15 +49,9 @@ async function run(bench: Bench): Promise<readonly Finding[]> {
       bench,
       mainlyComparedSystems(bench),
       { during, options },
-      async (measured) => {
-        // A process of its own floods, so that the latencies of the quiet channel aren't the load generator's.
-        const flood = await bench.startLoad();
-        try {
-          await measure(measured, { ...measured, load: flood }, extent, figures);
-        } finally {
-          await flood.close();
-        }
-      },
+      // A process of its own floods, so that the latencies of the quiet channel aren't the load generator's.
+      (measured) =>
+        withLoad(bench, (load) => measure(measured, { ...measured, load }, extent, figures)),
     );
   }
   return figures.findings;
@@ -115,7 +110,7 @@ async function measure(
 async function publishQuietly(
   load: Load,
   seconds: number,
-): Promise<{ readonly p50Ms: number; readonly p99Ms: number; readonly busy: number }> {
+): Promise<MedianAndTail & { readonly busy: number }> {
   const { latenciesMs, busy } = await load.carryOut({
     order: "open-loop",
     publicationsPerSecond: quietPerSecond,
@@ -123,7 +118,7 @@ async function publishQuietly(
     channels: [quiet],
     dataBytes,
   });
-  return { p50Ms: percentile(latenciesMs, 0.5), p99Ms: percentile(latenciesMs, 0.99), busy };
+  return { ...medianAndTail(latenciesMs), busy };
 }
 
 /** The quiet channel's warm-up, which the flood's own warm-up begins with, and the wait for its last delivery. */

@@ -1,5 +1,5 @@
 import { mainlyComparedSystems } from "./compared-systems.ts";
-import { type Figure, Figures, percentile } from "./figures.ts";
+import { type Figure, Figures, medianAndTail } from "./figures.ts";
 import { dataBytes, measureEach, type MeasuredRun, subscribersOf } from "./measured-run.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
@@ -64,8 +64,10 @@ async function publish(measured: MeasuredRun, extent: Extent, figures: Figures):
     figures.add({ ...figure, ...where }, { value, busy });
   const latency = { unit: "ms", better: "lower" } as const;
   add({ measure: "receipts a second", unit: "per second", better: "higher" }, count / seconds);
-  add({ measure: "latency of a delivery, p50", ...latency }, percentile(latenciesMs, 0.5));
-  add({ measure: "latency of a delivery, p99", ...latency }, percentile(latenciesMs, 0.99));
-  add({ measure: "answer to a receipt, p50", ...latency }, percentile(receiptLatenciesMs, 0.5));
-  add({ measure: "answer to a receipt, p99", ...latency }, percentile(receiptLatenciesMs, 0.99));
+  const delivery = medianAndTail(latenciesMs);
+  add({ measure: "latency of a delivery, p50", ...latency }, delivery.p50Ms);
+  add({ measure: "latency of a delivery, p99", ...latency }, delivery.p99Ms);
+  const answer = medianAndTail(receiptLatenciesMs);
+  add({ measure: "answer to a receipt, p50", ...latency }, answer.p50Ms);
+  add({ measure: "answer to a receipt, p99", ...latency }, answer.p99Ms);
 }

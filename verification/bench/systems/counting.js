@@ -1,4 +1,8 @@
-import worker, { ChannelObject as Channel, GatewayObject as Gateway } from "./edge.js";
+import worker, {
+  ChannelObject as Channel,
+  GatewayObject as Gateway,
+  UsersObject as Users,
+} from "./edge.js";
 
 /**
  * What is counted is the bundle, byte by byte. Around it everything is counted that it does with the platform: what it asks of
@@ -21,6 +25,7 @@ let counts = { ...none };
 
 export class ChannelObject extends counted(Channel) {}
 export class GatewayObject extends counted(Gateway) {}
+export class UsersObject extends counted(Users) {}
 
 export default {
   fetch(request, env, context) {
@@ -113,6 +118,7 @@ function bindingsOf(env, name) {
     ...env,
     CHANNELS: countedObjects(env.CHANNELS, name),
     GATEWAYS: countedObjects(env.GATEWAYS, name),
+    USERS: countedObjects(env.USERS, name),
   };
   bindings[name].set(env, watched);
   return watched;

@@ -14,7 +14,7 @@ export function dormouse(name: SystemName, stream: "history" | "no-history"): Sy
       const served = { "edge.js": bundle };
       return startOnWorkerd(options, {
         modules: options.counted === true ? { "counting.js": counting(), ...served } : served,
-        classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject" },
+        classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject", USERS: "UsersObject" },
         variables: { config: JSON.stringify(configuration(options, stream)) },
         secrets: { API_KEY: apiKey, TOKEN_HMAC_SECRET_KEY: tokenSecret },
         countsPath: "/bench/counts",

@@ -38,6 +38,8 @@ export class ConnectedSockets {
 
   static async start(seed: number, count: number): Promise<ConnectedSockets> {
     const server = createServer({ allowHalfOpen: true });
+    // A connection of which no test socket was made may end with a reset.
+    server.on("connection", (socket) => socket.on("error", () => {}));
     const target = new URL(`http://127.0.0.1:${await listen(server)}`);
     const sockets = new ConnectedSockets(server, await FaultyNetwork.to(target, new Random(seed)));
     for (let index = 0; index < count; index++) await sockets.connect();

@@ -1,4 +1,8 @@
-import worker, { ChannelObject as Channel, GatewayObject as Gateway } from "./edge.js";
+import worker, {
+  ChannelObject as Channel,
+  GatewayObject as Gateway,
+  UsersObject as Users,
+} from "./edge.js";
 
 /**
  * What is proved is the bundle, byte by byte. Around it there are only ways to break it from outside that the platform has and
@@ -43,6 +47,30 @@ export class GatewayObject extends Gateway {
 
   deliver(...batch) {
     return this.#trouble.carry(() => super.deliver(...batch));
+  }
+}
+
+export class UsersObject extends Users {
+  #trouble = new Trouble();
+
+  crash() {
+    this.ctx.abort("crash wanted");
+  }
+
+  makeTrouble(calls, forMs) {
+    this.#trouble.begin(calls, forMs);
+  }
+
+  troubledCalls() {
+    return this.#trouble.count;
+  }
+
+  register(...registration) {
+    return this.#trouble.carry(() => super.register(...registration));
+  }
+
+  order(...orders) {
+    return this.#trouble.carry(() => super.order(...orders));
   }
 }
 

@@ -117,7 +117,7 @@ export class LocalServer {
     const { bundle, config, secrets } = this.#options;
     return {
       modules: { "breakable.js": breakable, "edge.js": renamed(bundle, this.#deploys) },
-      classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject" },
+      classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject", USERS: "UsersObject" },
       variables: { ...secrets, config: JSON.stringify(config) },
       control: { module: control, port: this.#controlPort },
     };

@@ -5,7 +5,7 @@ import type { FilterNode } from "../../../../src/protocol/command.ts";
 import { JsonFields } from "../../../../src/protocol/json/fields.ts";
 import { decodeFilter } from "../../../../src/protocol/json/decode.ts";
 import type { WireValue } from "../../../../src/protocol/wire-value.ts";
-import { anyFilter, filterNode } from "../../hub/any-filter.ts";
+import { anyFilter, filterNode } from "../any-filter.ts";
 
 /** What a subscribe with this filter decodes to, and what is complained of. */
 function decoded(tf: WireValue): {

@@ -58,6 +58,27 @@ describe("encoding a push", () => {
       String.raw`{"push":{"channel":"a\"\\\n","unsubscribe":{"code":2501,"reason":"subscription expired"}}}`,
       { type: "unsubscribe", channel: 'a"\\\n', code: unsubscribeCodes.subscriptionExpired },
     ],
+    [
+      '{"push":{"channel":"x","subscribe":{"recoverable":true,"epoch":"e","offset":7,"positioned":true,"data":{"a":1}}}}',
+      {
+        type: "subscribe",
+        channel: "x",
+        result: {
+          recoverable: true,
+          positioned: true,
+          position: { epoch: "e", offset: 7 },
+          data: valid('{"a":1}'),
+        },
+      },
+    ],
+    [
+      '{"push":{"channel":"x","subscribe":{}}}',
+      { type: "subscribe", channel: "x", result: { recoverable: false, positioned: false } },
+    ],
+    [
+      '{"push":{"refresh":{"expires":true,"ttl":60}}}',
+      { type: "refresh", expiry: { ttlSeconds: 60 } },
+    ],
   ])("[W1] writes %s", (golden, push) => {
     expect(encodePush(push)).toBe(golden);
   });

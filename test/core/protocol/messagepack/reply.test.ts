@@ -210,6 +210,20 @@ const pushes: readonly [keyof typeof golden, object, Push][] = [
     { type: "unsubscribe", channel: "é", code: unsubscribeCodes.insufficientState },
   ],
   [
+    "subscribe push",
+    { push: { channel: "é", subscribe: { epoch: "e", offset: 7, positioned: true } } },
+    {
+      type: "subscribe",
+      channel: "é",
+      result: { recoverable: false, positioned: true, position: { epoch: "e", offset: 7 } },
+    },
+  ],
+  [
+    "refresh push",
+    { push: { refresh: { expires: true, ttl: 60 } } },
+    { type: "refresh", expiry: { ttlSeconds: 60 } },
+  ],
+  [
     "disconnect",
     { push: { disconnect: { code: 3501, reason: "bad request" } } },
     { type: "disconnect", code: disconnectCodes.badRequest },

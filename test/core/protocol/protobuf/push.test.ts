@@ -52,6 +52,20 @@ const goldens: [string, Push][] = [
     "1e221c1201783a1710c4131a12696e73756666696369656e74207374617465",
     { type: "unsubscribe", channel: "x", code: unsubscribeCodes.insufficientState },
   ],
+  [
+    "1322111201784a0c0801220165280730013a0131",
+    {
+      type: "subscribe",
+      channel: "x",
+      result: {
+        recoverable: true,
+        positioned: true,
+        position: { epoch: "e", offset: 7 },
+        data: valid("1"),
+      },
+    },
+  ],
+  ["08220662040801103c", { type: "refresh", expiry: { ttlSeconds: 60 } }],
   ["0d220b5a0908c0171204736c6f77", { type: "disconnect", code: disconnectCodes.slow }],
 ];
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it, vi } from "vitest";
-import { searchFor } from "../../../src/hub/tags-filter.ts";
+import { searchFor } from "../../../src/protocol/tags-filter.ts";
 
 it("[D3] finds what is there, and nothing else", () => {
   const repeated = fc

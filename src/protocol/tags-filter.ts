@@ -1,6 +1,6 @@
 import { limits } from "../limits.ts";
-import type { FilterNode } from "../protocol/command.ts";
-import type { Tags } from "../protocol/publication.ts";
+import type { FilterNode } from "./command.ts";
+import type { Tags } from "./publication.ts";
 
 /** A valid tags filter (docs/protocol.md 3.2). */
 export interface TagsFilter {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { tagsFilter } from "../../../src/hub/tags-filter.ts";
+import { tagsFilter } from "../../../src/protocol/tags-filter.ts";
 import { limits } from "../../../src/limits.ts";
 import type { FilterNode } from "../../../src/protocol/command.ts";
 import type { Tags } from "../../../src/protocol/publication.ts";

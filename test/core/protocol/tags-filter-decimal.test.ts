@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareDecimals, parseDecimal } from "../../../src/hub/tags-filter.ts";
+import { compareDecimals, parseDecimal } from "../../../src/protocol/tags-filter.ts";
 
 /** Below 0, 0 or above 0, or undefined where one of them is no number. */
 function order(one: string, other: string): number | undefined {

@@ -1,0 +1,59 @@
+/**
+ * The keys of the HTTP API and what each of them admits (rule A14). Their values are secrets of the Worker; nothing here
+ * knows them.
+ */
+import { matchesGlob } from "./glob.ts";
+
+/** The methods of the HTTP API, by their names in paths, bodies and the configuration. */
+export const apiMethods = [
+  "publish",
+  "broadcast",
+  "history",
+  "history_remove",
+  "presence",
+  "presence_stats",
+  "disconnect",
+  "unsubscribe",
+  "subscribe",
+  "refresh",
+] as const;
+
+/** The key with which a backend calls the API. */
+export interface ApiKey {
+  /** For the log and for errors: the name in `http_api.keys`, or the name of the secret. */
+  readonly name: string;
+  /** Absent if the key admits everything. */
+  readonly rights?: ApiKeyRights;
+}
+
+/** What a key of `http_api.keys` admits. */
+export interface ApiKeyRights {
+  /** Names of methods; "*" stands for every method. */
+  readonly methods: readonly string[];
+  /** Globs for the names of channels. */
+  readonly channels: readonly string[];
+}
+
+/**
+ * Why a key doesn't admit a request, in words that quote nothing of the request.
+ *
+ * @param channel undefined if the method alone is to be checked; `allChannels` if the method acts on all channels
+ * @returns undefined if the key admits the request
+ */
+export function keyRefusal(
+  { name, rights }: ApiKey,
+  method: string,
+  channel: string | typeof allChannels | undefined,
+): string | undefined {
+  if (rights === undefined) return undefined;
+  const subject = `the API key "${name}" of http_api.keys doesn't admit`;
+  const { methods, channels } = rights;
+  if (!methods.includes(method) && !methods.includes("*")) return `${subject} the method ${method}`;
+  if (channel === undefined) return undefined;
+  if (channel === allChannels)
+    return channels.includes("*") ? undefined : `${subject} all channels, as ${method} requires`;
+  return channels.some((glob) => matchesGlob(channel, glob)) ? undefined : `${subject} the channel`;
+}
+
+/** Stands for the channels of a method that acts on all of them. */
+export const allChannels = Symbol("all channels");

@@ -1,0 +1,244 @@
+import * as v from "valibot";
+import type { UsersConfig } from "../config/config.ts";
+import type { OrderTarget, UserOrder } from "../contract/user-order.ts";
+import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
+import { type DisconnectCode, disconnectCodes, errorCodes } from "../protocol/codes.ts";
+import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
+import { jsonValue } from "../protocol/wire-value.ts";
+import { parseServerFilter } from "../protocol/json/server-filter.ts";
+import type { SubscriptionOverride } from "../access/claims.ts";
+import { parseBase64Json } from "../access/parse-claims.ts";
+import {
+  type ApiCaller,
+  type Entry,
+  type ParsedEntry,
+  type Refused,
+  refusedRequest,
+} from "./command.ts";
+import {
+  checkAllChannels,
+  checkChannel,
+  flagField,
+  objectOf,
+  offsetField,
+  parseShape,
+  type Shaped,
+  shape,
+  textField,
+  textListField,
+  uint32Field,
+} from "./shape.ts";
+
+/**
+ * The parsers of the methods that give orders for the connections of a user (docs/protocol.md 6.2): disconnect,
+ * unsubscribe, subscribe and refresh. An order names a user, and may be narrowed down to one connection. Without a user it names one anonymous
+ * connection.
+ */
+
+/** Parses a `disconnect` request. */
+export function parseDisconnect(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(disconnectShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { user, client, session, whitelist, disconnect } = parsed.value;
+  const refused = checkAllChannels("disconnect", caller.key);
+  if (refused !== undefined) return refused;
+  if (whitelist.length > limits.orderWhitelistMax)
+    return refusedRequest(`whitelist has more than ${limits.orderWhitelistMax} entries`);
+  const code = disconnect === null || disconnect === undefined ? undefined : checkCode(disconnect);
+  if (code?.outcome === "refused") return code;
+  return orderEntry(user, {
+    method: "disconnect",
+    code: code?.code ?? disconnectCodes.forceDisconnect,
+    ...targetOf({ client, session }),
+    ...(whitelist.length === 0 ? {} : { whitelist }),
+  });
+}
+
+/** Parses an `unsubscribe` request. */
+export function parseUnsubscribe(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(unsubscribeShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { channel, user, client, session } = parsed.value;
+  const checked = checkChannel(channel, "unsubscribe", caller);
+  if (checked.outcome === "refused") return checked;
+  return orderEntry(user, { method: "unsubscribe", channel, ...targetOf({ client, session }) });
+}
+
+/** Parses a `subscribe` request. */
+export function parseSubscribe(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(subscribeShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { channel, user, client, session, expire_at: expireAtSeconds, override } = parsed.value;
+  const checked = checkChannel(channel, "subscribe", caller);
+  if (checked.outcome === "refused") return checked;
+  const info = rawField(params, "info", parsed.value.b64info);
+  const data = rawField(params, "data", parsed.value.b64data);
+  if (info === "malformed" || data === "malformed") return notBase64Json;
+  const filter = parseServerFilter({
+    server_tags_filter: jsonValue(memberText(params, "server_tags_filter") ?? "null"),
+  });
+  if (filter.outcome === "invalid") return refusedRequest(filter.reason);
+  const since = parsed.value.recover_since;
+  return orderEntry(user, {
+    method: "subscribe",
+    subscription: {
+      channel,
+      override: overrideOf(override ?? {}),
+      ...(info === undefined ? {} : { info }),
+      ...(data === undefined ? {} : { data }),
+      ...(filter.serverFilter === undefined ? {} : { serverFilter: filter.serverFilter }),
+    },
+    expireAtSeconds,
+    ...(since === null || since === undefined ? {} : { recoverSince: since }),
+    ...targetOf({ client, session }),
+  });
+}
+
+/** Parses a `refresh` request. */
+export function parseRefresh(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(refreshShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { user, client, session, expired, expire_at: expireAtSeconds, b64info } = parsed.value;
+  const refused = checkAllChannels("refresh", caller.key);
+  if (refused !== undefined) return refused;
+  const info = rawField(params, "info", b64info);
+  if (info === "malformed") return notBase64Json;
+  return orderEntry(user, {
+    method: "refresh",
+    expired,
+    expireAtSeconds,
+    ...(info === undefined ? {} : { info }),
+    ...targetOf({ client, session }),
+  });
+}
+
+/**
+ * Reads a field that clients get as it was written, or its form in base64 of JSON, which wins.
+ *
+ * @returns undefined if neither is there
+ */
+function rawField(
+  params: string,
+  name: string,
+  encoded: string,
+): JsonText | undefined | "malformed" {
+  const plain = encoded === "" ? memberText(params, name) : parseBase64Json(encoded);
+  if (plain === undefined) return encoded === "" ? undefined : "malformed";
+  if (plain === "null") return undefined;
+  return utf8Fits(plain, limits.sessionClaimsBytesMax) ? plain : "malformed";
+}
+
+const notBase64Json = refusedRequest(
+  `b64info and b64data must be base64 of JSON, and info and data at most ${limits.sessionClaimsBytesMax} bytes`,
+);
+
+/** The options that an order overrides. */
+function overrideOf(given: Shaped<typeof overrideShape>): SubscriptionOverride {
+  const { presence, join_leave, force_push_join_leave, force_positioning, force_recovery } = given;
+  return {
+    ...(presence && { presence: presence.value }),
+    ...(join_leave && { joinLeave: join_leave.value }),
+    ...(force_push_join_leave && { forcePushJoinLeave: force_push_join_leave.value }),
+    ...(force_positioning && { forcePositioning: force_positioning.value }),
+    ...(force_recovery && { forceRecovery: force_recovery.value }),
+  };
+}
+
+/** An order for the connections of a user, if it can be addressed to anybody. */
+function orderEntry(user: string, order: UserOrder): Entry {
+  if (user.length > limits.userCharactersMax)
+    return refusedRequest(`user has more than ${limits.userCharactersMax} characters`);
+  if (user === "" && order.client === undefined && order.session === undefined) return notAddressed;
+  if (JSON.stringify(order).length > limits.orderCharactersMax)
+    return refusedRequest(`the order has more than ${limits.orderCharactersMax} characters`);
+  return { outcome: "order", user, order };
+}
+
+const notAddressed: Refused = {
+  outcome: "refused",
+  error: errorCodes.notAvailable,
+  detail: "without a user, client or session has to name one anonymous connection",
+};
+
+/** An empty field of a request narrows nothing down. */
+function targetOf({ client, session }: Required<Omit<OrderTarget, "whitelist">>): OrderTarget {
+  return { ...(client === "" ? {} : { client }), ...(session === "" ? {} : { session }) };
+}
+
+type CheckedCode = { readonly outcome: "code"; readonly code: DisconnectCode } | Refused;
+
+/** Checks a custom code and its reason, which have to pass through a WebSocket's close frame (docs/protocol.md 1.8). */
+function checkCode({ code, reason }: DisconnectCode): CheckedCode {
+  const forced = disconnectCodes.forceDisconnect;
+  if (code !== 0 && (code < 3000 || code > 4999))
+    return refusedRequest("disconnect.code must be 3000 to 4999");
+  if (!utf8Fits(reason, limits.disconnectReasonBytesMax)) {
+    return refusedRequest(
+      `disconnect.reason has more than ${limits.disconnectReasonBytesMax} bytes`,
+    );
+  }
+  // JavaScript clients take a reason that is valid JSON for the form of an older protocol.
+  if (parseJsonText(reason) !== undefined)
+    return refusedRequest("disconnect.reason must not be valid JSON");
+  if (code === 0) return { outcome: "code", code: { ...forced, ...(reason !== "" && { reason }) } };
+  return { outcome: "code", code: { code, reason } };
+}
+
+const disconnectShape = shape(() => ({
+  user: textField(),
+  client: textField(),
+  session: textField(),
+  whitelist: textListField(),
+  disconnect: v.nullish(objectOf({ code: uint32Field(), reason: textField() })),
+}));
+
+const flagOverride = () => v.nullish(objectOf({ value: flagField() }));
+
+const overrideShape = () =>
+  objectOf({
+    presence: flagOverride(),
+    join_leave: flagOverride(),
+    force_push_join_leave: flagOverride(),
+    force_positioning: flagOverride(),
+    force_recovery: flagOverride(),
+  });
+
+const subscribeShape = shape(() => ({
+  channel: textField(),
+  user: textField(),
+  client: textField(),
+  session: textField(),
+  expire_at: offsetField(),
+  b64info: textField(),
+  b64data: textField(),
+  recover_since: v.nullish(objectOf({ offset: offsetField(), epoch: textField() })),
+  override: v.nullish(overrideShape()),
+}));
+
+const refreshShape = shape(() => ({
+  user: textField(),
+  client: textField(),
+  session: textField(),
+  expired: flagField(),
+  expire_at: offsetField(),
+  b64info: textField(),
+}));
+
+const unsubscribeShape = shape(() => ({
+  channel: textField(),
+  user: textField(),
+  client: textField(),
+  session: textField(),
+}));
+
+/** The entry, or the refusal of an order where users have no homes (`client.users.enabled`). */
+export function availableEntry(entry: Entry, { enabled }: UsersConfig): Entry {
+  return entry.outcome === "order" && !enabled ? switchedOff : entry;
+}
+
+const switchedOff: Refused = {
+  outcome: "refused",
+  error: errorCodes.notAvailable,
+  detail: "client.users.enabled is false",
+};

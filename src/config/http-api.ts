@@ -1,0 +1,81 @@
+import { apiMethods } from "../access/api-keys.ts";
+import { limits } from "../limits.ts";
+import type { ApiKeyConfig, HttpApiConfig } from "./config.ts";
+import { isJsonArray } from "../protocol/wire-value.ts";
+import { readChoice, readSecretName, readText, readTexts } from "./fields.ts";
+import { readInsecure } from "./insecure.ts";
+import type { Section } from "./section.ts";
+import { unsupportedApiKeyKeys, unsupportedHttpApiKeys } from "./unsupported.ts";
+
+/**
+ * Reads `http_api`: the error mode of the HTTP API, and keys beside `API_KEY` (docs/protocol.md 6.1).
+ *
+ * @param section receives the problems
+ */
+export function readHttpApiSection(section: Section): HttpApiConfig {
+  const config: HttpApiConfig = {
+    errorMode: readChoice(section, "error_mode", { choices: ["", "transport"] }),
+    insecure: readInsecure(section, "needs no API key"),
+    keys: readKeys(section),
+  };
+  section.refuseOthers(unsupportedHttpApiKeys);
+  return config;
+}
+
+/** Reads `http_api.keys` (rule A14). */
+function readKeys(section: Section): readonly ApiKeyConfig[] {
+  const sections = section.sections("keys", "name");
+  if (sections.length > limits.apiKeysMax)
+    section.problem("keys", `has more than ${limits.apiKeysMax} entries`);
+  const keys = sections.map((one) => ({ section: one, key: readKey(one) }));
+  for (const name of ["name", "secret"] as const) {
+    const owners = new Map<string, string>();
+    for (const { section: one, key } of keys) {
+      const owner = owners.get(key[name]);
+      if (owner !== undefined) one.problem(name, `is already the ${name} of ${owner}`);
+      else if (key[name] !== "") owners.set(key[name], one.path);
+    }
+  }
+  return keys.map(({ key }) => key);
+}
+
+function readKey(section: Section): ApiKeyConfig {
+  const key: ApiKeyConfig = {
+    name: readText(section, "name", keyName),
+    secret: readSecretName(section, "secret", "API_KEY"),
+    rights: {
+      methods: readList(section, "methods", methodName()),
+      channels: readList(section, "channels", channelGlob),
+    },
+  };
+  for (const name of ["name", "secret"] as const)
+    if (key[name] === "" && section.isValid(name)) section.problem(name, "is missing");
+  section.refuseOthers(unsupportedApiKeyKeys);
+  return key;
+}
+
+/** An empty list would admit nothing, so it is a mistake, and so is one that was forgotten. */
+function readList(section: Section, name: string, rule: ListRule): readonly string[] {
+  const given = section.take(name);
+  if (given === undefined || (isJsonArray(given) && given.length === 0))
+    section.problem(name, `is missing: list what the key admits, or "*" for everything`);
+  return readTexts(section, name, rule);
+}
+
+type ListRule = Parameters<typeof readTexts>[2];
+
+const keyName = {
+  default: "",
+  shape: /^[-a-zA-Z0-9_.]{0,64}$/,
+  meaning: "at most 64 of A-Z, a-z, 0-9, -, _ and .",
+};
+
+/** Made when it is needed, because an isolate starts for every object that wakes. */
+function methodName(): ListRule {
+  return {
+    shape: new RegExp(`^(?:\\*|${apiMethods.join("|")})$`),
+    meaning: `"*" or one of ${apiMethods.join(", ")}`,
+  };
+}
+
+const channelGlob = { shape: /./su, meaning: `a channel's name or a pattern of names` };

@@ -1,0 +1,46 @@
+import { type SecretUse, secretPair } from "../access/secrets.ts";
+import type { Config, TokenConfig } from "./config.ts";
+
+/**
+ * All secrets that a Worker may have: those of every Worker, and those whose names stand in the configuration. A secret
+ * that has no effect beside issuers isn't among them.
+ *
+ * @param config undefined if the configuration can't be read
+ */
+export function secretUses(config: Config | undefined): readonly SecretUse[] {
+  const { token, subscriptionToken } = config?.client ?? {};
+  return [
+    ...secretPair("API_KEY", "api"),
+    ...tokenSecrets("TOKEN", token),
+    ...tokenSecrets("SUBSCRIPTION_TOKEN", subscriptionToken),
+    ...(config === undefined ? [] : namedSecrets(config)),
+  ];
+}
+
+/**
+ * The names of the secrets that stand in the configuration, each once. Without one of them the Worker isn't configured
+ * (rule A8).
+ */
+export function namedSecretNames(config: Config): readonly string[] {
+  return namedSecrets(config)
+    .filter(({ name, of }) => name === of)
+    .map(({ name }) => name);
+}
+
+function namedSecrets({ httpApi, client }: Config): readonly SecretUse[] {
+  const issuers = [...client.token.issuers, ...(client.subscriptionToken?.issuers ?? [])];
+  // Both kinds of token may have an issuer with the same secret.
+  const signing = new Set(
+    issuers.map(({ hmacSecret }) => hmacSecret).filter((name) => name !== undefined),
+  );
+  return [
+    ...httpApi.keys.flatMap(({ secret }) => secretPair(secret, "api")),
+    ...[...signing].flatMap((name) => secretPair(name, "issuer")),
+  ];
+}
+
+function tokenSecrets(section: string, config: TokenConfig | undefined): readonly SecretUse[] {
+  if (config !== undefined && config.issuers.length > 0) return [];
+  const previous = `${section}_HMAC_PREVIOUS_SECRET_KEY`;
+  return secretPair(`${section}_HMAC_SECRET_KEY`, "token", previous);
+}

@@ -1,0 +1,86 @@
+import type { ServerSubscription } from "../access/claims.ts";
+import type { JsonText } from "../protocol/json/text.ts";
+import type { StreamPosition } from "../protocol/publication.ts";
+import type { DisconnectCode } from "../protocol/codes.ts";
+
+/**
+ * What a backend orders for connections of one user (rules U1 to U4). The edge sends orders to the user's home, and the
+ * home sends them, numbered, to the objects that hold sockets of the user. A home stores orders. During a deploy the
+ * sides may be one release apart (rule V1): fields are only added, and the absence of an added field has a meaning.
+ */
+export type UserOrder = DisconnectOrder | UnsubscribeOrder | SubscribeOrder | RefreshOrder;
+
+/** Closes the connections. */
+interface DisconnectOrder extends OrderTarget {
+  readonly method: "disconnect";
+  readonly code: DisconnectCode;
+}
+
+/** Ends the connections' subscriptions to a channel. */
+interface UnsubscribeOrder extends OrderTarget {
+  readonly method: "unsubscribe";
+  readonly channel: string;
+}
+
+/** Subscribes the connections to a channel, as the server does (rule U7). */
+export interface SubscribeOrder extends OrderTarget {
+  readonly method: "subscribe";
+  readonly subscription: ServerSubscription;
+  /** When the subscriptions end, in seconds since 1970; 0 for never. */
+  readonly expireAtSeconds: number;
+  /** The position after which publications are delivered; absent: from now on. */
+  readonly recoverSince?: StreamPosition;
+}
+
+/** Changes when the connections end, and what other clients are shown of them (rule U8). */
+export interface RefreshOrder extends OrderTarget {
+  readonly method: "refresh";
+  /** The connections end now. */
+  readonly expired: boolean;
+  /** When they end otherwise, in seconds since 1970; 0 for never. */
+  readonly expireAtSeconds: number;
+  /** The new `conn_info`; absent: as before. */
+  readonly info?: JsonText;
+}
+
+/** Which of the user's connections an order names: all, unless a field narrows them down. */
+export interface OrderTarget {
+  /** The ID of the only connection; absent for any. */
+  readonly client?: string;
+  /** The session secret of the only connection (docs/protocol.md 4.3); absent for any. */
+  readonly session?: string;
+  /** The IDs of connections that are left alone. */
+  readonly whitelist?: readonly string[];
+}
+
+/**
+ * An order as its home numbers it. The numbers of a home grow by 1 with each order for any of its users, and a session
+ * remembers the last one that it has seen, so that no order reaches it twice (rule U3).
+ */
+export interface NumberedOrder {
+  readonly number: number;
+  readonly order: UserOrder;
+}
+
+/** A home's answer to a registration. */
+export interface Registered {
+  /** The number of the home's last order. The registered connections begin after it. */
+  readonly lastOrder: number;
+}
+
+/** The answer of an object that has carried orders out. */
+export interface CarriedOut {
+  /** Whether the object still holds connections of the user. If not, the home forgets it (rule U5). */
+  readonly left: boolean;
+  /** Whether an order couldn't be carried out now and has to be repeated; absent: none. */
+  readonly failed?: true;
+}
+
+/** What became of the orders of one call to a home. */
+export type Ordered =
+  /** All objects that hold connections of the user have carried out all of them. */
+  | { readonly outcome: "done" }
+  /** None of the orders was taken. */
+  | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number }
+  /** The orders are kept and repeated, but not all objects have carried them out yet. */
+  | { readonly outcome: "pending"; readonly retryAfterSeconds: number };

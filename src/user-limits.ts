@@ -1,0 +1,52 @@
+/** The bounds of users' homes and of the orders for users' connections; a part of `limits` (rule B1). */
+export const userLimits = {
+  /**
+   * Homes of users: the home of a user is a function of the user's ID and of this number, so it can never be changed
+   * without forgetting who is connected where. An object of the platform takes about 1,000 calls a second, so so many
+   * homes take in a million users within a minute, and a gateway's registrations share calls. When all are awake on one
+   * machine, they take 192 file descriptors.
+   */
+  homes: 64,
+  /**
+   * Calls of one object to one home in flight, to register users. Further users wait and share the next call, so that
+   * 5,000 clients that connect at once cost few calls.
+   */
+  registerCallsMax: 4,
+  /** Users in one call that registers them. Further users wait for the next call. */
+  registerUsersMax: 1_000,
+  /**
+   * How long a home may take to register a user, with the attempt that follows a failed one. Then the client is told to
+   * come again (rule U4). SDKs wait 5 s for a connect reply.
+   */
+  registerAnswerMs: 4_000,
+  /**
+   * Users that an object remembers as registered after their connections have ended, those with connections included.
+   * Beyond it all are forgotten; registering one again costs a call and no row.
+   */
+  usersRememberedMax: 10_000,
+  /**
+   * How long a backend waits for an order to be carried out by all objects that hold connections of the user. It is less
+   * than `objectAnswerMs`, so that the home's answer that the order is kept reaches the backend (rule U3).
+   */
+  orderAnswerMs: 8_000,
+  /** The pause before an object is called again that didn't carry an order out, in ms; it doubles up to the maximum. */
+  orderRetryMs: 200,
+  orderRetryMsMax: 600_000,
+  /** Orders that a home keeps because objects haven't carried them out yet. A further order is answered 111. */
+  ordersKeptMax: 10_000,
+  /** An order as JSON text, which is a row of the home. A longer one is answered 107. */
+  orderCharactersMax: 262_144,
+  /** Orders in one call to a holder; further ones follow in the next call. */
+  ordersPerCallMax: 100,
+  /** Calls with orders for one user that wait in an object for the call before. The home repeats a further call. */
+  orderCallsWaitingMax: 16,
+  /** Connections that an order may leave alone (`whitelist`). A longer list is answered 107. */
+  orderWhitelistMax: 1_000,
+  /**
+   * The reason of a custom disconnect, in bytes of UTF-8: a WebSocket's close frame has room for no more. A longer one
+   * is answered 107.
+   */
+  disconnectReasonBytesMax: 123,
+  /** A user's ID in an order, in characters. No token is long enough to name a longer one. A longer one is answered 107. */
+  userCharactersMax: 16_384,
+} as const;

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import type { UserOrder } from "../../../src/contract/user-order.ts";
+import { homeName } from "../../../src/contract/object-names.ts";
+import { limits } from "../../../src/limits.ts";
+import { disconnectCodes } from "../../../src/protocol/codes.ts";
+import { type Delivery, Home } from "../../../src/users/home.ts";
+import { NodeSql } from "../../support/node-sql.ts";
+
+const disconnect: UserOrder = { method: "disconnect", code: disconnectCodes.forceDisconnect };
+const unsubscribe: UserOrder = { method: "unsubscribe", channel: "news" };
+const [eu, us] = ["gateway:eu/0", "gateway:us/0"];
+const gone = { left: false };
+
+/** Gives orders, and the deliveries to be made. */
+function order(home: Home, user: string, ...orders: readonly UserOrder[]): readonly Delivery[] {
+  const taken = home.order(user, orders, 1_000);
+  if (taken.outcome === "full") throw new Error("full");
+  return taken.deliveries;
+}
+
+/** The numbers and methods of a delivery's orders. */
+const ordersOf = ({ orders }: Delivery) => orders.map((one) => `${one.number} ${one.order.method}`);
+
+describe("a user's home", () => {
+  it("[U3] sends an order to all holders of the user, and to nobody else", () => {
+    const home = new Home(new NodeSql());
+    expect(order(home, "ada", disconnect)).toStrictEqual([]);
+    home.register(eu, ["ada", "bob"]);
+    home.register(us, ["ada"]);
+    const deliveries = order(home, "ada", disconnect);
+    expect(deliveries.map(({ holder }) => holder)).toStrictEqual([eu, us]);
+    expect(deliveries.map(ordersOf)).toStrictEqual([["1 disconnect"], ["1 disconnect"]]);
+    expect(order(home, "eve", disconnect)).toStrictEqual([]);
+  });
+
+  it("[U3] has carried an order out when all holders have answered, in whatever order", () => {
+    const home = new Home(new NodeSql());
+    home.register(eu, ["ada"]);
+    home.register(us, ["ada"]);
+    const [first, second] = order(home, "ada", disconnect);
+    if (first === undefined || second === undefined) throw new Error("two deliveries are missing");
+    home.answered(second, gone);
+    expect(home.isDone([1])).toBe(false);
+    home.answered(first, undefined);
+    expect(home.isDone([1])).toBe(false);
+    const again = home.again(first);
+    expect(again?.holder).toBe(eu);
+    if (again !== undefined) home.answered(again, gone);
+    expect(home.isDone([1])).toBe(true);
+    expect(home.again(first)).toBeUndefined();
+    expect(home.dueAtMs(1_000)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it("[U3] keeps orders through a crash, and never gives a number twice", () => {
+    const sql = new NodeSql();
+    const before = new Home(sql);
+    before.register(eu, ["ada"]);
+    order(before, "ada", disconnect);
+    const home = new Home(sql);
+    const [repeated] = home.deliveries();
+    if (repeated === undefined) throw new Error("the order is lost");
+    expect(ordersOf(repeated)).toStrictEqual(["1 disconnect"]);
+    home.answered(repeated, { left: true });
+    const after = new Home(sql);
+    expect(after.deliveries()).toStrictEqual([]);
+    expect(after.register(eu, ["ada"])).toStrictEqual({ lastOrder: 1 });
+    expect(order(after, "ada", disconnect).map(ordersOf)).toStrictEqual([["2 disconnect"]]);
+    expect(sql.rows("SELECT number FROM user_order")).toHaveLength(1);
+  });
+
+  it("[U3] sends an earlier order again with a later one, so that none overtakes another", () => {
+    const home = new Home(new NodeSql());
+    home.register(eu, ["ada"]);
+    order(home, "ada", unsubscribe);
+    const [delivery] = order(home, "ada", disconnect, unsubscribe);
+    if (delivery === undefined) throw new Error("no delivery");
+    expect(ordersOf(delivery)).toStrictEqual(["1 unsubscribe", "2 disconnect", "3 unsubscribe"]);
+  });
+
+  it("[U5] forgets a holder without connections of the user, unless it has registered since", () => {
+    const home = new Home(new NodeSql());
+    home.register(eu, ["ada"]);
+    const [first] = order(home, "ada", disconnect);
+    if (first === undefined) throw new Error("no delivery");
+    home.register(eu, ["ada"]);
+    home.answered(first, gone);
+    const [second] = order(home, "ada", disconnect);
+    if (second === undefined) throw new Error("the holder is forgotten too early");
+    home.answered(second, gone);
+    expect(order(home, "ada", disconnect)).toStrictEqual([]);
+  });
+
+  it("[B1] takes no more orders than it can keep, and none of those that don't fit", () => {
+    const home = new Home(new NodeSql());
+    home.register(eu, ["ada"]);
+    const many = Array.from({ length: limits.ordersKeptMax }, () => unsubscribe);
+    expect(home.order("ada", many, 1_000).outcome).toBe("taken");
+    expect(home.order("ada", [disconnect], 1_000).outcome).toBe("full");
+    expect(home.order("eve", [disconnect], 1_000).outcome).toBe("taken");
+  });
+
+  it("[U3] repeats orders after pauses that grow up to a bound", () => {
+    const home = new Home(new NodeSql());
+    home.register(eu, ["ada"]);
+    order(home, "ada", disconnect);
+    expect(home.dueAtMs(1_000)).toBe(1_000 + limits.orderAnswerMs);
+    expect(home.dueAtMs(101_000)).toBe(201_000);
+    expect(home.dueAtMs(1e9)).toBe(1e9 + limits.orderRetryMsMax);
+  });
+
+  it("[V1] is a function of the user that never changes", () => {
+    expect(["ada", "42", "", "Ünïcödé", "user-1"].map(homeName)).toStrictEqual([
+      "59",
+      "3",
+      "5",
+      "54",
+      "52",
+    ]);
+    const homes = new Set(Array.from({ length: 2_000 }, (_, index) => homeName(`user${index}`)));
+    expect(homes.size).toBe(limits.homes);
+  });
+});

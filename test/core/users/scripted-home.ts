@@ -1,0 +1,25 @@
+import type { Registered } from "../../../src/contract/user-order.ts";
+import { LocalUsers } from "../../../src/users/local-users.ts";
+
+/** One call that registers users. */
+export interface RegisterCall {
+  readonly home: string;
+  readonly users: readonly string[];
+  readonly answer: (registered: Registered | undefined) => void;
+}
+
+/** The users of one object, whose homes answer when a test says so. */
+export class ScriptedHome {
+  /** The calls that haven't been answered, oldest first. */
+  readonly calls: RegisterCall[] = [];
+  readonly users = new LocalUsers((home, users, done) => {
+    this.calls.push({ home, users, answer: done });
+  });
+
+  /** Answers the oldest call; undefined for no answer in time. */
+  answer(lastOrder: number | undefined): void {
+    const call = this.calls.shift();
+    if (call === undefined) throw new Error("no home was asked");
+    call.answer(lastOrder === undefined ? undefined : { lastOrder });
+  }
+}

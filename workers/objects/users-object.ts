@@ -1,0 +1,90 @@
+import { DurableObject } from "cloudflare:workers";
+import type { HomeCalls } from "../../src/contract/object-calls.ts";
+import type { Ordered, Registered, UserOrder } from "../../src/contract/user-order.ts";
+import { limits } from "../../src/limits.ts";
+import { type Delivery, Home } from "../../src/users/home.ts";
+import { AlarmSchedule } from "../platform/alarm-schedule.ts";
+import type { Env } from "../platform/env.ts";
+import { inTime } from "../platform/object-call.ts";
+import { ObjectSql } from "../platform/object-sql.ts";
+import { carryOut } from "./calls.ts";
+
+/**
+ * The object of a home, which keeps where a share of all users are connected, and passes orders on to the objects that
+ * hold the connections (rules U1 to U5). `Home` decides; this object lends it storage and the alarm, and makes the
+ * calls. It holds no socket, and nothing keeps it awake between calls.
+ */
+export class UsersObject extends DurableObject<Env> implements HomeCalls {
+  /** Counts the rows written since the object woke; tests read the count. */
+  readonly sql: ObjectSql;
+  /** Calls that registered users since the object woke; tests read it. */
+  callsTaken = 0;
+  readonly #home: Home;
+  readonly #alarms: AlarmSchedule;
+
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env);
+    this.sql = new ObjectSql(context.storage);
+    this.#alarms = new AlarmSchedule(context.storage);
+    this.#home = new Home(this.sql);
+  }
+
+  // The calls' contract is in src/contract/object-calls.ts. The output gate lets an answer out only once the rows that
+  // it speaks of are durable.
+  async register(holder: string, users: readonly string[]): Promise<Registered> {
+    this.callsTaken++;
+    return this.#home.register(holder, users);
+  }
+
+  async order(user: string, orders: readonly UserOrder[]): Promise<Ordered> {
+    const nowMs = Date.now();
+    const ordered = this.#home.order(user, orders, nowMs);
+    if (ordered.outcome === "full") return { outcome: "overloaded", retryAfterSeconds };
+    const { numbers, deliveries } = ordered;
+    if (deliveries.length > 0) {
+      // Also for an instance that ends before it has repeated a delivery.
+      await this.#alarms.atMost(this.#home.dueAtMs(nowMs));
+      const endsAtMs = nowMs + limits.orderAnswerMs;
+      const all = deliveries.map((delivery) => this.#insist(delivery, endsAtMs));
+      await inTime<unknown>(Promise.all(all), limits.orderAnswerMs, undefined);
+    }
+    if (!this.#home.isDone(numbers)) return { outcome: "pending", retryAfterSeconds };
+    return { outcome: "done" };
+  }
+
+  override async alarm(): Promise<void> {
+    this.#alarms.rang();
+    await Promise.all(this.#home.deliveries().map((delivery) => this.#deliver(delivery)));
+    await this.#alarms.atMost(this.#home.dueAtMs(Date.now()));
+  }
+
+  /** Makes a delivery, again and again until it succeeds; the alarm goes on after that time. */
+  async #insist(first: Delivery, endsAtMs: number): Promise<void> {
+    let pauseMs: number = limits.orderRetryMs;
+    let delivery: Delivery | undefined = first;
+    while (delivery !== undefined) {
+      if (!(await this.#deliver(delivery))) {
+        if (Date.now() + pauseMs >= endsAtMs) return;
+        await pause(pauseMs);
+        pauseMs *= 2;
+      }
+      delivery = this.#home.again(delivery);
+    }
+  }
+
+  /** Makes a delivery once. @returns whether the holder has carried it out */
+  async #deliver(delivery: Delivery): Promise<boolean> {
+    const answer = await carryOut(this.env, delivery.holder, delivery.user, delivery.orders);
+    this.#home.answered(delivery, answer);
+    return answer !== undefined && answer.failed !== true;
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+/** The seconds after which a backend should ask again whether an order has been carried out. */
+const retryAfterSeconds = 5;
