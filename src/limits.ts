@@ -348,9 +348,19 @@ export const limits = {
   subscribesPerSecond: 50,
   subscribesBurst: 1_024,
   /**
+   * Rates of `client.rate_limit` for one command, commands of each, and its time. An object that hibernates forgets what
+   * it counted, after 10 quiet seconds at the earliest: what is counted for no longer is forgotten by then (rule B7).
+   */
+  ratesMax: 4,
+  rateCommandsMax: 100_000,
+  rateIntervalMsMax: 10_000,
+  /** Commands beyond such a rate that are answered 111, in a second and at once. More of them close the connection. */
+  commandsOverRatePerSecond: 10,
+  commandsOverRateBurst: 100,
+  /**
    * Channels that one connection names anew in a second, and at once besides `client.channel_limit`. Each may make an
-   * object that stays for hours, whereas a person changes channels now and then. The names that
-   * the connection is subscribed to, or named lately, are free. The limit is enforced as above (rule B7).
+   * object that stays for hours, whereas a person changes channels now and then. The names that the connection is
+   * subscribed to, or named lately, are free. The limit is enforced as above (rule B7).
    */
   newChannelsPerSecond: 5,
   newChannelsBurst: 100,
@@ -457,10 +467,7 @@ export const limits = {
   capabilityChannelsMax: 256,
   capabilitiesLengthMax: 4_096,
   capabilityStepsMax: 500,
-  /**
-   * Claims `caps` that an isolate keeps compiled, and channels for which it keeps what one of them allows: at most 5 MB
-   * together. Beyond it they are dropped, and found again when they are needed.
-   */
+  /** Claims `caps` that an isolate keeps compiled, and channels that it keeps for each: at most 5 MB together. */
   capabilityClaimsKept: 64,
   capabilityChannelsKept: 64,
   /**
@@ -476,9 +483,7 @@ export const limits = {
   keySetKeysMax: 100,
   /** How long the keys of a JWKS are used without being fetched again (rule A9). This is Centrifugo's time. */
   keySetFreshMs: 3_600_000,
-  /**
-   * How long keys are used while the JWKS can't be fetched, so that an outage of a day has no effect here (rule A9).
-   */
+  /** How long keys are used while the JWKS can't be fetched, so that an outage of a day has no effect (rule A9). */
   keySetStaleMs: 86_400_000,
   /**
    * How long a JWKS isn't fetched again because of keys that it doesn't have: an attacker can invent any number of key
