@@ -27,6 +27,8 @@ export default defineConfig({
           ],
           benchmark: { include: ["verification/bench/core/**/*.bench.ts"] },
           environment: "node",
+          // Some tests make thousands of random runs.
+          testTimeout: 30_000,
         },
       },
       {
@@ -35,6 +37,8 @@ export default defineConfig({
           name: "workers",
           include: ["test/workers/**/*.test.ts"],
           benchmark: { include: [] },
+          // Some tests open hundreds of sockets, or wait until an order of a backend counts as late (8 s).
+          testTimeout: 30_000,
         },
       },
       {

@@ -128,7 +128,7 @@ describe("a batch", () => {
 
   it.each<[string, (channel: string) => string]>([
     ["a wrong type", () => '{"publish":{"channel":1,"data":2}}'],
-    ["an unknown method", () => '{"subscribe":{"channel":"a"}}'],
+    ["an unknown method", () => '{"nosuch":{"channel":"a"}}'],
     ["no method", () => "{}"],
     ["a batch inside", () => '{"batch":{"commands":[]}}'],
     ["two methods", (channel) => `{"history":{},"publish":{"channel":"${channel}","data":2}}`],
@@ -196,7 +196,7 @@ describe("the legacy form", () => {
   it.each([
     "",
     "\n",
-    '{"id":1,"method":"subscribe","params":{}}',
+    '{"id":1,"method":"nosuch","params":{}}',
     '{"id":-1,"method":"history"}',
     '{"id":1,"method":"publish","params":1}',
     '{"id":1',

@@ -19,6 +19,7 @@ configure({
 });
 
 afterEach(() => {
+  vi.useRealTimers();
   vi.restoreAllMocks();
 });
 
@@ -183,6 +184,8 @@ describe("on every other transport, a capability", () => {
 
 describe("the log", () => {
   it("[A16] [A13] names a capability that is missing, and why caps make a token invalid", async () => {
+    // A second in which no other test had such lines written: their number is bounded.
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 5_000 });
     const lines: string[] = [];
     vi.spyOn(console, "warn").mockImplementation((line) => lines.push(String(line)));
     const channel = newChannel("vault");
