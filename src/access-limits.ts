@@ -40,10 +40,7 @@ export const accessLimits = {
   capabilityChannelsMax: 256,
   capabilitiesLengthMax: 4_096,
   capabilityStepsMax: 500,
-  /**
-   * Claims `caps` that an isolate keeps compiled, and channels for which it keeps what one of them allows: at most 5 MB
-   * together. Beyond it they are dropped, and found again when they are needed.
-   */
+  /** Claims `caps` that an isolate keeps compiled, and channels that it keeps for each: at most 5 MB together. */
   capabilityClaimsKept: 64,
   capabilityChannelsKept: 64,
   /**

@@ -351,9 +351,19 @@ export const limits = {
   subscribesPerSecond: 50,
   subscribesBurst: 1_024,
   /**
+   * Rates of `client.rate_limit` for one command, commands of each, and its time. An object that hibernates forgets what
+   * it counted, after 10 quiet seconds at the earliest: what is counted for no longer is forgotten by then (rule B7).
+   */
+  ratesMax: 4,
+  rateCommandsMax: 100_000,
+  rateIntervalMsMax: 10_000,
+  /** Commands beyond such a rate that are answered 111, in a second and at once. More of them close the connection. */
+  commandsOverRatePerSecond: 10,
+  commandsOverRateBurst: 100,
+  /**
    * Channels that one connection names anew in a second, and at once besides `client.channel_limit`. Each may make an
-   * object that stays for hours, whereas a person changes channels now and then. The names that
-   * the connection is subscribed to, or named lately, are free. The limit is enforced as above (rule B7).
+   * object that stays for hours, whereas a person changes channels now and then. The names that the connection is
+   * subscribed to, or named lately, are free. The limit is enforced as above (rule B7).
    */
   newChannelsPerSecond: 5,
   newChannelsBurst: 100,

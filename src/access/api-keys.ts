@@ -16,6 +16,8 @@ export const apiMethods = [
   "unsubscribe",
   "subscribe",
   "refresh",
+  "block_user",
+  "unblock_user",
 ] as const;
 
 /** The key with which a backend calls the API. */

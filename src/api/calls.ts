@@ -6,7 +6,7 @@
 import { limits } from "../limits.ts";
 import { type Entry, type Refused, refusedRequest } from "./command.ts";
 import { type ChannelCommand, commandBytes } from "../contract/channel-call.ts";
-import type { UserOrder } from "../contract/user-order.ts";
+import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";
 
 /** A call to one object. It is sent in one RPC. */
 export type ObjectCall = ChannelCall | UserCall;
@@ -71,7 +71,7 @@ function planUserCalls(entries: readonly Entry[]): readonly UserCall[] {
   for (const [index, entry] of entries.entries()) {
     if (entry.outcome !== "order") continue;
     const { user, order } = entry;
-    const { client = "", session = "" } = order;
+    const { client = "", session = "" }: OrderTarget = isHolderOrder(order) ? order : {};
     const key = JSON.stringify(user === "" ? [user, client, session] : [user]);
     const call = calls.get(key) ?? { orders: [], entryIndexes: [], user };
     calls.set(key, call);

@@ -6,7 +6,14 @@ import {
   type SingleMethod,
   singleCommand,
 } from "./command.ts";
-import { parseDisconnect, parseRefresh, parseSubscribe, parseUnsubscribe } from "./order.ts";
+import {
+  parseBlock,
+  parseDisconnect,
+  parseRefresh,
+  parseSubscribe,
+  parseUnblock,
+  parseUnsubscribe,
+} from "./order.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 
@@ -64,6 +71,10 @@ export function parseEntry(method: SingleMethod, params: string, caller: ApiCall
       return parseSubscribe(params, caller);
     case "refresh":
       return parseRefresh(params, caller);
+    case "block_user":
+      return parseBlock(params, caller);
+    case "unblock_user":
+      return parseUnblock(params, caller);
     case "history_remove":
     case "presence":
     case "presence_stats":

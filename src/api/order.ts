@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { UsersConfig } from "../config/config.ts";
-import type { OrderTarget, UserOrder } from "../contract/user-order.ts";
+import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import { type DisconnectCode, disconnectCodes, errorCodes } from "../protocol/codes.ts";
@@ -32,7 +32,7 @@ import {
 
 /**
  * The parsers of the methods that give orders for the connections of a user (docs/protocol.md 6.2): disconnect,
- * unsubscribe, subscribe and refresh. An order names a user, and may be narrowed down to one connection. Without a user it names one anonymous
+ * unsubscribe, subscribe, refresh, block_user and unblock_user. An order names a user, and may be narrowed down to one connection. Without a user it names one anonymous
  * connection.
  */
 
@@ -113,6 +113,28 @@ export function parseRefresh(params: string, caller: ApiCaller): ParsedEntry {
   });
 }
 
+/** Parses a `block_user` request. */
+export function parseBlock(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(blockShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { user, expire_at: expireAtSeconds } = parsed.value;
+  return namedEntry(user, { method: "block_user", expireAtSeconds }, caller);
+}
+
+/** Parses an `unblock_user` request. */
+export function parseUnblock(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(blockShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  return namedEntry(parsed.value.user, { method: "unblock_user" }, caller);
+}
+
+/** An order that only makes sense for a user with an ID. */
+function namedEntry(user: string, order: UserOrder, { key }: ApiCaller): Entry {
+  const refused = checkAllChannels(order.method, key);
+  if (refused !== undefined) return refused;
+  return user === "" ? refusedRequest("user is required") : orderEntry(user, order);
+}
+
 /**
  * Reads a field that clients get as it was written, or its form in base64 of JSON, which wins.
  *
@@ -149,10 +171,15 @@ function overrideOf(given: Shaped<typeof overrideShape>): SubscriptionOverride {
 function orderEntry(user: string, order: UserOrder): Entry {
   if (user.length > limits.userCharactersMax)
     return refusedRequest(`user has more than ${limits.userCharactersMax} characters`);
-  if (user === "" && order.client === undefined && order.session === undefined) return notAddressed;
+  if (user === "" && !namesOne(order)) return notAddressed;
   if (JSON.stringify(order).length > limits.orderCharactersMax)
     return refusedRequest(`the order has more than ${limits.orderCharactersMax} characters`);
   return { outcome: "order", user, order };
+}
+
+/** Whether an order is narrowed down to one connection. */
+function namesOne(order: UserOrder): boolean {
+  return isHolderOrder(order) && (order.client !== undefined || order.session !== undefined);
 }
 
 const notAddressed: Refused = {
@@ -215,6 +242,8 @@ const subscribeShape = shape(() => ({
   recover_since: v.nullish(objectOf({ offset: offsetField(), epoch: textField() })),
   override: v.nullish(overrideShape()),
 }));
+
+const blockShape = shape(() => ({ user: textField(), expire_at: offsetField() }));
 
 const refreshShape = shape(() => ({
   user: textField(),

@@ -43,9 +43,7 @@ function readNamespaces(
   const owners = new Map<string, string>();
   for (const section of sections) {
     const name = readNamespaceName(section);
-    const owner = owners.get(name);
-    if (owner !== undefined) section.problem("name", `is already the name of ${owner}`);
-    else if (name !== "") owners.set(name, section.path);
+    section.demandUnique("name", owners);
     namespaces.set(name, readChannelOptions(section, inherited));
   }
   return namespaces;

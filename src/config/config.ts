@@ -57,6 +57,8 @@ export interface ClientConfig {
   readonly connectionLimit: number;
   /** The most sockets that one object accepts per second; 0 for no limit (rule B7). */
   readonly connectionRateLimit: number;
+  /** How fast one connection may send commands: of a method by its name, and of all by "total" (rule B7). */
+  readonly rateLimit: ReadonlyMap<string, CommandRates>;
   /** The most subscriptions of one connection, server-side ones included (rule G1). */
   readonly channelLimit: number;
   readonly connectIncludeServerTime: boolean;
@@ -73,6 +75,19 @@ export interface ClientConfig {
   readonly token: TokenConfig;
   /** Which subscription tokens are accepted; if absent, `token` applies. */
   readonly subscriptionToken?: TokenConfig;
+}
+
+/**
+ * The rates of one kind of commands by the namespace of the channel, and by "" for all other namespaces. All rates of
+ * one namespace must be kept.
+ */
+export type CommandRates = ReadonlyMap<string, readonly Rate[]>;
+
+/** How often something may be done. */
+export interface Rate {
+  /** How many times at once. */
+  readonly burst: number;
+  readonly perSecond: number;
 }
 
 /** Which tokens are accepted (docs/protocol.md 5.1 and 5.3). */

@@ -27,16 +27,13 @@ function readKeys(section: Section): readonly ApiKeyConfig[] {
   const sections = section.sections("keys", "name");
   if (sections.length > limits.apiKeysMax)
     section.problem("keys", `has more than ${limits.apiKeysMax} entries`);
-  const keys = sections.map((one) => ({ section: one, key: readKey(one) }));
-  for (const name of ["name", "secret"] as const) {
-    const owners = new Map<string, string>();
-    for (const { section: one, key } of keys) {
-      const owner = owners.get(key[name]);
-      if (owner !== undefined) one.problem(name, `is already the ${name} of ${owner}`);
-      else if (key[name] !== "") owners.set(key[name], one.path);
-    }
-  }
-  return keys.map(({ key }) => key);
+  const [names, secrets] = [new Map<string, string>(), new Map<string, string>()];
+  return sections.map((one) => {
+    const key = readKey(one);
+    one.demandUnique("name", names);
+    one.demandUnique("secret", secrets);
+    return key;
+  });
 }
 
 function readKey(section: Section): ApiKeyConfig {
@@ -48,8 +45,8 @@ function readKey(section: Section): ApiKeyConfig {
       channels: readList(section, "channels", channelGlob),
     },
   };
-  for (const name of ["name", "secret"] as const)
-    if (key[name] === "" && section.isValid(name)) section.problem(name, "is missing");
+  section.demand("name");
+  section.demand("secret");
   section.refuseOthers(unsupportedApiKeyKeys);
   return key;
 }

@@ -4,6 +4,7 @@ import { readClientSection, checkPersonalChannel } from "./client.ts";
 import type { Config, RpcConfig, TransportsConfig } from "./config.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
+import { checkRateLimit } from "./rate-limit.ts";
 import { Section, typeName } from "./section.ts";
 import {
   unsupportedTopLevelKeys,
@@ -54,7 +55,10 @@ export function parseConfig(
     transports: readTransports(root),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
-  if (namespacesKnown) checkPersonalChannel(config, root);
+  if (namespacesKnown) {
+    checkPersonalChannel(config, root);
+    checkRateLimit(config, root);
+  }
   root.refuseOthers(unsupportedTopLevelKeys);
   if (problems.length > 0) return { outcome: "bad", problems };
   return { outcome: "config", config: config.client.insecure ? opened(config) : config, notes };

@@ -91,6 +91,26 @@ export class Section {
     this.#report.problems.push(`${this.pathOf(name)} ${predicate}`);
   }
 
+  /** Reports a key that is absent, "" or an empty array. */
+  demand(name: string): void {
+    const value = this.take(name) ?? "";
+    const isEmpty = value === "" || (isJsonArray(value) && value.length === 0);
+    if (isEmpty && this.isValid(name)) this.problem(name, "is missing");
+  }
+
+  /**
+   * Reports a value that another section of the same array has already.
+   *
+   * @param owners the paths of the sections before, by their values
+   */
+  demandUnique(name: string, owners: Map<string, string>): void {
+    const value = this.take(name);
+    if (typeof value !== "string" || value === "") return;
+    const owner = owners.get(value);
+    if (owner === undefined) owners.set(value, this.path);
+    else this.problem(name, `is already the ${name} of ${owner}`);
+  }
+
   /** Reports a value of the wrong type. */
   wrongType(name: string, value: JsonValue, expected: string): void {
     this.problem(name, `must be ${expected}, found ${typeName(value)}`);

@@ -85,9 +85,7 @@ function readIssuers(section: Section): readonly IssuerConfig[] {
   const owners = new Map<string, string>();
   return sections.map((one) => {
     const config = readIssuer(one);
-    const owner = owners.get(config.issuer);
-    if (owner !== undefined) one.problem("issuer", `is already the issuer of ${owner}`);
-    else if (config.issuer !== "") owners.set(config.issuer, one.path);
+    one.demandUnique("issuer", owners);
     return config;
   });
 }
@@ -96,7 +94,7 @@ function readIssuer(section: Section): IssuerConfig {
   const rules = readRules(section);
   const issuer = readText(section, "issuer", { default: "" });
   const hmacSecret = readSecretName(section, "hmac_secret", "TOKEN_HMAC_SECRET_KEY");
-  if (issuer === "" && section.isValid("issuer")) section.problem("issuer", "is missing");
+  section.demand("issuer");
   if (section.isValid("hmac_secret")) checkIssuerKeys(section, rules, hmacSecret);
   section.refuseOthers(unsupportedIssuerKeys);
   return { ...rules, issuer, ...(hmacSecret === "" ? {} : { hmacSecret }) };

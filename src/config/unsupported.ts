@@ -183,6 +183,18 @@ export const unsupportedClientKeys: UnsupportedKeys = {
   allowed_delta_types: not,
 };
 
+const perUser: UnsupportedKey = {
+  refusal:
+    "is not supported by Dormouse: a user's connections are in several objects, which share no counter",
+};
+
+/** `client.rate_limit.*` of Centrifugo PRO (docs/protocol.md 5.7). */
+export const unsupportedRateLimits: UnsupportedKeys = {
+  user_command: perUser,
+  redis_user_command: perUser,
+  client_error: not,
+};
+
 /**
  * `client.token.*` and `client.subscription_token.*` (docs/protocol.md 5.3).
  *

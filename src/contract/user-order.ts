@@ -8,7 +8,27 @@ import type { DisconnectCode } from "../protocol/codes.ts";
  * home sends them, numbered, to the objects that hold sockets of the user. A home stores orders. During a deploy the
  * sides may be one release apart (rule V1): fields are only added, and the absence of an added field has a meaning.
  */
-export type UserOrder = DisconnectOrder | UnsubscribeOrder | SubscribeOrder | RefreshOrder;
+export type UserOrder = HolderOrder | BlockOrder | UnblockOrder;
+
+/** An order that the holders carry out. */
+export type HolderOrder = DisconnectOrder | UnsubscribeOrder | SubscribeOrder | RefreshOrder;
+
+/** Whether holders carry the order out, and not the home alone. */
+export function isHolderOrder(order: UserOrder): order is HolderOrder {
+  return order.method !== "block_user" && order.method !== "unblock_user";
+}
+
+/** Ends the user's connections, and has the home refuse new ones (rule U9). */
+interface BlockOrder {
+  readonly method: "block_user";
+  /** When the block ends, in seconds since 1970; 0 for never. */
+  readonly expireAtSeconds: number;
+}
+
+/** Ends a block. */
+interface UnblockOrder {
+  readonly method: "unblock_user";
+}
 
 /** Closes the connections. */
 interface DisconnectOrder extends OrderTarget {
@@ -59,13 +79,15 @@ export interface OrderTarget {
  */
 export interface NumberedOrder {
   readonly number: number;
-  readonly order: UserOrder;
+  readonly order: HolderOrder;
 }
 
 /** A home's answer to a registration. */
 export interface Registered {
   /** The number of the home's last order. The registered connections begin after it. */
   readonly lastOrder: number;
+  /** Those of the users that are blocked, and weren't registered (rule U9); absent: none. */
+  readonly blocked?: readonly string[];
 }
 
 /** The answer of an object that has carried orders out. */

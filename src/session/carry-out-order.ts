@@ -1,4 +1,4 @@
-import type { RefreshOrder, SubscribeOrder, UserOrder } from "../contract/user-order.ts";
+import type { RefreshOrder, SubscribeOrder, HolderOrder } from "../contract/user-order.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import type { ServerSubscription } from "../access/claims.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
@@ -16,7 +16,7 @@ type OrderDone = (outcome: OrderOutcome) => void;
 /** Carries out an order of the user's home that names the session (rules U1, U2, U7 and U8). */
 export function carryOutOrder(
   session: OrderedSession,
-  order: UserOrder,
+  order: HolderOrder,
   nowMs: number,
   done: OrderDone,
 ): void {

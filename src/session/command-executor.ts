@@ -41,7 +41,7 @@ export class CommandExecutor {
 
   constructor(session: CommandSession) {
     this.#session = session;
-    this.#rateLimit = new CommandRateLimit(session.context.config.client.channelLimit);
+    this.#rateLimit = new CommandRateLimit(session.context.config);
   }
 
   /** Carries out one command, or queues it; see `Session.receive`. */
@@ -51,21 +51,31 @@ export class CommandExecutor {
       this.#disconnect(command, tokens, disconnectCodes.badRequest);
       return;
     }
-    switch (this.#rateLimit.take(command.method, this.#unfamiliar(command), nowMs)) {
+    const channel = channelOf(command) ?? "";
+    switch (this.#rateLimit.take(command.method, channel, this.#unfamiliar(command), nowMs)) {
       case "granted":
         this.#enter({ command, tokens, nowMs, busy });
         return;
       case "over":
-        this.#apply({ command, tokens }, failWith(errorCodes.tooManyRequests));
+        this.#apply(
+          { command, tokens },
+          failWith(errorCodes.tooManyRequests),
+          this.#rateLimit.exceeded,
+        );
         return;
       case "far-over":
-        this.#disconnect(command, tokens, disconnectCodes.tooManyRequests);
+        this.#disconnect(
+          command,
+          tokens,
+          disconnectCodes.tooManyRequests,
+          this.#rateLimit.exceeded,
+        );
     }
   }
 
   /** Whether a keep-alive text that reached the object is to be answered. It counts like a command (rule B7). */
   allowsKeepalive(nowMs: number): boolean {
-    const taken = this.#rateLimit.take("ping", undefined, nowMs);
+    const taken = this.#rateLimit.take("ping", "", undefined, nowMs);
     if (taken === "far-over") this.#session.disconnect(disconnectCodes.tooManyRequests);
     return taken === "granted";
   }
@@ -240,20 +250,35 @@ export class CommandExecutor {
   }
 
   /** Closes the connection because of a command. */
-  #disconnect(command: Command, tokens: VerifiedTokens, code: DisconnectCode): void {
-    this.#report(command, tokens, code);
+  #disconnect(
+    command: Command,
+    tokens: VerifiedTokens,
+    code: DisconnectCode,
+    exceeded?: string,
+  ): void {
+    this.#report(command, tokens, code, exceeded);
     this.#session.disconnect(code);
   }
 
-  /** Reports a refused command to the log (rule A13). */
-  #report(command: Command, tokens: VerifiedTokens, code: DisconnectCode | ErrorCode): void {
+  /**
+   * Reports a refused command to the log (rule A13).
+   *
+   * @param exceeded the rate of the configuration that it exceeds, if that is why
+   */
+  #report(
+    command: Command,
+    tokens: VerifiedTokens,
+    code: DisconnectCode | ErrorCode,
+    exceeded?: string,
+  ): void {
     const { refused } = this.#session.context;
-    if (refused !== undefined) refused(explain(this.#session, command, tokens, code));
+    if (refused !== undefined) refused(explain(this.#session, command, tokens, code, exceeded));
   }
 
   #apply(
     { command, tokens }: Pick<ReceivedCommand, "command" | "tokens">,
     decision: Decision,
+    exceeded?: string,
   ): void {
     const session = this.#session;
     if (session.closed) return;
@@ -265,7 +290,7 @@ export class CommandExecutor {
         session.change(decision.changes);
         return;
       case "error":
-        this.#report(command, tokens, decision.error);
+        this.#report(command, tokens, decision.error, exceeded);
         if (session.unidirectional) {
           session.disconnect(unidirectionalDisconnect(decision.error));
           return;

@@ -13,19 +13,25 @@ import type { CommandSession, VerifiedTokens } from "./ports.ts";
 /**
  * Explains a refused command.
  *
- * @param tokens the command's own
- * @param code   of the error or the close with which it was answered
+ * @param tokens   the command's own
+ * @param code     of the error or the close with which it was answered
+ * @param exceeded the rate of the configuration that it exceeds, if that is why
  */
 export function explain(
   session: CommandSession,
   command: Command,
   tokens: VerifiedTokens,
   code: { readonly code: number; readonly message?: string; readonly reason?: string },
+  exceeded?: string,
 ): Refusal {
   const channel = channelOf(command);
+  const reason =
+    exceeded === undefined
+      ? why(session, command, tokens, code.code)
+      : { rule: "B7", reason: `client.rate_limit.client_command.${exceeded} is exceeded` };
   return {
     refused: command.method,
-    ...why(session, command, tokens, code.code),
+    ...reason,
     code: code.code,
     user: session.user,
     ...(channel === undefined ? {} : { channel }),

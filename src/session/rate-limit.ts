@@ -1,60 +1,91 @@
+import { partsOf } from "../channel/channel-name.ts";
+import type { Config, Rate } from "../config/config.ts";
 import type { CommandMethod } from "../protocol/command.ts";
 import { limits } from "../limits.ts";
 
-/** How many commands, how many subscribes, and how many new channels one connection may send now (rule B7). */
+/** How many commands, how many of each kind, and how many new channels one connection may send now (rule B7). */
 export class CommandRateLimit {
-  readonly #channelLimit: number;
+  /** Which rate of `client.rate_limit` refused the last command that was refused; undefined for a default. */
+  exceeded: string | undefined;
+  readonly #config: Pick<Config, "client" | "channel">;
   /** All undefined until the first command of their kind. */
   #commands: TokenBucket | undefined;
   #subscribes: TokenBucket | undefined;
   #newChannels: NewChannelBucket | undefined;
+  /** Undefined while there are no rates in the configuration that concern a command of this connection. */
+  #configured: Map<Rate, TokenBucket> | undefined;
 
-  /** @param channelLimit `client.channel_limit`: a client that comes back subscribes to so many channels at once */
-  constructor(channelLimit: number) {
-    this.#channelLimit = channelLimit;
+  constructor(config: Pick<Config, "client" | "channel">) {
+    this.#config = config;
   }
 
   /**
    * Takes one command.
    *
-   * @param channel the channel that the command makes the server turn to; undefined if it names none, or one that the
-   *                connection is subscribed to
+   * @param channel    the channel that the command names; "" if it names none
+   * @param unfamiliar the channel if the command makes the server turn to it, and the connection isn't subscribed to it
    */
   take(
     method: CommandMethod,
-    channel: string | undefined,
+    channel: string,
+    unfamiliar: string | undefined,
     nowMs: number,
   ): ReturnType<TokenBucket["take"]> {
     // Pongs don't count: a pong without a ping closes the connection anyway (rule K2).
     if (method === "pong") return "granted";
-    this.#commands ??= new TokenBucket(commandRate);
-    const taken = this.#commands.take(nowMs);
-    if (taken !== "granted") return taken;
-    if (method === "subscribe") {
-      this.#subscribes ??= new TokenBucket(subscribeRate);
-      const subscribed = this.#subscribes.take(nowMs);
-      if (subscribed !== "granted") return subscribed;
-    }
-    if (channel === undefined) return "granted";
-    this.#newChannels ??= new NewChannelBucket(newChannelRate(this.#channelLimit));
-    return this.#newChannels.takeChannel(channel, nowMs);
+    this.exceeded = undefined;
+    const ofAll = this.#take("total", "", nowMs);
+    if (ofAll !== "granted") return ofAll;
+    const ofKind = this.#take(method, channel, nowMs);
+    if (ofKind !== "granted" || unfamiliar === undefined) return ofKind;
+    const rate = newChannelRate(this.#config.client.channelLimit);
+    this.#newChannels ??= new NewChannelBucket(rate);
+    return this.#newChannels.takeChannel(unfamiliar, nowMs);
   }
 
   /** Whether all buckets are full, so that this can be dropped: an object has thousands of connections. */
   isFull(nowMs: number): boolean {
+    for (const bucket of this.#configured?.values() ?? []) if (!bucket.isFull(nowMs)) return false;
     return (
       this.#commands?.isFull(nowMs) !== false &&
       this.#subscribes?.isFull(nowMs) !== false &&
       this.#newChannels?.isFull(nowMs) !== false
     );
   }
-}
 
-/** How often something may be done. */
-export interface Rate {
-  /** How many times at once. */
-  readonly burst: number;
-  readonly perSecond: number;
+  #take(
+    kind: CommandMethod | "total",
+    channel: string,
+    nowMs: number,
+  ): ReturnType<TokenBucket["take"]> {
+    const { client, channel: naming } = this.#config;
+    const configured = client.rateLimit.get(kind);
+    const rates = configured?.get(partsOf(channel, naming).namespace ?? "") ?? configured?.get("");
+    if (rates === undefined) return this.#takeDefault(kind, nowMs);
+    const buckets = rates.map((rate) => this.#bucketOf(rate));
+    if (buckets.every((bucket) => bucket.hasOne(nowMs))) {
+      for (const bucket of buckets) bucket.take(nowMs);
+      return "granted";
+    }
+    this.exceeded = kind;
+    return this.#bucketOf(refusalRate).take(nowMs) === "granted" ? "over" : "far-over";
+  }
+
+  #takeDefault(kind: CommandMethod | "total", nowMs: number): ReturnType<TokenBucket["take"]> {
+    if (kind === "total") return (this.#commands ??= new TokenBucket(commandRate)).take(nowMs);
+    if (kind !== "subscribe") return "granted";
+    return (this.#subscribes ??= new TokenBucket(subscribeRate)).take(nowMs);
+  }
+
+  /** The connection's bucket for a rate of the configuration, which all connections share. */
+  #bucketOf(rate: Rate): TokenBucket {
+    this.#configured ??= new Map();
+    const known = this.#configured.get(rate);
+    if (known !== undefined) return known;
+    const bucket = new TokenBucket(rate);
+    this.#configured.set(rate, bucket);
+    return bucket;
+  }
 }
 
 /**
@@ -90,10 +121,15 @@ export class TokenBucket {
    * clients share: if refusals counted, clients that retry would keep the bucket empty for ever.
    */
   takeIfLeft(nowMs: number): boolean {
+    const isLeft = this.hasOne(nowMs);
+    if (isLeft) this.#left--;
+    return isLeft;
+  }
+
+  /** Whether {@link take} would be granted. */
+  hasOne(nowMs: number): boolean {
     this.#gain(nowMs);
-    if (this.#left < 1) return false;
-    this.#left--;
-    return true;
+    return this.#left >= 1;
   }
 
   /** Whether the bucket is full, and so as good as a new one. */
@@ -142,6 +178,15 @@ class NewChannelBucket extends TokenBucket {
 const commandRate: Rate = {
   burst: limits.commandsBurst,
   perSecond: limits.commandsPerSecond,
+};
+
+/**
+ * For the commands of one connection that are refused because of the configuration (rule B7). Such a refusal doesn't
+ * count as a command: a rate may be so low that a client which tries again would never be granted one.
+ */
+const refusalRate: Rate = {
+  burst: limits.commandsOverRateBurst,
+  perSecond: limits.commandsOverRatePerSecond,
 };
 
 /** For the subscribes of one connection, and for the tokens that it may have verified (rule B7). */

@@ -17,7 +17,7 @@ import type {
   SessionSnapshot,
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
-import type { UserOrder } from "../contract/user-order.ts";
+import type { HolderOrder } from "../contract/user-order.ts";
 import type { OrderOutcome, UserSession } from "../users/local-users.ts";
 import { carryOutOrder } from "./carry-out-order.ts";
 import { CommandExecutor } from "./command-executor.ts";
@@ -242,19 +242,24 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   notAdmitted(): void {
-    if (this.closed) return;
-    const { internalServerError } = disconnectCodes;
-    this.context.refused?.({
-      refused: "connect",
-      rule: "U4",
-      reason: "the user's home didn't answer in time",
-      code: internalServerError.code,
-      user: this.user,
-    });
-    this.disconnect(internalServerError);
+    this.#turnAway(
+      "U4",
+      "the user's home didn't answer in time",
+      disconnectCodes.internalServerError,
+    );
   }
 
-  carryOut(order: UserOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void {
+  blocked(): void {
+    this.#turnAway("U9", "the user is blocked", disconnectCodes.permissionDenied);
+  }
+
+  #turnAway(rule: string, reason: string, code: DisconnectCode): void {
+    if (this.closed) return;
+    this.context.refused?.({ refused: "connect", rule, reason, code: code.code, user: this.user });
+    this.disconnect(code);
+  }
+
+  carryOut(order: HolderOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void {
     const { ordersEnded } = this.#wait();
     const ended = (outcome: OrderOutcome): void => {
       if (ordersEnded.delete(ended)) done(outcome);

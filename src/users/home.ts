@@ -1,4 +1,11 @@
-import type { CarriedOut, NumberedOrder, Registered, UserOrder } from "../contract/user-order.ts";
+import type {
+  CarriedOut,
+  HolderOrder,
+  NumberedOrder,
+  Registered,
+  UserOrder,
+} from "../contract/user-order.ts";
+import { disconnectCodes } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
 import { columnText, type Sql } from "../sql.ts";
 
@@ -24,7 +31,7 @@ export class Home {
       this.#lastOrder = Math.max(this.#lastOrder, number);
       if (row["body"] === null) continue;
       const user = columnText(row, "user");
-      const order: UserOrder = JSON.parse(columnText(row, "body"));
+      const order: HolderOrder = JSON.parse(columnText(row, "body"));
       const waiting = new Set(this.#holders(user));
       this.#kept.set(number, { user, order, sinceMs: Number(row["since"]), waiting });
     }
@@ -32,19 +39,25 @@ export class Home {
   }
 
   /**
-   * Registers a holder of connections of these users: a row for each user that it wasn't registered for.
+   * Registers a holder of connections of these users: a row for each user that it wasn't registered for. Blocked users
+   * aren't registered.
    *
    * @param holder the object's node
    */
-  register(holder: string, users: readonly string[]): Registered {
+  register(holder: string, users: readonly string[], nowMs: number): Registered {
     this.#createTables();
+    const blocked: string[] = [];
     for (const user of users) {
+      if (this.#isBlocked(user, nowMs)) {
+        blocked.push(user);
+        continue;
+      }
       this.#sql.run("INSERT INTO holder VALUES (?, ?) ON CONFLICT DO NOTHING", user, holder);
       for (const delivery of this.#inFlight) {
         if (delivery.user === user && delivery.holder === holder) delivery.renewed = true;
       }
     }
-    return { lastOrder: this.#lastOrder };
+    return { lastOrder: this.#lastOrder, ...(blocked.length === 0 ? {} : { blocked }) };
   }
 
   /**
@@ -53,11 +66,13 @@ export class Home {
    * @returns a delivery to each holder, to be made at once
    */
   order(user: string, orders: readonly UserOrder[], nowMs: number): TakenOrders {
-    if (!this.#hasTables) return { outcome: "taken", numbers: [], deliveries: [] };
-    const holders = this.#holders(user);
-    if (holders.length === 0) return { outcome: "taken", numbers: [], deliveries: [] };
-    if (this.#kept.size + orders.length > limits.ordersKeptMax) return { outcome: "full" };
-    const numbers = orders.map((order) => this.#keep(user, order, holders, nowMs));
+    const holders = this.#hasTables ? this.#holders(user) : [];
+    const isKept = holders.length > 0;
+    if (isKept && this.#kept.size + orders.length > limits.ordersKeptMax)
+      return { outcome: "full" };
+    const carriedOut = orders.flatMap((order) => this.#stand(user, order));
+    if (!isKept) return { outcome: "taken", numbers: [], deliveries: [] };
+    const numbers = carriedOut.map((order) => this.#keep(user, order, holders, nowMs));
     const deliveries = holders.map((holder) => this.#delivery(user, holder));
     return { outcome: "taken", numbers, deliveries };
   }
@@ -114,7 +129,34 @@ export class Home {
     return nowMs + Math.min(pauseMs, limits.orderRetryMsMax);
   }
 
-  #keep(user: string, order: UserOrder, holders: readonly string[], nowMs: number): number {
+  /** Stores what an order changes here. @returns what the holders have to carry out */
+  #stand(user: string, order: UserOrder): readonly HolderOrder[] {
+    switch (order.method) {
+      case "block_user":
+        this.#createTables();
+        this.#sql.run(block, user, order.expireAtSeconds);
+        return [{ method: "disconnect", code: disconnectCodes.permissionDenied }];
+      case "unblock_user":
+        if (this.#hasTables) this.#sql.run("DELETE FROM blocked WHERE user = ?", user);
+        return [];
+      case "disconnect":
+      case "unsubscribe":
+      case "subscribe":
+      case "refresh":
+        return [order];
+    }
+  }
+
+  #isBlocked(user: string, nowMs: number): boolean {
+    const [row] = this.#sql.rows("SELECT until FROM blocked WHERE user = ?", user);
+    if (row === undefined) return false;
+    const untilMs = Number(row["until"]) * 1_000;
+    if (untilMs === 0 || untilMs > nowMs) return true;
+    this.#sql.run("DELETE FROM blocked WHERE user = ?", user);
+    return false;
+  }
+
+  #keep(user: string, order: HolderOrder, holders: readonly string[], nowMs: number): number {
     const last = this.#lastOrder;
     const number = last + 1;
     const body = JSON.stringify(order);
@@ -183,7 +225,7 @@ export type TakenOrders =
 
 interface KeptOrder {
   readonly user: string;
-  readonly order: UserOrder;
+  readonly order: HolderOrder;
   /** When the order was taken, ms since 1970. */
   readonly sinceMs: number;
   /** The holders that haven't carried it out. */
@@ -195,4 +237,8 @@ const tables = [
   `CREATE TABLE holder (user TEXT, holder TEXT, PRIMARY KEY (user, holder)) WITHOUT ROWID`,
   // The body of an order that has been carried out is NULL.
   `CREATE TABLE user_order (number INTEGER PRIMARY KEY, user TEXT NOT NULL, body TEXT, since INTEGER NOT NULL)`,
+  // Until when a user is blocked, in seconds since 1970; 0 for ever.
+  `CREATE TABLE blocked (user TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID`,
 ] as const;
+
+const block = `INSERT INTO blocked VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET until = excluded.until`;

@@ -3,7 +3,7 @@ import type {
   NumberedOrder,
   Registered,
   OrderTarget,
-  UserOrder,
+  HolderOrder,
 } from "../contract/user-order.ts";
 import { homeName } from "../contract/object-names.ts";
 import { limits } from "../limits.ts";
@@ -141,7 +141,12 @@ export class LocalUsers {
       for (const proceed of pending.answered) proceed();
       return;
     }
-    const { lastOrder } = registered;
+    const { lastOrder, blocked } = registered;
+    if (blocked?.includes(user) === true) {
+      for (const session of pending.sessions) session.blocked();
+      for (const proceed of pending.answered) proceed();
+      return;
+    }
     if (this.#known.size >= limits.usersRememberedMax) this.#known.clear();
     this.#known.set(user, lastOrder);
     for (const session of pending.sessions) session.admitted(lastOrder);
@@ -175,11 +180,13 @@ export interface UserSession {
   /** The number of the last order that the session has seen, or after which it began. */
   readonly lastOrder: number | undefined;
   /** Carries out an order that names the session; `done` is called once, also if the connection ends. */
-  carryOut(order: UserOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void;
+  carryOut(order: HolderOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void;
   /** Stores the number of the last order that the session has seen. */
   sawOrder(number: number): void;
   /** The home has answered: the client gets what was held back. The session begins after the order with this number. */
   admitted(lastOrder: number): void;
+  /** The user is blocked: the connection ends for good (rule U9). */
+  blocked(): void;
   /** The home didn't answer in time: the client has to come again (rule U4). */
   notAdmitted(): void;
 }

@@ -89,3 +89,34 @@ describe.each(endpoints)("commands at the endpoint of a $name", (endpoint) => {
     },
   );
 });
+
+describe.each(endpoints)("a configured rate at the endpoint of a $name", (endpoint) => {
+  const rate = { enabled: true, buckets: [{ interval: "1s", rate: 1 }] };
+  const client_command = { enabled: true, subscribe: rate, publish: rate };
+  const open = { ...channel.without_namespace, allow_publish_for_client: true };
+
+  beforeEach(async () => {
+    const client = { rate_limit: { client_command } };
+    server = await TestServer.start({ config: { client, channel: { without_namespace: open } } });
+  });
+
+  it("[B7] delays a client's subscribes, which the client repeats, and fails its publishes", async () => {
+    const client = new SdkClient(endpoint.address(server, "news"), { token });
+    const resubscribe = { minResubscribeDelay: 100, maxResubscribeDelay: 500 };
+    const first = await client.subscribed("news", resubscribe);
+    first.subscription.unsubscribe();
+    first.subscription.subscribe();
+    // It was answered 111, which is temporary.
+    await first.subscribed.count(2);
+    expect(first.errors.all.length).toBeGreaterThan(0);
+    expect(first.errors.all[0]?.error).toMatchObject({ code: 111 });
+    const published = await Promise.allSettled(
+      Array.from({ length: 5 }, (_, data) => first.subscription.publish(data)),
+    );
+    const refused = published.filter(({ status }) => status === "rejected");
+    expect(refused.length).toBeGreaterThanOrEqual(3);
+    expect(refused[0]).toMatchObject({ reason: { code: 111 } });
+    expect(client.reconnects).toBe(0);
+    client.close();
+  });
+});

@@ -127,6 +127,25 @@ describe.each([
       expect(await server.backend.presence(channel)).toHaveLength(2);
     });
 
+    it("[U9] a blocked user is thrown out and stays out, until the block is taken back", async () => {
+      const channel = `barred-${state}`;
+      const user = `max-${state}`;
+      const client = await connect(server.gatewayAddress(), user);
+      await client.subscribed(channel);
+      await evict(channel);
+      await server.backend.block(user);
+      expect(await client.disconnected.next()).toMatchObject({ code: 3507 });
+      for (const address of [server.gatewayAddress(), server.socketAddress(channel)]) {
+        const again = new SdkClient(address, { token: signToken({ sub: user }) });
+        opened.push(again);
+        expect(await again.disconnected.next()).toMatchObject({ code: 3507 });
+        expect(again.connected.all).toHaveLength(0);
+        expect(again.reconnects).toBe(0);
+      }
+      await server.backend.unblock(user);
+      await connect(server.gatewayAddress(), user);
+    });
+
     it("[U6] an anonymous connection is thrown out by its ID, on either address", async () => {
       const channel = `nobody-${state}`;
       for (const address of [server.gatewayAddress(), server.socketAddress(channel)]) {

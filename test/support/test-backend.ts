@@ -101,6 +101,15 @@ export class TestBackend {
     return this.#call("unsubscribe", order);
   }
 
+  /** Throws a user out for ever, or until {@link unblock}. */
+  block(user: string): Promise<object> {
+    return this.#call("block_user", { user });
+  }
+
+  unblock(user: string): Promise<object> {
+    return this.#call("unblock_user", { user });
+  }
+
   /** Subscribes the connections of a user. */
   subscribe(order: {
     readonly user: string;

@@ -174,6 +174,29 @@ describe.each(variants)("orders for a user's connections on $name", (variant) =>
     expect(await socket.closed).toStrictEqual({ code: 3005, reason: "connection expired" });
   });
 
+  it("[U9] block_user ends all of them for good and lets none back in, until unblock_user", async () => {
+    const channel = newChannel("room");
+    const [ada, bob] = [newUser(), newUser()];
+    const socket = await variant.subscribe(channel, ada);
+    const other = await variant.connect(channel, bob);
+    await pause(channel, ada);
+    expect(await call("block_user", { user: ada })).toStrictEqual(done);
+    const refused = { code: 3507, reason: "permission denied" };
+    expect(await socket.closed).toStrictEqual(refused);
+    await pause(channel, ada);
+    const again = await variant.open(channel);
+    again.send(
+      { id: 1, connect: { token: await token({ sub: ada }) } },
+      { id: 2, subscribe: { channel } },
+    );
+    expect(await again.closed).toStrictEqual(refused);
+    expect(await again.rest()).toStrictEqual([]);
+    expect(await other.unread()).toStrictEqual([]);
+    expect(await call("unblock_user", { user: ada })).toStrictEqual(done);
+    await pause(channel, ada);
+    await variant.connect(channel, ada);
+  });
+
   it("[U6] names an anonymous connection by its ID, which costs no registration", async () => {
     const channel = newChannel("room");
     const [one, two] = [await variant.connect(channel, ""), await variant.connect(channel, "")];
@@ -348,6 +371,8 @@ describe("without homes", () => {
       ["unsubscribe", { user: "ada", channel: "news" }],
       ["subscribe", { user: "ada", channel: "news" }],
       ["refresh", { user: "ada" }],
+      ["block_user", { user: "ada" }],
+      ["unblock_user", { user: "ada" }],
     ] as const) {
       const answer = await postWith({ config }, `/api/${method}`, JSON.stringify(request));
       expect((await answerOf(answer)).body).toBe(

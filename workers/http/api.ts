@@ -39,6 +39,7 @@ import { parseLegacy } from "../../src/api/legacy.ts";
 import { readBody, respondUnreadable } from "./body.ts";
 import { type ObjectCall, planCalls, CallQueue, type UserCall } from "../../src/api/calls.ts";
 import { availableEntry } from "../../src/api/order.ts";
+import { isHolderOrder } from "../../src/contract/user-order.ts";
 import { homeName, nodeOfClient } from "../../src/contract/object-names.ts";
 import { objectOf } from "./emulation.ts";
 import type { ChannelCommand } from "../../src/contract/channel-call.ts";
@@ -261,12 +262,14 @@ async function callUser(
       const answer = env.USERS.getByName(homeName(user)).order(user, orders);
       return await inTime<CallOutcome>(answer, waitMs, timeout);
     }
-    const [first] = orders;
+    // Only these name anonymous connections.
+    const ordered = orders.filter(isHolderOrder);
+    const [first] = ordered;
     const node = nodeOfClient(first?.client ?? first?.session ?? "") ?? "";
     const holder = objectOf(node, env, variables.configured.config.channel);
     // No connection can have this ID, and an order for nobody is carried out.
     if (holder === undefined) return { outcome: "done" };
-    const numbered = orders.map((order) => ({ number: 0, order }));
+    const numbered = ordered.map((order) => ({ number: 0, order }));
     const done = holder.carryOut(user, numbered).then(() => ({ outcome: "done" }) as const);
     return await inTime<CallOutcome>(done, waitMs, timeout);
   } catch (error) {

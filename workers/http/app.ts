@@ -48,6 +48,8 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/unsubscribe", onlyPost, jsonBody, single("unsubscribe"));
   app.all("/api/subscribe", onlyPost, jsonBody, single("subscribe"));
   app.all("/api/refresh", onlyPost, jsonBody, single("refresh"));
+  app.all("/api/block_user", onlyPost, jsonBody, single("block_user"));
+  app.all("/api/unblock_user", onlyPost, jsonBody, single("unblock_user"));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

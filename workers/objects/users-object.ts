@@ -33,7 +33,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
   // it speaks of are durable.
   async register(holder: string, users: readonly string[]): Promise<Registered> {
     this.callsTaken++;
-    return this.#home.register(holder, users);
+    return this.#home.register(holder, users, Date.now());
   }
 
   async order(user: string, orders: readonly UserOrder[]): Promise<Ordered> {

@@ -53,7 +53,13 @@ describe("a key that doesn't admit everything", () => {
     expect(parseEntry("disconnect", order, some)).toStrictEqual(
       refused("all channels, as disconnect requires"),
     );
-    expect(parseEntry("unsubscribe", order, some)).toMatchObject({ outcome: "order" });
+    for (const method of ["refresh", "block_user", "unblock_user"] as const) {
+      expect(parseEntry(method, order, some)).toStrictEqual(
+        refused(`all channels, as ${method} requires`),
+      );
+    }
+    for (const method of ["unsubscribe", "subscribe"] as const)
+      expect(parseEntry(method, order, some)).toMatchObject({ outcome: "order" });
     const other = `{"user":"ada","channel":"room"}`;
     expect(parseEntry("unsubscribe", other, some)).toStrictEqual(refused("the channel", "room"));
     const all = caller({ methods: ["disconnect"], channels: ["*"] });

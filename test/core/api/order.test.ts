@@ -102,6 +102,62 @@ function unsubscribe(user: string, channel: string) {
   return entry;
 }
 
+function parse(method: "block_user" | "unblock_user" | "refresh", request: object) {
+  return parseEntry(method, JSON.stringify(request), caller());
+}
+
+describe("a block", () => {
+  it("[U9] names a user, and may end by itself", () => {
+    expect(parse("block_user", { user: "ada", expire_at: 7 })).toStrictEqual({
+      outcome: "order",
+      user: "ada",
+      order: { method: "block_user", expireAtSeconds: 7 },
+    });
+    expect(parse("unblock_user", { user: "ada" })).toMatchObject({ user: "ada" });
+    for (const method of ["block_user", "unblock_user"] as const)
+      expect(parse(method, {})).toMatchObject({ error: { code: 107 }, detail: "user is required" });
+  });
+});
+
+describe("a subscribe or refresh request", () => {
+  it("[U7] passes on info and data as they were written, or from base64", () => {
+    const request = `{"user":"ada","channel":"news","info":{"n":1.0},"b64data":"eyJhIjoxfQ==","expire_at":9,
+      "recover_since":{"offset":3,"epoch":"e"},"override":{"presence":{"value":true},"join_leave":null}}`;
+    expect(parseEntry("subscribe", request, caller())).toStrictEqual({
+      outcome: "order",
+      user: "ada",
+      order: {
+        method: "subscribe",
+        subscription: {
+          channel: "news",
+          override: { presence: true },
+          info: '{"n":1.0}',
+          data: '{"a":1}',
+        },
+        expireAtSeconds: 9,
+        recoverSince: { offset: 3, epoch: "e" },
+      },
+    });
+  });
+
+  it("[U8] [B2] has an info of at most what a session can keep", () => {
+    const longest = "x".repeat(limits.sessionClaimsBytesMax - 2);
+    expect(parse("refresh", { user: "ada", info: longest })).toMatchObject({
+      outcome: "order",
+      order: { expired: false },
+    });
+    expect(parse("refresh", { user: "ada", info: `${longest}x` })).toMatchObject({
+      error: { code: 107 },
+    });
+    expect(parse("refresh", { user: "ada", b64info: "%" })).toMatchObject({ error: { code: 107 } });
+  });
+
+  it("[B2] has at most so many characters in all", () => {
+    const client = "x".repeat(limits.orderCharactersMax);
+    expect(disconnect({ user: "ada", client })).toMatchObject({ error: { code: 107 } });
+  });
+});
+
 describe("the orders of one request", () => {
   it("[W3] share a call for each user, in their order", () => {
     const entries = [unsubscribe("ada", "a"), unsubscribe("bob", "a"), unsubscribe("ada", "b")];

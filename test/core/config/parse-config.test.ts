@@ -24,6 +24,7 @@ describe("[A8] parseConfig", () => {
         recoveryMaxPublicationLimit: 300,
         connectionLimit: limits.connectionsDefault,
         connectionRateLimit: 0,
+        rateLimit: new Map(),
         channelLimit: 128,
         connectIncludeServerTime: false,
         personalChannel: { enabled: false, namespace: "", singleConnection: false },

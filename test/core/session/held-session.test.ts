@@ -73,6 +73,19 @@ describe("a session whose user's home is asked", () => {
     expect(fixture.home.calls).toHaveLength(1);
   });
 
+  it("[U9] is closed for good if the user is blocked, and the home is asked again", () => {
+    const fixture = new HeldFixture();
+    const connection = fixture.held("42", [connect, subscribe(2, "news")].join("\n"));
+    const answers = fixture.carryOut("42", [disconnectOrder(5)], connection);
+    fixture.channels.acceptSubscribe("news");
+    fixture.home.answer(5, { blocked: ["42"] });
+    expect(connection.takeSent()).toStrictEqual(["close 3507 permission denied"]);
+    expect(answers).toStrictEqual([{ left: false }]);
+    expect(fixture.channels.takeCalls()).toStrictEqual(["join news", "leave news"]);
+    fixture.held("42");
+    expect(fixture.home.calls).toHaveLength(1);
+  });
+
   it("[U4] takes an order that came meanwhile, unless it begins after the order", () => {
     for (const [lastOrder, expected] of [
       [4, disconnected],

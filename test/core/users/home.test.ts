@@ -25,8 +25,8 @@ describe("a user's home", () => {
   it("[U3] sends an order to all holders of the user, and to nobody else", () => {
     const home = new Home(new NodeSql());
     expect(order(home, "ada", disconnect)).toStrictEqual([]);
-    home.register(eu, ["ada", "bob"]);
-    home.register(us, ["ada"]);
+    home.register(eu, ["ada", "bob"], 1_000);
+    home.register(us, ["ada"], 1_000);
     const deliveries = order(home, "ada", disconnect);
     expect(deliveries.map(({ holder }) => holder)).toStrictEqual([eu, us]);
     expect(deliveries.map(ordersOf)).toStrictEqual([["1 disconnect"], ["1 disconnect"]]);
@@ -35,13 +35,14 @@ describe("a user's home", () => {
 
   it("[U3] has carried an order out when all holders have answered, in whatever order", () => {
     const home = new Home(new NodeSql());
-    home.register(eu, ["ada"]);
-    home.register(us, ["ada"]);
+    home.register(eu, ["ada"], 1_000);
+    home.register(us, ["ada"], 1_000);
     const [first, second] = order(home, "ada", disconnect);
     if (first === undefined || second === undefined) throw new Error("two deliveries are missing");
     home.answered(second, gone);
     expect(home.isDone([1])).toBe(false);
     home.answered(first, undefined);
+    home.answered(first, { left: true, failed: true });
     expect(home.isDone([1])).toBe(false);
     const again = home.again(first);
     expect(again?.holder).toBe(eu);
@@ -54,7 +55,7 @@ describe("a user's home", () => {
   it("[U3] keeps orders through a crash, and never gives a number twice", () => {
     const sql = new NodeSql();
     const before = new Home(sql);
-    before.register(eu, ["ada"]);
+    before.register(eu, ["ada"], 1_000);
     order(before, "ada", disconnect);
     const home = new Home(sql);
     const [repeated] = home.deliveries();
@@ -63,14 +64,14 @@ describe("a user's home", () => {
     home.answered(repeated, { left: true });
     const after = new Home(sql);
     expect(after.deliveries()).toStrictEqual([]);
-    expect(after.register(eu, ["ada"])).toStrictEqual({ lastOrder: 1 });
+    expect(after.register(eu, ["ada"], 1_000)).toStrictEqual({ lastOrder: 1 });
     expect(order(after, "ada", disconnect).map(ordersOf)).toStrictEqual([["2 disconnect"]]);
     expect(sql.rows("SELECT number FROM user_order")).toHaveLength(1);
   });
 
   it("[U3] sends an earlier order again with a later one, so that none overtakes another", () => {
     const home = new Home(new NodeSql());
-    home.register(eu, ["ada"]);
+    home.register(eu, ["ada"], 1_000);
     order(home, "ada", unsubscribe);
     const [delivery] = order(home, "ada", disconnect, unsubscribe);
     if (delivery === undefined) throw new Error("no delivery");
@@ -79,10 +80,10 @@ describe("a user's home", () => {
 
   it("[U5] forgets a holder without connections of the user, unless it has registered since", () => {
     const home = new Home(new NodeSql());
-    home.register(eu, ["ada"]);
+    home.register(eu, ["ada"], 1_000);
     const [first] = order(home, "ada", disconnect);
     if (first === undefined) throw new Error("no delivery");
-    home.register(eu, ["ada"]);
+    home.register(eu, ["ada"], 1_000);
     home.answered(first, gone);
     const [second] = order(home, "ada", disconnect);
     if (second === undefined) throw new Error("the holder is forgotten too early");
@@ -90,9 +91,37 @@ describe("a user's home", () => {
     expect(order(home, "ada", disconnect)).toStrictEqual([]);
   });
 
+  it("[U9] refuses a blocked user until the block ends, or until it is taken back", () => {
+    const sql = new NodeSql();
+    const home = new Home(sql);
+    home.register(eu, ["ada", "bob"], 1_000);
+    const [delivery] = order(home, "ada", { method: "block_user", expireAtSeconds: 2 });
+    if (delivery === undefined) throw new Error("no delivery");
+    expect(delivery.orders).toStrictEqual([
+      { number: 1, order: { method: "disconnect", code: disconnectCodes.permissionDenied } },
+    ]);
+    home.answered(delivery, gone);
+    const blocked = { lastOrder: 1, blocked: ["ada"] };
+    expect(new Home(sql).register(us, ["bob", "ada"], 1_999)).toStrictEqual(blocked);
+    expect(order(home, "ada", disconnect)).toStrictEqual([]);
+    expect(home.register(us, ["ada"], 2_000)).toStrictEqual({ lastOrder: 1 });
+    // Nobody is connected: nothing has to be carried out, but the block holds, for ever.
+    expect(order(home, "eve", { method: "block_user", expireAtSeconds: 0 })).toStrictEqual([]);
+    expect(new Home(sql).register(us, ["eve"], 1e12).blocked).toStrictEqual(["eve"]);
+    expect(order(home, "eve", { method: "unblock_user" })).toStrictEqual([]);
+    expect(home.register(us, ["eve"], 1_000).blocked).toBeUndefined();
+    expect(order(new Home(new NodeSql()), "eve", { method: "unblock_user" })).toStrictEqual([]);
+  });
+
+  it("[U9] blocks users of a home that never had one", () => {
+    const sql = new NodeSql();
+    order(new Home(sql), "ada", { method: "block_user", expireAtSeconds: 0 });
+    expect(new Home(sql).register(us, ["ada"], 1_000).blocked).toStrictEqual(["ada"]);
+  });
+
   it("[B1] takes no more orders than it can keep, and none of those that don't fit", () => {
     const home = new Home(new NodeSql());
-    home.register(eu, ["ada"]);
+    home.register(eu, ["ada"], 1_000);
     const many = Array.from({ length: limits.ordersKeptMax }, () => unsubscribe);
     expect(home.order("ada", many, 1_000).outcome).toBe("taken");
     expect(home.order("ada", [disconnect], 1_000).outcome).toBe("full");
@@ -101,7 +130,7 @@ describe("a user's home", () => {
 
   it("[U3] repeats orders after pauses that grow up to a bound", () => {
     const home = new Home(new NodeSql());
-    home.register(eu, ["ada"]);
+    home.register(eu, ["ada"], 1_000);
     order(home, "ada", disconnect);
     expect(home.dueAtMs(1_000)).toBe(1_000 + limits.orderAnswerMs);
     expect(home.dueAtMs(101_000)).toBe(201_000);

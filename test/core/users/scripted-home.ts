@@ -17,9 +17,9 @@ export class ScriptedHome {
   });
 
   /** Answers the oldest call; undefined for no answer in time. */
-  answer(lastOrder: number | undefined): void {
+  answer(lastOrder: number | undefined, more: Partial<Registered> = {}): void {
     const call = this.calls.shift();
     if (call === undefined) throw new Error("no home was asked");
-    call.answer(lastOrder === undefined ? undefined : { lastOrder });
+    call.answer(lastOrder === undefined ? undefined : { lastOrder, ...more });
   }
 }

@@ -1,0 +1,80 @@
+import { limits } from "../limits.ts";
+import type { CommandRates, Config, Rate } from "./config.ts";
+import { readBoolean, readDurationMs, readText, readWholeNumber } from "./fields.ts";
+import type { Section } from "./section.ts";
+import { unsupportedRateLimits } from "./unsupported.ts";
+
+/**
+ * Reads `client.rate_limit`: how fast one connection may send commands (rule B7). The names are those of Centrifugo PRO.
+ *
+ * @param section receives the problems
+ */
+export function readRateLimit(section: Section): ReadonlyMap<string, CommandRates> {
+  const commands = section.section("client_command");
+  const all = new Map<string, CommandRates>();
+  for (const kind of kinds) {
+    const rates = readCommandRates(commands.section(kind), kind !== "total");
+    if (rates.size > 0) all.set(kind, rates);
+  }
+  endSection(commands, all.size > 0);
+  section.refuseOthers(unsupportedRateLimits);
+  return all;
+}
+
+/** @param hasChannel whether the command is about a channel, whose namespace may have rates of its own */
+function readCommandRates(section: Section, hasChannel: boolean): CommandRates {
+  const rates = new Map<string, readonly Rate[]>();
+  const own = readRates(section);
+  if (own.length > 0) rates.set("", own);
+  const owners = new Map<string, string>();
+  for (const one of hasChannel ? section.sections(overrides, namespaceName) : []) {
+    one.demand(namespaceName);
+    one.demandUnique(namespaceName, owners);
+    one.demand("buckets");
+    rates.set(readText(one, namespaceName, { default: "" }), readRates(one));
+    endSection(one, true);
+  }
+  endSection(section, rates.size > 0);
+  return rates;
+}
+
+function readRates(section: Section): readonly Rate[] {
+  const buckets = section.sections("buckets", "interval");
+  if (buckets.length > limits.ratesMax)
+    section.problem("buckets", `has more than ${limits.ratesMax} entries`);
+  return buckets.map((bucket) => {
+    bucket.demand("rate");
+    const burst = readWholeNumber(bucket, "rate", rateRule);
+    const intervalMs = readDurationMs(bucket, "interval", intervalRule);
+    bucket.refuseOthers({});
+    return { burst, perSecond: (burst / intervalMs) * 1_000 };
+  });
+}
+
+/** Reports buckets that have no effect, an effect without buckets, and unknown keys. */
+function endSection(section: Section, hasBuckets: boolean): void {
+  if (readBoolean(section, "enabled") !== hasBuckets && section.isValid("enabled"))
+    section.problem("enabled", "must be true if there are buckets, and only then");
+  section.refuseOthers({});
+}
+
+/**
+ * Reports rates for a namespace that doesn't exist.
+ *
+ * @param root the section of the whole configuration; receives the problems
+ */
+export function checkRateLimit({ client, channel }: Config, root: Section): void {
+  for (const [kind, rates] of client.rateLimit) {
+    const key = `client.rate_limit.client_command.${kind}.${overrides}`;
+    for (const name of rates.keys())
+      if (name !== "" && !channel.namespaces.has(name))
+        root.wrongValue(key, name, "is not the name of a namespace");
+  }
+}
+
+const kinds = ["total", "subscribe", "publish", "presence", "presence_stats", "history"];
+const overrides = "namespace_overrides";
+const namespaceName = "namespace_name";
+
+const rateRule = { default: 1, min: 1, max: limits.rateCommandsMax };
+const intervalRule = { defaultMs: 1_000, minMs: 1_000, maxMs: limits.rateIntervalMsMax };
