@@ -46,8 +46,8 @@ function weakness(value: string): string | undefined {
 }
 
 /**
- * Who may publish may not therefore sign tokens, nor the other way round. A previous secret may be equal to the current
- * one of its kind, because it is while they are rotated.
+ * Refuses equal secrets for different uses: a backend that may publish could also sign tokens, or a signer publish. A
+ * previous secret may be equal to the current one of its kind, because the two are equal while they are rotated.
  */
 function equality(name: keyof Secrets, value: string, secrets: Secrets): string | undefined {
   const equal = mustDiffer

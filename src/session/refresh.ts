@@ -60,7 +60,7 @@ export function carryOutSubRefresh(
   if (!session.hasRoom(snapshots)) return failWith(errorCodes.limitExceeded);
   const subscription = subscriptions.get(channel);
   if (subscription !== undefined) {
-    // What came before is sent as it was granted then.
+    // Publications from before the refresh are sent as they were granted then.
     session.context.channels.catchUp(subscription);
     subscription.renew(granted, identity);
   }

@@ -47,7 +47,7 @@ const rate = { burst: limits.addressChannelsBurst, perSecond: limits.addressChan
 /** An IPv6 address with an IPv4 address in it and a zone. */
 const addressLengthMax = 64;
 
-/** What one client can't change at will: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** The part of an address that one client can't change: all of an IPv4 address, or 64 bits of an IPv6 address. */
 function sourceOf(address: string): string {
   if (!address.includes(":") || address.includes(".")) return address;
   const [head = "", tail] = address.split("::", 2);
