@@ -24,8 +24,8 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
  *   commit.
  * - settle: `hub.begin` starts to send the frame, and `relay.deliveries` says which gateways to call.
  *
- * What a subscriber is sent alone, because it leaves or publishes (rule F5), is handed to its socket before the commit.
- * The platform holds it back until the writes are durable (rule O2).
+ * A frame for one subscriber alone, because it leaves or publishes (rule F5), is handed to the socket before the commit.
+ * The platform holds the frame back until the writes are durable (rule O2).
  *
  * Each part owns one part of the truth: {@link History} the epoch, the offsets and the stored publications,
  * {@link Idempotency} the keys, {@link GatewayRegistry} the list of gateways, `hub` the subscribers here, and `relay`
