@@ -229,6 +229,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     }
     if (hub.sending) this.sendInTurns();
     if (!hub.full) this.#queue.resume();
+    this.#channel.noteHolders(nowMs);
   };
 
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
