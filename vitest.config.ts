@@ -11,11 +11,15 @@ const workerd = () =>
     miniflare: { bindings: { ...testSecrets, config: testConfig } },
   });
 
+/** How long a test may take. A timeout is to tell of a test that hangs, and never of a machine that is busy. */
+const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
+
 export default defineConfig({
   test: {
     reporters: ["default", new ClosingLineReporter()],
-    // Most of the time is spent waiting for pings, expiries and processes: also where there are two processors.
-    maxWorkers: 2,
+    // One more than the processors of a small machine, because many tests of clients wait for pings, expiries and
+    // processes.
+    maxWorkers: 3,
     projects: [
       {
         test: {
@@ -27,8 +31,9 @@ export default defineConfig({
           ],
           benchmark: { include: ["verification/bench/core/**/*.bench.ts"] },
           environment: "node",
-          // Some tests make thousands of random runs.
-          testTimeout: 30_000,
+          // These tests share no state, and a process for each file would take longer than the file's tests.
+          isolate: false,
+          ...patience,
         },
       },
       {
@@ -37,8 +42,7 @@ export default defineConfig({
           name: "workers",
           include: ["test/workers/**/*.test.ts"],
           benchmark: { include: [] },
-          // Some tests open hundreds of sockets, or wait until an order of a backend counts as late (8 s).
-          testTimeout: 30_000,
+          ...patience,
         },
       },
       {
@@ -52,8 +56,7 @@ export default defineConfig({
           include: ["test/clients/**/*.test.ts"],
           benchmark: { include: [] },
           environment: "node",
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...patience,
         },
       },
     ],

@@ -108,7 +108,10 @@ function isEdge(character: string | undefined, flags: ReadonlySet<string>): bool
   return character === undefined || (flags.has("m") && /[\n\r\u2028\u2029]/.test(character));
 }
 
-/** What one character is compared with. The runtime decides, so a class, an escape and a flag mean what they always do. */
+/**
+ * Gives the comparison of a token with one character. A regular expression of the runtime makes it, so a class, an
+ * escape and a flag mean the same as there.
+ */
 function oneCharacter(token: string, flags: ReadonlySet<string>): (character: string) => boolean {
   const set = ["i", "s"].filter((flag) => flags.has(flag)).join("");
   const expression = new RegExp(`^(?:${token})$`, `${set}u`);

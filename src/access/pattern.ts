@@ -110,7 +110,12 @@ export class Pattern {
     return found;
   }
 
-  /** Keeps what follows from a set, for the next text. What is kept is bounded, and dropped as a whole. */
+  /**
+   * Remembers to which set a character leads from another set, so that the next text finds it. At
+   * `limits.patternKeptMax` all sets are forgotten at once.
+   *
+   * @param size how much of the limit the entry takes
+   */
   #keep<Next extends StepSet | "matched">(
     from: StepSet,
     character: string,

@@ -5,11 +5,11 @@ import type { Verdict } from "./claims.ts";
  * a key or a payload (rule A7), and every text in it from outside is bounded.
  */
 export interface Refusal {
-  /** What was refused: "upgrade", "poll", "api publish", or a client's command such as "subscribe". */
+  /** The refused request: "upgrade", "poll", "api publish", or a client's command such as "subscribe". */
   readonly refused: string;
-  /** The id of the rule in src/SPEC.md by which it was. */
+  /** The id of the rule in src/SPEC.md by which the request was refused. */
   readonly rule: string;
-  /** Why, in words, with the setting that decides it. */
+  /** The reason in words, with the setting that decides it. */
   readonly reason: string;
   /** The code with which the client or the backend was answered: of an error, a close or a status. */
   readonly code?: number;

@@ -25,8 +25,8 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
  *   commit.
  * - settle: `hub.begin` starts to send the frame, and `relay.deliveries` says which gateways to call.
  *
- * What a subscriber is sent alone, because it leaves or publishes (rule F5), is handed to its socket before the commit.
- * The platform holds it back until the writes are durable (rule O2).
+ * A frame for one subscriber alone, because it leaves or publishes (rule F5), is handed to the socket before the commit.
+ * The platform holds the frame back until the writes are durable (rule O2).
  *
  * Each part owns one part of the truth: {@link History} the epoch, the offsets and the stored publications,
  * {@link Idempotency} the keys, {@link GatewayRegistry} the list of gateways, `hub` the subscribers here, and `relay`
@@ -46,7 +46,7 @@ export class Channel {
   readonly #history: History;
   readonly #idempotency: Idempotency;
   readonly #registry: GatewayRegistry;
-  /** Whether there was a subscriber or a gateway since {@link cleanupDueAtMs} was last called. */
+  /** Whether there was a subscriber or a gateway since {@link noteHolders} was last called. */
   #wasHeld = false;
 
   constructor(setup: ChannelSetup) {
@@ -272,14 +272,21 @@ export class Channel {
   }
 
   /**
-   * When to call {@link deleteExpired}, ms since 1970; undefined if there is nothing to wait for. A stream that has
-   * ended but still has subscribers, here or on gateways, isn't waited for: it can be deleted once the last of them has
-   * left. This has to be called after every event, because it also notes that the last one has left.
+   * Notes at the end of an event whether the channel still has subscribers or gateways: an unused stream is kept for a
+   * while from the time at which the last of them left (rule H6).
    */
-  cleanupDueAtMs(nowMs: number): number | undefined {
+  noteHolders(nowMs: number): void {
     const isHeld = this.hub.size > 0 || this.relay.size > 0;
     if (this.#wasHeld && !isHeld) this.#history.left(nowMs);
     this.#wasHeld = isHeld;
+  }
+
+  /**
+   * When to call {@link deleteExpired}, ms since 1970; undefined if there is nothing to wait for. A stream that has
+   * ended but still has subscribers, here or on gateways, isn't waited for: it can be deleted once the last of them has
+   * left.
+   */
+  cleanupDueAtMs(nowMs: number): number | undefined {
     const keysEnd = this.#idempotency.endsAtMs;
     const historyEnd = this.#history.endsAtMs;
     const ended = historyEnd !== undefined && historyEnd <= nowMs;

@@ -190,8 +190,8 @@ export interface StoredStream {
 }
 
 /**
- * Reads the stream that a former instance stored. Whatever the size of the history, this reads the row of `stream` and
- * the rows that {@link newestRow} reads.
+ * Reads the stream that a former instance stored. This reads the row of `stream` and the rows that
+ * {@link newestRow} reads, however large the history is.
  *
  * @returns undefined if no stream is stored
  */

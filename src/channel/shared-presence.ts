@@ -6,16 +6,16 @@ import type { PresenceResult, PresenceStatsResult } from "../protocol/reply.ts";
 import { type GatheredPresence, PresenceListing, presentClients } from "./presence.ts";
 
 /**
- * Answers who is present on a channel, once for all who ask at the same time (rule P3). A question begins a census in
- * the next turn of the event loop:
+ * Lists the clients that are present on a channel, once for all questions that come at the same time (rule P3). A
+ * question begins a census in the next turn of the event loop:
  *
  * ```text
  * turn ─► gather ─► list and encode a slice ─► … turn … ─► answer a slice ─► … turn … ─► the next census
  * ```
  *
- * All who ask until the turn share the census. Those who ask later share the next census with all who come meanwhile,
- * because what was gathered may be from before they asked. A census that waits for gateways for long is overtaken by the
- * next one: otherwise a gateway that hangs would keep those who come meanwhile waiting twice as long.
+ * The questions that come until that turn share the census. Later questions share the next census, because the gathered
+ * lists may be older than they are. A census that waits for gateways for long is overtaken by the next one: otherwise a
+ * gateway that hangs would keep later questions waiting twice as long.
  */
 export class SharedPresence {
   readonly #source: PresenceSource;
@@ -33,21 +33,21 @@ export class SharedPresence {
     this.#slices = slices;
   }
 
-  /** Whether no census is under way and nobody waits. */
+  /** Whether no census is under way and no question waits. */
   get idle(): boolean {
     return this.#censuses.size === 0 && !this.#opening;
   }
 
   /**
-   * Asks who is present. The answer is error 111 at once if too many wait already: `limits.presenceWaitingMax` clients,
-   * or as many calls. Of one client, fewer may wait, so that none makes the others be refused.
+   * Asks a question. The answer is error 111 at once if too many questions wait already: `limits.presenceWaitingMax` of
+   * clients, or as many of calls. Of one client, fewer may wait, so that no client makes the others be refused.
    */
   ask(question: PresenceQuestion): void {
     if (this.#waiting.add(question)) this.#goOn();
     else question.done({ outcome: "failed", error: errorCodes.tooManyRequests });
   }
 
-  /** Sees to it that a census begins for those who wait. */
+  /** Sees to it that a census begins for the questions that wait. */
   #goOn(): void {
     if (this.#opening || this.#waiting.size === 0) return;
     if (this.#censuses.size === 0) this.#open();
@@ -79,12 +79,12 @@ export class SharedPresence {
   }
 }
 
-/** The answer to the questions that came at the same time. Nobody else in the object waits for more than one slice. */
+/** Answers the questions that came at the same time, in slices, so that other work of the object goes on in between. */
 class Census {
   readonly #source: PresenceSource;
   readonly #slices: PresenceSlices;
   readonly #ended: () => void;
-  /** Those that aren't answered yet. */
+  /** The questions that aren't answered yet. */
   #questions: readonly PresenceQuestion[];
   /** How large the list is in each codec in which it is asked for. */
   readonly #bytes = new Map<Codec, number>();
@@ -142,7 +142,7 @@ class Census {
         done(answer);
       }
     } finally {
-      // Also after a bug, or the others would wait for ever.
+      // Also after a bug, or the other questions would wait for ever.
       this.#questions = this.#questions.slice(answered);
       if (this.#questions.length === 0) this.#ended();
       else this.#source.later(0, () => this.#answer(answer));
@@ -185,7 +185,7 @@ export interface PresenceQuestion {
   readonly done: (answer: PresenceAnswer) => void;
 }
 
-/** Who is present, as a list and in numbers; all who asked at the same time get the same objects. */
+/** The present clients as a list and in numbers. All questions of one census get the same objects. */
 export type PresenceAnswer =
   | {
       readonly outcome: "present";

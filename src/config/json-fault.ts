@@ -9,7 +9,7 @@ export function jsonFault(text: string): { readonly line: number; readonly colum
   return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
 }
 
-/** What may come next. Brackets that are open are kept aside, because nesting could exhaust the stack. */
+/** The tokens that may come next. A list holds the open brackets, because recursion could exhaust the stack. */
 type Expected = "value" | "value or ]" | "key" | "key or }" | ":" | ", or end";
 
 function faultOffset(text: string): number {
@@ -23,7 +23,7 @@ function faultOffset(text: string): number {
   return text.length;
 }
 
-/** What may follow a token; undefined if the token may not stand where it does. */
+/** Gives the tokens that may follow a token; undefined if the token itself may not come where it does. */
 function after(token: string, expected: Expected, open: string[]): Expected | undefined {
   if (token === "}" || token === "]") {
     const mayClose = expected === ", or end" || expected.endsWith(token);

@@ -10,7 +10,7 @@ import { effectOf, type UnsupportedKey, type UnsupportedKeys } from "./unsupport
 /** Where the problems of a configuration are collected, and what they may say. */
 export interface ProblemReport {
   readonly problems: string[];
-  /** What was accepted but has no effect, or opens everything, as sentences about keys. */
+  /** Sentences about keys that are accepted but have no effect, or that open everything. */
   readonly notes: string[];
   /** Whether the configuration is one of `npm start`, where insecure modes exist. */
   readonly development: boolean;

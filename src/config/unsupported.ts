@@ -32,7 +32,7 @@ type AcceptedValue =
 /** The unsupported keys of one level, by name. Callers must test with `Object.hasOwn` first. */
 export type UnsupportedKeys = Readonly<Record<string, UnsupportedKey>>;
 
-/** What a value of an unsupported key asks for: nothing, what is so anyway, or what Dormouse doesn't have. */
+/** Whether a value of an unsupported key asks for nothing, for the only behaviour there is, or for a missing one. */
 export function effectOf(value: JsonValue, key: UnsupportedKey): "none" | "ignored" | "refused" {
   if (asksNothing(value, [], 0) || (key.switched === true && isSwitchedOff(value))) return "none";
   const { accepted = [] } = key;

@@ -10,16 +10,19 @@ export interface KeepaliveTexts {
 }
 
 /**
- * What the platform answers. `{}` is what unmodified JSON clients send: it is their answer to a ping. Were it answered
- * by `{}`, they would take that for the next ping, and so on without end. This answer is a push of no kind to a channel
- * without a name, which every SDK skips.
+ * The text of clients that the platform answers, and its answer. Unmodified JSON clients send `{}` as their answer to
+ * a ping. Were `{}` answered by `{}`, they would take that for the next ping, and so on without end. This answer is a
+ * push of no kind to a channel without a name, which every SDK skips.
  */
 export const keepaliveTexts: KeepaliveTexts = { request: "{}", answer: '{"push":{"channel":""}}' };
 
-/** What the platform answered for the first release, whose clients still send it. Today the object answers it. */
+/** The same of the first release, whose clients still send that text. Today the object answers it. */
 export const firstKeepaliveTexts: KeepaliveTexts = { request: "ping", answer: "pong" };
 
-/** What the object answers to a client's text where the platform didn't; undefined if the text isn't for keep-alive. */
+/**
+ * The object's answer to a client's text that the platform didn't answer; undefined if the text isn't one for
+ * keep-alive.
+ */
 export function keepaliveAnswer(text: string): string | undefined {
   return [keepaliveTexts, firstKeepaliveTexts].find(({ request }) => request === text)?.answer;
 }

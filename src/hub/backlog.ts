@@ -73,7 +73,7 @@ export class Overload<Socket extends { backlogBytes(): number }> {
   }
 }
 
-/** What {@link Overload.judge} decides. */
+/** The decision of {@link Overload.judge}. */
 export interface Judgement<Socket> {
   /** The backlogs together, without those that are to be cut. */
   readonly bytes: number;

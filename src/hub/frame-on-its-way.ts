@@ -2,8 +2,8 @@ import type { BatchFrames } from "./batch-frames.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 /**
- * A frame that is being sent in slices: it goes to those who were subscribers when it started, in their order, to each
- * one once. Whoever leaves or is caught up meanwhile is taken out of turn.
+ * A frame that is being sent in slices: it goes to the subscribers of the moment in which it started, in their order,
+ * to each one once. A subscriber that leaves or is caught up meanwhile is taken out of turn.
  */
 export class FrameOnItsWay<Local extends Subscriber> {
   readonly batch: BatchFrames;
@@ -12,8 +12,8 @@ export class FrameOnItsWay<Local extends Subscriber> {
   readonly #list: readonly Local[];
   #place = 0;
   /**
-   * Those who haven't been sent the frame. Undefined while all have their turn: then they are the rest of the list, in
-   * which one subscriber couldn't be found quickly.
+   * The subscribers that haven't been sent the frame. Undefined while all have their turn: then they are the rest of
+   * the list, in which one subscriber couldn't be found quickly.
    */
   #left: Set<Local> | undefined;
 

@@ -123,18 +123,15 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /**
    * Starts the next frame, unless one is on its way: sends it to all subscribers if they are few, and otherwise to the
    * first slice of them (rule F2).
-   *
-   * @returns whether the frame is on its way then
    */
-  begin(): boolean {
+  begin(): void {
     if (this.#subscribers.size <= this.#limits.immediateSubscribersMax) {
       while (this.#frame !== undefined || this.#startFrame()) this.#send(everything);
-      return false;
+      return;
     }
     if (this.#frame === undefined && this.#startFrame()) this.#send(this.#limits);
     // The leaves of slow subscribers that were cut just now have a frame of their own, in the next turn.
     if (this.#frame === undefined) this.#startFrame();
-    return this.sending;
   }
 
   /** Sends the frame that is on its way to the next slice of the subscribers (rule F2). */

@@ -5,7 +5,7 @@ import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import type { Push } from "../protocol/reply.ts";
 import type { TagsFilter } from "../protocol/tags-filter.ts";
 
-/** What the subscribers of a channel are sent, in the order in which it happened. */
+/** An event that the subscribers of a channel are sent, in the order in which the events happened. */
 export type ChannelPush = Extract<Push, { readonly type: "publication" | "join" | "leave" }>;
 
 /** A subscriber as the hub sees it: how to send to it, and what other subscribers are told of it. */

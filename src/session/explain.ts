@@ -53,7 +53,7 @@ function why(session: CommandSession, command: Command, tokens: VerifiedTokens, 
   return { rule: "C1", reason: "the command isn't allowed now: connect comes first, and once" };
 }
 
-/** What is wrong with the token; undefined if the token isn't the cause. */
+/** The fault of the token; undefined if the token isn't the cause. */
 function whyToken({ connection, subscription }: VerifiedTokens, code: number): Why | undefined {
   const verdict = connection ?? subscription;
   switch (verdict?.outcome) {

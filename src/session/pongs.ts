@@ -24,7 +24,7 @@ export function sendsPongs({ identity, unidirectional }: CommandSession): boolea
 
 /**
  * Whether others may see that the client is there: it is present or announced on a channel, or may come to be by the
- * options of a channel to which it can subscribe. What a later subscription token adds can't be known here.
+ * options of a channel to which it can subscribe. The grants of later subscription tokens can't be known here.
  */
 function mayBeSeen({ context, subscriptions }: CommandSession): boolean {
   const { channels, channel, config } = context;

@@ -75,6 +75,12 @@ export function positionOf(channel: Channel, nowMs = 0): StreamPosition {
   return outcome.position;
 }
 
+/** Ends an event as an object does, and gives when the channel next has something to delete. */
+export function dueAfterEvent(channel: Channel, nowMs: number): number | undefined {
+  channel.noteHolders(nowMs);
+  return channel.cleanupDueAtMs(nowMs);
+}
+
 let epochs = 0;
 
 function nextEpoch(): string {

@@ -6,9 +6,10 @@ import { limits } from "../../src/limits.ts";
 import { RecordingSubscriber } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
+  dueAfterEvent,
   openChannel,
-  positioned,
   positionOf,
+  positioned,
   publishNumbers,
   withHistory,
 } from "./open-channel.ts";
@@ -164,13 +165,13 @@ function heldStreamContract(onFreshStorage: OnFreshStorage): void {
       channel.relay.follow("eu/1", 0);
       const position = positionOf(channel, 0);
       const { unusedStreamMs: keptMs } = limits;
-      expect(channel.cleanupDueAtMs(0)).toBe(keptMs);
+      expect(dueAfterEvent(channel, 0)).toBe(keptMs);
       channel.deleteExpired(keptMs);
       expect(answerAll(channel, "taken", keptMs)).toBe(1);
-      expect(channel.cleanupDueAtMs(keptMs)).toBeUndefined();
+      expect(dueAfterEvent(channel, keptMs)).toBeUndefined();
       const leftMs = channel.relay.dueAtMs(keptMs) ?? 0;
       expect(answerAll(channel, "left", leftMs)).toBe(1);
-      expect(channel.cleanupDueAtMs(leftMs)).toBe(leftMs + keptMs);
+      expect(dueAfterEvent(channel, leftMs)).toBe(leftMs + keptMs);
       expect(positionOf(openChannel(sql, unused), leftMs + keptMs - 1)).toEqual(position);
       channel.deleteExpired(leftMs + keptMs);
       expect(channel.storesNothing).toBe(true);

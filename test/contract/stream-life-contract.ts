@@ -3,11 +3,12 @@ import { limits } from "../../src/limits.ts";
 import { RecordingSubscriber } from "../core/hub/recording-subscriber.ts";
 import type { OnFreshStorage } from "./on-fresh-storage.ts";
 import {
+  dueAfterEvent,
   openChannel,
-  positioned,
   positionOf,
-  publishing,
+  positioned,
   publishNumbers,
+  publishing,
   readable,
   withHistory,
 } from "./open-channel.ts";
@@ -210,14 +211,14 @@ function endContract(onFreshStorage: OnFreshStorage): void {
       const reader = new RecordingSubscriber("reader");
       first.subscribe(reader, positioned, 0);
       const position = positionOf(first);
-      expect(first.cleanupDueAtMs(0)).toBe(keptMs);
+      expect(dueAfterEvent(first, 0)).toBe(keptMs);
       first.unsubscribe(reader);
       // It was made a moment ago, so that nothing has to be noted.
-      expect(first.cleanupDueAtMs(unusedNoteMs - 1)).toBe(keptMs);
+      expect(dueAfterEvent(first, unusedNoteMs - 1)).toBe(keptMs);
       first.subscribe(reader, positioned, unusedNoteMs);
-      expect(first.cleanupDueAtMs(2 * keptMs)).toBeUndefined();
+      expect(dueAfterEvent(first, 2 * keptMs)).toBeUndefined();
       first.unsubscribe(reader);
-      expect(first.cleanupDueAtMs(2 * keptMs)).toBe(3 * keptMs);
+      expect(dueAfterEvent(first, 2 * keptMs)).toBe(3 * keptMs);
       const reopened = openChannel(sql, quiet);
       expect(positionOf(reopened, 3 * keptMs - 1)).toEqual(position);
       reopened.deleteExpired(3 * keptMs);

@@ -3,5 +3,5 @@ import type { Subscriber } from "../../src/hub/subscriber.ts";
 
 /** Sends all that a hub has collected, to all of its subscribers. */
 export function sendAll<Local extends Subscriber>(hub: Hub<Local>): void {
-  while (hub.begin()) hub.sendSlice();
+  for (hub.begin(); hub.sending; hub.begin()) hub.sendSlice();
 }

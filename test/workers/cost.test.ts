@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { History } from "../../src/channel/history.ts";
 import { keepaliveTexts } from "../../src/contract/keepalive.ts";
+import { limits } from "../../src/limits.ts";
 import { trustedJsonText } from "../../src/protocol/json/text.ts";
 import { ObjectSql } from "../../workers/platform/object-sql.ts";
 import { beginAnswerClock, endAnswerClock } from "./answer-clock.ts";
@@ -242,6 +243,18 @@ describe("a channel to which nothing came", () => {
     await runDurableObjectAlarm(stubOf(channel));
     expect(await alarmOf(channel)).toBeNull();
     expect(await tablesOf(channel)).toStrictEqual([]);
+  });
+
+  it("[H6] keeps its stream for three hours from the time at which its last subscriber leaves", async () => {
+    const channel = newChannel("room");
+    const socket = await TestSocket.subscribe(channel, "ada");
+    const leftAtMs = Date.now() + limits.unusedNoteMs;
+    vi.setSystemTime(leftAtMs);
+    socket.close();
+    await socket.closed;
+    // The ping of the socket was due before.
+    await runAlarmWhenDue(channel);
+    expect(await alarmOf(channel)).toBe(leftAtMs + limits.unusedStreamMs);
   });
 
   it("[H6] stores nothing three hours after its last subscriber has left", async () => {

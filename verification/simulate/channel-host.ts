@@ -407,6 +407,7 @@ export class ChannelHost implements ChannelCalls {
   #schedule(memory: Memory): void {
     const { channel } = memory;
     const { nowMs } = this;
+    channel.noteHolders(nowMs);
     memory.hadStorage ||= !channel.storesNothing;
     const cleanupMs = channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     const firstMs = Math.min(

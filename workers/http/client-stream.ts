@@ -160,7 +160,7 @@ export class ClientStream {
 interface ClientStreamSetup {
   /** The socket to the object; not accepted yet. */
   readonly socket: WebSocket;
-  /** What keeps that socket alive. */
+  /** The texts that keep that socket alive. */
   readonly keepalive: KeepaliveTexts;
   /** The frame that came with the client's request. */
   readonly first: string | Uint8Array;

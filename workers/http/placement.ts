@@ -87,7 +87,7 @@ type OpenedSocket =
   | {
       readonly outcome: "opened";
       readonly socket: WebSocket;
-      /** What the edge sends to keep the socket alive, and gets back without waking the object (rule K3). */
+      /** The text by which the edge keeps the socket alive, and the answer, which wakes no object (rule K3). */
       readonly keepalive: KeepaliveTexts;
     }
   | { readonly outcome: "refused"; readonly response: Response };

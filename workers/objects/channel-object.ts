@@ -40,7 +40,7 @@ import { HibernatingObject } from "./hibernating-object.ts";
 
 /**
  * The object of one channel, which is named after it. It lends the platform (storage, sockets, alarm, time) to
- * `Channel` and to the sessions, which decide. Whatever publishes or reads goes through the commit queue, in rounds of
+ * `Channel` and to the sessions, which decide. All publications and reads go through the commit queue, in rounds of
  * three phases:
  *
  * ```text
@@ -189,7 +189,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     return { outcome: "answers", answers: executeAll(this.#channel, commands, nowMs, present) };
   }
 
-  /** Who is present, once for all commands of a call (rule P3); undefined if none asks, or if none may know. */
+  /** The present clients, once for all commands of a call (rule P3); undefined if no command asks, or none may know. */
   async #presenceFor(commands: readonly ChannelCommand[]): Promise<PresenceAnswer | undefined> {
     if (!this.#known || !this.#channel.options.presence) return undefined;
     if (commands.some(({ method }) => method === "presence")) return this.#askPresence(jsonCodec);
@@ -233,6 +233,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     }
     if (hub.sending) this.sendInTurns();
     if (!hub.full) this.#queue.resume();
+    this.#channel.noteHolders(nowMs);
   };
 
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();

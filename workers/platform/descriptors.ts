@@ -1,6 +1,6 @@
 import { limits } from "../../src/limits.ts";
 
-/** What a server of one's own tells the Worker of its file descriptors; absent on Cloudflare, which has no such limit. */
+/** The variables by which a server of one's own tells of its file descriptors; Cloudflare has no such limit. */
 export interface DescriptorSettings {
   /** A folder with an entry for each open descriptor of the process. */
   readonly DESCRIPTORS?: Fetcher;
@@ -8,7 +8,7 @@ export interface DescriptorSettings {
   readonly DESCRIPTORS_MAX?: string;
 }
 
-/** Who wants descriptors: the edge for a request, or a gateway for a call that may wake a channel's object. */
+/** The use of descriptors: a request to the edge, or a gateway's call, which may wake a channel's object. */
 type Purpose = "request" | "call";
 
 /**
