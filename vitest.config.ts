@@ -17,9 +17,8 @@ const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
 export default defineConfig({
   test: {
     reporters: ["default", new ClosingLineReporter()],
-    // One more than the processors of a small machine, because many tests of clients wait for pings, expiries and
-    // processes.
-    maxWorkers: 3,
+    // Most of the time is spent waiting for pings, expiries and processes: also where there are two processors.
+    maxWorkers: 2,
     projects: [
       {
         test: {
