@@ -62,7 +62,8 @@ const cases = officialClients.flatMap((client, index) =>
   endpoints.map((endpoint) => ({ client, endpoint, index, at: endpoint.name })),
 );
 
-describe.each(cases)("$client.name client on a $at's socket", ({ client, endpoint, index }) => {
+/** Each waits for pings, for itself and on an object of its own: so they run side by side. */
+describe.concurrent.each(cases)("$client.name client on a $at's socket", ({ client, endpoint, index }) => {
   it(
     "[K3] [K2] doesn't wake the object with its answers, and is closed 3012 once it sends none",
     { timeout: 60_000 },
