@@ -67,7 +67,12 @@ describe.each(awakeVariants)("a configured rate on $name", (variant) => {
   it("[B7] of a user is shared by the user's connections", async () => {
     const channel = newChannel("room");
     const user = `user-${channel}`;
-    const sockets = [await variant.subscribe(channel, user), await variant.subscribe(channel, user)];
+    const sockets = [
+      await variant.subscribe(channel, user),
+      await variant.subscribe(channel, user),
+    ];
+    const other = await variant.subscribe(channel, `other-${user}`);
+    for (const socket of [...sockets, other]) await socket.unread();
     const answers: string[] = [];
     for (const id of [3, 4])
       for (const socket of sockets) {
@@ -81,7 +86,6 @@ describe.each(awakeVariants)("a configured rate on $name", (variant) => {
       true,
     ]);
     expect(answers[3]).toBe(tooMany(4));
-    const other = await variant.subscribe(channel, `other-${user}`);
     other.send({ id: 3, history: { channel } });
     expect(await other.line()).not.toContain('"error"');
   });

@@ -68,7 +68,10 @@ describe("the sweep of a home", () => {
 
   it("[U15] keeps a registration that is repeated while its holder is asked", () => {
     const sql = new NodeSql();
-    const home = homeWith(sql, [[eu, "ada"], [eu, "bob"]]);
+    const home = homeWith(sql, [
+      [eu, "ada"],
+      [eu, "bob"],
+    ]);
     const [question] = home.sweep.next(weekMs);
     if (question === undefined) throw new Error("nobody is asked");
     home.register(eu, ["ada"], weekMs);
@@ -78,8 +81,14 @@ describe("the sweep of a home", () => {
 
   it("[U15] goes on after a crash where it was, in slices", () => {
     const sql = new NodeSql();
-    const users = Array.from({ length: 2 * limits.sweepSliceMax + 1 }, (_, index) => `user-${index}`);
-    const before = homeWith(sql, users.map((user) => [eu, user] as const));
+    const users = Array.from(
+      { length: 2 * limits.sweepSliceMax + 1 },
+      (_, index) => `user-${index}`,
+    );
+    const before = homeWith(
+      sql,
+      users.map((user) => [eu, user] as const),
+    );
     for (const question of before.sweep.next(weekMs)) {
       expect(question.users.size).toBe(limits.sweepSliceMax);
       before.sweep.answered(question, []);
