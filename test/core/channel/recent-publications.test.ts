@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { History, type HistoryRead } from "../../../src/channel/history.ts";
+import { limits } from "../../../src/limits.ts";
+import { trustedJsonText } from "../../../src/protocol/json/text.ts";
+import { CountingSql } from "../../support/counting-sql.ts";
+import { NodeSql } from "../../support/node-sql.ts";
+
+const options = { size: 400, ttlMs: 60_000, metaTtlMs: 60_000 };
+const open = (sql: CountingSql | NodeSql, size = options.size) => {
+  const history = new History(sql, { ...options, size }, () => "epoch");
+  history.resize(() => undefined);
+  return history;
+};
+
+/** Publishes numbers, each with a tag, padded to so many bytes. */
+function publish(history: History, count: number, bytes = 0): void {
+  for (let index = 0; index < count; index++) {
+    const number = String(history.position(0).offset + 1);
+    const data = trustedJsonText(JSON.stringify(number.padStart(bytes)));
+    const plain = { idempotencyKey: "", version: 0n, versionEpoch: "", delta: false };
+    history.append({ data, tags: { number }, ...plain }, 0);
+  }
+}
+
+/** What a client gets that returns from a position. */
+function missedSince(history: History, sinceOffset: number, bytesMax = 1_000_000): HistoryRead {
+  return history.read({ sinceOffset, limit: 300, reverse: false }, bytesMax, 0);
+}
+
+const offsetsOf = (read: HistoryRead) =>
+  read.outcome === "read" ? read.publications.map(({ offset }) => offset) : read.outcome;
+
+describe("clients that return one after the other", () => {
+  it("[R2] get what each has missed, and each row is read once for all of them", () => {
+    const sql = new CountingSql(new NodeSql());
+    const history = open(sql);
+    publish(history, 50);
+    expect(offsetsOf(missedSince(history, 40))).toHaveLength(10);
+    sql.rowsRead = 0;
+    for (const since of [40, 45, 49])
+      expect(offsetsOf(missedSince(history, since))[0]).toBe(since + 1);
+    expect(sql.rowsRead).toBe(0);
+    publish(history, 3);
+    expect(offsetsOf(missedSince(history, 45))).toEqual([46, 47, 48, 49, 50, 51, 52, 53]);
+    // The rows, and what they measure together.
+    expect(sql.rowsRead).toBe(3 + 1);
+  });
+
+  it("[B1] keep memory bounded: only the newest publications are read once, however many are read", () => {
+    const sql = new CountingSql(new NodeSql());
+    const history = open(sql);
+    publish(history, 300);
+    const { recentPublicationsMax, recentBytesMax } = limits;
+    expect(offsetsOf(missedSince(history, 0))).toHaveLength(300);
+    sql.rowsRead = 0;
+    missedSince(history, 300 - recentPublicationsMax);
+    expect(sql.rowsRead).toBe(0);
+    missedSince(history, 300 - recentPublicationsMax - 1);
+    expect(sql.rowsRead).toBeGreaterThan(recentPublicationsMax);
+    publish(history, 10, recentBytesMax / 4);
+    missedSince(history, 300);
+    sql.rowsRead = 0;
+    missedSince(history, 307);
+    expect(sql.rowsRead).toBe(0);
+    missedSince(history, 306);
+    expect(sql.rowsRead).toBeGreaterThan(3);
+  });
+
+  it("[F4] are refused what is too large for them, also when it is in memory", () => {
+    const history = open(new NodeSql());
+    publish(history, 10, 1_000);
+    expect(offsetsOf(missedSince(history, 0))).toHaveLength(10);
+    expect(missedSince(history, 0, 10_000).outcome).toBe("too-large");
+    expect(missedSince(history, 5, 10_000).outcome).toBe("read");
+  });
+
+  it("[H2] [H5] [H7] get what a fresh instance reads, whatever has happened to the history", () => {
+    const step = fc.oneof(
+      fc.record({ step: fc.constant("publish" as const), count: fc.integer({ min: 1, max: 9 }) }),
+      fc.record({ step: fc.constant("read" as const), back: fc.integer({ min: 0, max: 20 }) }),
+      fc.record({ step: fc.constant("remove" as const) }),
+      fc.record({ step: fc.constant("forget" as const) }),
+    );
+    const check = (
+      steps: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[],
+    ) => {
+      const sql = new NodeSql();
+      const history = open(sql, 8);
+      for (const one of steps) {
+        if (one.step === "publish") publish(history, one.count);
+        else if (one.step === "remove") history.remove(0);
+        else if (one.step === "forget") history.forget();
+        else {
+          const since = Math.max(0, (history.top?.offset ?? 0) - one.back);
+          const read = missedSince(history, since);
+          expect(read).toEqual(missedSince(open(sql, 8), since));
+        }
+      }
+    };
+    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), check), { seed: 1, numRuns: 300 });
+  });
+});
