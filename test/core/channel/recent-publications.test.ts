@@ -13,11 +13,14 @@ const open = (sql: CountingSql | NodeSql, size = options.size) => {
   return history;
 };
 
-/** Publishes numbers, each with a tag, padded to so many bytes. */
+/** No two publications are the same, also in different streams. */
+let published = 0;
+
+/** Publishes numbers, each with its offset as a tag, padded to so many bytes. */
 function publish(history: History, count: number, bytes = 0): void {
   for (let index = 0; index < count; index++) {
     const number = String(history.position(0).offset + 1);
-    const data = trustedJsonText(JSON.stringify(number.padStart(bytes)));
+    const data = trustedJsonText(JSON.stringify(`${++published}`.padStart(bytes)));
     const plain = { idempotencyKey: "", version: 0n, versionEpoch: "", delta: false };
     history.append({ data, tags: { number }, ...plain }, 0);
   }
