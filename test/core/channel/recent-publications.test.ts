@@ -101,6 +101,9 @@ describe("clients that return one after the other", () => {
         }
       }
     };
-    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), check), { seed: 1, numRuns: 300 });
+    fc.assert(fc.property(fc.array(step, { maxLength: 40, size: "max" }), check), {
+      seed: 1,
+      numRuns: 300,
+    });
   });
 });
