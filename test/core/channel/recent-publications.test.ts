@@ -6,7 +6,7 @@ import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 
-const options = { size: 400, ttlMs: 60_000, metaTtlMs: 60_000 };
+const options = { size: 1_000, ttlMs: 60_000, metaTtlMs: 60_000 };
 const open = (sql: CountingSql | NodeSql, size = options.size) => {
   const history = new History(sql, { ...options, size }, () => "epoch");
   history.resize(() => undefined);
@@ -28,7 +28,7 @@ function publish(history: History, count: number, bytes = 0): void {
 
 /** What a client gets that returns from a position. */
 function missedSince(history: History, sinceOffset: number, bytesMax = 1_000_000): HistoryRead {
-  return history.read({ sinceOffset, limit: 300, reverse: false }, bytesMax, 0);
+  return history.read({ sinceOffset, limit: 1_000, reverse: false }, bytesMax, 0);
 }
 
 const offsetsOf = (read: HistoryRead) =>
@@ -53,20 +53,21 @@ describe("clients that return one after the other", () => {
   it("[B1] keep memory bounded: only the newest publications are read once, however many are read", () => {
     const sql = new CountingSql(new NodeSql());
     const history = open(sql);
-    publish(history, 300);
     const { recentPublicationsMax, recentBytesMax } = limits;
-    expect(offsetsOf(missedSince(history, 0))).toHaveLength(300);
+    const top = recentPublicationsMax + 100;
+    publish(history, top);
+    expect(offsetsOf(missedSince(history, 0))).toHaveLength(top);
     sql.rowsRead = 0;
-    missedSince(history, 300 - recentPublicationsMax);
+    missedSince(history, top - recentPublicationsMax);
     expect(sql.rowsRead).toBe(0);
-    missedSince(history, 300 - recentPublicationsMax - 1);
+    missedSince(history, top - recentPublicationsMax - 1);
     expect(sql.rowsRead).toBeGreaterThan(recentPublicationsMax);
     publish(history, 10, recentBytesMax / 4);
-    missedSince(history, 300);
+    missedSince(history, top);
     sql.rowsRead = 0;
-    missedSince(history, 307);
+    missedSince(history, top + 7);
     expect(sql.rowsRead).toBe(0);
-    missedSince(history, 306);
+    missedSince(history, top + 6);
     expect(sql.rowsRead).toBeGreaterThan(3);
   });
 
