@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { columnText } from "../../../src/sql.ts";
 import { limits } from "../../../src/limits.ts";
 import { Home } from "../../../src/users/home.ts";
 import type { HolderQuestion } from "../../../src/users/holder-sweep.ts";
@@ -15,7 +16,9 @@ function homeWith(sql: NodeSql, registrations: readonly (readonly [string, strin
 }
 
 const registered = (sql: NodeSql) =>
-  sql.rows("SELECT user, holder FROM holder").map(({ user, holder }) => `${user} ${holder}`);
+  sql
+    .rows("SELECT user, holder FROM holder")
+    .map((row) => `${columnText(row, "user")} ${columnText(row, "holder")}`);
 
 const asked = (questions: readonly HolderQuestion[]) =>
   questions.map(({ holder, users }) => [holder, ...users]);
