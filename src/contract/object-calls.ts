@@ -14,7 +14,7 @@ import type { CarriedOut, NumberedOrder, Ordered, Registered, UserOrder } from "
  * optional fields of what they take and fields of what they return are only ever added. A call may fail, and it may
  * take longer than the caller waits: then the caller doesn't know whether the object carried it out.
  */
-interface SessionCalls {
+export interface SessionCalls {
   /**
    * Takes a frame that a client posted (docs/protocol.md 4.3): the edge holds the socket of its session.
    *
@@ -28,6 +28,8 @@ interface SessionCalls {
    * @param user "" for an anonymous connection, whose orders come from the edge
    */
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
+  /** Says which of these users the object holds connections of; its registration of the others may end (rule U15). */
+  held(users: readonly string[]): Promise<readonly string[]>;
 }
 
 /** The calls of a channel's object. */

@@ -85,6 +85,20 @@ export class LocalUsers {
     else done(undefined);
   }
 
+  /**
+   * Finds out which users have connections left, for a home that sweeps (rule U15). The home forgets the others, so the
+   * next connection of one of them is registered again.
+   *
+   * @param sessions all sessions of the object
+   */
+  held(users: readonly string[], sessions: Iterable<UserSession>): readonly string[] {
+    const connected = new Set<string>();
+    for (const { user, takesOrders } of sessions) if (takesOrders) connected.add(user);
+    const held = users.filter((user) => connected.has(user) || this.#pending.has(user));
+    for (const user of users) if (!held.includes(user)) this.#known.delete(user);
+    return held;
+  }
+
   #carryOut(
     user: string,
     orders: readonly NumberedOrder[],

@@ -14,6 +14,7 @@ import type {
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
 import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
+import type { SessionCalls } from "../../src/contract/object-calls.ts";
 import { parseNodeName } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
@@ -141,27 +142,53 @@ export async function register(
 }
 
 /**
+ * Asks an object, once, which of these users it holds connections of.
+ *
+ * @param holder the object's node
+ * @returns undefined if the call failed or took longer than `limits.objectAnswerMs`
+ */
+export function askHeld(
+  env: HolderBindings,
+  holder: string,
+  users: readonly string[],
+): Promise<readonly string[] | undefined> {
+  return callHolder(env, holder, (object) => object.held(users));
+}
+
+/**
  * Has an object carry out orders on the connections of a user, once.
  *
  * @param holder the object's node
  * @returns undefined if the call failed or took longer than `limits.objectAnswerMs`: then it is unknown whether the
  *          orders were carried out
  */
-export async function carryOut(
-  { CHANNELS, GATEWAYS }: Pick<Env, "CHANNELS" | "GATEWAYS">,
+export function carryOut(
+  env: HolderBindings,
   holder: string,
   user: string,
   orders: readonly NumberedOrder[],
 ): Promise<CarriedOut | undefined> {
+  return callHolder(env, holder, (object) => object.carryOut(user, orders));
+}
+
+type HolderBindings = Pick<Env, "CHANNELS" | "GATEWAYS">;
+
+async function callHolder<Answer>(
+  { CHANNELS, GATEWAYS }: HolderBindings,
+  holder: string,
+  call: (object: Holder) => Promise<Answer>,
+): Promise<Answer | undefined> {
   const node = parseNodeName(holder);
   if (node === undefined) return undefined;
   try {
     const object =
       node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
-    const answer = object.carryOut(user, orders);
-    return await inTime<CarriedOut | undefined>(answer, limits.objectAnswerMs, undefined);
+    return await inTime<Answer | undefined>(call(object), limits.objectAnswerMs, undefined);
   } catch (error) {
     console.warn(`call for a user's connections failed: ${parseCallFailure(error).summary}`);
     return undefined;
   }
 }
+
+/** An object that holds sockets, of either kind, as a home calls it. */
+type Holder = Pick<SessionCalls, "carryOut" | "held">;

@@ -4,7 +4,8 @@ import type { Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import type { Command } from "../../src/protocol/command.ts";
 import type { Connection, VerifiedTokens } from "../../src/session/ports.ts";
-import { subscribeRate, TokenBucket } from "../../src/session/rate-limit.ts";
+import { subscribeRate } from "../../src/session/rate-limit.ts";
+import { TokenBucket } from "../../src/session/token-bucket.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 

@@ -25,6 +25,7 @@ describe("[A8] parseConfig", () => {
         connectionLimit: limits.connectionsDefault,
         connectionRateLimit: 0,
         rateLimit: new Map(),
+        userRateLimit: new Map(),
         channelLimit: 128,
         connectIncludeServerTime: false,
         personalChannel: { enabled: false, namespace: "", singleConnection: false },
