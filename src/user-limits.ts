@@ -47,6 +47,23 @@ export const userLimits = {
    * is answered 107.
    */
   disconnectReasonBytesMax: 123,
+  /**
+   * Invalidations of one user's tokens that a home keeps, and tells each object that registers the user. Most users have
+   * one. A further one is answered 106.
+   */
+  invalidationsPerUserMax: 100,
+  /** Revoked tokens that an object remembers for commands that are under way with them; beyond it the oldest is forgotten. */
+  revokedTokensRememberedMax: 10_000,
+  /**
+   * How often a home deletes registrations of tokens, blocks and the like that have ended: it reads all of its rows for
+   * that.
+   */
+  homePruneMs: 3_600_000,
+  /**
+   * How much longer than a connection or a subscription the registration of its token is kept, beyond the configured
+   * delays of their ends, in seconds: for clocks that differ.
+   */
+  tokenKeptSeconds: 600,
   /** A user's ID in an order, in characters. No token is long enough to name a longer one. A longer one is answered 107. */
   userCharactersMax: 16_384,
 } as const;

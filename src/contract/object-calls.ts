@@ -25,7 +25,8 @@ interface SessionCalls {
    * Carries out orders of a user's home on the user's connections here, in order. Repeating a call does nothing more
    * (rule U3).
    *
-   * @param user "" for an anonymous connection, whose orders come from the edge
+   * @param user the key of a user or a token (`identity-key.ts`); "" for an anonymous connection, whose orders come from
+   *             the edge
    */
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
 }
@@ -62,15 +63,22 @@ export interface GatewayCalls extends SessionCalls {
 /** The calls of a home, which keeps where a share of all users are connected. */
 export interface HomeCalls {
   /**
-   * Registers an object as a holder of connections of these users.
+   * Registers an object as a holder of connections of these users, or of what was made with these tokens.
    *
    * @param holder the object's node (docs/protocol.md 4.3)
+   * @param users  the keys of users and tokens (`identity-key.ts`)
+   * @param ends   for each of them when the registration may be forgotten, in seconds since 1970; 0, and absent: never
    * @returns when the registrations are durable
    */
-  register(holder: string, users: readonly string[]): Promise<Registered>;
+  register(
+    holder: string,
+    users: readonly string[],
+    ends?: readonly number[],
+  ): Promise<Registered>;
   /**
-   * Carries out orders for one user's connections, wherever they are.
+   * Carries out orders for one user's connections, or for what was made with one token, wherever they are.
    *
+   * @param user the key of the user or the token
    * @returns when all holders have carried out all of them, or not in time
    */
   order(user: string, orders: readonly UserOrder[]): Promise<Ordered>;
