@@ -23,6 +23,11 @@ export function uidOfKey(key: string): string | undefined {
   return key.startsWith(tokenMark) ? key.slice(tokenMark.length) : undefined;
 }
 
+/** The reverse of {@link userKey}, for a key that isn't a token's. */
+export function userOfKey(key: string): string {
+  return key.startsWith(userMark) ? key.slice(userMark.length) : key;
+}
+
 /** A control character, with which hardly any user's ID begins. */
 const mark = "\u0001";
 const userMark = `${mark}user:`;

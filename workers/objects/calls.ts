@@ -112,10 +112,12 @@ export async function askPresence(
 }
 
 /**
- * Registers an object with a home as a holder of connections of these users. A call that failed is repeated once, because
+ * Registers an object with a home as a holder of connections of these users, and of these tokens. A call that failed is repeated once, because
  * a home may be on its way to another machine.
  *
  * @param holder the object's node
+ * @param users  the keys of users and tokens
+ * @param ends   for each of them when the registration may be forgotten, in seconds since 1970; 0 for never
  * @returns undefined if the home hasn't answered within `limits.registerAnswerMs`
  */
 export async function register(
@@ -123,13 +125,14 @@ export async function register(
   home: string,
   holder: string,
   users: readonly string[],
+  ends: readonly number[],
 ): Promise<Registered | undefined> {
   const call = async (): Promise<Registered | undefined> => {
     try {
-      return await homes.getByName(home).register(holder, users);
+      return await homes.getByName(home).register(holder, users, ends);
     } catch (error) {
       if (parseCallFailure(error).overloaded) return undefined;
-      return await homes.getByName(home).register(holder, users);
+      return await homes.getByName(home).register(holder, users, ends);
     }
   };
   try {

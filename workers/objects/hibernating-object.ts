@@ -31,9 +31,9 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
   protected abstract readonly node: string;
   /** The users of the connections. */
-  readonly #users = new LocalUsers((home, users, done) => {
+  readonly #users = new LocalUsers((home, users, done, ends) => {
     this.callsMade++;
-    void this.#register(home, users, done);
+    void this.#register(home, users, done, ends);
   });
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog = new Backlog({
@@ -123,8 +123,13 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     setTimeout(() => this.ctx.abort("its clients didn't answer their close"), 0);
   }
 
-  async #register(home: string, users: readonly string[], done: RegisterDone): Promise<void> {
-    done(await register(this.env.USERS, home, this.node, users));
+  async #register(
+    home: string,
+    users: readonly string[],
+    done: RegisterDone,
+    ends: readonly number[],
+  ): Promise<void> {
+    done(await register(this.env.USERS, home, this.node, users, ends));
     await this.endEvent(Date.now());
   }
 

@@ -31,15 +31,20 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
 
   // The calls' contract is in src/contract/object-calls.ts. The output gate lets an answer out only once the rows that
   // it speaks of are durable.
-  async register(holder: string, users: readonly string[]): Promise<Registered> {
+  async register(
+    holder: string,
+    users: readonly string[],
+    ends: readonly number[] = [],
+  ): Promise<Registered> {
     this.callsTaken++;
-    return this.#home.register(holder, users, Date.now());
+    return this.#home.register(holder, users, Date.now(), ends);
   }
 
   async order(user: string, orders: readonly UserOrder[]): Promise<Ordered> {
     const nowMs = Date.now();
     const ordered = this.#home.order(user, orders, nowMs);
     if (ordered.outcome === "full") return { outcome: "overloaded", retryAfterSeconds };
+    if (ordered.outcome === "limit-exceeded") return ordered;
     const { numbers, deliveries } = ordered;
     if (deliveries.length > 0) {
       // Also for an instance that ends before it has repeated a delivery.
