@@ -55,6 +55,16 @@ export const userLimits = {
   /** Revoked tokens that an object remembers for commands that are under way with them; beyond it the oldest is forgotten. */
   revokedTokensRememberedMax: 10_000,
   /**
+   * The largest `client.user_connection_limit`: a home reads the slots of a user for each connect. A configuration with a
+   * larger one is refused (rule A8).
+   */
+  userConnectionLimitMax: 10_000,
+  /**
+   * How long a home waits for the objects that hold connections of a user whose slots are all taken. With the way there
+   * and back it is less than `registerAnswerMs`. An object that hasn't answered by then doesn't count (rule U12).
+   */
+  slotAnswerMs: 2_000,
+  /**
    * How often a home deletes registrations of tokens, blocks and the like that have ended: it reads all of its rows for
    * that.
    */

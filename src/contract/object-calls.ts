@@ -6,7 +6,15 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "./relay-request.ts";
-import type { CarriedOut, NumberedOrder, Ordered, Registered, UserOrder } from "./user-order.ts";
+import type {
+  CarriedOut,
+  NumberedOrder,
+  Ordered,
+  Registered,
+  SlotAnswer,
+  UserConnection,
+  UserOrder,
+} from "./user-order.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may
@@ -29,6 +37,12 @@ interface SessionCalls {
    *             the edge
    */
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
+  /**
+   * Lists the IDs of a user's open connections here, those that wait for the user's home included (rule U12).
+   *
+   * @param user the key of the user
+   */
+  clientsOf(user: string): Promise<readonly string[]>;
 }
 
 /** The calls of a channel's object. */
@@ -75,6 +89,17 @@ export interface HomeCalls {
     users: readonly string[],
     ends?: readonly number[],
   ): Promise<Registered>;
+  /**
+   * Gives connections slots, of which each user has as many as `client.user_connection_limit` (rule U12).
+   *
+   * @param holder the node of the object that holds the connections
+   * @returns when the slots are durable
+   */
+  admit(
+    holder: string,
+    connections: readonly UserConnection[],
+    limit: number,
+  ): Promise<SlotAnswer>;
   /**
    * Carries out orders for one user's connections, or for what was made with one token, wherever they are.
    *

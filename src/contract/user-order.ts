@@ -128,6 +128,20 @@ export interface UserInvalidation extends Invalidation {
   readonly user: string;
 }
 
+/** A connection that asks its user's home for a slot (rule U12). */
+export interface UserConnection {
+  /** The key of the user. */
+  readonly key: string;
+  /** The connection's ID. */
+  readonly client: string;
+}
+
+/** A home's answer to connections that ask for slots. */
+export interface SlotAnswer {
+  /** The IDs of the connections that got none; all others have one. */
+  readonly refused: readonly string[];
+}
+
 /** The answer of an object that has carried orders out. */
 export interface CarriedOut {
   /** Whether the object still holds connections of the user. If not, the home forgets it (rule U5). */

@@ -6,8 +6,9 @@ import type { CommandSession, Users } from "./ports.ts";
 import { endInvalid } from "./token-standing.ts";
 
 /**
- * Asks whether a session may begin, once its connect is accepted: the home of its user (rules U4, U9 and U11), and that of
- * its token if the token has a `jti` (rule U10). Unless all of it is known, the session is held until both have answered.
+ * Asks whether a session may begin, once its connect is accepted: the home of its user (rules U4, U9, U11 and U12), and
+ * that of its token if the token has a `jti` (rule U10). Unless all of it is known, the session is held until both have
+ * answered.
  */
 export function admit(session: AdmittedSession, users: Users, nowMs: number): void {
   const { user, identity, context } = session;
@@ -21,6 +22,13 @@ export function admit(session: AdmittedSession, users: Users, nowMs: number): vo
     missing++;
     users.register(user, (answer) => {
       if (!session.closed) beginAfter(session, answer, nowMs);
+      answered();
+    });
+  }
+  if (user !== "" && context.config.client.userConnectionLimit > 0) {
+    missing++;
+    users.admit(user, session.identity.client, (answer) => {
+      if (!session.closed) heedSlot(session, answer);
       answered();
     });
   }
@@ -40,11 +48,7 @@ export function admit(session: AdmittedSession, users: Users, nowMs: number): vo
 function beginAfter(session: AdmittedSession, answer: UserAnswer, nowMs: number): void {
   switch (answer.outcome) {
     case "unknown":
-      session.turnAway(
-        "U4",
-        "the user's home didn't answer in time",
-        disconnectCodes.internalServerError,
-      );
+      session.turnAway("U4", noAnswer, disconnectCodes.internalServerError);
       return;
     case "blocked":
       session.turnAway("U9", "the user is blocked", disconnectCodes.permissionDenied);
@@ -61,6 +65,8 @@ function beginAfter(session: AdmittedSession, answer: UserAnswer, nowMs: number)
   for (const one of invalidations) endInvalid(session, one, nowMs);
 }
 
+const noAnswer = "the user's home didn't answer in time";
+
 /** Takes the answer of the token's home. */
 function heed(session: AdmittedSession, state: TokenState): void {
   switch (state) {
@@ -75,6 +81,23 @@ function heed(session: AdmittedSession, state: TokenState): void {
         "the token's home didn't answer in time",
         disconnectCodes.internalServerError,
       );
+  }
+}
+
+/** Takes the answer of the user's home about a slot. */
+function heedSlot(session: AdmittedSession, answer: "admitted" | "full" | "unknown"): void {
+  switch (answer) {
+    case "admitted":
+      return;
+    case "full":
+      session.turnAway(
+        "U12",
+        "the user has client.user_connection_limit connections",
+        disconnectCodes.connectionLimit,
+      );
+      return;
+    case "unknown":
+      session.turnAway("U4", noAnswer, disconnectCodes.internalServerError);
   }
 }
 

@@ -133,8 +133,8 @@ export interface Connection {
   lastHeardMs(): number | undefined;
 }
 
-/** The users of the object's connections, and their tokens, as far as sessions ask for them (rules U4, U10, U11). */
-export type Users = Pick<LocalUsers, "register" | "invalidations" | "tokens">;
+/** The users of the object's connections, and their tokens, as sessions ask for them (rules U4, U10 to U12). */
+export type Users = Pick<LocalUsers, "register" | "admit" | "invalidations" | "tokens">;
 
 /** The configuration and the ports that all sessions of an object share. */
 export interface SessionContext {

@@ -5,10 +5,13 @@ import type {
   NumberedOrder,
   OrderTarget,
   HolderOrder,
+  SlotAnswer,
+  UserConnection,
 } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import { LocalTokens, type TokenSession } from "./local-tokens.ts";
 import { type RegisterCall, type Registration, Registrations } from "./registrations.ts";
+import { SharedCalls } from "./shared-calls.ts";
 
 /**
  * The users of one object's connections: it registers the object with the homes of their users, admits connections once
@@ -20,14 +23,17 @@ export class LocalUsers {
   /** The tokens with which the connections and their subscriptions were made (rule U10). */
   readonly tokens: LocalTokens;
   readonly #registrations: Registrations;
+  readonly #slots: SharedCalls<UserConnection, SlotAnswer>;
   /** The registered users, with what this object knows of them. */
   readonly #known = new Map<string, KnownUser>();
   readonly #pending = new Map<string, PendingUser>();
   /** The users whose orders are being carried out, with the calls that wait for that. */
   readonly #carryingOut = new Map<string, (() => void)[]>();
 
-  constructor(call: RegisterCall) {
+  /** @param admit is needed only where the connections of a user are limited */
+  constructor(call: RegisterCall, admit: AdmitCall = noAdmission) {
     this.#registrations = new Registrations(call);
+    this.#slots = new SharedCalls(admit);
     this.tokens = new LocalTokens(this.#registrations);
   }
 
@@ -49,6 +55,22 @@ export class LocalUsers {
     }
     this.#pending.set(user, { waiting: [done], answered: [] });
     this.#registrations.register(userKey(user), 0, (answer) => this.#answered(user, answer));
+  }
+
+  /**
+   * Asks a user's home for a slot for one more connection (rule U12). That is asked for each connection.
+   *
+   * @param done takes the answer, later. unknown: the home didn't answer in time
+   */
+  admit(
+    user: string,
+    client: string,
+    done: (answer: "admitted" | "full" | "unknown") => void,
+  ): void {
+    this.#slots.ask({ key: userKey(user), client }, (answer) => {
+      if (answer === undefined) done("unknown");
+      else done(answer.refused.includes(client) ? "full" : "admitted");
+    });
   }
 
   /** What makes tokens of a user invalid (rule U11); undefined if the user's home has to be asked first. */
@@ -156,6 +178,19 @@ export class LocalUsers {
     for (const proceed of pending.answered) proceed();
   }
 }
+
+/**
+ * Calls a home to ask for slots, once or twice.
+ *
+ * @param done called once, with undefined if the home didn't answer in time
+ */
+export type AdmitCall = (
+  home: string,
+  connections: readonly UserConnection[],
+  done: (answer: SlotAnswer | undefined) => void,
+) => void;
+
+const noAdmission: AdmitCall = (_home, _connections, done) => done({ refused: [] });
 
 /** What a user's home answers to a registration. unknown: it didn't answer in time. */
 export type UserAnswer =

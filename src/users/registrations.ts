@@ -1,17 +1,16 @@
 import type { Invalidation, Registered } from "../contract/user-order.ts";
-import { homeName } from "../contract/object-names.ts";
-import { limits } from "../limits.ts";
+import { SharedCalls } from "./shared-calls.ts";
 
-/**
- * The calls of one object to homes, to register users and tokens (rules U5, U10). Few calls to one home are in flight;
- * what comes meanwhile shares the next call.
- */
+/** Registers one object with the homes of users and tokens, in shared calls (rules U5, U10). */
 export class Registrations {
-  readonly #call: RegisterCall;
-  readonly #homes = new Map<string, HomeCaller>();
+  readonly #calls: SharedCalls<RegisterQuestion, Registered>;
 
   constructor(call: RegisterCall) {
-    this.#call = call;
+    this.#calls = new SharedCalls((home, questions, done) => {
+      const keys = questions.map(({ key }) => key);
+      const ends = questions.map(({ endSeconds }) => endSeconds);
+      call(home, keys, done, ends);
+    });
   }
 
   /**
@@ -26,33 +25,8 @@ export class Registrations {
     endSeconds: number,
     done: (registration: Registration | undefined) => void,
   ): void {
-    const name = homeName(key);
-    let home = this.#homes.get(name);
-    if (home === undefined) {
-      home = { name, waiting: [], inFlight: 0 };
-      this.#homes.set(name, home);
-    }
-    home.waiting.push({ key, endSeconds, done });
-    this.#callHome(home);
-  }
-
-  /** Calls a home for what waits, if few enough calls are in flight. */
-  #callHome(home: HomeCaller): void {
-    if (home.inFlight >= limits.registerCallsMax || home.waiting.length === 0) return;
-    const waiting = home.waiting.splice(0, limits.registerUsersMax);
-    home.inFlight++;
-    const keys = waiting.map(({ key }) => key);
-    const answered = (registered: Registered | undefined): void => {
-      home.inFlight--;
-      for (const { key, done } of waiting) done(registered && registrationOf(key, registered));
-      this.#callHome(home);
-      if (home.inFlight === 0) this.#homes.delete(home.name);
-    };
-    this.#call(
-      home.name,
-      keys,
-      answered,
-      waiting.map(({ endSeconds }) => endSeconds),
+    this.#calls.ask({ key, endSeconds }, (registered) =>
+      done(registered === undefined ? undefined : registrationOf(key, registered)),
     );
   }
 }
@@ -90,14 +64,7 @@ function registrationOf(key: string, registered: Registered): Registration {
   };
 }
 
-interface HomeCaller {
-  readonly name: string;
-  readonly waiting: WaitingRegistration[];
-  inFlight: number;
-}
-
-interface WaitingRegistration {
+interface RegisterQuestion {
   readonly key: string;
   readonly endSeconds: number;
-  readonly done: (registration: Registration | undefined) => void;
 }

@@ -13,7 +13,13 @@ import type {
 } from "../../src/contract/relay-request.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
-import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
+import type {
+  CarriedOut,
+  NumberedOrder,
+  Registered,
+  SlotAnswer,
+  UserConnection,
+} from "../../src/contract/user-order.ts";
 import { parseNodeName } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
@@ -112,8 +118,8 @@ export async function askPresence(
 }
 
 /**
- * Registers an object with a home as a holder of connections of these users, and of these tokens. A call that failed is repeated once, because
- * a home may be on its way to another machine.
+ * Registers an object with a home as a holder of connections of these users, and of what was made with these tokens. A
+ * call that failed is repeated once, because a home may be on its way to another machine.
  *
  * @param holder the object's node
  * @param users  the keys of users and tokens
@@ -127,16 +133,36 @@ export async function register(
   users: readonly string[],
   ends: readonly number[],
 ): Promise<Registered | undefined> {
-  const call = async (): Promise<Registered | undefined> => {
+  return callHome(() => homes.getByName(home).register(holder, users, ends));
+}
+
+/**
+ * Asks a home for slots for connections, where those of a user are limited (rule U12), like {@link register}.
+ *
+ * @param holder the node of the object that holds the connections
+ */
+export async function admit(
+  homes: Env["USERS"],
+  home: string,
+  holder: string,
+  connections: readonly UserConnection[],
+  limit: number,
+): Promise<SlotAnswer | undefined> {
+  return callHome(() => homes.getByName(home).admit(holder, connections, limit));
+}
+
+/** Makes a call to a home, and once more if it fails. */
+async function callHome<Answer>(call: () => Promise<Answer>): Promise<Answer | undefined> {
+  const twice = async (): Promise<Answer | undefined> => {
     try {
-      return await homes.getByName(home).register(holder, users, ends);
+      return await call();
     } catch (error) {
       if (parseCallFailure(error).overloaded) return undefined;
-      return await homes.getByName(home).register(holder, users, ends);
+      return await call();
     }
   };
   try {
-    return await inTime<Registered | undefined>(call(), limits.registerAnswerMs, undefined);
+    return await inTime<Answer | undefined>(twice(), limits.registerAnswerMs, undefined);
   } catch (error) {
     console.warn(`call to a user's home failed: ${parseCallFailure(error).summary}`);
     return undefined;
@@ -151,20 +177,45 @@ export async function register(
  *          orders were carried out
  */
 export async function carryOut(
-  { CHANNELS, GATEWAYS }: Pick<Env, "CHANNELS" | "GATEWAYS">,
+  objects: Pick<Env, "CHANNELS" | "GATEWAYS">,
   holder: string,
   user: string,
   orders: readonly NumberedOrder[],
 ): Promise<CarriedOut | undefined> {
-  const node = parseNodeName(holder);
-  if (node === undefined) return undefined;
   try {
-    const object =
-      node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
-    const answer = object.carryOut(user, orders);
+    const answer = holderOf(objects, holder)?.carryOut(user, orders);
+    if (answer === undefined) return undefined;
     return await inTime<CarriedOut | undefined>(answer, limits.objectAnswerMs, undefined);
   } catch (error) {
     console.warn(`call for a user's connections failed: ${parseCallFailure(error).summary}`);
     return undefined;
   }
+}
+
+/**
+ * Asks an object which connections of a user it holds (rule U12).
+ *
+ * @param holder the object's node
+ * @param user   the key of the user
+ * @returns their IDs; undefined if the object hasn't answered within `limits.slotAnswerMs`
+ */
+export async function clientsOf(
+  objects: Pick<Env, "CHANNELS" | "GATEWAYS">,
+  holder: string,
+  user: string,
+): Promise<readonly string[] | undefined> {
+  try {
+    const answer = holderOf(objects, holder)?.clientsOf(user);
+    if (answer === undefined) return undefined;
+    return await inTime<readonly string[] | undefined>(answer, limits.slotAnswerMs, undefined);
+  } catch (error) {
+    console.warn(`call for a user's connections failed: ${parseCallFailure(error).summary}`);
+    return undefined;
+  }
+}
+
+function holderOf({ CHANNELS, GATEWAYS }: Pick<Env, "CHANNELS" | "GATEWAYS">, holder: string) {
+  const node = parseNodeName(holder);
+  if (node === undefined) return undefined;
+  return node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
 }

@@ -6,9 +6,16 @@ import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
-import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
+import { userKey } from "../../src/contract/identity-key.ts";
+import type {
+  CarriedOut,
+  NumberedOrder,
+  Registered,
+  SlotAnswer,
+  UserConnection,
+} from "../../src/contract/user-order.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
-import { register } from "./calls.ts";
+import { admit, register } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 
 /**
@@ -34,6 +41,9 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   readonly #users = new LocalUsers((home, users, done, ends) => {
     this.callsMade++;
     void this.#register(home, users, done, ends);
+  }, (home, connections, done) => {
+    this.callsMade++;
+    void this.#admit(home, connections, done);
   });
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog = new Backlog({
@@ -89,6 +99,16 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return answer;
   }
 
+  async clientsOf(user: string): Promise<readonly string[]> {
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    await this.endEvent(nowMs);
+    return this.sockets.clients
+      .map(({ session }) => session)
+      .filter((session) => session.takesOrders && userKey(session.user) === user)
+      .map(({ client }) => client);
+  }
+
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     return this.sockets.message(socket, message);
   }
@@ -130,6 +150,16 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     ends: readonly number[],
   ): Promise<void> {
     done(await register(this.env.USERS, home, this.node, users, ends));
+    await this.endEvent(Date.now());
+  }
+
+  async #admit(
+    home: string,
+    connections: readonly UserConnection[],
+    done: (answer: SlotAnswer | undefined) => void,
+  ): Promise<void> {
+    const limit = this.config.client.userConnectionLimit;
+    done(await admit(this.env.USERS, home, this.node, connections, limit));
     await this.endEvent(Date.now());
   }
 

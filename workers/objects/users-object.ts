@@ -1,13 +1,20 @@
 import { DurableObject } from "cloudflare:workers";
 import type { HomeCalls } from "../../src/contract/object-calls.ts";
-import type { Ordered, Registered, UserOrder } from "../../src/contract/user-order.ts";
+import type {
+  Ordered,
+  Registered,
+  SlotAnswer,
+  UserConnection,
+  UserOrder,
+} from "../../src/contract/user-order.ts";
 import { limits } from "../../src/limits.ts";
 import { type Delivery, Home } from "../../src/users/home.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime } from "../platform/object-call.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
-import { carryOut } from "./calls.ts";
+import { ConnectionSlots, type Slot } from "../../src/users/connection-slots.ts";
+import { carryOut, clientsOf } from "./calls.ts";
 
 /**
  * The object of a home, which keeps where a share of all users are connected, and passes orders on to the objects that
@@ -20,6 +27,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
   /** Calls that registered users since the object woke; tests read it. */
   callsTaken = 0;
   readonly #home: Home;
+  readonly #slots: ConnectionSlots;
   readonly #alarms: AlarmSchedule;
 
   constructor(context: DurableObjectState, env: Env) {
@@ -27,6 +35,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
     this.sql = new ObjectSql(context.storage);
     this.#alarms = new AlarmSchedule(context.storage);
     this.#home = new Home(this.sql);
+    this.#slots = new ConnectionSlots(this.sql);
   }
 
   // The calls' contract is in src/contract/object-calls.ts. The output gate lets an answer out only once the rows that
@@ -38,6 +47,37 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
   ): Promise<Registered> {
     this.callsTaken++;
     return this.#home.register(holder, users, Date.now(), ends);
+  }
+
+  async admit(
+    holder: string,
+    connections: readonly UserConnection[],
+    limit: number,
+  ): Promise<SlotAnswer> {
+    const all = connections.map(async ({ key, client }) =>
+      (await this.#admits(key, { client, holder }, limit)) ? [] : [client],
+    );
+    return { refused: (await Promise.all(all)).flat() };
+  }
+
+  /**
+   * Whether a connection gets a slot. If all slots are taken, the holders are asked which of the connections are open;
+   * between their answers and the decision nothing comes (rule U12).
+   */
+  async #admits(user: string, slot: Slot, limit: number): Promise<boolean> {
+    if (this.#slots.take(user, slot, limit)) return true;
+    const silent = new Set<string>();
+    const asked = [...this.#slots.byHolder(user)].map(async ([holder, clients]) => {
+      const open = await clientsOf(this.env, holder, user);
+      if (open === undefined) silent.add(holder);
+      else
+        this.#slots.free(
+          user,
+          clients.filter((client) => !open.includes(client)),
+        );
+    });
+    await Promise.all(asked);
+    return this.#slots.take(user, slot, limit, silent);
   }
 
   async order(user: string, orders: readonly UserOrder[]): Promise<Ordered> {
