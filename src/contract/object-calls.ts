@@ -38,11 +38,11 @@ interface SessionCalls {
    */
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
   /**
-   * Lists the IDs of a user's open connections here, those that wait for the user's home included (rule U12).
+   * Lists the IDs of users' open connections here, those that wait for the user's home included (rule U12).
    *
-   * @param user the key of the user
+   * @param users the keys of the users
    */
-  clientsOf(user: string): Promise<readonly string[]>;
+  clientsOf(users: readonly string[]): Promise<readonly string[]>;
 }
 
 /** The calls of a channel's object. */

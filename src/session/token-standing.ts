@@ -6,7 +6,7 @@
 import type { Invalidation } from "../contract/user-order.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { tokenEndSeconds, type TokenState } from "../users/local-tokens.ts";
-import { hasPassed } from "../users/standing.ts";
+import { hasEnded } from "./liveness.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 
 /**
@@ -56,7 +56,7 @@ export function standingTokens(
   if (invalidations === undefined) return refused(tokens, unavailable);
   const channel = "channel" in claims ? claims.channel : undefined;
   const isInvalid = invalidations.some(
-    (one) => concerns(one, issuedAtSeconds, channel) && !hasPassed(one.expireAtSeconds, nowMs),
+    (one) => concerns(one, issuedAtSeconds, channel) && !hasEnded(one.expireAtSeconds, nowMs),
   );
   return isInvalid ? refused(tokens, invalidated) : tokens;
 }
@@ -67,7 +67,7 @@ export function endInvalid(
   invalidation: Invalidation,
   nowMs: number,
 ): void {
-  if (hasPassed(invalidation.expireAtSeconds, nowMs)) return;
+  if (hasEnded(invalidation.expireAtSeconds, nowMs)) return;
   const { claims } = session.identity;
   if (claims !== undefined && concerns(invalidation, claims.issuedAtSeconds, undefined)) {
     session.disconnect(disconnectCodes.invalidToken);

@@ -1,3 +1,4 @@
+import type { UserConnection } from "../contract/user-order.ts";
 import { columnText, type Sql } from "../sql.ts";
 
 /**
@@ -14,43 +15,48 @@ export class ConnectionSlots {
   }
 
   /**
-   * Takes a slot for a connection, unless all of the user's slots are taken.
+   * Takes a slot for a connection, unless all of its user's slots are taken.
    *
-   * @param user    the user's key
-   * @param holder  the object that holds the connection
-   * @param silent  holders that don't answer: their connections don't count
+   * @param holder the node of the object that holds the connection
+   * @param silent holders that don't answer: their connections don't count
    * @returns whether the connection has a slot now; it may have had one before, if its call is repeated
    */
   take(
-    user: string,
-    { client, holder }: Slot,
+    { key, client }: UserConnection,
+    holder: string,
     limit: number,
     silent: ReadonlySet<string> = nobody,
   ): boolean {
     this.#createTable();
-    const slots = this.#slots(user);
+    const slots = this.#slots(key);
     if (slots.some((one) => one.client === client)) return true;
     const taken = slots.filter((one) => !silent.has(one.holder));
     if (taken.length >= limit) return false;
-    this.#sql.run("INSERT INTO slot VALUES (?, ?, ?)", user, client, holder);
+    this.#sql.run("INSERT INTO slot VALUES (?, ?, ?)", key, client, holder);
     return true;
   }
 
-  /** The connections of a user that have slots, by the objects that hold them. */
-  byHolder(user: string): ReadonlyMap<string, readonly string[]> {
-    const clients = new Map<string, string[]>();
-    for (const { client, holder } of this.#slots(user)) {
-      const ofHolder = clients.get(holder) ?? [];
-      clients.set(holder, ofHolder);
-      ofHolder.push(client);
+  /**
+   * The connections of users that have slots, by the objects that hold them.
+   *
+   * @param users the keys of the users
+   */
+  byHolder(users: Iterable<string>): ReadonlyMap<string, readonly UserConnection[]> {
+    const connections = new Map<string, UserConnection[]>();
+    for (const key of users) {
+      for (const { client, holder } of this.#slots(key)) {
+        const held = connections.get(holder) ?? [];
+        connections.set(holder, held);
+        held.push({ key, client });
+      }
     }
-    return clients;
+    return connections;
   }
 
   /** Frees the slots of connections that have ended. */
-  free(user: string, clients: readonly string[]): void {
-    for (const client of clients)
-      this.#sql.run("DELETE FROM slot WHERE user = ? AND client = ?", user, client);
+  free(connections: readonly UserConnection[]): void {
+    for (const { key, client } of connections)
+      this.#sql.run("DELETE FROM slot WHERE user = ? AND client = ?", key, client);
   }
 
   #slots(user: string): readonly Slot[] {
@@ -67,8 +73,8 @@ export class ConnectionSlots {
   }
 }
 
-/** One connection, and the object that holds it, by its node. */
-export interface Slot {
+/** The slot of one connection, and the object that holds it. */
+interface Slot {
   readonly client: string;
   readonly holder: string;
 }

@@ -193,23 +193,23 @@ export async function carryOut(
 }
 
 /**
- * Asks an object which connections of a user it holds (rule U12).
+ * Asks an object which connections of users it holds (rule U12).
  *
  * @param holder the object's node
- * @param user   the key of the user
+ * @param users  the keys of the users
  * @returns their IDs; undefined if the object hasn't answered within `limits.slotAnswerMs`
  */
 export async function clientsOf(
   objects: Pick<Env, "CHANNELS" | "GATEWAYS">,
   holder: string,
-  user: string,
+  users: readonly string[],
 ): Promise<readonly string[] | undefined> {
   try {
-    const answer = holderOf(objects, holder)?.clientsOf(user);
+    const answer = holderOf(objects, holder)?.clientsOf(users);
     if (answer === undefined) return undefined;
     return await inTime<readonly string[] | undefined>(answer, limits.slotAnswerMs, undefined);
   } catch (error) {
-    console.warn(`call for a user's connections failed: ${parseCallFailure(error).summary}`);
+    console.warn(`call for users' connections failed: ${parseCallFailure(error).summary}`);
     return undefined;
   }
 }

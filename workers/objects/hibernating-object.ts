@@ -99,13 +99,14 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return answer;
   }
 
-  async clientsOf(user: string): Promise<readonly string[]> {
+  async clientsOf(users: readonly string[]): Promise<readonly string[]> {
     const nowMs = Date.now();
+    const keys = new Set(users);
     this.sockets.sweep(nowMs, true);
     await this.endEvent(nowMs);
     return this.sockets.clients
       .map(({ session }) => session)
-      .filter((session) => session.takesOrders && userKey(session.user) === user)
+      .filter((session) => session.takesOrders && keys.has(userKey(session.user)))
       .map(({ client }) => client);
   }
 

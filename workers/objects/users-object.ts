@@ -13,7 +13,7 @@ import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime } from "../platform/object-call.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
-import { ConnectionSlots, type Slot } from "../../src/users/connection-slots.ts";
+import { ConnectionSlots } from "../../src/users/connection-slots.ts";
 import { carryOut, clientsOf } from "./calls.ts";
 
 /**
@@ -54,30 +54,31 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
     connections: readonly UserConnection[],
     limit: number,
   ): Promise<SlotAnswer> {
-    const all = connections.map(async ({ key, client }) =>
-      (await this.#admits(key, { client, holder }, limit)) ? [] : [client],
-    );
-    return { refused: (await Promise.all(all)).flat() };
+    const waiting = connections.filter((one) => !this.#slots.take(one, holder, limit));
+    if (waiting.length === 0) return { refused: [] };
+    const silent = await this.#freeEnded(new Set(waiting.map(({ key }) => key)));
+    // Nothing comes between these decisions, so connections that come together don't share a slot (rule U12).
+    const refused = waiting.filter((one) => !this.#slots.take(one, holder, limit, silent));
+    return { refused: refused.map(({ client }) => client) };
   }
 
   /**
-   * Whether a connection gets a slot. If all slots are taken, the holders are asked which of the connections are open;
-   * between their answers and the decision nothing comes (rule U12).
+   * Frees the slots of users' connections that have ended, as the objects say that hold them.
+   *
+   * @param users the keys of the users
+   * @returns the objects that didn't answer in time
    */
-  async #admits(user: string, slot: Slot, limit: number): Promise<boolean> {
-    if (this.#slots.take(user, slot, limit)) return true;
+  async #freeEnded(users: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     const silent = new Set<string>();
-    const asked = [...this.#slots.byHolder(user)].map(async ([holder, clients]) => {
-      const open = await clientsOf(this.env, holder, user);
+    const asked = [...this.#slots.byHolder(users)].map(async ([holder, held]) => {
+      const keys = new Set(held.map(({ key }) => key));
+      const open = await clientsOf(this.env, holder, [...keys]);
+      const stillOpen = new Set(open);
       if (open === undefined) silent.add(holder);
-      else
-        this.#slots.free(
-          user,
-          clients.filter((client) => !open.includes(client)),
-        );
+      else this.#slots.free(held.filter(({ client }) => !stillOpen.has(client)));
     });
     await Promise.all(asked);
-    return this.#slots.take(user, slot, limit, silent);
+    return silent;
   }
 
   async order(user: string, orders: readonly UserOrder[]): Promise<Ordered> {
