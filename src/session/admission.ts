@@ -62,7 +62,9 @@ function beginAfter(session: AdmittedSession, answer: UserAnswer, nowMs: number)
     lastOrder,
     ...(invalidations.length === 0 ? {} : { invalidated: true }),
   };
-  for (const one of invalidations) endInvalid(session, one, nowMs);
+  const refuse = () =>
+    session.turnAway("U11", "invalidate_user_tokens names the token", disconnectCodes.invalidToken);
+  for (const one of invalidations) endInvalid(session, one, nowMs, refuse);
 }
 
 const noAnswer = "the user's home didn't answer in time";

@@ -61,16 +61,21 @@ export function standingTokens(
   return isInvalid ? refused(tokens, invalidated) : tokens;
 }
 
-/** Ends what was made with tokens that an invalidation concerns: the connection, or subscriptions (rule U11). */
+/**
+ * Ends what was made with tokens that an invalidation concerns: the connection, or subscriptions (rule U11).
+ *
+ * @param end ends the connection
+ */
 export function endInvalid(
   session: CommandSession,
   invalidation: Invalidation,
   nowMs: number,
+  end = () => session.disconnect(disconnectCodes.invalidToken),
 ): void {
   if (hasEnded(invalidation.expireAtSeconds, nowMs)) return;
   const { claims } = session.identity;
   if (claims !== undefined && concerns(invalidation, claims.issuedAtSeconds, undefined)) {
-    session.disconnect(disconnectCodes.invalidToken);
+    end();
     return;
   }
   for (const { granted } of session.subscriptions.all) {

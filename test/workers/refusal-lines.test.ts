@@ -185,11 +185,18 @@ describe("a line for a command that is refused", () => {
     const opened = await TestSocket.open(channel);
     opened.send({ id: 1, connect: { token: await token({ sub: user, jti }) } });
     await opened.closed;
+    const early = await TestSocket.connect(channel, `${user}!`, { iat: secondsFromNow(60) });
+    await call("invalidate_user_tokens", { user: `${user}!` });
+    const late = await TestSocket.open(channel);
+    late.send({ id: 1, connect: { token: await token({ sub: `${user}!` }) } });
+    await late.closed;
+    expect(await early.unread()).toStrictEqual([]);
     await socket.ask({ id: 3, subscribe: { channel, token: revoked } });
     await socket.ask({ id: 4, subscribe: { channel, token: older } });
     const about = { user, object: `channel:${channel}` };
     expect(said(revoked, older, jti)).toMatchObject([
       { refused: "connect", rule: "U10", reason: "the token is revoked", code: 3500, ...about },
+      { refused: "connect", rule: "U11", reason: "invalidate_user_tokens names the token" },
       {
         refused: "subscribe",
         rule: "U10",
