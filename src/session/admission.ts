@@ -1,5 +1,4 @@
-import type { TokenState } from "../users/local-tokens.ts";
-import { tokenEndSeconds } from "../users/local-tokens.ts";
+import { tokenEndSeconds, type TokenState } from "../users/local-tokens.ts";
 import type { UserAnswer } from "../users/local-users.ts";
 import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import type { CommandSession, Users } from "./ports.ts";
@@ -25,6 +24,8 @@ export function admit(session: AdmittedSession, users: Users, nowMs: number): vo
       answered();
     });
   }
+  // The answer may have been known already, and have ended the connection.
+  if (session.closed) return;
   if (user !== "" && context.config.client.userConnectionLimit > 0) {
     missing++;
     users.admit(user, session.identity.client, (answer) => {

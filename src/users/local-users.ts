@@ -12,6 +12,7 @@ import { limits } from "../limits.ts";
 import { LocalTokens, type TokenSession } from "./local-tokens.ts";
 import { type RegisterCall, type Registration, Registrations } from "./registrations.ts";
 import { SharedCalls } from "./shared-calls.ts";
+import { covers, hasPassed } from "./standing.ts";
 
 /**
  * The users of one object's connections: it registers the object with the homes of their users, admits connections once
@@ -128,7 +129,7 @@ export class LocalUsers {
       pending.answered.push(() => this.#carryOut(user, orders, sessions, nowMs, done));
       return;
     }
-    for (const { order } of orders) this.#noteInvalidation(user, order);
+    for (const { order } of orders) this.#noteInvalidation(user, order, nowMs);
     const concerned = [...sessions()].filter((one) => one.user === user && one.takesOrders);
     let missing = concerned.length + 1;
     let failed = false;
@@ -153,15 +154,18 @@ export class LocalUsers {
   }
 
   /** Notes which tokens an order makes invalid, for commands that are under way with them, and for later ones. */
-  #noteInvalidation(user: string, order: HolderOrder): void {
+  #noteInvalidation(user: string, order: HolderOrder, nowMs: number): void {
     const known = this.#known.get(user);
     if (order.method !== "invalidate_user_tokens" || known === undefined) return;
     const { channel, issuedBeforeSeconds, expireAtSeconds } = order;
     const invalidation = { channel, issuedBeforeSeconds, expireAtSeconds };
-    const others = known.invalidations.filter((one) => !isSame(one, invalidation));
-    // The home keeps no more of them, apart from those that have ended.
-    const kept = [...others, invalidation].slice(-limits.invalidationsPerUserMax);
-    this.#known.set(user, { ...known, invalidations: kept });
+    // As the home keeps them, which bounds them.
+    const others = known.invalidations.filter(
+      (one) => !covers(invalidation, one) && !hasPassed(one.expireAtSeconds, nowMs),
+    );
+    const isCovered = others.some((one) => covers(one, invalidation));
+    const invalidations = isCovered ? others : [...others, invalidation];
+    this.#known.set(user, { ...known, invalidations });
   }
 
   #answered(user: string, registration: Registration | undefined): void {
@@ -209,14 +213,6 @@ function answerOf(registration: Registration | undefined): UserAnswer {
   if (registration === undefined) return { outcome: "unknown" };
   const { barred, lastOrder, invalidations } = registration;
   return barred ? { outcome: "blocked" } : { outcome: "registered", lastOrder, invalidations };
-}
-
-function isSame(one: Invalidation, other: Invalidation): boolean {
-  return (
-    one.channel === other.channel &&
-    one.issuedBeforeSeconds === other.issuedBeforeSeconds &&
-    one.expireAtSeconds === other.expireAtSeconds
-  );
 }
 
 /** A session as its user's orders see it. */

@@ -48,11 +48,6 @@ export class Standing {
   /** Makes tokens of a user invalid. Earlier invalidations that say no more than this one are dropped. */
   invalidate(user: string, invalidation: Invalidation): void {
     const { channel, issuedBeforeSeconds, expireAtSeconds } = invalidation;
-    const covers = (one: Invalidation, other: Invalidation): boolean =>
-      one.channel === other.channel &&
-      one.issuedBeforeSeconds >= other.issuedBeforeSeconds &&
-      (one.expireAtSeconds === 0 ||
-        (other.expireAtSeconds !== 0 && one.expireAtSeconds >= other.expireAtSeconds));
     const before = this.#rowsOf(user);
     if (before.some((one) => covers(one, invalidation))) return;
     for (const one of before) if (covers(invalidation, one)) this.#drop(one);
@@ -89,6 +84,18 @@ export class Standing {
   #drop({ user, channel, issuedBeforeSeconds }: UserInvalidation): void {
     this.#sql.run(drop, user, channel, issuedBeforeSeconds);
   }
+}
+
+/** Whether one invalidation says at least as much as another one. */
+export function covers(one: Invalidation, other: Invalidation): boolean {
+  const endsLater =
+    one.expireAtSeconds === 0 ||
+    (other.expireAtSeconds !== 0 && one.expireAtSeconds >= other.expireAtSeconds);
+  return (
+    one.channel === other.channel &&
+    one.issuedBeforeSeconds >= other.issuedBeforeSeconds &&
+    endsLater
+  );
 }
 
 /**
