@@ -338,6 +338,18 @@ describe("an order that makes tokens of a user invalid", () => {
     expect(late.takeSent()).toStrictEqual([closed]);
   });
 
+  it("[B1] [U11] is remembered beside as many later ones as there may be", () => {
+    const fixture = new TokenFixture();
+    const connection = fixture.connectedWith({ issuedAtSeconds: startSeconds });
+    fixture.invalidate({ ...everything, channel: "news" }, connection);
+    for (let second = 1; second <= 2 * limits.invalidationsPerUserMax; second++)
+      fixture.invalidate({ ...everything, issuedBeforeSeconds: second }, connection);
+    expect(fixture.home.users.invalidations("42")).toHaveLength(2);
+    const tokens = subscriptionToken({ channel: "news", issuedAtSeconds: startSeconds - 1 });
+    fixture.take(connection, subscribe(2), tokens);
+    expect(connection.takeSent()).toStrictEqual([denied(2)]);
+  });
+
   it("[U11] is asked for again by an object that has forgotten it", () => {
     const before = new TokenFixture();
     const connection = before.connectedWith({ issuedAtSeconds: startSeconds });
