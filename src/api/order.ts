@@ -142,7 +142,11 @@ export function parseRevoke(params: string, { key }: ApiCaller): ParsedEntry {
     const most = `at most ${limits.tokenUidCharactersMax} characters`;
     return refusedRequest(`uid must be well-formed Unicode of ${most}`);
   }
-  return { outcome: "order", user: tokenKey(uid), order: { method: "revoke_token", expireAtSeconds } };
+  return {
+    outcome: "order",
+    user: tokenKey(uid),
+    order: { method: "revoke_token", expireAtSeconds },
+  };
 }
 
 /** Parses an `invalidate_user_tokens` request. */

@@ -84,22 +84,14 @@ export interface HomeCalls {
    * @param ends   for each of them when the registration may be forgotten, in seconds since 1970; 0, and absent: never
    * @returns when the registrations are durable
    */
-  register(
-    holder: string,
-    users: readonly string[],
-    ends?: readonly number[],
-  ): Promise<Registered>;
+  register(holder: string, users: readonly string[], ends?: readonly number[]): Promise<Registered>;
   /**
    * Gives connections slots, of which each user has as many as `client.user_connection_limit` (rule U12).
    *
    * @param holder the node of the object that holds the connections
    * @returns when the slots are durable
    */
-  admit(
-    holder: string,
-    connections: readonly UserConnection[],
-    limit: number,
-  ): Promise<SlotAnswer>;
+  admit(holder: string, connections: readonly UserConnection[], limit: number): Promise<SlotAnswer>;
   /**
    * Carries out orders for one user's connections, or for what was made with one token, wherever they are.
    *

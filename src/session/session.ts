@@ -38,9 +38,7 @@ import { endRevoked, usesToken } from "./token-standing.ts";
  * State beyond the snapshot belongs to commands under way, and an object with a command under way doesn't hibernate. So
  * a session that is restored from its snapshot behaves as if the object had never hibernated (rule S2).
  */
-export class Session
-  implements CommandSession, SubscriptionSession, UserSession, TokenSession
-{
+export class Session implements CommandSession, SubscriptionSession, UserSession, TokenSession {
   readonly context: SessionContext;
   readonly codec: Codec;
   readonly subscriptions = new Subscriptions();

@@ -97,7 +97,9 @@ export function endRevoked(session: CommandSession, uid: string): void {
 
 /** Whether the connection or one of its subscriptions, pending ones included, was made with a token. */
 export function usesToken({ identity, subscriptions }: CommandSession, uid: string): boolean {
-  return identity.claims?.uid === uid || subscriptions.all.some(({ granted }) => granted.uid === uid);
+  return (
+    identity.claims?.uid === uid || subscriptions.all.some(({ granted }) => granted.uid === uid)
+  );
 }
 
 /** Whether something made tokens of the session's user invalid, and this object doesn't know what. */

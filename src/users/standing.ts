@@ -41,7 +41,8 @@ export class Standing {
   /** Whether there is room for so many more invalidations of a user's tokens. */
   hasRoom(user: string, count: number, nowMs: number): boolean {
     return (
-      count === 0 || this.invalidations(user, nowMs).length + count <= limits.invalidationsPerUserMax
+      count === 0 ||
+      this.invalidations(user, nowMs).length + count <= limits.invalidationsPerUserMax
     );
   }
 

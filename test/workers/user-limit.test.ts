@@ -114,21 +114,24 @@ describe("client.user_connection_limit across all objects", () => {
   });
 });
 
-describe.each(awakeVariants)("the cost of client.user_connection_limit on $place.name", (variant) => {
-  it("[U5] [U12] is a row for each connection", async () => {
-    const channel = newChannel("room");
-    const user = newUser();
-    await variant.connect(channel, user);
-    const rows = () =>
-      runInDurableObject<UsersObject, number>(homeOf(user), ({ sql }) => sql.rowsWritten);
-    const before = await rows();
-    const socket = await variant.connect(channel, user);
-    expect(await rows()).toBe(before + 1);
-    socket.close();
-    await socket.closed;
-    expect(await rows()).toBe(before + 1);
-    // The row of the one that has ended is deleted.
-    await variant.connect(channel, user);
-    expect(await rows()).toBe(before + 3);
-  });
-});
+describe.each(awakeVariants)(
+  "the cost of client.user_connection_limit on $place.name",
+  (variant) => {
+    it("[U5] [U12] is a row for each connection", async () => {
+      const channel = newChannel("room");
+      const user = newUser();
+      await variant.connect(channel, user);
+      const rows = () =>
+        runInDurableObject<UsersObject, number>(homeOf(user), ({ sql }) => sql.rowsWritten);
+      const before = await rows();
+      const socket = await variant.connect(channel, user);
+      expect(await rows()).toBe(before + 1);
+      socket.close();
+      await socket.closed;
+      expect(await rows()).toBe(before + 1);
+      // The row of the one that has ended is deleted.
+      await variant.connect(channel, user);
+      expect(await rows()).toBe(before + 3);
+    });
+  },
+);

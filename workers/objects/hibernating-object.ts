@@ -38,13 +38,16 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
   protected abstract readonly node: string;
   /** The users of the connections. */
-  readonly #users = new LocalUsers((home, users, done, ends) => {
-    this.callsMade++;
-    void this.#register(home, users, done, ends);
-  }, (home, connections, done) => {
-    this.callsMade++;
-    void this.#admit(home, connections, done);
-  });
+  readonly #users = new LocalUsers(
+    (home, users, done, ends) => {
+      this.callsMade++;
+      void this.#register(home, users, done, ends);
+    },
+    (home, connections, done) => {
+      this.callsMade++;
+      void this.#admit(home, connections, done);
+    },
+  );
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog = new Backlog({
     sockets: () => this.sockets.clients,

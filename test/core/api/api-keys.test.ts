@@ -53,12 +53,7 @@ describe("a key that doesn't admit everything", () => {
     expect(parseEntry("disconnect", order, some)).toStrictEqual(
       refused("all channels, as disconnect requires"),
     );
-    for (const method of [
-      "refresh",
-      "block_user",
-      "unblock_user",
-      "revoke_token",
-    ] as const) {
+    for (const method of ["refresh", "block_user", "unblock_user", "revoke_token"] as const) {
       expect(parseEntry(method, order, some)).toStrictEqual(
         refused(`all channels, as ${method} requires`),
       );

@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import { tokenKey, uidOfKey, userKey, userOfKey } from "../../../src/contract/identity-key.ts";
 
 describe("the key of a user or a token", () => {
-  const odd = ["\u0001token:a", "\u0001user:a", "\u0001user:\u0001token:a", "\u0001", "", "token:a"];
+  const odd = [
+    "\u0001token:a",
+    "\u0001user:a",
+    "\u0001user:\u0001token:a",
+    "\u0001",
+    "",
+    "token:a",
+  ];
 
   it.each(["ada", "42", ...odd])("[U10] of user %j is never that of a token", (user) => {
     const key = userKey(user);
