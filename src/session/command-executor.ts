@@ -181,7 +181,11 @@ export class CommandExecutor {
 
   #carryOut(given: ReceivedCommand): void {
     const { command } = given;
-    const tokens = standingTokens(this.#session, given.tokens, given.nowMs);
+    // For its connect's own token, a session asks the token's home itself.
+    const tokens =
+      command.method === "connect"
+        ? given.tokens
+        : standingTokens(this.#session, given.tokens, given.nowMs);
     const received = tokens === given.tokens ? given : { ...given, tokens };
     const apply = (decision: Decision): void => {
       this.#apply(received, decision);

@@ -45,7 +45,12 @@ describe.each(variants)("tokens on $name", (variant) => {
     await variant.betweenSteps(channel);
     if (!variant.name.endsWith("evicted")) return;
     const homes = new Set(keys.map(homeName));
-    for (const home of homes) await hibernate(env.USERS.getByName(home));
+    for (const name of homes) {
+      const home = env.USERS.getByName(name);
+      // Only a running object can be evicted.
+      await runInDurableObject<UsersObject, void>(home, () => undefined);
+      await hibernate(home);
+    }
   };
 
   it("[U10] revoke_token ends the connections that were made with one, and lets none back in", async () => {
@@ -182,8 +187,8 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
     await variant.connect(channel, user, { jti });
     await variant.connect(channel, user, { jti });
     expect(await counts()).toStrictEqual({ rows: rows + 1, calls: calls + 1 });
-    const [plain, withUid] = (await attachmentsOf(variant.place.holder(channel))).slice(-2);
-    expect([plain?.v, withUid?.claims?.uid]).toStrictEqual([5, jti]);
+    const saved = await attachmentsOf(variant.place.holder(channel));
+    expect(saved.find(({ claims }) => claims?.uid === jti)?.v).toBe(5);
     await hibernate(variant.place.holder(channel));
     await variant.connect(channel, user, { jti });
     expect(await counts()).toStrictEqual({ rows: rows + 1, calls: calls + 2 });
@@ -195,7 +200,7 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
     const socket = await variant.open(channel);
     const unblock = blockObject(homeOf(tokenKey(jti)));
     socket.send(
-      { id: 1, connect: { token: await token({ sub: "", jti }) } },
+      { id: 1, connect: { token: await token({ sub: newUser(), jti }) } },
       { id: 2, subscribe: { channel } },
     );
     await vi.waitFor(async () => {

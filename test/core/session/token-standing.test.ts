@@ -124,6 +124,16 @@ describe("a connection with a token that can be revoked", () => {
     expect(fixture.home.calls).toHaveLength(1);
   });
 
+  it("[U10] asks again after a revocation, which another one may have shortened", () => {
+    const fixture = new TokenFixture();
+    const connection = fixture.connectedWith({ uid: "t1" });
+    fixture.revoke("t1", revocation(), connection);
+    const again = fixture.connecting({ uid: "t1" });
+    expect(fixture.home.calls).toHaveLength(1);
+    fixture.home.answer(0);
+    expect(again.takeSent()[0]).toContain('"connect"');
+  });
+
   it("[U4] [U10] has to come again if the token's home doesn't answer", () => {
     const fixture = new TokenFixture();
     const connection = fixture.connecting({ uid: "t1" });
