@@ -40,7 +40,7 @@ interface UnblockOrder {
  * Ends what was made with one token, and has the token's home refuse it (rule U10). It is the only order for the key of a
  * token, and it carries its own end, so repeating it is harmless however late.
  */
-export interface RevokeOrder extends OrderTarget {
+interface RevokeOrder extends OrderTarget {
   readonly method: "revoke_token";
   /** When the revocation ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;

@@ -126,10 +126,11 @@ export class Client {
       if (command.method === "connect" && verified.connection?.outcome !== "verified") break;
     }
     // The homes are asked for all tokens at once. Its connect's own token a session asks for itself.
+    // Most frames bring no token.
+    if (!tokens.some(({ connection, subscription }) => connection ?? subscription)) return tokens;
+    const isConnect = (index: number): boolean => commands[index]?.method === "connect";
     return Promise.all(
-      tokens.map((one, index) =>
-        commands[index]?.method === "connect" ? one : checked(session, one),
-      ),
+      tokens.map(async (one, index) => (isConnect(index) ? one : checked(session, one))),
     );
   }
 }

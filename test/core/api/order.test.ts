@@ -107,6 +107,11 @@ function parse(method: "block_user" | "unblock_user" | "refresh", request: objec
   return parseEntry(method, JSON.stringify(request), caller());
 }
 
+const revoke = (request: object) => parseEntry("revoke_token", JSON.stringify(request), caller());
+
+const invalidate = (request: object) =>
+  parseEntry("invalidate_user_tokens", JSON.stringify(request), caller());
+
 describe("a block", () => {
   it("[U9] names a user, and may end by itself", () => {
     expect(parse("block_user", { user: "ada", expire_at: 7 })).toStrictEqual({
@@ -121,8 +126,6 @@ describe("a block", () => {
 });
 
 describe("a revocation", () => {
-  const revoke = (request: object) => parseEntry("revoke_token", JSON.stringify(request), caller());
-
   it("[U10] names a token by its jti, and no user", () => {
     expect(revoke({ uid: "t1", expire_at: 7 })).toStrictEqual({
       outcome: "order",
@@ -145,9 +148,6 @@ describe("a revocation", () => {
 });
 
 describe("an invalidation of a user's tokens", () => {
-  const invalidate = (request: object) =>
-    parseEntry("invalidate_user_tokens", JSON.stringify(request), caller());
-
   it("[U11] names a user, and may name a channel and times", () => {
     const order = { method: "invalidate_user_tokens", channel: "", issuedBeforeSeconds: 0 };
     expect(invalidate({ user: "ada" })).toStrictEqual({

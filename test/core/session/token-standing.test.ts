@@ -70,10 +70,11 @@ class TokenFixture extends HeldFixture {
     return this.carryOut(tokenKey(uid), [{ number: 0, order }], ...all)[0]?.left;
   }
 
+  /** Carries out an invalidation of user 42's tokens. */
   invalidate(invalidation: Invalidation, ...all: readonly TestConnection[]): void {
     const order = { method: "invalidate_user_tokens", ...invalidation } as const;
-    const answers = this.carryOut("42", [{ number: 1, order }], ...all);
-    expect(answers).toHaveLength(1);
+    const [answer] = this.carryOut("42", [{ number: 1, order }], ...all);
+    if (answer === undefined) throw new Error("the order isn't carried out");
   }
 }
 

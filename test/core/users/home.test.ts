@@ -19,6 +19,14 @@ function order(home: Home, user: string, ...orders: readonly UserOrder[]): reado
   return taken.deliveries;
 }
 
+/** Makes subscription tokens for a channel invalid. */
+const named = (channel: string, expireAtSeconds = 0): UserOrder => ({
+  method: "invalidate_user_tokens",
+  channel,
+  issuedBeforeSeconds: 1,
+  expireAtSeconds,
+});
+
 /** The numbers and methods of a delivery's orders. */
 const ordersOf = ({ orders }: Delivery) => orders.map((one) => `${one.number} ${one.order.method}`);
 
@@ -164,7 +172,11 @@ describe("a user's home", () => {
     ]);
     const news = { channel: "news", issuedBeforeSeconds: 50, expireAtSeconds: 60 };
     order(home, "ada", { method: "invalidate_user_tokens", ...news });
-    const all = [resolved, news].map((one) => ({ user: "ada", ...one }));
+    const user = "ada";
+    const all = [
+      { user, ...resolved },
+      { user, ...news },
+    ];
     const told = (nowMs: number) => new Home(sql).register(us, ["bob", "ada"], nowMs).invalidations;
     expect(told(59_999)).toStrictEqual(all);
     expect(told(60_000)).toStrictEqual(all.slice(0, 1));
@@ -195,12 +207,6 @@ describe("a user's home", () => {
 
   it("[B1] [U11] keeps no more invalidations of a user than it tells, and none of those that don't fit", () => {
     const home = new Home(new NodeSql());
-    const named = (channel: string, expireAtSeconds = 0): UserOrder => ({
-      method: "invalidate_user_tokens",
-      channel,
-      issuedBeforeSeconds: 1,
-      expireAtSeconds,
-    });
     const names = Array.from({ length: limits.invalidationsPerUserMax - 1 }, (_, n) => `c${n}`);
     const give = (...orders: readonly UserOrder[]) => home.order("ada", orders, 1_000).outcome;
     expect(give(...names.map((name) => named(name)))).toBe("taken");
