@@ -181,11 +181,13 @@ export class CommandExecutor {
 
   #carryOut(given: ReceivedCommand): void {
     const { command } = given;
+    const { connection, subscription } = given.tokens;
+    const hasToken = (connection ?? subscription) !== undefined;
     // For its connect's own token, a session asks the token's home itself.
     const tokens =
-      command.method === "connect"
-        ? given.tokens
-        : standingTokens(this.#session, given.tokens, given.nowMs);
+      hasToken && command.method !== "connect"
+        ? standingTokens(this.#session, given.tokens, given.nowMs)
+        : given.tokens;
     const received = tokens === given.tokens ? given : { ...given, tokens };
     const apply = (decision: Decision): void => {
       this.#apply(received, decision);
