@@ -163,10 +163,11 @@ describe("a connection with a token that can be revoked", () => {
     expect(fixture.home.calls.map(({ users }) => users)).toStrictEqual([[tokenKey("t1")]]);
     fixture.home.answer(0);
     expect(connection.takeSent()[0]).toContain('"connect"');
-    fixture.wake(connection);
-    expect(fixture.home.calls).toStrictEqual([]);
-    expect(fixture.revoke("t1", revocation(), connection)).toBe(false);
-    expect(connection.takeSent()).toStrictEqual([closed]);
+    const later = new TokenFixture();
+    const restored = later.open(connection.saved);
+    expect(later.home.calls).toStrictEqual([]);
+    expect(later.revoke("t1", revocation(), restored)).toBe(false);
+    expect(restored.takeSent()).toStrictEqual([closed]);
   });
 
   it("[U10] isn't closed by a revocation that has ended", () => {
