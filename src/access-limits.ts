@@ -6,6 +6,11 @@ export const accessLimits = {
    */
   tokenBytesMax: 16_384,
   /**
+   * The claim `jti` of a token, in characters: several times a UUID. Each connection and each subscription stores that of
+   * its token. A token with a longer one is invalid, and so is a revocation of it: 107 (rule U10).
+   */
+  tokenUidCharactersMax: 256,
+  /**
    * Characters of a secret. A token shows whether a guess of its secret is right, at millions of guesses a second. 16
    * random letters and digits can't be found in that way, and every usual generator makes more. A Worker with a shorter
    * secret isn't configured (rule A10).

@@ -12,6 +12,11 @@ export const userLimits = {
    * calls in flight, 256 clients that came back at a time took a third longer, because few users shared one.
    */
   registerCallsMax: 1,
+  /**
+   * Calls of one object to one home in flight, to ask for slots (rule U12). A home that has to ask other objects answers
+   * after up to 2 s, and other users mustn't wait for that.
+   */
+  slotCallsMax: 4,
   /** Users in one call that registers them. Further users wait for the next call. */
   registerUsersMax: 1_000,
   /**
@@ -63,6 +68,34 @@ export const userLimits = {
    * is answered 107.
    */
   disconnectReasonBytesMax: 123,
+  /**
+   * Invalidations of one user's tokens that a home keeps, and tells each object that registers the user. Most users have
+   * one. A further one is answered 106.
+   */
+  invalidationsPerUserMax: 100,
+  /** Revoked tokens that an object remembers for commands that are under way with them; beyond it the oldest is forgotten. */
+  revokedTokensRememberedMax: 10_000,
+  /**
+   * The largest `client.user_connection_limit`: a home reads the slots of a user for each connect. A configuration with a
+   * larger one is refused (rule A8).
+   */
+  userConnectionLimitMax: 10_000,
+  /**
+   * How long a home waits for the objects that hold connections of a user whose slots are all taken. With the way there
+   * and back it is less than `registerAnswerMs`. An object that hasn't answered by then doesn't count (rule U12).
+   */
+  slotAnswerMs: 2_000,
+  /**
+   * How often a home looks for registrations of tokens that have ended, and at how many registrations each time: at a
+   * million in a home, all of them in less than two minutes, and never longer than a millisecond at a time.
+   */
+  homePruneMs: 100,
+  homePruneRows: 1_000,
+  /**
+   * How much longer than a connection or a subscription the registration of its token is kept, beyond the configured
+   * delays of their ends, in seconds: for clocks that differ.
+   */
+  tokenKeptSeconds: 600,
   /** A user's ID in an order, in characters. No token is long enough to name a longer one. A longer one is answered 107. */
   userCharactersMax: 16_384,
 } as const;

@@ -18,6 +18,8 @@ export const apiMethods = [
   "refresh",
   "block_user",
   "unblock_user",
+  "revoke_token",
+  "invalidate_user_tokens",
 ] as const;
 
 /** The key with which a backend calls the API. */

@@ -7,6 +7,10 @@ export interface ConnectionClaims {
   readonly user: string;
   /** When the connection ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
+  /** The token's `jti`, by which a backend may revoke it (rule U10); absent if it has none. */
+  readonly uid?: string;
+  /** The token's `iat`, in seconds since 1970; absent if it has none. */
+  readonly issuedAtSeconds?: number;
   /** Shown to other clients as `conn_info`. */
   readonly info?: JsonText;
   /** What `caps` allows beside the options of namespaces, as text for `capabilitiesOn`; absent if it allows nothing. */
@@ -45,6 +49,10 @@ export interface SubscriptionClaims {
   readonly client: string;
   /** When the subscription ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
+  /** The token's `jti`, by which a backend may revoke it (rule U10); absent if it has none. */
+  readonly uid?: string;
+  /** The token's `iat`, in seconds since 1970; absent if it has none. */
+  readonly issuedAtSeconds?: number;
   /** Shown to other clients as `chan_info`. */
   readonly info?: JsonText;
   /** Returned to the subscriber as `data`. */
@@ -72,7 +80,8 @@ export type Verdict<Claims> =
   | { readonly outcome: "expired"; readonly reason?: string }
   /** The keys couldn't be fetched, so the token can't be verified now. The client should retry later. */
   | { readonly outcome: "unavailable" }
-  | { readonly outcome: "invalid"; readonly reason: string };
+  /** `rule`: the one in src/SPEC.md by which it is; absent for rule A2. */
+  | { readonly outcome: "invalid"; readonly reason: string; readonly rule?: "U10" | "U11" };
 
 /** The outcome of verifying a connection token. */
 export type ConnectionVerdict = Verdict<ConnectionClaims>;

@@ -3,6 +3,7 @@
  * and 5.2). The signature has been verified before (rule A2), in `workers/platform`. A reason for a refusal quotes no
  * value of a claim (rule A7).
  */
+import { limits } from "../limits.ts";
 import { parseCapabilities } from "./capabilities.ts";
 import type { Pattern } from "./pattern.ts";
 import { relativeTime } from "./refusal.ts";
@@ -112,6 +113,8 @@ interface ClaimsPayload {
 interface BaseClaims {
   readonly user: string;
   readonly expireAtSeconds: number;
+  readonly uid?: string;
+  readonly issuedAtSeconds?: number;
   readonly info?: JsonText;
 }
 
@@ -132,6 +135,10 @@ function parseBase(
   if (notBefore === undefined) return invalid('"nbf" claim must be a number');
   const expireAt = parseTime(fields["expire_at"]);
   if (expireAt === undefined) return invalid('"expire_at" claim must be a number');
+  const issuedAt = parseTime(fields["iat"]);
+  if (issuedAt === undefined) return invalid('"iat" claim must be a number');
+  const uid = fields["jti"] ?? "";
+  if (typeof uid !== "string" || !isTokenUid(uid)) return invalid(uidFault);
   const info = readRawClaim(text, fields, infoClaim);
   if (info.outcome === "invalid") return info;
   const nowSeconds = nowMs / 1000;
@@ -146,9 +153,22 @@ function parseBase(
   // 0 means that there is no end. A time before 1970, or in its first second, is an end in the past, and must not
   // become 0.
   const expireAtSeconds = end === "absent" || end === 0 ? 0 : Math.max(1, Math.floor(end));
-  const claims = { user, expireAtSeconds, ...(info.text === undefined ? {} : { info: info.text }) };
+  const claims = {
+    user,
+    expireAtSeconds,
+    ...(uid === "" ? {} : { uid }),
+    ...(issuedAt === "absent" ? {} : { issuedAtSeconds: issuedAt }),
+    ...(info.text === undefined ? {} : { info: info.text }),
+  };
   return { outcome: "verified", claims };
 }
+
+/** Whether a text can be the claim `jti` of a token; "" is none. */
+export function isTokenUid(text: string): boolean {
+  return text.length <= limits.tokenUidCharactersMax && text.isWellFormed();
+}
+
+const uidFault = `"jti" claim must be a well-formed string of at most ${limits.tokenUidCharactersMax} characters`;
 
 function readPayload(text: string): ClaimsPayload | undefined {
   const json = parseJsonText(text);

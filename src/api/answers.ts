@@ -21,6 +21,8 @@ export type CallOutcome =
   /** The orders of the call are kept and repeated, but not all objects have carried them out in time. */
   | { readonly outcome: "pending"; readonly retryAfterSeconds: number }
   | { readonly outcome: "answers"; readonly answers: readonly ChannelAnswer[] }
+  /** None of the call's orders was taken, because the user's home keeps no more of them. */
+  | { readonly outcome: "limit-exceeded" }
   /** None of the call's commands was carried out. */
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number }
   /** None of the call's commands was carried out: the request timed out before the channel's object was called. */
@@ -106,6 +108,8 @@ export function outcomeAnswer(outcome: CallOutcome, index: number): ApiAnswer {
       return { result: "{}" };
     case "pending":
       return { error: errorCodes.internal, detail: pendingDetail };
+    case "limit-exceeded":
+      return { error: errorCodes.limitExceeded, detail: limitDetail };
     case "overloaded":
       return overloadedAnswer;
     case "not-begun":
@@ -130,11 +134,14 @@ export function retrySecondsOf(outcome: CallOutcome): number | undefined {
       return outcome.retryAfterSeconds;
     case "done":
     case "answers":
+    case "limit-exceeded":
     case "failed":
       break;
   }
   return undefined;
 }
+
+const limitDetail = `the user has ${limits.invalidationsPerUserMax} invalidations of tokens that haven't ended; nothing was done`;
 
 /** The answer to a whole request, or to one entry, if nothing was done because a channel is overloaded. */
 export const overloadedAnswer = {

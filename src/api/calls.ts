@@ -13,7 +13,7 @@ export type ObjectCall = ChannelCall | UserCall;
 
 /** All orders of one request for one user, in the request's order. */
 export interface UserCall {
-  /** "" for an anonymous connection. */
+  /** The key of the user, or of a token; "" for an anonymous connection. */
   readonly user: string;
   readonly orders: readonly UserOrder[];
   /** For each order the index of its entry in the request, which is the index of its answer. */

@@ -40,9 +40,10 @@ export interface Call {
   readonly command: ChannelCommand;
 }
 
-/** One order for connections of one user; "" for an anonymous connection. */
+/** One order for connections of one user, or for one token. */
 interface Order {
   readonly outcome: "order";
+  /** The key of the user or the token (src/contract/identity-key.ts); "" for an anonymous connection. */
   readonly user: string;
   readonly order: UserOrder;
 }

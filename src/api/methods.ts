@@ -9,7 +9,9 @@ import {
 import {
   parseBlock,
   parseDisconnect,
+  parseInvalidate,
   parseRefresh,
+  parseRevoke,
   parseSubscribe,
   parseUnblock,
   parseUnsubscribe,
@@ -75,6 +77,10 @@ export function parseEntry(method: SingleMethod, params: string, caller: ApiCall
       return parseBlock(params, caller);
     case "unblock_user":
       return parseUnblock(params, caller);
+    case "revoke_token":
+      return parseRevoke(params, caller);
+    case "invalidate_user_tokens":
+      return parseInvalidate(params, caller);
     case "history_remove":
     case "presence":
     case "presence_stats":

@@ -8,7 +8,8 @@ import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.
 import { jsonValue } from "../protocol/wire-value.ts";
 import { parseServerFilter } from "../protocol/json/server-filter.ts";
 import type { SubscriptionOverride } from "../access/claims.ts";
-import { parseBase64Json } from "../access/parse-claims.ts";
+import { isTokenUid, parseBase64Json } from "../access/parse-claims.ts";
+import { tokenKey, userKey } from "../contract/identity-key.ts";
 import {
   type ApiCaller,
   type Entry,
@@ -32,8 +33,9 @@ import {
 
 /**
  * The parsers of the methods that give orders for the connections of a user (docs/protocol.md 6.2): disconnect,
- * unsubscribe, subscribe, refresh, block_user and unblock_user. An order names a user, and may be narrowed down to one connection. Without a user it names one anonymous
- * connection.
+ * unsubscribe, subscribe, refresh, block_user, unblock_user, revoke_token and invalidate_user_tokens. An order names a
+ * user, and may be narrowed down to one connection. Without a user it names one anonymous connection. A revocation names
+ * a token.
  */
 
 /** Parses a `disconnect` request. */
@@ -128,6 +130,44 @@ export function parseUnblock(params: string, caller: ApiCaller): ParsedEntry {
   return namedEntry(parsed.value.user, { method: "unblock_user" }, caller);
 }
 
+/** Parses a `revoke_token` request. */
+export function parseRevoke(params: string, { key }: ApiCaller): ParsedEntry {
+  const parsed = parseShape(revokeShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { uid, expire_at: expireAtSeconds } = parsed.value;
+  const refused = checkAllChannels("revoke_token", key);
+  if (refused !== undefined) return refused;
+  if (uid === "") return refusedRequest("uid is required");
+  if (!isTokenUid(uid)) {
+    const most = `at most ${limits.tokenUidCharactersMax} characters`;
+    return refusedRequest(`uid must be well-formed Unicode of ${most}`);
+  }
+  return {
+    outcome: "order",
+    user: tokenKey(uid),
+    order: { method: "revoke_token", expireAtSeconds },
+  };
+}
+
+/** Parses an `invalidate_user_tokens` request. */
+export function parseInvalidate(params: string, caller: ApiCaller): ParsedEntry {
+  const parsed = parseShape(invalidateShape, params);
+  if (parsed.outcome === "malformed") return parsed;
+  const { user, channel, issued_before, expire_at: expireAtSeconds } = parsed.value;
+  if (channel !== "") {
+    const checked = checkChannel(channel, "invalidate_user_tokens", caller);
+    if (checked.outcome === "refused") return checked;
+    if (user === "") return refusedRequest("user is required");
+  }
+  const order: UserOrder = {
+    method: "invalidate_user_tokens",
+    channel,
+    issuedBeforeSeconds: issued_before,
+    expireAtSeconds,
+  };
+  return channel === "" ? namedEntry(user, order, caller) : orderEntry(user, order);
+}
+
 /** An order that only makes sense for a user with an ID. */
 function namedEntry(user: string, order: UserOrder, { key }: ApiCaller): Entry {
   const refused = checkAllChannels(order.method, key);
@@ -174,7 +214,7 @@ function orderEntry(user: string, order: UserOrder): Entry {
   if (user === "" && !namesOne(order)) return notAddressed;
   if (JSON.stringify(order).length > limits.orderCharactersMax)
     return refusedRequest(`the order has more than ${limits.orderCharactersMax} characters`);
-  return { outcome: "order", user, order };
+  return { outcome: "order", user: userKey(user), order };
 }
 
 /** Whether an order is narrowed down to one connection. */
@@ -244,6 +284,15 @@ const subscribeShape = shape(() => ({
 }));
 
 const blockShape = shape(() => ({ user: textField(), expire_at: offsetField() }));
+
+const revokeShape = shape(() => ({ uid: textField(), expire_at: offsetField() }));
+
+const invalidateShape = shape(() => ({
+  user: textField(),
+  channel: textField(),
+  issued_before: offsetField(),
+  expire_at: offsetField(),
+}));
 
 const refreshShape = shape(() => ({
   user: textField(),

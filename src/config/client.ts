@@ -59,6 +59,11 @@ export function readClientSection(section: Section): ClientConfig {
       publicationLimit,
     ),
     connectionLimit: readConnectionLimit(section),
+    userConnectionLimit: readWholeNumber(section, "user_connection_limit", {
+      default: 0,
+      min: 0,
+      max: limits.userConnectionLimitMax,
+    }),
     connectionRateLimit: readWholeNumber(section, "connection_rate_limit", { default: 0, min: 0 }),
     ...readRateLimits(section.section("rate_limit")),
     channelLimit: readWholeNumber(section, "channel_limit", channelLimit),
@@ -73,6 +78,8 @@ export function readClientSection(section: Section): ClientConfig {
     token: readTokenSection(section.section("token")),
     ...(subscriptionToken === undefined ? {} : { subscriptionToken }),
   };
+  if (config.userConnectionLimit > 0 && !config.users.enabled)
+    section.problem("user_connection_limit", "requires users.enabled");
   section.refuseOthers(unsupportedClientKeys);
   return config;
 }

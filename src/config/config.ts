@@ -55,6 +55,8 @@ export interface ClientConfig {
   readonly recoveryMaxPublicationLimit: number;
   /** The most sockets that one object holds (rule B5). */
   readonly connectionLimit: number;
+  /** The most connections of one user, in all objects together; 0 for no limit (rule U12). */
+  readonly userConnectionLimit: number;
   /** The most sockets that one object accepts per second; 0 for no limit (rule B7). */
   readonly connectionRateLimit: number;
   /** How fast one connection may send commands: of a method by its name, and of all by "total" (rule B7). */

@@ -178,7 +178,6 @@ export const unsupportedClientKeys: UnsupportedKeys = {
   // There is nothing to check: the sockets of a channel are in its object, and the entries for a gateway are numbered
   // (rule L1).
   channel_position_check_delay: { ...not, accepted: ["40s"] },
-  user_connection_limit: not,
   connect_code_to_unidirectional_disconnect: not,
   allowed_delta_types: not,
 };

@@ -17,7 +17,7 @@ import type {
  */
 export interface Attachment extends SessionIdentity {
   /** See {@link versionOf}. A release that can't serve the session closes the socket, and the client comes back. */
-  readonly v: 1 | 2 | 3 | 4;
+  readonly v: 1 | 2 | 3 | 4 | 5;
   /** The subscription, if there is only one. */
   readonly subscription?: SubscriptionSnapshot;
   /** All subscriptions, if there are several: JSON text, see {@link pack}. */
@@ -129,20 +129,23 @@ export function fitsCursors(claims: ConnectionClaims | undefined, count: number)
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
  */
 function isAttachment(attachment: object): attachment is Attachment {
-  if (!("v" in attachment) || ![1, 2, 3, 4].some((version) => version === attachment.v))
+  if (!("v" in attachment) || ![1, 2, 3, 4, 5].some((version) => version === attachment.v))
     return false;
   return !("codec" in attachment) || isCodecName(attachment.codec);
 }
 
 /**
- * The releases that can serve the session. 4: those that know the server's tags filters; any other would send the
+ * The releases that can serve the session. 5: those that know which tokens were revoked or made invalid; any other would
+ * let the client keep what was made with one. 4: those that know the server's tags filters; any other would send the
  * client what it mustn't get. 3: not the first release. There the platform doesn't answer the text `{}`, which such a
  * client may send unasked, so the object would close its connection for good. 2: nor a release before it, which knows
  * JSON on a client's own WebSocket, and neither deltas nor filters: its frames would end other connections for good
  * (rule V1).
  */
 function versionOf(snapshot: SessionSnapshot): Attachment["v"] {
-  const { keepalive, codec, secret, claims, subscriptions } = snapshot;
+  const { keepalive, codec, secret, claims, subscriptions, invalidated } = snapshot;
+  const isByToken = subscriptions.some(({ issuedAtSeconds }) => issuedAtSeconds !== undefined);
+  if (isByToken || claims?.uid !== undefined || invalidated === true) return 5;
   if ([subscriptions, claims?.subscriptions].some(haveServerFilter)) return 4;
   if (keepalive === "client") return 3;
   const isPlain =
@@ -180,8 +183,8 @@ function cursorOf([, epoch, offset, instance, sequence]: KeptTuple): Cursor {
 }
 
 /**
- * The channel's name, flags, expiry, channel info, tags filter and server's tags filter of a subscription. What is
- * absent before something else is null.
+ * The channel's name, flags, expiry, channel info, tags filter and server's tags filter of a subscription, and the `iat`
+ * and `jti` of its token. What is absent before something else is null.
  */
 type PackedSubscription = readonly [
   string,
@@ -189,7 +192,9 @@ type PackedSubscription = readonly [
   number,
   (JsonText | null)?,
   (FilterNode | null)?,
-  FilterNode?,
+  (FilterNode | null)?,
+  number?,
+  string?,
 ];
 
 /** All subscriptions as text, and the bytes that the text takes in an attachment. */
@@ -213,23 +218,24 @@ function pack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
 }
 
 function newPack(subscriptions: readonly SubscriptionSnapshot[]): Pack {
-  const text = JSON.stringify(
-    subscriptions.map((subscription): PackedSubscription => {
-      const { channel, expireAtSeconds, chanInfo, filter, serverFilter } = subscription;
-      const flags = flagNames.reduce(
-        (sum, name, index) => sum + (subscription[name] === true ? 2 ** index : 0),
-        0,
-      );
-      if (serverFilter !== undefined) {
-        return [channel, flags, expireAtSeconds, chanInfo ?? null, filter ?? null, serverFilter];
-      }
-      if (filter !== undefined) return [channel, flags, expireAtSeconds, chanInfo ?? null, filter];
-      return chanInfo === undefined
-        ? [channel, flags, expireAtSeconds]
-        : [channel, flags, expireAtSeconds, chanInfo];
-    }),
-  );
+  const text = JSON.stringify(subscriptions.map(packOne));
   return { text, bytes: storedBytes(text) };
+}
+
+function packOne(subscription: SubscriptionSnapshot): PackedSubscription {
+  const { channel, expireAtSeconds, chanInfo, filter, serverFilter, issuedAtSeconds, uid } =
+    subscription;
+  const flags = flagNames.reduce(
+    (sum, name, index) => sum + (subscription[name] === true ? 2 ** index : 0),
+    0,
+  );
+  const first = [channel, flags, expireAtSeconds] as const;
+  const [info, own, server] = [chanInfo ?? null, filter ?? null, serverFilter ?? null];
+  if (uid !== undefined) return [...first, info, own, server, issuedAtSeconds ?? 0, uid];
+  if (issuedAtSeconds !== undefined) return [...first, info, own, server, issuedAtSeconds];
+  if (serverFilter !== undefined) return [...first, info, own, server];
+  if (filter !== undefined) return [...first, info, own];
+  return chanInfo === undefined ? first : [...first, info];
 }
 
 const packedAnewMax = 2;
@@ -247,7 +253,9 @@ function unpackOne([
   expireAtSeconds,
   chanInfo = null,
   filter = null,
-  serverFilter,
+  serverFilter = null,
+  issuedAtSeconds,
+  uid,
 ]: PackedSubscription): SubscriptionSnapshot {
   const isSet = (name: FlagName): boolean =>
     Math.floor(flags / 2 ** flagNames.indexOf(name)) % 2 === 1;
@@ -264,7 +272,9 @@ function unpackOne([
     ...(isSet("ordered") ? { ordered: true } : {}),
     ...(chanInfo === null ? {} : { chanInfo }),
     ...(filter === null ? {} : { filter }),
-    ...(serverFilter === undefined ? {} : { serverFilter }),
+    ...(serverFilter === null ? {} : { serverFilter }),
+    ...(issuedAtSeconds === undefined ? {} : { issuedAtSeconds }),
+    ...(uid === undefined ? {} : { uid }),
   };
 }
 

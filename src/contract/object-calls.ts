@@ -6,7 +6,15 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "./relay-request.ts";
-import type { CarriedOut, NumberedOrder, Ordered, Registered, UserOrder } from "./user-order.ts";
+import type {
+  CarriedOut,
+  NumberedOrder,
+  Ordered,
+  Registered,
+  SlotAnswer,
+  UserConnection,
+  UserOrder,
+} from "./user-order.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may
@@ -25,11 +33,23 @@ export interface SessionCalls {
    * Carries out orders of a user's home on the user's connections here, in order. Repeating a call does nothing more
    * (rule U3).
    *
-   * @param user "" for an anonymous connection, whose orders come from the edge
+   * @param user the key of a user or a token (`identity-key.ts`); "" for an anonymous connection, whose orders come from
+   *             the edge
    */
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
-  /** Says which of these users the object holds connections of; its registration of the others may end (rule U15). */
+  /**
+   * Says for which of these users and tokens the object holds connections or subscriptions: its registration for the
+   * others may end (rule U15).
+   *
+   * @param users the keys of users and tokens
+   */
   held(users: readonly string[]): Promise<readonly string[]>;
+  /**
+   * Lists the IDs of users' open connections here, those that wait for the user's home included (rule U12).
+   *
+   * @param users the keys of the users
+   */
+  clientsOf(users: readonly string[]): Promise<readonly string[]>;
 }
 
 /** The calls of a channel's object. */
@@ -64,15 +84,25 @@ export interface GatewayCalls extends SessionCalls {
 /** The calls of a home, which keeps where a share of all users are connected. */
 export interface HomeCalls {
   /**
-   * Registers an object as a holder of connections of these users.
+   * Registers an object as a holder of connections of these users, or of what was made with these tokens.
    *
    * @param holder the object's node (docs/protocol.md 4.3)
+   * @param users  the keys of users and tokens (`identity-key.ts`)
+   * @param ends   for each of them when the registration may be forgotten, in seconds since 1970; 0, and absent: never
    * @returns when the registrations are durable
    */
-  register(holder: string, users: readonly string[]): Promise<Registered>;
+  register(holder: string, users: readonly string[], ends?: readonly number[]): Promise<Registered>;
   /**
-   * Carries out orders for one user's connections, wherever they are.
+   * Gives connections slots, of which each user has as many as `client.user_connection_limit` (rule U12).
    *
+   * @param holder the node of the object that holds the connections
+   * @returns when the slots are durable
+   */
+  admit(holder: string, connections: readonly UserConnection[], limit: number): Promise<SlotAnswer>;
+  /**
+   * Carries out orders for one user's connections, or for what was made with one token, wherever they are.
+   *
+   * @param user the key of the user or the token
    * @returns when all holders have carried out all of them, or not in time
    */
   order(user: string, orders: readonly UserOrder[]): Promise<Ordered>;

@@ -61,7 +61,7 @@ export function parseNodeName(node: string): NodeName | undefined {
 }
 
 /**
- * The name of a user's home: one of `limits.homes` objects, by a hash of the user's ID (FNV-1a). The function is part of
+ * The name of a user's or a token's home: one of `limits.homes` objects, by a hash of its key (FNV-1a). The function is part of
  * what two releases have to agree on, and must never change.
  */
 export function homeName(user: string): string {

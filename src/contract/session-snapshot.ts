@@ -39,9 +39,12 @@ export interface SessionIdentity {
   readonly noPongs?: true;
   /**
    * The number of the last order of the user's home that this session has seen, or after which it began (rule U3).
-   * Absent: the session isn't registered with a home, because it is anonymous or of a release without homes.
+   * Absent: the session isn't registered with a home, because it is anonymous or of a release without homes. 0 for an
+   * anonymous one whose token is registered (rule U10).
    */
   readonly lastOrder?: number;
+  /** The user's home knows of invalid tokens of the user (rule U11): a new token isn't taken without asking it. */
+  readonly invalidated?: true;
   /** Whether the last ping is unanswered, unless the platform has answered the client since (rule K2). */
   readonly awaitingPong?: boolean;
 }
@@ -63,6 +66,10 @@ export interface SubscriptionSnapshot {
   readonly chanInfo?: JsonText;
   /** When the subscription expires, seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
+  /** The `iat` of the subscription token, in seconds since 1970; 0 if it has none. Absent without a token. */
+  readonly issuedAtSeconds?: number;
+  /** The `jti` of the subscription token (rule U10); absent if it has none. */
+  readonly uid?: string;
   /** Listed in presence. */
   readonly present: boolean;
   /** Its join and leave are announced. */

@@ -4,14 +4,20 @@ import type { StreamPosition } from "../protocol/publication.ts";
 import type { DisconnectCode } from "../protocol/codes.ts";
 
 /**
- * What a backend orders for connections of one user (rules U1 to U4). The edge sends orders to the user's home, and the
+ * What a backend orders for connections of one user, or for those made with one token (rules U1 to U11). The edge sends orders to the user's home, and the
  * home sends them, numbered, to the objects that hold sockets of the user. A home stores orders. During a deploy the
  * sides may be one release apart (rule V1): fields are only added, and the absence of an added field has a meaning.
  */
 export type UserOrder = HolderOrder | BlockOrder | UnblockOrder;
 
 /** An order that the holders carry out. */
-export type HolderOrder = DisconnectOrder | UnsubscribeOrder | SubscribeOrder | RefreshOrder;
+export type HolderOrder =
+  | DisconnectOrder
+  | UnsubscribeOrder
+  | SubscribeOrder
+  | RefreshOrder
+  | RevokeOrder
+  | InvalidateOrder;
 
 /** Whether holders carry the order out, and not the home alone. */
 export function isHolderOrder(order: UserOrder): order is HolderOrder {
@@ -28,6 +34,31 @@ interface BlockOrder {
 /** Ends a block. */
 interface UnblockOrder {
   readonly method: "unblock_user";
+}
+
+/**
+ * Ends what was made with one token, and has the token's home refuse it (rule U10). It is the only order for the key of a
+ * token, and it carries its own end, so repeating it is harmless however late.
+ */
+interface RevokeOrder extends OrderTarget {
+  readonly method: "revoke_token";
+  /** When the revocation ends, in seconds since 1970; 0 for never. */
+  readonly expireAtSeconds: number;
+}
+
+/** Ends what was made with earlier tokens of the user, and has these refused (rule U11). */
+interface InvalidateOrder extends OrderTarget, Invalidation {
+  readonly method: "invalidate_user_tokens";
+}
+
+/** An order that makes tokens of a user invalid. */
+export interface Invalidation {
+  /** Only subscription tokens for this channel are invalid; "" for all tokens of the user. */
+  readonly channel: string;
+  /** Tokens are invalid whose `iat` lies before, in seconds since 1970; from the edge 0 for now. */
+  readonly issuedBeforeSeconds: number;
+  /** When the invalidation ends, in seconds since 1970; 0 for never. */
+  readonly expireAtSeconds: number;
 }
 
 /** Closes the connections. */
@@ -86,8 +117,29 @@ export interface NumberedOrder {
 export interface Registered {
   /** The number of the home's last order. The registered connections begin after it. */
   readonly lastOrder: number;
-  /** Those of the users that are blocked, and weren't registered (rule U9); absent: none. */
+  /** Those of the users that are blocked, and of the tokens that are revoked; they weren't registered (rules U9, U10). */
   readonly blocked?: readonly string[];
+  /** What makes tokens of the users invalid (rule U11); absent: nothing. */
+  readonly invalidations?: readonly UserInvalidation[];
+}
+
+/** An invalidation, and whose tokens are invalid. */
+export interface UserInvalidation extends Invalidation {
+  readonly user: string;
+}
+
+/** A connection that asks its user's home for a slot (rule U12). */
+export interface UserConnection {
+  /** The key of the user. */
+  readonly key: string;
+  /** The connection's ID. */
+  readonly client: string;
+}
+
+/** A home's answer to connections that ask for slots. */
+export interface SlotAnswer {
+  /** The IDs of the connections that got none; all others have one. */
+  readonly refused: readonly string[];
 }
 
 /** The answer of an object that has carried orders out. */
@@ -104,5 +156,7 @@ export type Ordered =
   | { readonly outcome: "done" }
   /** None of the orders was taken. */
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number }
+  /** None of the orders was taken, because `limits.invalidationsPerUserMax` would be exceeded. */
+  | { readonly outcome: "limit-exceeded" }
   /** The orders are kept and repeated, but not all objects have carried them out yet. */
   | { readonly outcome: "pending"; readonly retryAfterSeconds: number };

@@ -8,12 +8,14 @@ import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { CommandSession } from "./ports.ts";
 import { asReceived, noRecovery, subscribeOptions, subscribeResult } from "./subscribe.ts";
 import type { Subscription } from "./subscription.ts";
+import { tokenEndSeconds } from "../users/local-tokens.ts";
 import type { OrderOutcome } from "../users/local-users.ts";
+import { endInvalid } from "./token-standing.ts";
 
 /** Takes the outcome of an order, once. */
 type OrderDone = (outcome: OrderOutcome) => void;
 
-/** Carries out an order of the user's home that names the session (rules U1, U2, U7 and U8). */
+/** Carries out an order of the user's home that names the session (rules U1, U2, U7, U8 and U11). */
 export function carryOutOrder(
   session: OrderedSession,
   order: HolderOrder,
@@ -33,10 +35,16 @@ export function carryOutOrder(
       session.whenConnected(() => subscribe(session, order, nowMs, done));
       return;
     case "refresh":
-      session.whenConnected(() => {
-        refresh(session, order, nowMs);
-        done("done");
-      });
+      session.whenConnected(() => refresh(session, order, nowMs, done));
+      return;
+    case "invalidate_user_tokens":
+      session.change({ invalidated: true });
+      endInvalid(session, order, nowMs);
+      done("done");
+      return;
+    case "revoke_token":
+      // It names a token and no user, so `LocalTokens` carries it out.
+      done("done");
   }
 }
 
@@ -130,14 +138,38 @@ function begin(
   session.announce(subscription);
 }
 
-/** Changes the end of the connection and its info, as a token of the client's would (rule U8). */
-function refresh(session: OrderedSession, order: RefreshOrder, nowMs: number): void {
-  const { expired, expireAtSeconds, info } = order;
-  if (session.closed) return;
-  if (expired || hasEnded(expireAtSeconds, nowMs)) {
+/**
+ * Changes the end of the connection and its info, as a token of the client's would (rule U8). Its token has to be known to
+ * the token's home for as long as the connection may last now (rule U10).
+ */
+function refresh(
+  session: OrderedSession,
+  order: RefreshOrder,
+  nowMs: number,
+  done: OrderDone,
+): void {
+  const { expired, expireAtSeconds } = order;
+  const { identity, context } = session;
+  if (session.closed) done("done");
+  else if (expired || hasEnded(expireAtSeconds, nowMs)) {
     session.disconnect(disconnectCodes.connectionExpired);
-    return;
+    done("done");
+  } else if (identity.claims?.uid === undefined || context.users === undefined) {
+    change(session, order, nowMs);
+    done("done");
+  } else {
+    const endSeconds = tokenEndSeconds(expireAtSeconds, context.config.client);
+    context.users.tokens.check(identity.claims.uid, endSeconds, (state) => {
+      if (state === "revoked") session.disconnect(disconnectCodes.invalidToken);
+      else if (state === "valid") change(session, order, nowMs);
+      done(state === "unknown" ? "failed" : "done");
+    });
   }
+}
+
+function change(session: OrderedSession, order: RefreshOrder, nowMs: number): void {
+  const { expireAtSeconds, info } = order;
+  if (session.closed) return;
   const before = session.identity.claims ?? { user: session.user, expireAtSeconds: 0 };
   const claims = { ...before, expireAtSeconds, ...(info === undefined ? {} : { info }) };
   const { snapshots, all } = session.subscriptions;

@@ -21,6 +21,7 @@ import type { CommandSession, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
 import { carryOutSubscribe } from "./subscribe.ts";
+import { standingTokens } from "./token-standing.ts";
 import { unidirectionalDisconnect } from "./unidirectional.ts";
 
 /**
@@ -146,12 +147,14 @@ export class CommandExecutor {
 
   /**
    * Whether a command waits for the connect reply, or for the user's home (rule U4). Until the home has answered, the
-   * client's first subscribes go on, because all that they do is held back.
+   * client's first subscribes go on, because all that they do is held back. But those with a token wait: the home may know
+   * that the token is invalid (rule U11), and then nothing of the channel may reach the client.
    */
   #waitsForConnect(command: Command): boolean {
     const { connecting, held } = this.#session;
     if (connecting || !held) return connecting;
-    return command.method !== "subscribe" || this.#queue?.isOpen(connectKey) === true;
+    if (command.method !== "subscribe" || command.request.token !== "") return true;
+    return this.#queue?.isOpen(connectKey) === true;
   }
 
   #open(key: string): void {
@@ -179,8 +182,16 @@ export class CommandExecutor {
     return this.#replyOrder.reserve(channel, apply);
   }
 
-  #carryOut(received: ReceivedCommand): void {
-    const { command } = received;
+  #carryOut(given: ReceivedCommand): void {
+    const { command } = given;
+    const { connection, subscription } = given.tokens;
+    const hasToken = (connection ?? subscription) !== undefined;
+    // For its connect's own token, a session asks the token's home itself.
+    const tokens =
+      hasToken && command.method !== "connect"
+        ? standingTokens(this.#session, given.tokens, given.nowMs)
+        : given.tokens;
+    const received = tokens === given.tokens ? given : { ...given, tokens };
     const apply = (decision: Decision): void => {
       this.#apply(received, decision);
     };

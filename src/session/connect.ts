@@ -63,7 +63,11 @@ export function carryOutConnect(
     done(failWith(errorCodes.limitExceeded, refused));
     return;
   }
-  session.registerUser();
+  session.registerUser(nowMs);
+  if (session.closed) {
+    done(silent);
+    return;
+  }
   session.connecting = true;
   subscribeAll(session, granted, request, nowMs, (outcome) => {
     session.connecting = false;

@@ -58,7 +58,7 @@ function whyToken({ connection, subscription }: VerifiedTokens, code: number): W
   const verdict = connection ?? subscription;
   switch (verdict?.outcome) {
     case "invalid":
-      return { rule: "A2", reason: tokenReason(verdict) };
+      return { rule: verdict.rule ?? "A2", reason: tokenReason(verdict) };
     case "expired":
       return { rule: "C3", reason: tokenReason(verdict) };
     case "unavailable":

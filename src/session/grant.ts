@@ -71,7 +71,8 @@ export function grantSubscription(
         return disconnectWith(disconnectCodes.invalidToken);
       }
       if (hasEnded(claims.expireAtSeconds, nowMs)) return failWith(errorCodes.expired);
-      return grantedAsRequested(request, channel, requester, claims);
+      const terms = { ...claims, issuedAtSeconds: claims.issuedAtSeconds ?? 0 };
+      return grantedAsRequested(request, channel, requester, terms);
     }
   }
 }
@@ -134,6 +135,10 @@ interface Terms {
   readonly data?: JsonText;
   readonly serverFilter?: FilterNode;
   readonly override: SubscriptionOverride;
+  /** The `iat` of the subscription token, or 0; absent without such a token. */
+  readonly issuedAtSeconds?: number;
+  /** The `jti` of the subscription token. */
+  readonly uid?: string;
 }
 
 const namespaceTerms: Terms = { expireAtSeconds: 0, override: {} };
@@ -149,7 +154,7 @@ function granted(
   request: RequestedOptions,
   { options }: KnownChannel,
   requester: Requester,
-  { expireAtSeconds, info, data, serverFilter, override }: Terms,
+  { expireAtSeconds, info, data, serverFilter, override, issuedAtSeconds, uid }: Terms,
 ): Grant {
   // The permissions of a subscriber hold for the subscription that is being granted, too.
   const caller = { ...requester, subscribed: true };
@@ -180,6 +185,8 @@ function granted(
     ...(delta ? { delta } : {}),
     ...(filter === undefined ? {} : { filter }),
     ...(serverFilter === undefined ? {} : { serverFilter }),
+    ...(issuedAtSeconds === undefined ? {} : { issuedAtSeconds }),
+    ...(uid === undefined ? {} : { uid }),
   };
   return {
     outcome: "granted",

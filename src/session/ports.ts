@@ -24,7 +24,7 @@ import type { Config } from "../config/config.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { Refusal } from "../access/refusal.ts";
-import type { UserSession } from "../users/local-users.ts";
+import type { LocalUsers } from "../users/local-users.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 
 /**
@@ -134,15 +134,8 @@ export interface Connection {
   lastHeardMs(): number | undefined;
 }
 
-/** The users of the object's connections. */
-export interface Users {
-  /**
-   * Registers the user of a session with the user's home (rule U4). See `LocalUsers.register`.
-   *
-   * @returns the number of the last order; undefined if the home has to answer first
-   */
-  register(session: UserSession): number | undefined;
-}
+/** The users of the object's connections, and their tokens, as sessions ask for them (rules U4, U10 to U12). */
+export type Users = Pick<LocalUsers, "register" | "admit" | "invalidations" | "tokens">;
 
 /** The configuration and the ports that all sessions of an object share. */
 export interface SessionContext {
@@ -197,8 +190,8 @@ export interface CommandSession {
   readonly snapshot: SessionSnapshot;
   /** Changes the identity, and saves the session; without changes it does neither. */
   change(changes: Changes | undefined): void;
-  /** Registers the user with its home, once the connect is accepted (rule U4). */
-  registerUser(): void;
+  /** Registers the user and the token with their homes, once the connect is accepted (rule U4). It may end the connection. */
+  registerUser(nowMs: number): void;
   /** Announces a subscription's join, once the session isn't held (rule O5). */
   announce(subscription: Subscription): void;
   /** Whether an order has ended the subscription to a channel before it began; says so once (rule U2). */

@@ -156,7 +156,7 @@ function subRefresh(
     case "invalid":
       return disconnectWith(disconnectCodes.invalidToken);
     case "verified": {
-      const { expireAtSeconds, info, serverFilter } = token.claims;
+      const { expireAtSeconds, info, serverFilter, issuedAtSeconds = 0, uid } = token.claims;
       const requester = { user: snapshot.claims?.user ?? "", client: snapshot.client };
       if (!isBoundTo(token.claims, request.channel, requester)) {
         return disconnectWith(disconnectCodes.invalidToken);
@@ -165,12 +165,19 @@ function subRefresh(
         return disconnectWith(disconnectCodes.subscriptionExpired);
       }
       const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
-      const { chanInfo: _, serverFilter: __, ...kept } = subscription;
+      const { chanInfo: _, serverFilter: __, uid: ___, ...kept } = subscription;
       const shown = info === undefined ? {} : { chanInfo: info };
       const filtered = serverFilter === undefined ? {} : { serverFilter };
       return {
         outcome: "refreshed",
-        subscription: { ...kept, ...shown, ...filtered, expireAtSeconds },
+        subscription: {
+          ...kept,
+          ...shown,
+          ...filtered,
+          expireAtSeconds,
+          issuedAtSeconds,
+          ...(uid === undefined ? {} : { uid }),
+        },
         decision: { outcome: "reply", reply: { id, method: "sub_refresh", result } },
       };
     }

@@ -18,7 +18,9 @@ import type {
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
 import type { HolderOrder } from "../contract/user-order.ts";
+import type { TokenSession } from "../users/local-tokens.ts";
 import type { OrderOutcome, UserSession } from "../users/local-users.ts";
+import { admit } from "./admission.ts";
 import { carryOutOrder } from "./carry-out-order.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
@@ -26,6 +28,7 @@ import { endMs, heartbeat, pingDueAtMs } from "./liveness.ts";
 import type { CommandSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import { endRevoked, usesToken } from "./token-standing.ts";
 
 /**
  * One client's connection from open to close: the client's identity and subscriptions, the messages to it, the snapshot
@@ -35,7 +38,7 @@ import { Subscriptions } from "./subscriptions.ts";
  * State beyond the snapshot belongs to commands under way, and an object with a command under way doesn't hibernate. So
  * a session that is restored from its snapshot behaves as if the object had never hibernated (rule S2).
  */
-export class Session implements CommandSession, SubscriptionSession, UserSession {
+export class Session implements CommandSession, SubscriptionSession, UserSession, TokenSession {
   readonly context: SessionContext;
   readonly codec: Codec;
   readonly subscriptions = new Subscriptions();
@@ -66,7 +69,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
       if (isFiltered && !subscription.filter) this.insufficientState(subscription);
     }
     // A release without homes made this session, or `client.users.enabled` was off.
-    if (identity.lastOrder === undefined) this.registerUser();
+    if (identity.lastOrder === undefined) this.registerUser(identity.openedAtMs);
   }
 
   /** Whether the client's connect was accepted and the connection is open. */
@@ -222,41 +225,41 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     for (const ended of waiting?.ordersEnded ?? []) ended("done");
   }
 
-  registerUser(): void {
-    if (this.context.users === undefined || this.user === "") return;
-    const lastOrder = this.context.users.register(this);
-    if (lastOrder === undefined) {
-      this.held = true;
-      this.#connection.hold();
-    } else this.identity = compact({ ...this.identity, lastOrder });
+  registerUser(nowMs: number): void {
+    const { users } = this.context;
+    if (users === undefined) return;
+    admit(this, users, nowMs);
+    if (!this.closed) this.identity = compact(this.identity);
   }
 
-  admitted(lastOrder: number): void {
+  hold(): void {
+    this.held = true;
+    this.#connection.hold();
+  }
+
+  admitted(): void {
     if (this.closed) return;
     this.held = false;
-    this.change({ lastOrder });
+    this.identity = compact(this.identity);
+    this.save();
     this.#connection.release();
     const announcements = this.#waiting?.announcements.splice(0) ?? [];
     for (const subscription of announcements) this.announce(subscription);
     this.#executor?.admitted();
   }
 
-  notAdmitted(): void {
-    this.#turnAway(
-      "U4",
-      "the user's home didn't answer in time",
-      disconnectCodes.internalServerError,
-    );
-  }
-
-  blocked(): void {
-    this.#turnAway("U9", "the user is blocked", disconnectCodes.permissionDenied);
-  }
-
-  #turnAway(rule: string, reason: string, code: DisconnectCode): void {
+  turnAway(rule: string, reason: string, code: DisconnectCode): void {
     if (this.closed) return;
     this.context.refused?.({ refused: "connect", rule, reason, code: code.code, user: this.user });
     this.disconnect(code);
+  }
+
+  usesToken(uid: string): boolean {
+    return !this.closed && usesToken(this, uid);
+  }
+
+  revoke(uid: string): void {
+    if (!this.closed) endRevoked(this, uid);
   }
 
   carryOut(order: HolderOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void {

@@ -2,7 +2,7 @@ import { limits } from "../limits.ts";
 import { columnText, type Sql } from "../sql.ts";
 
 /**
- * Finds the registrations of users who have no connection left (rule U15): the end of a connection tells the home
+ * Finds the registrations of users and tokens of which nothing is left (rule U15): the end of a connection tells the home
  * nothing. Once a week the home asks each holder about the users that it is registered for, some at a time, and forgets
  * those whom it doesn't hold. The only row of the table `sweep` says when the next sweep is due and how far one under way
  * has come, so a home that ends meanwhile goes on.
@@ -65,14 +65,16 @@ export class HolderSweep {
    * Forgets the users whom the holder doesn't hold, unless it has registered them since it was asked.
    *
    * @param held undefined if the holder didn't answer: then its registrations stay until the next sweep
+   * @returns the users that were forgotten
    */
-  answered(question: HolderQuestion, held: readonly string[] | undefined): void {
+  answered(question: HolderQuestion, held: readonly string[] | undefined): ReadonlySet<string> {
     this.#open.delete(question);
-    if (held === undefined) return;
-    for (const user of held) question.users.delete(user);
-    for (const user of question.users) {
-      this.#sql.run("DELETE FROM holder WHERE user = ? AND holder = ?", user, question.holder);
-    }
+    if (held === undefined) return new Set();
+    const { holder, users } = question;
+    for (const user of held) users.delete(user);
+    for (const user of users)
+      this.#sql.run("DELETE FROM holder WHERE user = ? AND holder = ?", user, holder);
+    return users;
   }
 
   #end(nowMs: number): void {
@@ -96,7 +98,7 @@ export class HolderSweep {
 /** What a holder is asked: which of these users it holds connections of. */
 export interface HolderQuestion {
   readonly holder: string;
-  /** Those that the holder registers meanwhile are taken out. */
+  /** The keys of users and tokens. Those that the holder registers meanwhile are taken out. */
   readonly users: Set<string>;
 }
 

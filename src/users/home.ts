@@ -3,31 +3,43 @@ import type {
   HolderOrder,
   NumberedOrder,
   Registered,
+  UserInvalidation,
   UserOrder,
 } from "../contract/user-order.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
 import { columnText, type Sql } from "../sql.ts";
 import { HolderSweep } from "./holder-sweep.ts";
+import { invalidationTable, Standing, standingTables } from "./standing.ts";
 
 /**
  * The home of a share of all users: it knows which objects hold connections of a user, and keeps the orders that not
- * all of them have carried out yet (rules U1 to U5). A registration is a row, however often it is repeated. An order is a
- * row until it has been carried out; the row of the last order stays, because numbers must never be given twice.
+ * all of them have carried out yet (rules U1 to U5). It does the same for tokens, which are in the place of users then
+ * (rule U10). A registration is a row, however often it is repeated. An order is a row until it has been carried out; the
+ * row of the last order stays, because numbers must never be given twice.
  */
 export class Home {
   readonly #sql: Sql;
+  readonly #standing: Standing;
   readonly #kept = new Map<number, KeptOrder>();
   readonly #inFlight = new Set<Delivery>();
   /** Forgets registrations of users who have no connection left. */
   readonly sweep: HolderSweep;
   #hasTables: boolean;
   #lastOrder = 0;
+  /** When registrations that have ended were last looked for, ms since 1970, and the last one that was looked at. */
+  #prunedAtMs = Number.NEGATIVE_INFINITY;
+  #pruned: readonly [user: string, holder: string] = ["", ""];
 
   /** Also restores a home: its orders are to be delivered again, to all that hold connections of their users now. */
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.#hasTables = sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'holder'").length > 0;
+    this.#standing = new Standing(sql);
+    const [table] = sql.rows("SELECT sql FROM sqlite_master WHERE name = 'holder'");
+    this.#hasTables = table !== undefined;
+    // A release that knew no revocations made the tables.
+    if (table !== undefined && !columnText(table, "sql").includes("until"))
+      for (const statement of tablesSince) sql.run(statement);
     this.sweep = new HolderSweep(sql, this.#hasTables);
     if (!this.#hasTables) return;
     for (const row of sql.rows("SELECT number, user, body, since FROM user_order")) {
@@ -44,30 +56,45 @@ export class Home {
 
   /**
    * Registers a holder of connections of these users: a row for each user that it wasn't registered for. Blocked users
-   * aren't registered.
+   * and revoked tokens aren't registered.
    *
    * @param holder the object's node
+   * @param users  the keys of users and tokens
+   * @param ends   when the registrations may be forgotten, in seconds since 1970; 0, or absent, for never
    */
-  register(holder: string, users: readonly string[], nowMs: number): Registered {
+  register(
+    holder: string,
+    users: readonly string[],
+    nowMs: number,
+    ends: readonly number[] = [],
+  ): Registered {
     this.#createTables();
+    this.#prune(nowMs);
     const blocked: string[] = [];
-    for (const user of users) {
-      if (this.#isBlocked(user, nowMs)) {
+    const invalidations: UserInvalidation[] = [];
+    for (const [index, user] of users.entries()) {
+      if (this.#standing.isBarred(user, nowMs)) {
         blocked.push(user);
         continue;
       }
-      this.#sql.run("INSERT INTO holder VALUES (?, ?) ON CONFLICT DO NOTHING", user, holder);
+      invalidations.push(...this.#standing.invalidations(user, nowMs));
+      this.#sql.run(hold, user, holder, ends[index] ?? 0);
       this.sweep.registered(user, holder, nowMs);
       for (const delivery of this.#inFlight) {
         if (delivery.user === user && delivery.holder === holder) delivery.renewed = true;
       }
     }
-    return { lastOrder: this.#lastOrder, ...(blocked.length === 0 ? {} : { blocked }) };
+    return {
+      lastOrder: this.#lastOrder,
+      ...(blocked.length === 0 ? {} : { blocked }),
+      ...(invalidations.length === 0 ? {} : { invalidations }),
+    };
   }
 
   /**
    * Takes orders for one user, and stores them if anybody holds connections of the user.
    *
+   * @param user the key of the user, or of a token
    * @returns a delivery to each holder, to be made at once
    */
   order(user: string, orders: readonly UserOrder[], nowMs: number): TakenOrders {
@@ -75,7 +102,10 @@ export class Home {
     const isKept = holders.length > 0;
     if (isKept && this.#kept.size + orders.length > limits.ordersKeptMax)
       return { outcome: "full" };
-    const carriedOut = orders.flatMap((order) => this.#stand(user, order));
+    const added = orders.filter(({ method }) => method === "invalidate_user_tokens").length;
+    if (this.#hasTables && !this.#standing.hasRoom(user, added, nowMs))
+      return { outcome: "limit-exceeded" };
+    const carriedOut = orders.flatMap((order) => this.#stand(user, order, nowMs));
     if (!isKept) return { outcome: "taken", numbers: [], deliveries: [] };
     const numbers = carriedOut.map((order) => this.#keep(user, order, holders, nowMs));
     const deliveries = holders.map((holder) => this.#delivery(user, holder));
@@ -135,15 +165,25 @@ export class Home {
   }
 
   /** Stores what an order changes here. @returns what the holders have to carry out */
-  #stand(user: string, order: UserOrder): readonly HolderOrder[] {
+  #stand(user: string, order: UserOrder, nowMs: number): readonly HolderOrder[] {
     switch (order.method) {
       case "block_user":
         this.#createTables();
-        this.#sql.run(block, user, order.expireAtSeconds);
+        this.#standing.bar(user, order.expireAtSeconds);
         return [{ method: "disconnect", code: disconnectCodes.permissionDenied }];
       case "unblock_user":
-        if (this.#hasTables) this.#sql.run("DELETE FROM blocked WHERE user = ?", user);
+        if (this.#hasTables) this.#standing.free(user);
         return [];
+      case "revoke_token":
+        this.#createTables();
+        this.#standing.bar(user, order.expireAtSeconds);
+        return [order];
+      case "invalidate_user_tokens": {
+        this.#createTables();
+        const issuedBeforeSeconds = order.issuedBeforeSeconds || Math.floor(nowMs / 1_000);
+        this.#standing.invalidate(user, { ...order, issuedBeforeSeconds });
+        return [{ ...order, issuedBeforeSeconds }];
+      }
       case "disconnect":
       case "unsubscribe":
       case "subscribe":
@@ -152,13 +192,20 @@ export class Home {
     }
   }
 
-  #isBlocked(user: string, nowMs: number): boolean {
-    const [row] = this.#sql.rows("SELECT until FROM blocked WHERE user = ?", user);
-    if (row === undefined) return false;
-    const untilMs = Number(row["until"]) * 1_000;
-    if (untilMs === 0 || untilMs > nowMs) return true;
-    this.#sql.run("DELETE FROM blocked WHERE user = ?", user);
-    return false;
+  /** Deletes what has ended: some registrations at a time and, once all were looked at, what stands. */
+  #prune(nowMs: number): void {
+    if (nowMs - this.#prunedAtMs < limits.homePruneMs) return;
+    this.#prunedAtMs = nowMs;
+    const [end] = this.#sql.rows(pruneEnd, ...this.#pruned, limits.homePruneRows - 1);
+    if (end === undefined) {
+      this.#sql.run(pruneRest, nowMs / 1_000, ...this.#pruned);
+      this.#pruned = ["", ""];
+      this.#standing.prune(nowMs);
+    } else {
+      const last = [columnText(end, "user"), columnText(end, "holder")] as const;
+      this.#sql.run(prune, nowMs / 1_000, ...this.#pruned, ...last);
+      this.#pruned = last;
+    }
   }
 
   #keep(user: string, order: HolderOrder, holders: readonly string[], nowMs: number): number {
@@ -203,7 +250,7 @@ export class Home {
 
   #createTables(): void {
     if (this.#hasTables) return;
-    for (const table of tables) this.#sql.run(table);
+    for (const table of [...tables, ...standingTables]) this.#sql.run(table);
     this.#hasTables = true;
   }
 }
@@ -218,7 +265,7 @@ export interface Delivery {
   renewed: boolean;
 }
 
-/** What comes of orders. full: none was taken. */
+/** What comes of orders. full: none was taken, as too many are kept. */
 export type TakenOrders =
   | {
       readonly outcome: "taken";
@@ -226,7 +273,9 @@ export type TakenOrders =
       readonly numbers: readonly number[];
       readonly deliveries: readonly Delivery[];
     }
-  | { readonly outcome: "full" };
+  | { readonly outcome: "full" }
+  /** None was taken: `limits.invalidationsPerUserMax`. */
+  | { readonly outcome: "limit-exceeded" };
 
 interface KeptOrder {
   readonly user: string;
@@ -239,11 +288,22 @@ interface KeptOrder {
 
 /** Without a rowid, the primary key is the table's only index, and a row costs one row written. */
 const tables = [
-  `CREATE TABLE holder (user TEXT, holder TEXT, PRIMARY KEY (user, holder)) WITHOUT ROWID`,
+  // Until when the holder may hold what was made with a token, in seconds since 1970; 0 for a user, and for no end.
+  `CREATE TABLE holder (user TEXT, holder TEXT, until INTEGER NOT NULL, PRIMARY KEY (user, holder)) WITHOUT ROWID`,
   // The body of an order that has been carried out is NULL.
   `CREATE TABLE user_order (number INTEGER PRIMARY KEY, user TEXT NOT NULL, body TEXT, since INTEGER NOT NULL)`,
-  // Until when a user is blocked, in seconds since 1970; 0 for ever.
-  `CREATE TABLE blocked (user TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID`,
 ] as const;
 
-const block = `INSERT INTO blocked VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET until = excluded.until`;
+/** What was added to the tables since. */
+const tablesSince = [
+  "ALTER TABLE holder ADD COLUMN until INTEGER NOT NULL DEFAULT 0",
+  invalidationTable,
+] as const;
+
+const pruneEnd = `SELECT user, holder FROM holder WHERE (user, holder) > (?, ?) ORDER BY user, holder LIMIT 1 OFFSET ?`;
+const pruneRest = `DELETE FROM holder WHERE until <> 0 AND until <= ? AND (user, holder) > (?, ?)`;
+const prune = `${pruneRest} AND (user, holder) <= (?, ?)`;
+
+/** A registration that says no more than the one before writes no row. */
+const hold = `INSERT INTO holder VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET until = excluded.until
+  WHERE until <> 0 AND (excluded.until = 0 OR excluded.until > until)`;

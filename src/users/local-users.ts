@@ -1,12 +1,18 @@
+import { uidOfKey, userKey, userOfKey } from "../contract/identity-key.ts";
 import type {
   CarriedOut,
+  Invalidation,
   NumberedOrder,
-  Registered,
   OrderTarget,
   HolderOrder,
+  SlotAnswer,
+  UserConnection,
 } from "../contract/user-order.ts";
-import { homeName } from "../contract/object-names.ts";
 import { limits } from "../limits.ts";
+import { LocalTokens, type TokenSession } from "./local-tokens.ts";
+import { type RegisterCall, type Registration, Registrations } from "./registrations.ts";
+import { SharedCalls } from "./shared-calls.ts";
+import { covers, hasPassed } from "./standing.ts";
 
 /**
  * The users of one object's connections: it registers the object with the homes of their users, admits connections once
@@ -15,60 +21,86 @@ import { limits } from "../limits.ts";
  * costs a call and no row.
  */
 export class LocalUsers {
-  readonly #call: RegisterCall;
-  /** The registered users, with the number of the last order that this object knows of. */
-  readonly #known = new Map<string, number>();
+  /** The tokens with which the connections and their subscriptions were made (rule U10). */
+  readonly tokens: LocalTokens;
+  readonly #registrations: Registrations;
+  readonly #slots: SharedCalls<UserConnection, SlotAnswer>;
+  /** The registered users, with what this object knows of them. */
+  readonly #known = new Map<string, KnownUser>();
   readonly #pending = new Map<string, PendingUser>();
-  readonly #homes = new Map<string, HomeCaller>();
   /** The users whose orders are being carried out, with the calls that wait for that. */
   readonly #carryingOut = new Map<string, (() => void)[]>();
 
-  constructor(call: RegisterCall) {
-    this.#call = call;
+  /** @param admit is needed only where the connections of a user are limited */
+  constructor(call: RegisterCall, admit: AdmitCall = noAdmission) {
+    this.#registrations = new Registrations(call);
+    this.#slots = new SharedCalls(admit, limits.slotCallsMax);
+    this.tokens = new LocalTokens(this.#registrations);
   }
 
   /**
-   * Registers the user of a session, unless that has been done.
+   * Registers a user, unless that has been done.
    *
-   * @returns the number of the last order, after which the session begins; undefined if the home has to answer first:
-   *          then the session is held until it is admitted or not
+   * @param done takes the home's answer, at once if the user is registered
    */
-  register(session: UserSession): number | undefined {
-    const { user } = session;
+  register(user: string, done: (answer: UserAnswer) => void): void {
     const known = this.#known.get(user);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      done({ outcome: "registered", ...known });
+      return;
+    }
     const pending = this.#pending.get(user);
     if (pending !== undefined) {
-      pending.sessions.add(session);
-      return undefined;
+      pending.waiting.push(done);
+      return;
     }
-    this.#pending.set(user, { sessions: new Set([session]), answered: [] });
-    const name = homeName(user);
-    let home = this.#homes.get(name);
-    if (home === undefined) {
-      home = { name, waiting: [], inFlight: 0 };
-      this.#homes.set(name, home);
-    }
-    home.waiting.push(user);
-    this.#callHome(home);
-    return undefined;
+    this.#pending.set(user, { waiting: [done], answered: [] });
+    this.#registrations.register(userKey(user), 0, (answer) => this.#answered(user, answer));
+  }
+
+  /**
+   * Asks a user's home for a slot for one more connection (rule U12). That is asked for each connection.
+   *
+   * @param done takes the answer, later. unknown: the home didn't answer in time
+   */
+  admit(
+    user: string,
+    client: string,
+    done: (answer: "admitted" | "full" | "unknown") => void,
+  ): void {
+    this.#slots.ask({ key: userKey(user), client }, (answer) => {
+      if (answer === undefined) done("unknown");
+      else done(answer.refused.includes(client) ? "full" : "admitted");
+    });
+  }
+
+  /** What makes tokens of a user invalid (rule U11); undefined if the user's home has to be asked first. */
+  invalidations(user: string): readonly Invalidation[] | undefined {
+    return this.#known.get(user)?.invalidations;
   }
 
   /**
    * Carries out a home's orders on the connections of a user, in order, after the calls before for the same user. A
    * session that has seen an order before isn't concerned by it. Sessions that wait for the home are waited for.
    *
+   * @param key      of the user, or of a token
    * @param sessions all sessions of the object
    * @param nowMs    when the call came, ms since 1970
    * @param done     takes the answer; undefined if too many calls wait
    */
   carryOut(
-    user: string,
+    key: string,
     orders: readonly NumberedOrder[],
-    sessions: () => Iterable<UserSession>,
+    sessions: () => Iterable<UserSession & TokenSession>,
     nowMs: number,
     done: (answer: CarriedOut | undefined) => void,
   ): void {
+    const uid = uidOfKey(key);
+    if (uid !== undefined) {
+      done(this.tokens.carryOut(uid, orders, sessions(), nowMs));
+      return;
+    }
+    const user = userOfKey(key);
     const waiting = this.#carryingOut.get(user);
     const work = (): void => {
       this.#carryOut(user, orders, sessions, nowMs, (answer) => {
@@ -86,17 +118,23 @@ export class LocalUsers {
   }
 
   /**
-   * Finds out which users have connections left, for a home that sweeps (rule U15). The home forgets the others, so the
-   * next connection of one of them is registered again.
+   * Finds out which users and tokens this object still holds something of, for a home that sweeps (rule U15). The home
+   * forgets the others, so the next connection of one of them is registered again.
    *
+   * @param keys     of users and tokens
    * @param sessions all sessions of the object
    */
-  held(users: readonly string[], sessions: Iterable<UserSession>): readonly string[] {
+  held(keys: readonly string[], sessions: readonly (UserSession & TokenSession)[]): string[] {
     const connected = new Set<string>();
     for (const { user, takesOrders } of sessions) if (takesOrders) connected.add(user);
-    const held = users.filter((user) => connected.has(user) || this.#pending.has(user));
-    for (const user of users) if (!held.includes(user)) this.#known.delete(user);
-    return held;
+    return keys.filter((key) => {
+      const uid = uidOfKey(key);
+      if (uid !== undefined) return this.tokens.holds(uid, sessions);
+      const user = userOfKey(key);
+      const isHeld = connected.has(user) || this.#pending.has(user);
+      if (!isHeld) this.#known.delete(user);
+      return isHeld;
+    });
   }
 
   #carryOut(
@@ -111,6 +149,7 @@ export class LocalUsers {
       pending.answered.push(() => this.#carryOut(user, orders, sessions, nowMs, done));
       return;
     }
+    for (const { order } of orders) this.#noteInvalidation(user, order, nowMs);
     const concerned = [...sessions()].filter((one) => one.user === user && one.takesOrders);
     let missing = concerned.length + 1;
     let failed = false;
@@ -130,54 +169,71 @@ export class LocalUsers {
   #noteOrders(user: string, left: boolean, last: number): void {
     const known = this.#known.get(user);
     if (!left) this.#known.delete(user);
-    else if (known !== undefined && last > known) this.#known.set(user, last);
+    else if (known !== undefined && last > known.lastOrder)
+      this.#known.set(user, { ...known, lastOrder: last });
   }
 
-  /** Calls a home for the users that wait, if few enough calls are in flight. */
-  #callHome(home: HomeCaller): void {
-    if (home.inFlight >= limits.registerCallsMax || home.waiting.length === 0) return;
-    const users = home.waiting.splice(0, limits.registerUsersMax);
-    home.inFlight++;
-    this.#call(home.name, users, (registered) => {
-      home.inFlight--;
-      for (const user of users) this.#answered(user, registered);
-      this.#callHome(home);
-      if (home.inFlight === 0) this.#homes.delete(home.name);
-    });
+  /** Notes which tokens an order makes invalid, for commands that are under way with them, and for later ones. */
+  #noteInvalidation(user: string, order: HolderOrder, nowMs: number): void {
+    const known = this.#known.get(user);
+    if (order.method !== "invalidate_user_tokens" || known === undefined) return;
+    const { channel, issuedBeforeSeconds, expireAtSeconds } = order;
+    const invalidation = { channel, issuedBeforeSeconds, expireAtSeconds };
+    // As the home keeps them, which bounds them.
+    const others = known.invalidations.filter(
+      (one) => !covers(invalidation, one) && !hasPassed(one.expireAtSeconds, nowMs),
+    );
+    const isCovered = others.some((one) => covers(one, invalidation));
+    const invalidations = isCovered ? others : [...others, invalidation];
+    this.#known.set(user, { ...known, invalidations });
   }
 
-  #answered(user: string, registered: Registered | undefined): void {
+  #answered(user: string, registration: Registration | undefined): void {
     const pending = this.#pending.get(user);
     this.#pending.delete(user);
     if (pending === undefined) return;
-    if (registered === undefined) {
-      for (const session of pending.sessions) session.notAdmitted();
-      for (const proceed of pending.answered) proceed();
-      return;
+    const answer = answerOf(registration);
+    if (answer.outcome === "registered") {
+      const { lastOrder, invalidations } = answer;
+      if (this.#known.size >= limits.usersRememberedMax) this.#known.clear();
+      this.#known.set(user, { lastOrder, invalidations });
     }
-    const { lastOrder, blocked } = registered;
-    if (blocked?.includes(user) === true) {
-      for (const session of pending.sessions) session.blocked();
-      for (const proceed of pending.answered) proceed();
-      return;
-    }
-    if (this.#known.size >= limits.usersRememberedMax) this.#known.clear();
-    this.#known.set(user, lastOrder);
-    for (const session of pending.sessions) session.admitted(lastOrder);
+    for (const done of pending.waiting) done(answer);
     for (const proceed of pending.answered) proceed();
   }
 }
 
 /**
- * Calls a home to register users, once or twice.
+ * Calls a home to ask for slots, once or twice.
  *
  * @param done called once, with undefined if the home didn't answer in time
  */
-export type RegisterCall = (
+export type AdmitCall = (
   home: string,
-  users: readonly string[],
-  done: (registered: Registered | undefined) => void,
+  connections: readonly UserConnection[],
+  done: (answer: SlotAnswer | undefined) => void,
 ) => void;
+
+const noAdmission: AdmitCall = (_home, _connections, done) => done({ refused: [] });
+
+/** What a user's home answers to a registration. unknown: it didn't answer in time. */
+export type UserAnswer =
+  | ({ readonly outcome: "registered" } & KnownUser)
+  | { readonly outcome: "blocked" | "unknown" };
+
+/** What an object knows of a registered user. */
+interface KnownUser {
+  /** The number of the last order for the user. A session that registers now begins after it. */
+  readonly lastOrder: number;
+  /** What makes tokens of the user invalid. */
+  readonly invalidations: readonly Invalidation[];
+}
+
+function answerOf(registration: Registration | undefined): UserAnswer {
+  if (registration === undefined) return { outcome: "unknown" };
+  const { barred, lastOrder, invalidations } = registration;
+  return barred ? { outcome: "blocked" } : { outcome: "registered", lastOrder, invalidations };
+}
 
 /** A session as its user's orders see it. */
 export interface UserSession {
@@ -197,12 +253,6 @@ export interface UserSession {
   carryOut(order: HolderOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void;
   /** Stores the number of the last order that the session has seen. */
   sawOrder(number: number): void;
-  /** The home has answered: the client gets what was held back. The session begins after the order with this number. */
-  admitted(lastOrder: number): void;
-  /** The user is blocked: the connection ends for good (rule U9). */
-  blocked(): void;
-  /** The home didn't answer in time: the client has to come again (rule U4). */
-  notAdmitted(): void;
 }
 
 /** Whether an order names a session of its user. */
@@ -252,13 +302,7 @@ function takeOrders(
 export type OrderOutcome = "done" | "failed";
 
 interface PendingUser {
-  readonly sessions: Set<UserSession>;
+  readonly waiting: ((answer: UserAnswer) => void)[];
   /** Calls with orders that came while the home was asked. */
   readonly answered: (() => void)[];
-}
-
-interface HomeCaller {
-  readonly name: string;
-  readonly waiting: string[];
-  inFlight: number;
 }

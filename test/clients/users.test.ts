@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { HttpStream } from "../support/http-stream.ts";
 import { SdkClient } from "../support/sdk-client.ts";
 import { TestServer } from "../support/test-server.ts";
-import { signToken } from "../support/test-tokens.ts";
+import { secondsFromNow, signToken } from "../support/test-tokens.ts";
 import { firstGateway } from "../support/variant.ts";
 
 const config = {
@@ -144,6 +144,55 @@ describe.each([
       }
       await server.backend.unblock(user);
       await connect(server.gatewayAddress(), user);
+    });
+
+    it("[U10] a revoked token ends what was made with it on all of them, and lets nobody in", async () => {
+      const channel = `$revoked-${state}`;
+      const [user, jti] = [`kim-${state}`, `token-${state}`];
+      const open = async (address: string, claims: object): Promise<SdkClient> => {
+        const client = new SdkClient(address, { token: signToken({ sub: user, ...claims }) });
+        opened.push(client);
+        return client;
+      };
+      const addresses = [server.gatewayAddress(), server.socketAddress(channel)];
+      for (const address of addresses) await (await open(address, { jti })).connected.count(1);
+      const clients = opened.slice(-2);
+      const reader = await connect(server.gatewayAddress(), user);
+      const token = signToken({ sub: user, channel, jti });
+      const subscription = await reader.subscribed(channel, { token });
+      await evict(channel);
+      await server.backend.revoke(jti);
+      await server.backend.publish(channel, "after");
+      for (const { disconnected } of clients)
+        expect(await disconnected.next()).toMatchObject({ code: 3500, reason: "invalid token" });
+      expect(await subscription.unsubscribed.next()).toMatchObject({ code: 2000 });
+      expect(subscription.publications.all).toHaveLength(0);
+      expect(reader.disconnected.all).toHaveLength(0);
+      for (const address of addresses) {
+        const again = await open(address, { jti });
+        expect(await again.disconnected.next()).toMatchObject({ code: 3500 });
+        expect(again.connected.all).toHaveLength(0);
+      }
+    });
+
+    it("[U11] a user's tokens of before are invalid on all of them, and a newer one is good", async () => {
+      const channel = `older-${state}`;
+      const user = `lee-${state}`;
+      const clients = [
+        await connect(server.gatewayAddress(), user),
+        await connect(server.socketAddress(channel), user),
+      ];
+      const stream = await openStream(channel, user);
+      await evict(channel);
+      await server.backend.invalidate(user);
+      for (const { disconnected } of clients)
+        expect(await disconnected.next()).toMatchObject({ code: 3500, reason: "invalid token" });
+      expect(await stream.ended).toBe("end");
+      expect(stream.text).toContain(`"disconnect":{"code":3500,"reason":"invalid token"`);
+      const token = signToken({ sub: user, iat: secondsFromNow(1) });
+      const newer = new SdkClient(server.gatewayAddress(), { token });
+      opened.push(newer);
+      await newer.connected.count(1);
     });
 
     it("[U6] an anonymous connection is thrown out by its ID, on either address", async () => {

@@ -110,6 +110,16 @@ export class TestBackend {
     return this.#call("unblock_user", { user });
   }
 
+  /** Revokes the token with this `jti` for ever. */
+  revoke(uid: string): Promise<object> {
+    return this.#call("revoke_token", { uid });
+  }
+
+  /** Makes all tokens of a user invalid that were issued until now. */
+  invalidate(user: string): Promise<object> {
+    return this.#call("invalidate_user_tokens", { user });
+  }
+
   /** Subscribes the connections of a user. */
   subscribe(order: {
     readonly user: string;

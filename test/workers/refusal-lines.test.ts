@@ -172,6 +172,48 @@ describe("a line for a command that is refused", () => {
     ]);
   });
 
+  it("[A13] [A7] [U10] [U11] name the order that made a token invalid, and not the token", async () => {
+    const channel = newChannel("room");
+    const [user, jti] = [`user-${crypto.randomUUID()}`, `token-${crypto.randomUUID()}`];
+    const socket = await TestSocket.connect(channel, user, { iat: secondsFromNow(60) });
+    await call("revoke_token", { uid: jti });
+    await call("invalidate_user_tokens", { user, channel });
+    const [revoked, older] = [
+      await token({ sub: user, channel, jti }),
+      await token({ sub: user, channel }),
+    ];
+    const opened = await TestSocket.open(channel);
+    opened.send({ id: 1, connect: { token: await token({ sub: user, jti }) } });
+    await opened.closed;
+    const early = await TestSocket.connect(channel, `${user}!`, { iat: secondsFromNow(60) });
+    await call("invalidate_user_tokens", { user: `${user}!` });
+    const late = await TestSocket.open(channel);
+    late.send({ id: 1, connect: { token: await token({ sub: `${user}!` }) } });
+    await late.closed;
+    expect(await early.unread()).toStrictEqual([]);
+    await socket.ask({ id: 3, subscribe: { channel, token: revoked } });
+    await socket.ask({ id: 4, subscribe: { channel, token: older } });
+    const about = { user, object: `channel:${channel}` };
+    expect(said(revoked, older, jti)).toMatchObject([
+      { refused: "connect", rule: "U10", reason: "the token is revoked", code: 3500, ...about },
+      { refused: "connect", rule: "U11", reason: "invalidate_user_tokens names the token" },
+      {
+        refused: "subscribe",
+        rule: "U10",
+        reason: "the token is invalid: it is revoked",
+        code: 103,
+        ...about,
+      },
+      {
+        refused: "subscribe",
+        rule: "U11",
+        reason: "the token is invalid: invalidate_user_tokens names it",
+        code: 103,
+        ...about,
+      },
+    ]);
+  });
+
   it("[A13] [C8] a frame that can't be read: names the field, and quotes nothing", async () => {
     const socket = await TestSocket.connect(newChannel("room"), "ada");
     socket.sendFrame(`{"id":2,"subscribe":{"channel":["secret"]}}`);

@@ -48,10 +48,11 @@ class WatchedRelay {
   constructor() {
     const { CHANNELS, GATEWAYS, USERS } = env;
     const homeStub = USERS.getByName.bind(USERS);
-    USERS.getByName = (home, options) => this.#watched(homeStub(home, options), ["register"]);
+    USERS.getByName = (home, options) =>
+      this.#watched(homeStub(home, options), ["register", "admit"]);
     const channelStub = CHANNELS.getByName.bind(CHANNELS);
     CHANNELS.getByName = (channel, options) => {
-      const stub = this.#watched(channelStub(channel, options), ["present"]);
+      const stub = this.#watched(channelStub(channel, options), ["present", "clientsOf"]);
       const ask = (gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies> => {
         const proceed = (): Promise<RelayReplies> =>
           channelStub(channel, options).ask(gateway, requests);
@@ -63,7 +64,7 @@ class WatchedRelay {
     };
     const gatewayStub = GATEWAYS.getByName.bind(GATEWAYS);
     GATEWAYS.getByName = (gateway, options) => {
-      const stub = this.#watched(gatewayStub(gateway, options), ["present"]);
+      const stub = this.#watched(gatewayStub(gateway, options), ["present", "clientsOf"]);
       const deliver = (batch: RelayBatch): Promise<RelayBatchReply> => {
         const proceed = (): Promise<RelayBatchReply> =>
           gatewayStub(gateway, options).deliver(batch);

@@ -50,6 +50,8 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/refresh", onlyPost, jsonBody, single("refresh"));
   app.all("/api/block_user", onlyPost, jsonBody, single("block_user"));
   app.all("/api/unblock_user", onlyPost, jsonBody, single("unblock_user"));
+  app.all("/api/revoke_token", onlyPost, jsonBody, single("revoke_token"));
+  app.all("/api/invalidate_user_tokens", onlyPost, jsonBody, single("invalidate_user_tokens"));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

@@ -13,7 +13,13 @@ import type {
 } from "../../src/contract/relay-request.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
-import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
+import type {
+  CarriedOut,
+  NumberedOrder,
+  Registered,
+  SlotAnswer,
+  UserConnection,
+} from "../../src/contract/user-order.ts";
 import type { SessionCalls } from "../../src/contract/object-calls.ts";
 import { parseNodeName } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
@@ -113,10 +119,12 @@ export async function askPresence(
 }
 
 /**
- * Registers an object with a home as a holder of connections of these users. A call that failed is repeated once, because
- * a home may be on its way to another machine.
+ * Registers an object with a home as a holder of connections of these users, and of what was made with these tokens. A
+ * call that failed is repeated once, because a home may be on its way to another machine.
  *
  * @param holder the object's node
+ * @param users  the keys of users and tokens
+ * @param ends   for each of them when the registration may be forgotten, in seconds since 1970; 0 for never
  * @returns undefined if the home hasn't answered within `limits.registerAnswerMs`
  */
 export async function register(
@@ -124,17 +132,38 @@ export async function register(
   home: string,
   holder: string,
   users: readonly string[],
+  ends: readonly number[],
 ): Promise<Registered | undefined> {
-  const call = async (): Promise<Registered | undefined> => {
+  return callHome(() => homes.getByName(home).register(holder, users, ends));
+}
+
+/**
+ * Asks a home for slots for connections, where those of a user are limited (rule U12), like {@link register}.
+ *
+ * @param holder the node of the object that holds the connections
+ */
+export async function admit(
+  homes: Env["USERS"],
+  home: string,
+  holder: string,
+  connections: readonly UserConnection[],
+  limit: number,
+): Promise<SlotAnswer | undefined> {
+  return callHome(() => homes.getByName(home).admit(holder, connections, limit));
+}
+
+/** Makes a call to a home, and once more if it fails. */
+async function callHome<Answer>(call: () => Promise<Answer>): Promise<Answer | undefined> {
+  const twice = async (): Promise<Answer | undefined> => {
     try {
-      return await homes.getByName(home).register(holder, users);
+      return await call();
     } catch (error) {
       if (parseCallFailure(error).overloaded) return undefined;
-      return await homes.getByName(home).register(holder, users);
+      return await call();
     }
   };
   try {
-    return await inTime<Registered | undefined>(call(), limits.registerAnswerMs, undefined);
+    return await inTime<Answer | undefined>(twice(), limits.registerAnswerMs, undefined);
   } catch (error) {
     console.warn(`call to a user's home failed: ${parseCallFailure(error).summary}`);
     return undefined;
@@ -142,7 +171,7 @@ export async function register(
 }
 
 /**
- * Asks an object, once, which of these users it holds connections of.
+ * Asks an object, once, for which of these users and tokens it holds connections or subscriptions.
  *
  * @param holder the object's node
  * @returns undefined if the call failed or took longer than `limits.objectAnswerMs`
@@ -152,7 +181,7 @@ export function askHeld(
   holder: string,
   users: readonly string[],
 ): Promise<readonly string[] | undefined> {
-  return callHolder(env, holder, (object) => object.held(users));
+  return callHolder(env, holder, limits.objectAnswerMs, (object) => object.held(users));
 }
 
 /**
@@ -168,7 +197,22 @@ export function carryOut(
   user: string,
   orders: readonly NumberedOrder[],
 ): Promise<CarriedOut | undefined> {
-  return callHolder(env, holder, (object) => object.carryOut(user, orders));
+  return callHolder(env, holder, limits.objectAnswerMs, (object) => object.carryOut(user, orders));
+}
+
+/**
+ * Asks an object which connections of users it holds (rule U12).
+ *
+ * @param holder the object's node
+ * @param users  the keys of the users
+ * @returns their IDs; undefined if the object hasn't answered within `limits.slotAnswerMs`
+ */
+export function clientsOf(
+  env: HolderBindings,
+  holder: string,
+  users: readonly string[],
+): Promise<readonly string[] | undefined> {
+  return callHolder(env, holder, limits.slotAnswerMs, (object) => object.clientsOf(users));
 }
 
 type HolderBindings = Pick<Env, "CHANNELS" | "GATEWAYS">;
@@ -176,6 +220,7 @@ type HolderBindings = Pick<Env, "CHANNELS" | "GATEWAYS">;
 async function callHolder<Answer>(
   { CHANNELS, GATEWAYS }: HolderBindings,
   holder: string,
+  waitMs: number,
   call: (object: Holder) => Promise<Answer>,
 ): Promise<Answer | undefined> {
   const node = parseNodeName(holder);
@@ -183,7 +228,7 @@ async function callHolder<Answer>(
   try {
     const object =
       node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
-    return await inTime<Answer | undefined>(call(object), limits.objectAnswerMs, undefined);
+    return await inTime<Answer | undefined>(call(object), waitMs, undefined);
   } catch (error) {
     console.warn(`call for a user's connections failed: ${parseCallFailure(error).summary}`);
     return undefined;
@@ -191,4 +236,4 @@ async function callHolder<Answer>(
 }
 
 /** An object that holds sockets, of either kind, as a home calls it. */
-type Holder = Pick<SessionCalls, "carryOut" | "held">;
+type Holder = Pick<SessionCalls, "carryOut" | "clientsOf" | "held">;

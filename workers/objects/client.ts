@@ -7,6 +7,7 @@ import type { Connection, VerifiedTokens } from "../../src/session/ports.ts";
 import { subscribeRate } from "../../src/session/rate-limit.ts";
 import { TokenBucket } from "../../src/session/token-bucket.ts";
 import type { Session } from "../../src/session/session.ts";
+import { askForTokens } from "../../src/session/token-standing.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 
 /**
@@ -125,7 +126,13 @@ export class Client {
       tokens.push(verified);
       if (command.method === "connect" && verified.connection?.outcome !== "verified") break;
     }
-    return tokens;
+    // The homes are asked for all tokens at once. Its connect's own token a session asks for itself.
+    // Most frames bring no token.
+    if (!tokens.some(({ connection, subscription }) => connection ?? subscription)) return tokens;
+    const isConnect = (index: number): boolean => commands[index]?.method === "connect";
+    return Promise.all(
+      tokens.map(async (one, index) => (isConnect(index) ? one : checked(session, one))),
+    );
   }
 }
 
@@ -240,6 +247,15 @@ function carriesToken(command: Command): boolean {
     case "pong":
       return false;
   }
+}
+
+/** Asks the homes about a command's token, unless that isn't necessary (rules U10, U11). */
+function checked(
+  session: Session,
+  tokens: VerifiedTokens,
+): VerifiedTokens | Promise<VerifiedTokens> {
+  const { promise, resolve } = Promise.withResolvers<VerifiedTokens>();
+  return askForTokens(session, tokens, resolve) ? promise : tokens;
 }
 
 /** Verifies the token of a command. This is asynchronous, and so happens before the session, which is not. */

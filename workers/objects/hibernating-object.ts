@@ -6,11 +6,18 @@ import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
-import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
+import { userKey } from "../../src/contract/identity-key.ts";
+import type {
+  CarriedOut,
+  NumberedOrder,
+  Registered,
+  SlotAnswer,
+  UserConnection,
+} from "../../src/contract/user-order.ts";
 import type { Session } from "../../src/session/session.ts";
 import { UserRates } from "../../src/session/user-rates.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
-import { register } from "./calls.ts";
+import { admit, register } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 
 /**
@@ -33,10 +40,16 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
   protected abstract readonly node: string;
   /** The users of the connections. */
-  readonly #users = new LocalUsers((home, users, done) => {
-    this.callsMade++;
-    void this.#register(home, users, done);
-  });
+  readonly #users = new LocalUsers(
+    (home, users, done, ends) => {
+      this.callsMade++;
+      void this.#register(home, users, done, ends);
+    },
+    (home, connections, done) => {
+      this.callsMade++;
+      void this.#admit(home, connections, done);
+    },
+  );
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog = new Backlog({
     sockets: () => this.sockets.clients,
@@ -102,6 +115,16 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   readonly #sessions = (): readonly Session[] => this.sockets.clients.map(({ session }) => session);
 
+  async clientsOf(users: readonly string[]): Promise<readonly string[]> {
+    const nowMs = Date.now();
+    const keys = new Set(users);
+    this.sockets.sweep(nowMs, true);
+    await this.endEvent(nowMs);
+    return this.#sessions()
+      .filter((session) => session.takesOrders && keys.has(userKey(session.user)))
+      .map(({ client }) => client);
+  }
+
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     return this.sockets.message(socket, message);
   }
@@ -136,8 +159,23 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     setTimeout(() => this.ctx.abort("its clients didn't answer their close"), 0);
   }
 
-  async #register(home: string, users: readonly string[], done: RegisterDone): Promise<void> {
-    done(await register(this.env.USERS, home, this.node, users));
+  async #register(
+    home: string,
+    users: readonly string[],
+    done: RegisterDone,
+    ends: readonly number[],
+  ): Promise<void> {
+    done(await register(this.env.USERS, home, this.node, users, ends));
+    await this.endEvent(Date.now());
+  }
+
+  async #admit(
+    home: string,
+    connections: readonly UserConnection[],
+    done: (answer: SlotAnswer | undefined) => void,
+  ): Promise<void> {
+    const limit = this.config.client.userConnectionLimit;
+    done(await admit(this.env.USERS, home, this.node, connections, limit));
     await this.endEvent(Date.now());
   }
 

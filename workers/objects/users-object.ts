@@ -1,13 +1,20 @@
 import { DurableObject } from "cloudflare:workers";
 import type { HomeCalls } from "../../src/contract/object-calls.ts";
-import type { Ordered, Registered, UserOrder } from "../../src/contract/user-order.ts";
+import type {
+  Ordered,
+  Registered,
+  SlotAnswer,
+  UserConnection,
+  UserOrder,
+} from "../../src/contract/user-order.ts";
 import { limits } from "../../src/limits.ts";
 import { type Delivery, Home } from "../../src/users/home.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime } from "../platform/object-call.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
-import { askHeld, carryOut } from "./calls.ts";
+import { ConnectionSlots } from "../../src/users/connection-slots.ts";
+import { askHeld, carryOut, clientsOf } from "./calls.ts";
 
 /**
  * The object of a home, which keeps where a share of all users are connected, and passes orders on to the objects that
@@ -20,6 +27,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
   /** Calls that registered users since the object woke; tests read it. */
   callsTaken = 0;
   readonly #home: Home;
+  readonly #slots: ConnectionSlots;
   readonly #alarms: AlarmSchedule;
 
   constructor(context: DurableObjectState, env: Env) {
@@ -27,23 +35,61 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
     this.sql = new ObjectSql(context.storage);
     this.#alarms = new AlarmSchedule(context.storage);
     this.#home = new Home(this.sql);
+    this.#slots = new ConnectionSlots(this.sql);
   }
 
   // The calls' contract is in src/contract/object-calls.ts. The output gate lets an answer out only once the rows that
   // it speaks of are durable.
-  async register(holder: string, users: readonly string[]): Promise<Registered> {
+  async register(
+    holder: string,
+    users: readonly string[],
+    ends: readonly number[] = [],
+  ): Promise<Registered> {
     this.callsTaken++;
     const nowMs = Date.now();
-    const registered = this.#home.register(holder, users, nowMs);
+    const registered = this.#home.register(holder, users, nowMs, ends);
     // Writes only if no alarm is set yet: for the sweep of the first registration.
     await this.#alarms.atMost(this.#home.dueAtMs(nowMs));
     return registered;
+  }
+
+  async admit(
+    holder: string,
+    connections: readonly UserConnection[],
+    limit: number,
+  ): Promise<SlotAnswer> {
+    const waiting = connections.filter((one) => !this.#slots.take(one, holder, limit));
+    if (waiting.length === 0) return { refused: [] };
+    const silent = await this.#freeEnded(new Set(waiting.map(({ key }) => key)));
+    // Nothing comes between these decisions, so connections that come together don't share a slot (rule U12).
+    const refused = waiting.filter((one) => !this.#slots.take(one, holder, limit, silent));
+    return { refused: refused.map(({ client }) => client) };
+  }
+
+  /**
+   * Frees the slots of users' connections that have ended, as the objects say that hold them.
+   *
+   * @param users the keys of the users
+   * @returns the objects that didn't answer in time
+   */
+  async #freeEnded(users: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    const silent = new Set<string>();
+    const asked = [...this.#slots.byHolder(users)].map(async ([holder, held]) => {
+      const keys = new Set(held.map(({ key }) => key));
+      const open = await clientsOf(this.env, holder, [...keys]);
+      const stillOpen = new Set(open);
+      if (open === undefined) silent.add(holder);
+      else this.#slots.free(held.filter(({ client }) => !stillOpen.has(client)));
+    });
+    await Promise.all(asked);
+    return silent;
   }
 
   async order(user: string, orders: readonly UserOrder[]): Promise<Ordered> {
     const nowMs = Date.now();
     const ordered = this.#home.order(user, orders, nowMs);
     if (ordered.outcome === "full") return { outcome: "overloaded", retryAfterSeconds };
+    if (ordered.outcome === "limit-exceeded") return ordered;
     const { numbers, deliveries } = ordered;
     if (deliveries.length > 0) {
       // Also for an instance that ends before it has repeated a delivery.
@@ -74,7 +120,8 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
       await Promise.all(
         questions.map(async (question) => {
           const { holder, users } = question;
-          sweep.answered(question, await askHeld(this.env, holder, [...users]));
+          const forgotten = sweep.answered(question, await askHeld(this.env, holder, [...users]));
+          this.#slots.forget(forgotten, holder);
         }),
       );
     }

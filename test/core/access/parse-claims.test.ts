@@ -5,6 +5,7 @@ import {
   parseConnectionClaims,
   parseSubscriptionClaims,
 } from "../../../src/access/parse-claims.ts";
+import { limits } from "../../../src/limits.ts";
 
 const nowMs = 1_700_000_000_500;
 const nowSeconds = nowMs / 1000;
@@ -43,7 +44,13 @@ describe("the payload of a connection token", () => {
     const payload = `{"sub":"42","exp":1700000100,"nbf":1700000000,"iat":1,"jti":"x","info":{"a":1},"aud":["b"],"channels":[],"meta":1}`;
     expect(connection(payload)).toStrictEqual({
       outcome: "verified",
-      claims: { user: "42", expireAtSeconds: 1_700_000_100, info: `{"a":1}` },
+      claims: {
+        user: "42",
+        expireAtSeconds: 1_700_000_100,
+        uid: "x",
+        issuedAtSeconds: 1,
+        info: `{"a":1}`,
+      },
     });
   });
 
@@ -152,11 +159,24 @@ describe.each(kinds)("the payload of a %s token", (_, parse) => {
     expect(parse(payload)).toMatchObject({ outcome: "verified", claims: { expireAtSeconds } });
   });
 
-  it.each([["exp"], ["nbf"], ["expire_at"]])("[A2] must give %s as a number", (claim) => {
+  it.each([["exp"], ["nbf"], ["expire_at"], ["iat"]])("[A2] must give %s as a number", (claim) => {
     for (const value of [`"1700000009"`, "true", "false", "[]", "{}", `""`, "1e999", "-1e999"]) {
       expect(parse(`"${claim}":${value}`)).toStrictEqual({
         outcome: "invalid",
         reason: `"${claim}" claim must be a number`,
+      });
+    }
+  });
+
+  it("[U10] may name itself with a text of a bounded length", () => {
+    const longest = "é".repeat(limits.tokenUidCharactersMax);
+    expect(parse(`"jti":"${longest}","iat":1.5`)).toMatchObject({
+      claims: { uid: longest, issuedAtSeconds: 1.5 },
+    });
+    for (const jti of [`"${longest}x"`, "1", "{}", "true", String.raw`"\ud800"`]) {
+      expect(parse(`"jti":${jti}`)).toStrictEqual({
+        outcome: "invalid",
+        reason: '"jti" claim must be a well-formed string of at most 256 characters',
       });
     }
   });
@@ -175,8 +195,8 @@ describe.each(kinds)("the payload of a %s token", (_, parse) => {
   );
 
   it("[W2] takes null for no info", () => {
-    expect(parse(`"info":null`)).toStrictEqual(parse(`"jti":"x"`));
-    expect(parse(`"info":null,"b64info":null`)).toStrictEqual(parse(`"jti":"x"`));
+    expect(parse(`"info":null`)).toStrictEqual(parse(`"jti":null`));
+    expect(parse(`"info":null,"b64info":null`)).toStrictEqual(parse(`"jti":""`));
   });
 
   it("[W2] takes the last of two infos, as of two users", () => {

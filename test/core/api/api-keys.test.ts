@@ -53,12 +53,12 @@ describe("a key that doesn't admit everything", () => {
     expect(parseEntry("disconnect", order, some)).toStrictEqual(
       refused("all channels, as disconnect requires"),
     );
-    for (const method of ["refresh", "block_user", "unblock_user"] as const) {
+    for (const method of ["refresh", "block_user", "unblock_user", "revoke_token"] as const) {
       expect(parseEntry(method, order, some)).toStrictEqual(
         refused(`all channels, as ${method} requires`),
       );
     }
-    for (const method of ["unsubscribe", "subscribe"] as const)
+    for (const method of ["unsubscribe", "subscribe", "invalidate_user_tokens"] as const)
       expect(parseEntry(method, order, some)).toMatchObject({ outcome: "order" });
     const other = `{"user":"ada","channel":"room"}`;
     expect(parseEntry("unsubscribe", other, some)).toStrictEqual(refused("the channel", "room"));

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { availableEntry } from "../../../src/api/order.ts";
 import { planCalls } from "../../../src/api/calls.ts";
 import { parseEntry } from "../../../src/api/methods.ts";
+import { tokenKey } from "../../../src/contract/identity-key.ts";
 import { limits } from "../../../src/limits.ts";
 import { caller } from "./channel-config.ts";
 
@@ -106,6 +107,11 @@ function parse(method: "block_user" | "unblock_user" | "refresh", request: objec
   return parseEntry(method, JSON.stringify(request), caller());
 }
 
+const revoke = (request: object) => parseEntry("revoke_token", JSON.stringify(request), caller());
+
+const invalidate = (request: object) =>
+  parseEntry("invalidate_user_tokens", JSON.stringify(request), caller());
+
 describe("a block", () => {
   it("[U9] names a user, and may end by itself", () => {
     expect(parse("block_user", { user: "ada", expire_at: 7 })).toStrictEqual({
@@ -116,6 +122,54 @@ describe("a block", () => {
     expect(parse("unblock_user", { user: "ada" })).toMatchObject({ user: "ada" });
     for (const method of ["block_user", "unblock_user"] as const)
       expect(parse(method, {})).toMatchObject({ error: { code: 107 }, detail: "user is required" });
+  });
+});
+
+describe("a revocation", () => {
+  it("[U10] names a token by its jti, and no user", () => {
+    expect(revoke({ uid: "t1", expire_at: 7 })).toStrictEqual({
+      outcome: "order",
+      user: tokenKey("t1"),
+      order: { method: "revoke_token", expireAtSeconds: 7 },
+    });
+    expect(disconnect({ user: tokenKey("t1") })).not.toMatchObject({ user: tokenKey("t1") });
+  });
+
+  it.each([
+    [{}, "uid is required"],
+    [
+      { uid: "x".repeat(limits.tokenUidCharactersMax + 1) },
+      "uid must be well-formed Unicode of at most 256 characters",
+    ],
+    [{ uid: "\ud800" }, "uid must be well-formed Unicode of at most 256 characters"],
+  ])("[B2] is answered 107 for %.40j", (request, detail) => {
+    expect(revoke(request)).toMatchObject({ error: { code: 107 }, detail });
+  });
+});
+
+describe("an invalidation of a user's tokens", () => {
+  it("[U11] names a user, and may name a channel and times", () => {
+    const order = { method: "invalidate_user_tokens", channel: "", issuedBeforeSeconds: 0 };
+    expect(invalidate({ user: "ada" })).toStrictEqual({
+      outcome: "order",
+      user: "ada",
+      order: { ...order, expireAtSeconds: 0 },
+    });
+    const narrow = { user: "ada", channel: "news", issued_before: 5, expire_at: 9 };
+    expect(invalidate(narrow)).toMatchObject({
+      order: { channel: "news", issuedBeforeSeconds: 5, expireAtSeconds: 9 },
+    });
+  });
+
+  it("[U11] is refused without a user, and for a channel that can't exist", () => {
+    for (const request of [{}, { channel: "news" }])
+      expect(invalidate(request)).toMatchObject({
+        error: { code: 107 },
+        detail: "user is required",
+      });
+    expect(invalidate({ user: "ada", channel: "unknown:a" })).toMatchObject({
+      error: { code: 102 },
+    });
   });
 });
 

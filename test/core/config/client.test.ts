@@ -24,6 +24,7 @@ describe("[A8] the client section", () => {
     ["connection_limit", 1, "connectionLimit", 1],
     ["connection_limit", limits.connectionsMax, "connectionLimit", limits.connectionsMax],
     ["connection_limit", 0, "connectionLimit", limits.connectionsDefault],
+    ["user_connection_limit", 3, "userConnectionLimit", 3],
     ["connection_rate_limit", 0, "connectionRateLimit", 0],
     ["connection_rate_limit", 100, "connectionRateLimit", 100],
     ["channel_limit", 1, "channelLimit", 1],
@@ -61,6 +62,7 @@ describe("[A8] the client section", () => {
     ["connection_limit", "5", " must be a whole number from 0 to 32000, found a string"],
     ["connection_limit", -1, ": -1 is not a whole number from 0 to 32000"],
     ["connection_limit", 32_001, ": 32001 is not a whole number from 0 to 32000"],
+    ["user_connection_limit", 10_001, ": 10001 is not a whole number from 0 to 10000"],
     ["connection_rate_limit", -1, ": -1 is not a whole number of at least 0"],
     ["connection_rate_limit", 0.5, ": 0.5 is not a whole number of at least 0"],
     ["connection_rate_limit", "9", " must be a whole number of at least 0, found a string"],
@@ -77,6 +79,15 @@ describe("[A8] the client section", () => {
   ];
   it.each(refused)("refuses %s: %j", (key, value, predicate) => {
     expect(clientProblems({ [key]: value })).toEqual([`client.${key}${predicate}`]);
+  });
+
+  it("[U12] takes a limit of a user's connections where users have homes", () => {
+    expect(clientProblems({ user_connection_limit: 10_000 })).toEqual([]);
+    const without = { users: { enabled: false } };
+    expect(clientProblems({ user_connection_limit: 0, ...without })).toEqual([]);
+    expect(clientProblems({ user_connection_limit: 1, ...without })).toEqual([
+      "client.user_connection_limit requires users.enabled",
+    ]);
   });
 
   it("names each bad origin by its index", () => {

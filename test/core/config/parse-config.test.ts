@@ -23,6 +23,7 @@ describe("[A8] parseConfig", () => {
         historyMaxPublicationLimit: 300,
         recoveryMaxPublicationLimit: 300,
         connectionLimit: limits.connectionsDefault,
+        userConnectionLimit: 0,
         connectionRateLimit: 0,
         rateLimit: new Map(),
         userRateLimit: new Map(),

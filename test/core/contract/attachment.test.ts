@@ -384,7 +384,7 @@ describe("an attachment that can't be understood", () => {
     [[]],
     [[1]],
     [{}],
-    [{ v: 5, phase: "connected" }],
+    [{ v: 6, phase: "connected" }],
     [{ v: 2, phase: "connected", client: "c1", codec: "later" }],
     [{ v: 0 }],
     [{ v: "1" }],

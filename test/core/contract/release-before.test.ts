@@ -68,6 +68,22 @@ describe("a session that the release before this one", () => {
     },
   );
 
+  it("[V1] [U10] [U11] wouldn't end with a revoked token isn't taken up there", () => {
+    const claims = { user: "42", expireAtSeconds: 0, uid: "t1" };
+    for (const [more, identity] of [
+      [{ issuedAtSeconds: 0 }, {}],
+      [{ issuedAtSeconds: 1, uid: "s1", serverFilter: filter }, {}],
+      [{}, { claims }],
+      [{}, { invalidated: true }],
+    ] as const) {
+      const snapshot = sessionWith(more, identity);
+      const { attachment } = writeSession(snapshot);
+      // That release restores versions 1 to 4, and closes sockets of any other version with 3010.
+      expect(attachment.v).toBe(5);
+      expect(parseAttachment(structuredClone(attachment))).toStrictEqual(snapshot);
+    }
+  });
+
   it("[V1] knows is taken up there", () => {
     expect(writeSession(sessionWith({})).attachment.v).toBe(1);
   });

@@ -24,7 +24,14 @@ const anyInfo = anyText.map((text) => json(JSON.stringify(text)));
 const anyEnd = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 40 }));
 
 const anyClaims: fc.Arbitrary<ConnectionClaims> = fc.record(
-  { user: anyText, expireAtSeconds: anyEnd, info: anyInfo, capabilities: anyText },
+  {
+    user: anyText,
+    expireAtSeconds: anyEnd,
+    uid: anyText,
+    issuedAtSeconds: anyEnd,
+    info: anyInfo,
+    capabilities: anyText,
+  },
   { ...plain, requiredKeys: ["user", "expireAtSeconds"] },
 );
 
@@ -42,12 +49,18 @@ const anyIdentity: fc.Arbitrary<SessionIdentity> = fc.record(
     claims: anyClaims,
     pingedAtMs: fc.nat(2 ** 45),
     noPongs: fc.constant(true as const),
+    invalidated: fc.constant(true as const),
     awaitingPong: fc.boolean(),
   },
   { ...plain, requiredKeys: ["phase", "client", "openedAtMs", "keepalive"] },
 );
 
-const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
+const anyTokenStamp = fc.record(
+  { issuedAtSeconds: anyEnd, uid: anyText },
+  { ...plain, requiredKeys: ["issuedAtSeconds"] },
+);
+
+const anyGrant: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
   {
     channel: fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 255, size: "max" }),
     expireAtSeconds: anyEnd,
@@ -67,6 +80,11 @@ const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
     requiredKeys: ["channel", "expireAtSeconds", "present", "announced", "hearsJoinLeave"],
   },
 );
+
+/** Some subscriptions are made with a token. */
+const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc
+  .tuple(anyGrant, fc.option(anyTokenStamp, { nil: {} }))
+  .map(([grant, stamp]) => Object.assign(grant, stamp));
 
 /** A cursor as a channel object gives it: an epoch of ours, an instance's first millisecond, and counts. */
 const anyCursor: fc.Arbitrary<Cursor> = fc.record(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { UserOrder } from "../../../src/contract/user-order.ts";
+import { tokenKey } from "../../../src/contract/identity-key.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
@@ -14,9 +15,17 @@ const gone = { left: false };
 /** Gives orders, and the deliveries to be made. */
 function order(home: Home, user: string, ...orders: readonly UserOrder[]): readonly Delivery[] {
   const taken = home.order(user, orders, 1_000);
-  if (taken.outcome === "full") throw new Error("full");
+  if (taken.outcome !== "taken") throw new Error(taken.outcome);
   return taken.deliveries;
 }
+
+/** Makes subscription tokens for a channel invalid. */
+const named = (channel: string, expireAtSeconds = 0): UserOrder => ({
+  method: "invalidate_user_tokens",
+  channel,
+  issuedBeforeSeconds: 1,
+  expireAtSeconds,
+});
 
 /** The numbers and methods of a delivery's orders. */
 const ordersOf = ({ orders }: Delivery) => orders.map((one) => `${one.number} ${one.order.method}`);
@@ -111,6 +120,138 @@ describe("a user's home", () => {
     expect(order(home, "eve", { method: "unblock_user" })).toStrictEqual([]);
     expect(home.register(us, ["eve"], 1_000).blocked).toBeUndefined();
     expect(order(new Home(new NodeSql()), "eve", { method: "unblock_user" })).toStrictEqual([]);
+  });
+
+  it("[U10] refuses a revoked token until the revocation ends, and sends it to those that hold it", () => {
+    const sql = new NodeSql();
+    const home = new Home(sql);
+    const key = tokenKey("t1");
+    home.register(eu, [key, "ada"], 1_000, [0, 0]);
+    const revocation: UserOrder = { method: "revoke_token", expireAtSeconds: 2 };
+    const [delivery, ...others] = order(home, key, revocation);
+    expect(others).toStrictEqual([]);
+    expect(delivery?.orders).toStrictEqual([{ number: 1, order: revocation }]);
+    if (delivery !== undefined) home.answered(delivery, gone);
+    const again = new Home(sql);
+    expect(again.register(us, [key, "ada"], 1_999).blocked).toStrictEqual([key]);
+    expect(order(again, key, revocation)).toStrictEqual([]);
+    expect(again.register(us, [key], 2_000).blocked).toBeUndefined();
+    expect(order(again, key, { ...revocation, expireAtSeconds: 0 })).toHaveLength(1);
+    expect(new Home(sql).register(us, [key], 1e12).blocked).toStrictEqual([key]);
+  });
+
+  it("[U10] forgets registrations of tokens after their ends, and no others", () => {
+    const sql = new NodeSql();
+    const home = new Home(sql);
+    const keys = ["t1", "t2", "t3"].map(tokenKey);
+    home.register(eu, [...keys, "ada"], 1_000, [10, 20, 0, 0]);
+    // A later end replaces an earlier one, and not the other way round.
+    home.register(eu, keys, 1_000, [20, 10, 5]);
+    home.register(us, keys, 1_000, [10, 10, 10]);
+    const atMs = 15_000;
+    const holders = () => sql.rows("SELECT 1 FROM holder").length;
+    expect(holders()).toBe(7);
+    home.register(eu, ["ada"], 20_000, []);
+    expect(holders()).toBe(2);
+    expect(order(home, keys[2] ?? "", disconnect)).toHaveLength(1);
+    new Home(sql).register(eu, ["bob"], atMs);
+    expect(holders()).toBe(3);
+  });
+
+  it("[U10] looks at some registrations at a time, and at all of them in turn", () => {
+    const sql = new NodeSql();
+    const home = new Home(sql);
+    const keys = Array.from({ length: 2.5 * limits.homePruneRows }, (_, index) =>
+      tokenKey(`t${index}`),
+    );
+    home.register(
+      eu,
+      keys,
+      1_000,
+      keys.map(() => 10),
+    );
+    const left: number[] = [];
+    for (let turn = 1; turn <= 4; turn++) {
+      home.register(us, ["ada"], 20_000 + turn * limits.homePruneMs);
+      left.push(sql.rows("SELECT 1 FROM holder WHERE holder = ?", eu).length);
+    }
+    expect(left).toStrictEqual([1_500, 500, 0, 0]);
+  });
+
+  it("[U10] adds to the tables of a release that knew no revocations", () => {
+    const sql = new NodeSql();
+    for (const statement of [
+      "CREATE TABLE holder (user TEXT, holder TEXT, PRIMARY KEY (user, holder)) WITHOUT ROWID",
+      "CREATE TABLE user_order (number INTEGER PRIMARY KEY, user TEXT NOT NULL, body TEXT, since INTEGER NOT NULL)",
+      "CREATE TABLE blocked (user TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID",
+      "INSERT INTO holder VALUES ('ada', 'gateway:eu/0')",
+      "INSERT INTO blocked VALUES ('bob', 0)",
+    ])
+      sql.run(statement);
+    const home = new Home(sql);
+    expect(order(home, "ada", disconnect)).toHaveLength(1);
+    expect(home.register(us, ["bob", tokenKey("t1")], 1_000, [0, 50]).blocked).toStrictEqual([
+      "bob",
+    ]);
+    expect(new Home(sql).register(us, ["ada"], 60_000).lastOrder).toBe(1);
+  });
+
+  it("[U11] keeps what makes a user's tokens invalid, and says so to all that register the user", () => {
+    const sql = new NodeSql();
+    const home = new Home(sql);
+    home.register(eu, ["ada", "bob"], 1_000);
+    const now = { channel: "", issuedBeforeSeconds: 0, expireAtSeconds: 0 };
+    const [delivery] = order(home, "ada", { method: "invalidate_user_tokens", ...now });
+    const resolved = { ...now, issuedBeforeSeconds: 1 };
+    expect(delivery?.orders).toStrictEqual([
+      { number: 1, order: { method: "invalidate_user_tokens", ...resolved } },
+    ]);
+    const news = { channel: "news", issuedBeforeSeconds: 50, expireAtSeconds: 60 };
+    order(home, "ada", { method: "invalidate_user_tokens", ...news });
+    const user = "ada";
+    const all = [
+      { user, ...resolved },
+      { user, ...news },
+    ];
+    const told = (nowMs: number) => new Home(sql).register(us, ["bob", "ada"], nowMs).invalidations;
+    expect(told(59_999)).toStrictEqual(all);
+    expect(told(60_000)).toStrictEqual(all.slice(0, 1));
+    expect(new Home(sql).register(us, ["bob"], 1_000).invalidations).toBeUndefined();
+  });
+
+  it("[U11] keeps of two invalidations the one that says more, and both if neither does", () => {
+    const sql = new NodeSql();
+    const home = new Home(sql);
+    const kept = (...all: readonly (readonly [before: number, until: number])[]) => {
+      const user = JSON.stringify(all);
+      for (const [issuedBeforeSeconds, expireAtSeconds] of all) {
+        const one = { channel: "", issuedBeforeSeconds, expireAtSeconds };
+        order(home, user, { method: "invalidate_user_tokens", ...one });
+      }
+      return home
+        .register(us, [user], 1_000)
+        .invalidations?.map((one) => [one.issuedBeforeSeconds, one.expireAtSeconds]);
+    };
+    expect(kept([5, 9], [6, 9])).toStrictEqual([[6, 9]]);
+    expect(kept([6, 9], [5, 9])).toStrictEqual([[6, 9]]);
+    expect(kept([5, 9], [6, 0])).toStrictEqual([[6, 0]]);
+    expect(kept([5, 0], [6, 9])).toStrictEqual([
+      [5, 0],
+      [6, 9],
+    ]);
+  });
+
+  it("[B1] [U11] keeps no more invalidations of a user than it tells, and none of those that don't fit", () => {
+    const home = new Home(new NodeSql());
+    const names = Array.from({ length: limits.invalidationsPerUserMax - 1 }, (_, n) => `c${n}`);
+    const give = (...orders: readonly UserOrder[]) => home.order("ada", orders, 1_000).outcome;
+    expect(give(...names.map((name) => named(name)))).toBe("taken");
+    expect(give(named("more"), named("yet more"))).toBe("limit-exceeded");
+    expect(give(named("more", 2))).toBe("taken");
+    expect(give(named("yet more"))).toBe("limit-exceeded");
+    expect(home.order("ada", [named("yet more")], 2_000).outcome).toBe("taken");
+    expect(home.order("bob", [named("more")], 1_000).outcome).toBe("taken");
+    expect(give(disconnect)).toBe("taken");
   });
 
   it("[U9] blocks users of a home that never had one", () => {
