@@ -40,6 +40,47 @@ export const userLimits = {
   ordersPerCallMax: 100,
   /** Calls with orders for one user that wait in an object for the call before. The home repeats a further call. */
   orderCallsWaitingMax: 16,
+  /**
+   * Characters of an application's name, and of its version, that a session stores; longer ones are cut. A hash of a
+   * commit has 40.
+   */
+  appCharactersMax: 64,
+  /**
+   * Connections in one answer to `connections`. All of them are in memory, and together at most `answerBytesMax`. With
+   * more, the answer is `incomplete` (rule U20).
+   */
+  connectionsListedMax: 1_000,
+  /**
+   * Objects that a home asks for the connections of one user, and how long it waits for each of them. A user is seldom
+   * on more than ten. Without the answer of all of them, the answer is `incomplete` (rule U20).
+   */
+  holdersAskedMax: 500,
+  holderAnswerMs: 4_000,
+  /**
+   * Shards of the directory: the shard of an object is a function of its name and of this number, so it can never be
+   * changed without forgetting what is listed. A question calls all of them; with 7,000 gateways, each calls 440.
+   */
+  directoryShards: 16,
+  /**
+   * Gateways that a shard of the directory asks for one question. One invocation may make 1,000 calls. The answer of a
+   * shard with more is `incomplete`.
+   */
+  gatewaysListedMax: 900,
+  /** Gateways in one answer to `info`, and channels in one answer to `channels`, by default and at most. */
+  pageSizeMax: 1_000,
+  /** Rows that a shard looks at for one question, if a pattern matches few of them. Beyond, the answer is `incomplete`. */
+  listedRowsReadMax: 50_000,
+  /**
+   * How long a shard waits for the objects that it asks. A question has two such steps within `objectAnswerMs`. Without
+   * the answer of all of them, the answer is `incomplete` (rule U23).
+   */
+  listedAnswerMs: 3_500,
+  /** How long the edge waits for each shard in each of the two steps. */
+  shardAnswerMs: 4_500,
+  /** The pause after which an object calls the directory again that didn't list it. */
+  listRetryMs: 25_000,
+  /** Characters of a pattern for channels' names. A longer one is answered 107. */
+  channelPatternCharactersMax: 1_024,
   /** Connections that an order may leave alone (`whitelist`). A longer list is answered 107. */
   orderWhitelistMax: 1_000,
   /**

@@ -18,6 +18,9 @@ export const apiMethods = [
   "refresh",
   "block_user",
   "unblock_user",
+  "connections",
+  "info",
+  "channels",
 ] as const;
 
 /** The key with which a backend calls the API. */

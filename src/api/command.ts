@@ -24,14 +24,14 @@ export type ApiCommand =
 /** The methods that act on one channel. */
 type ChannelMethod = ChannelCommand["method"];
 
-/** The methods that act on one channel, or on the connections of one user. */
-export type SingleMethod = ChannelMethod | UserOrder["method"];
+/** The methods that act on one channel or on the connections of one user, and those that ask who is connected. */
+export type SingleMethod = ChannelMethod | UserOrder["method"] | Question["method"];
 
 /** The methods that are allowed in a batch and in the legacy form. `batch` itself can't be nested. */
 export type ApiMethod = SingleMethod | "broadcast";
 
 /** One command for one channel or one user, or the reason why no object is called for it. */
-export type Entry = Call | Order | Refused;
+export type Entry = Call | Order | Asked | Refused;
 
 /** One command for one channel. */
 export interface Call {
@@ -45,6 +45,28 @@ interface Order {
   readonly outcome: "order";
   readonly user: string;
   readonly order: UserOrder;
+}
+
+/** What a backend asks about connections. The edge and the users' homes find the answer together. */
+export type Question =
+  /** Which connections a user has (rule U20). */
+  | { readonly method: "connections"; readonly user: string }
+  /** Which gateways there are, from a cursor on (rule U23). */
+  | { readonly method: "info"; readonly page: Page }
+  /** Which channels have subscribers, from a cursor on (rule U24). */
+  | { readonly method: "channels"; readonly pattern: string; readonly page: Page };
+
+/** A page of an answer. */
+export interface Page {
+  /** The last name of the page before; "" for the first page. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** One question. */
+interface Asked {
+  readonly outcome: "question";
+  readonly question: Question;
 }
 
 /** An application error found at the edge. `detail` is for the operator and quotes nothing from the request. */

@@ -261,9 +261,10 @@ const unsubscribeShape = shape(() => ({
   session: textField(),
 }));
 
-/** The entry, or the refusal of an order where users have no homes (`client.users.enabled`). */
+/** The entry, or the refusal of what needs users' homes where there are none (`client.users.enabled`). */
 export function availableEntry(entry: Entry, { enabled }: UsersConfig): Entry {
-  return entry.outcome === "order" && !enabled ? switchedOff : entry;
+  const needsHomes = entry.outcome === "order" || entry.outcome === "question";
+  return needsHomes && !enabled ? switchedOff : entry;
 }
 
 const switchedOff: Refused = {

@@ -6,6 +6,16 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "./relay-request.ts";
+import type {
+  ChannelsQuery,
+  CountedChannels,
+  GatewayChannels,
+  GatewayInfo,
+  GatewayInfos,
+  ListedChannels,
+  OwnSubscribers,
+} from "./listing.ts";
+import type { HeldConnections, UserConnections } from "./connection-state.ts";
 import type { CarriedOut, NumberedOrder, Ordered, Registered, UserOrder } from "./user-order.ts";
 
 /**
@@ -28,6 +38,8 @@ interface SessionCalls {
    * @param user "" for an anonymous connection, whose orders come from the edge
    */
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
+  /** Lists the connections of a user here, for the user's home (rule U20). */
+  connections(user: string): Promise<HeldConnections>;
 }
 
 /** The calls of a channel's object. */
@@ -49,6 +61,8 @@ export interface ChannelCalls extends SessionCalls {
    * Lists the clients that are present on the channel, on this object's sockets and on those of its gateways (rule G6).
    */
   present(): Promise<ChannelPresenceReply>;
+  /** Counts the subscribers on this object's own sockets, for the directory (rule U24). */
+  ownSubscribers(): Promise<OwnSubscribers>;
 }
 
 /** The calls of a gateway's object. */
@@ -57,6 +71,10 @@ export interface GatewayCalls extends SessionCalls {
   deliver(batch: RelayBatch): Promise<RelayBatchReply>;
   /** Lists the clients on this gateway's sockets that are present on a channel (rule P1). */
   present(channel: string): Promise<GatewayPresence>;
+  /** Says how much the gateway holds, for the directory (rule U23). */
+  info(): Promise<GatewayInfo>;
+  /** Lists the channels that have subscribers here, for the directory (rule U24). */
+  channels(query: ChannelsQuery): Promise<GatewayChannels>;
 }
 
 /** The calls of a home, which keeps where a share of all users are connected. */
@@ -74,4 +92,25 @@ export interface HomeCalls {
    * @returns when all holders have carried out all of them, or not in time
    */
   order(user: string, orders: readonly UserOrder[]): Promise<Ordered>;
+  /** Lists one user's connections, wherever they are (rule U20). */
+  connections(user: string): Promise<UserConnections>;
+}
+
+/** The calls of a shard of the directory, which lists a share of all objects that hold connections. */
+export interface DirectoryCalls {
+  /**
+   * Lists an object. Repeating a call does nothing more.
+   *
+   * @param node the object's (docs/protocol.md 4.3)
+   * @returns when the row is durable
+   */
+  list(node: string): Promise<void>;
+  /** The names of the first gateways after a name, whether they hold connections or not (rule U23). */
+  gateways(after: string, limit: number): Promise<readonly string[]>;
+  /** Asks gateways how much they hold. */
+  gatewayInfos(names: readonly string[]): Promise<GatewayInfos>;
+  /** Asks all listed gateways for their channels, and names the listed channels (rule U24). */
+  channels(query: ChannelsQuery): Promise<ListedChannels>;
+  /** Asks channels' own objects for their subscribers. */
+  channelCounts(names: readonly string[]): Promise<CountedChannels>;
 }

@@ -78,6 +78,11 @@ export interface Channels {
   ): void;
   /** Asks who is present on the channel, on all its objects (rules G6 and P3). */
   presence(channel: string, question: PresenceQuestion): void;
+  /**
+   * The newest position whose publications the subscribers to the channel here have been sent, or are about to be;
+   * undefined without history, and while it isn't known.
+   */
+  position(channel: string): StreamPosition | undefined;
   /** Sends the subscriber all that the hub hasn't sent it yet: its next reply must come after that (rule O4). */
   catchUp(subscription: Subscription): void;
 }

@@ -85,6 +85,21 @@ export class LocalUsers {
     else done(undefined);
   }
 
+  /**
+   * Finds the sessions of a user for the user's home, which forgets this object if none is left (rule U5).
+   *
+   * @param all sessions of the object
+   * @returns the sessions, those included that are held; and whether there are any, or any that wait for the home
+   */
+  find<One extends UserSession>(user: string, all: Iterable<One>): FoundSessions<One> {
+    const sessions: One[] = [];
+    for (const one of all) if (one.user === user && one.takesOrders) sessions.push(one);
+    const left = sessions.length > 0 || this.#pending.has(user);
+    // The home is about to forget this object, so the user's next connection has to register it anew.
+    if (!left) this.#known.delete(user);
+    return { sessions, left };
+  }
+
   #carryOut(
     user: string,
     orders: readonly NumberedOrder[],
@@ -189,6 +204,13 @@ export interface UserSession {
   blocked(): void;
   /** The home didn't answer in time: the client has to come again (rule U4). */
   notAdmitted(): void;
+}
+
+/** The sessions of one user. */
+export interface FoundSessions<One> {
+  readonly sessions: readonly One[];
+  /** Whether the object holds connections of the user. */
+  readonly left: boolean;
 }
 
 /** Whether an order names a session of its user. */

@@ -48,7 +48,8 @@ class WatchedRelay {
   constructor() {
     const { CHANNELS, GATEWAYS, USERS } = env;
     const homeStub = USERS.getByName.bind(USERS);
-    USERS.getByName = (home, options) => this.#watched(homeStub(home, options), ["register"]);
+    USERS.getByName = (home, options) =>
+      this.#watched(homeStub(home, options), ["register", "list"]);
     const channelStub = CHANNELS.getByName.bind(CHANNELS);
     CHANNELS.getByName = (channel, options) => {
       const stub = this.#watched(channelStub(channel, options), ["present"]);

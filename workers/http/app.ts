@@ -50,6 +50,9 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/refresh", onlyPost, jsonBody, single("refresh"));
   app.all("/api/block_user", onlyPost, jsonBody, single("block_user"));
   app.all("/api/unblock_user", onlyPost, jsonBody, single("unblock_user"));
+  app.all("/api/connections", onlyPost, jsonBody, single("connections"));
+  app.all("/api/info", onlyPost, jsonBody, single("info"));
+  app.all("/api/channels", onlyPost, jsonBody, single("channels"));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

@@ -14,7 +14,8 @@ import type {
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
 import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
-import { parseNodeName } from "../../src/contract/object-names.ts";
+import type { HeldConnections } from "../../src/contract/connection-state.ts";
+import { parseNodeName, shardOf } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
 
@@ -141,6 +142,26 @@ export async function register(
 }
 
 /**
+ * Has the directory list an object, once (rule U22).
+ *
+ * @param node the object's
+ * @returns whether the directory has answered in time
+ */
+export async function listNode(shards: Env["USERS"], node: string): Promise<boolean> {
+  try {
+    const listed = shards.getByName(shardOf(node)).list(node);
+    return await inTime(
+      listed.then(() => true),
+      limits.objectAnswerMs,
+      false,
+    );
+  } catch (error) {
+    console.warn(`call to the directory failed: ${parseCallFailure(error).summary}`);
+    return false;
+  }
+}
+
+/**
  * Has an object carry out orders on the connections of a user, once.
  *
  * @param holder the object's node
@@ -153,15 +174,42 @@ export async function carryOut(
   user: string,
   orders: readonly NumberedOrder[],
 ): Promise<CarriedOut | undefined> {
-  const node = parseNodeName(holder);
-  if (node === undefined) return undefined;
+  const object = holderOf({ CHANNELS, GATEWAYS }, holder);
+  if (object === undefined) return undefined;
   try {
-    const object =
-      node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
     const answer = object.carryOut(user, orders);
     return await inTime<CarriedOut | undefined>(answer, limits.objectAnswerMs, undefined);
   } catch (error) {
     console.warn(`call for a user's connections failed: ${parseCallFailure(error).summary}`);
     return undefined;
   }
+}
+
+/**
+ * Asks an object which connections of a user it holds, once (rule U20).
+ *
+ * @param holder the object's node
+ * @returns undefined if the call failed or took longer than `limits.holderAnswerMs`
+ */
+export async function askConnections(
+  objects: Pick<Env, "CHANNELS" | "GATEWAYS">,
+  holder: string,
+  user: string,
+): Promise<HeldConnections | undefined> {
+  const object = holderOf(objects, holder);
+  if (object === undefined) return undefined;
+  try {
+    const answer = object.connections(user);
+    return await inTime<HeldConnections | undefined>(answer, limits.holderAnswerMs, undefined);
+  } catch (error) {
+    console.warn(`question for a user's connections failed: ${parseCallFailure(error).summary}`);
+    return undefined;
+  }
+}
+
+/** The object that holds sockets under this node; undefined for a text that is no node. */
+function holderOf({ CHANNELS, GATEWAYS }: Pick<Env, "CHANNELS" | "GATEWAYS">, holder: string) {
+  const node = parseNodeName(holder);
+  if (node === undefined) return undefined;
+  return node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
 }

@@ -7,8 +7,13 @@ import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
+import type { ConnectionState, HeldConnections } from "../../src/contract/connection-state.ts";
+import { connectionState } from "../../src/session/connection-state.ts";
+import { ConnectionList } from "../../src/users/connection-list.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
-import { register } from "./calls.ts";
+import type { Session } from "../../src/session/session.ts";
+import { Listing } from "../../src/users/listing.ts";
+import { listNode, register } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 
 /**
@@ -42,6 +47,15 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   });
   /** The users as sessions register them; absent where users have no homes. */
   protected readonly users: { readonly users?: LocalUsers };
+  /** When this instance began, ms since 1970. */
+  protected readonly awakeSinceMs = Date.now();
+  /** Whether the directory lists the object. */
+  protected readonly isListed = (): boolean => this.#listing.listed;
+  readonly #listing = new Listing({
+    wasListed: () => this.#someSession((session) => session.identity.listed === true),
+    hasConnections: () => this.#someSession(({ hasConnected }) => hasConnected),
+    list: (done) => void this.#list(done),
+  });
   #awaitsTurn = false;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
@@ -81,12 +95,23 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   async carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> {
     const carriedOut = Promise.withResolvers<CarriedOut | undefined>();
-    const sessions = () => this.sockets.clients.map(({ session }) => session);
+    const sessions = () => this.sockets.sessions();
     this.#users.carryOut(user, orders, sessions, Date.now(), carriedOut.resolve);
     await this.endEvent(Date.now());
     const answer = (await carriedOut.promise) ?? { left: true, failed: true };
     await this.endEvent(Date.now());
     return answer;
+  }
+
+  async connections(user: string): Promise<HeldConnections> {
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    const { sessions, left } = this.#users.find(user, this.sockets.sessions());
+    const list = new ConnectionList();
+    const connected = sessions.filter(({ hasConnected, held }) => hasConnected && !held);
+    list.add(statesOf(connected));
+    await this.endEvent(nowMs);
+    return { ...list.result, left };
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -128,6 +153,35 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     await this.endEvent(Date.now());
   }
 
+  /** Whether something is true of an open session. */
+  #someSession(isSo: (session: Session) => boolean): boolean {
+    for (const session of this.sockets.sessions())
+      if (!session.closed && isSo(session)) return true;
+    return false;
+  }
+
+  /** Has the directory list the object, and the open sessions store it (rule U22). */
+  async #list(done: (isListed: boolean) => void): Promise<void> {
+    this.callsMade++;
+    const isListed = await listNode(this.env.USERS, this.node);
+    done(isListed);
+    if (this.#listing.listed) {
+      for (const session of this.sockets.sessions())
+        if (!session.closed) session.change({ listed: true });
+    }
+    await this.endEvent(Date.now());
+  }
+
+  /**
+   * Whether the object still holds connections, for the directory, which forgets it otherwise. A socket whose client
+   * hasn't connected counts, too: it may store that the object is listed.
+   */
+  protected readonly stillListed = (): boolean => {
+    const left = this.#someSession(() => true);
+    if (!left) this.#listing.forgotten();
+    return left;
+  };
+
   /** Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3). */
   protected readonly sendInTurns = (): void => {
     if (this.#awaitsTurn) return;
@@ -160,8 +214,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     await this.schedule(nowMs);
   };
 
-  /** Sets the alarm for what is due next: in a fresh instance for all sockets, afterwards for those that changed. */
+  /**
+   * Sets the alarm for what is due next: in a fresh instance for all sockets, afterwards for those that changed. Has the
+   * directory list the object, if it doesn't yet.
+   */
   protected readonly schedule = async (nowMs: number): Promise<void> => {
+    if (this.config.client.users.enabled) this.#listing.check(nowMs);
     const dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(nowMs));
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
@@ -169,3 +227,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
 /** Takes the answer of a home; undefined for none in time. */
 type RegisterDone = (registered: Registered | undefined) => void;
+
+/** The sessions as backends are shown them, as far as somebody asks for them. */
+function* statesOf(sessions: readonly Session[]): Generator<ConnectionState> {
+  for (const session of sessions) yield connectionState(session);
+}

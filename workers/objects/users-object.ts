@@ -1,5 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
-import type { HomeCalls } from "../../src/contract/object-calls.ts";
+import type {
+  ChannelsQuery,
+  CountedChannels,
+  GatewayInfos,
+  ListedChannels,
+} from "../../src/contract/listing.ts";
+import type { DirectoryCalls, HomeCalls } from "../../src/contract/object-calls.ts";
 import type { Ordered, Registered, UserOrder } from "../../src/contract/user-order.ts";
 import { limits } from "../../src/limits.ts";
 import { type Delivery, Home } from "../../src/users/home.ts";
@@ -7,26 +13,35 @@ import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime } from "../platform/object-call.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
-import { carryOut } from "./calls.ts";
+import type { UserConnections } from "../../src/contract/connection-state.ts";
+import { ConnectionList } from "../../src/users/connection-list.ts";
+import { Directory } from "../../src/users/directory.ts";
+import { askConnections, carryOut } from "./calls.ts";
+import { ListedObjects } from "./listed-objects.ts";
 
 /**
  * The object of a home, which keeps where a share of all users are connected, and passes orders on to the objects that
- * hold the connections (rules U1 to U5). `Home` decides; this object lends it storage and the alarm, and makes the
- * calls. It holds no socket, and nothing keeps it awake between calls.
+ * hold the connections (rules U1 to U5). Objects with other names are the shards of the directory, which lists the
+ * objects that hold connections (rule U22). `Home` and `Directory` decide; this object lends them storage and the alarm,
+ * and makes the calls. It holds no socket, and nothing keeps it awake between calls.
  */
-export class UsersObject extends DurableObject<Env> implements HomeCalls {
+export class UsersObject extends DurableObject<Env> implements HomeCalls, DirectoryCalls {
   /** Counts the rows written since the object woke; tests read the count. */
   readonly sql: ObjectSql;
   /** Calls that registered users since the object woke; tests read it. */
   callsTaken = 0;
   readonly #home: Home;
   readonly #alarms: AlarmSchedule;
+  readonly #directory: Directory;
+  readonly #listed: ListedObjects;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
     this.sql = new ObjectSql(context.storage);
     this.#alarms = new AlarmSchedule(context.storage);
     this.#home = new Home(this.sql);
+    this.#directory = new Directory(this.sql);
+    this.#listed = new ListedObjects(this.#directory, env);
   }
 
   // The calls' contract is in src/contract/object-calls.ts. The output gate lets an answer out only once the rows that
@@ -50,6 +65,41 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
     }
     if (!this.#home.isDone(numbers)) return { outcome: "pending", retryAfterSeconds };
     return { outcome: "done" };
+  }
+
+  async connections(user: string): Promise<UserConnections> {
+    const questions = this.#home.questions(user);
+    const list = new ConnectionList();
+    await Promise.all(
+      questions.map(async (question, index) => {
+        const isAsked = index < limits.holdersAskedMax;
+        const answer = isAsked ? await askConnections(this.env, question.holder, user) : undefined;
+        this.#home.answered(question, answer);
+        list.add(answer?.connections ?? []);
+        if (answer === undefined || answer.incomplete === true) list.miss();
+      }),
+    );
+    return list.result;
+  }
+
+  async list(node: string): Promise<void> {
+    this.#directory.list(node);
+  }
+
+  async gateways(after: string, limit: number): Promise<readonly string[]> {
+    return this.#directory.gateways(after, limit);
+  }
+
+  gatewayInfos(names: readonly string[]): Promise<GatewayInfos> {
+    return this.#listed.gatewayInfos(names);
+  }
+
+  channels(query: ChannelsQuery): Promise<ListedChannels> {
+    return this.#listed.channels(query);
+  }
+
+  channelCounts(names: readonly string[]): Promise<CountedChannels> {
+    return this.#listed.channelCounts(names);
   }
 
   override async alarm(): Promise<void> {

@@ -43,6 +43,9 @@ const anyIdentity: fc.Arbitrary<SessionIdentity> = fc.record(
     pingedAtMs: fc.nat(2 ** 45),
     noPongs: fc.constant(true as const),
     awaitingPong: fc.boolean(),
+    events: fc.constant(true as const),
+    appName: fc.string({ unit: "binary", maxLength: 64 }),
+    appVersion: fc.string({ unit: "binary", maxLength: 64 }),
   },
   { ...plain, requiredKeys: ["phase", "client", "openedAtMs", "keepalive"] },
 );
@@ -58,6 +61,8 @@ const anySubscription: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
     sole: fc.constant(true),
     delta: fc.constant(true),
     byCapability: fc.constant(true),
+    recoverable: fc.constant(true as const),
+    positioned: fc.constant(true as const),
     chanInfo: anyInfo,
     filter: anyFilter,
     serverFilter: anyFilter,

@@ -1,0 +1,107 @@
+import type { ChannelsQuery } from "../contract/listing.ts";
+import { type NodeName, parseNodeName } from "../contract/object-names.ts";
+import { compileGlob } from "../access/name-glob.ts";
+import { limits } from "../limits.ts";
+import { columnText, type Sql } from "../sql.ts";
+
+/**
+ * A shard of the directory: the list of a share of all objects that hold connections (rule U22). An object is a row from
+ * its first connection until it is asked and holds none.
+ */
+export class Directory {
+  readonly #sql: Sql;
+  readonly #inFlight = new Set<AskedObject>();
+  #hasTable: boolean;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.#hasTable = sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'listed'").length > 0;
+  }
+
+  /** Lists an object: one row written, or none if it is listed already. */
+  list(node: string): void {
+    const parsed = parseNodeName(node);
+    if (parsed === undefined) return;
+    if (!this.#hasTable) this.#sql.run(table);
+    this.#hasTable = true;
+    this.#sql.run(
+      "INSERT INTO listed VALUES (?, ?) ON CONFLICT DO NOTHING",
+      parsed.kind,
+      parsed.name,
+    );
+    for (const asked of this.#inFlight) if (asked.node === node) asked.renewed = true;
+  }
+
+  /** The names of the first gateways after a name; without a limit, as many as may be asked for one question. */
+  gateways(after = "", limit: number = limits.gatewaysListedMax): readonly string[] {
+    return this.#names("gateway", after, limit);
+  }
+
+  /**
+   * The first channels whose own objects are listed, and whose names match.
+   *
+   * @returns also whether all rows that come into question were looked at
+   */
+  channels({ pattern, after, limit }: ChannelsQuery): MatchingChannels {
+    const glob = compileGlob(pattern);
+    if (glob === undefined) return { names: [], complete: true };
+    const names: string[] = [];
+    let last = after;
+    for (let seen = 0; seen < limits.listedRowsReadMax; seen += rowsAtOnce) {
+      const rows = this.#names("channel", last, rowsAtOnce, glob.prefix);
+      for (const name of rows) {
+        // Names that begin with the glob's literal beginning stand together, and no other name matches.
+        if (!name.startsWith(glob.prefix)) return { names, complete: true };
+        if (glob.matches(name)) names.push(name);
+        if (names.length === limit) return { names, complete: true };
+      }
+      if (rows.length < rowsAtOnce) return { names, complete: true };
+      last = rows.at(-1) ?? last;
+    }
+    return { names, complete: false };
+  }
+
+  /** Notes that an object is asked. {@link answered} must follow. */
+  ask(node: string): AskedObject {
+    const asked = { node, renewed: false };
+    this.#inFlight.add(asked);
+    return asked;
+  }
+
+  /**
+   * Takes an answer. An object without connections is forgotten, unless it was listed anew since it was asked.
+   *
+   * @param left whether it holds connections; undefined if it didn't answer
+   */
+  answered(asked: AskedObject, left: boolean | undefined): void {
+    this.#inFlight.delete(asked);
+    const parsed = parseNodeName(asked.node);
+    if (left !== false || asked.renewed || parsed === undefined || !this.#hasTable) return;
+    this.#sql.run("DELETE FROM listed WHERE kind = ? AND name = ?", parsed.kind, parsed.name);
+  }
+
+  #names(kind: NodeName["kind"], after: string, limit: number, from = ""): readonly string[] {
+    if (!this.#hasTable) return [];
+    const rows = this.#sql.rows(select, kind, after, from, limit);
+    return rows.map((row) => columnText(row, "name"));
+  }
+}
+
+/** An object that is being asked. */
+export interface AskedObject {
+  readonly node: string;
+  /** Whether it was listed since. */
+  renewed: boolean;
+}
+
+interface MatchingChannels {
+  readonly names: readonly string[];
+  readonly complete: boolean;
+}
+
+const rowsAtOnce = 1_000;
+
+/** Without a rowid, the primary key is the table's only index, and a row costs one row written. */
+const table = `CREATE TABLE listed (kind TEXT, name TEXT, PRIMARY KEY (kind, name)) WITHOUT ROWID`;
+const select =
+  "SELECT name FROM listed WHERE kind = ? AND name > ? AND name >= ? ORDER BY name LIMIT ?";
