@@ -75,12 +75,25 @@ export const userLimits = {
    * the answer of all of them, the answer is `incomplete` (rule U23).
    */
   listedAnswerMs: 3_500,
-  /** How long the edge waits for each shard in each of the two steps. */
+  /** How long the edge waits for each shard in each of the two steps, and for each home that is asked for statuses. */
   shardAnswerMs: 4_500,
   /** The pause after which an object calls the directory again that didn't list it. */
   listRetryMs: 25_000,
   /** Characters of a pattern for channels' names. A longer one is answered 107. */
   channelPatternCharactersMax: 1_024,
+  /** Users in one request for their status. A longer list is answered 107. */
+  statusUsersMax: 1_000,
+  /** The state that a backend gives a user, in bytes: it is in the user's row. A larger one is answered 107. */
+  statusBytesMax: 1_024,
+  /** How long a status is kept that nobody changes: 30 days. Older ones are deleted as new ones come (rule U27). */
+  statusKeptMs: 2_592_000_000,
+  /**
+   * How exactly a home notes when a user was last online: a connection that ends sooner after the last one that was noted
+   * costs no row.
+   */
+  onlineNoteMs: 60_000,
+  /** How long the ends of connections wait to be told to the users' homes together. */
+  endedNoteMs: 1_000,
   /** Connections that an order may leave alone (`whitelist`). A longer list is answered 107. */
   orderWhitelistMax: 1_000,
   /**

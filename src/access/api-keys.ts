@@ -21,6 +21,9 @@ export const apiMethods = [
   "connections",
   "info",
   "channels",
+  "update_user_status",
+  "get_user_status",
+  "delete_user_status",
 ] as const;
 
 /** The key with which a backend calls the API. */

@@ -74,11 +74,15 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
   return { outcome: "plan", calls: [...planned, ...userCalls, ...questions] };
 }
 
-/** How many objects the edge calls at most to answer a question: one home, or all shards of the directory twice. */
-function callsFor({ method }: Question): number {
-  switch (method) {
+/** How many objects the edge calls at most to answer a question: homes, or all shards of the directory twice. */
+function callsFor(question: Question): number {
+  switch (question.method) {
     case "connections":
       return 1;
+    case "update_user_status":
+    case "get_user_status":
+    case "delete_user_status":
+      return Math.min(question.users.length, limits.homes);
     case "info":
     case "channels":
       return 2 * limits.directoryShards;

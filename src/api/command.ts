@@ -47,14 +47,24 @@ interface Order {
   readonly order: UserOrder;
 }
 
-/** What a backend asks about connections. The edge and the users' homes find the answer together. */
+/** What a backend asks about connections and users, or says. The edge asks the homes and the directory, and answers. */
 export type Question =
   /** Which connections a user has (rule U20). */
   | { readonly method: "connections"; readonly user: string }
   /** Which gateways there are, from a cursor on (rule U23). */
   | { readonly method: "info"; readonly page: Page }
   /** Which channels have subscribers, from a cursor on (rule U24). */
-  | { readonly method: "channels"; readonly pattern: string; readonly page: Page };
+  | { readonly method: "channels"; readonly pattern: string; readonly page: Page }
+  /** When users were active and online (rule U25); users are named once. */
+  | { readonly method: "get_user_status"; readonly users: readonly string[] }
+  /** That these users are active, and what their state is. */
+  | {
+      readonly method: "update_user_status";
+      readonly users: readonly string[];
+      readonly state: string;
+    }
+  /** That nothing is to be known of these users any more. */
+  | { readonly method: "delete_user_status"; readonly users: readonly string[] };
 
 /** A page of an answer. */
 export interface Page {

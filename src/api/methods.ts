@@ -15,14 +15,12 @@ import {
   parseUnsubscribe,
 } from "./order.ts";
 import { parseChannels, parseConnections, parseInfo } from "./question.ts";
+import { parseStatus, parseUpdateStatus } from "./user-status.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
 
-/** Those of Centrifugo PRO: push notifications, and what belongs to users' status and tokens. */
+/** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */
 const missingProMethods = [
-  "update_user_status",
-  "get_user_status",
-  "delete_user_status",
   "revoke_token",
   "invalidate_user_tokens",
   "device_register",
@@ -97,6 +95,11 @@ export function parseEntry(method: SingleMethod, params: string, caller: ApiCall
       return parseUnblock(params, caller);
     case "connections":
       return parseConnections(params, caller);
+    case "update_user_status":
+      return parseUpdateStatus(params, caller);
+    case "get_user_status":
+    case "delete_user_status":
+      return parseStatus(method, params, caller);
     case "info":
       return parseInfo(params, caller);
     case "channels":

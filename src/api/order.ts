@@ -13,6 +13,7 @@ import {
   type ApiCaller,
   type Entry,
   type ParsedEntry,
+  type Question,
   type Refused,
   refusedRequest,
 } from "./command.ts";
@@ -262,10 +263,32 @@ const unsubscribeShape = shape(() => ({
 }));
 
 /** The entry, or the refusal of what needs users' homes where there are none (`client.users.enabled`). */
-export function availableEntry(entry: Entry, { enabled }: UsersConfig): Entry {
+export function availableEntry(entry: Entry, { enabled, status }: UsersConfig): Entry {
   const needsHomes = entry.outcome === "order" || entry.outcome === "question";
-  return needsHomes && !enabled ? switchedOff : entry;
+  if (needsHomes && !enabled) return switchedOff;
+  return entry.outcome === "question" && isOfStatus(entry.question) && !status
+    ? statusSwitchedOff
+    : entry;
 }
+
+function isOfStatus({ method }: Question): boolean {
+  switch (method) {
+    case "update_user_status":
+    case "get_user_status":
+    case "delete_user_status":
+      return true;
+    case "connections":
+    case "info":
+    case "channels":
+      return false;
+  }
+}
+
+const statusSwitchedOff: Refused = {
+  outcome: "refused",
+  error: errorCodes.notAvailable,
+  detail: "client.users.status.enabled is false",
+};
 
 const switchedOff: Refused = {
   outcome: "refused",

@@ -28,7 +28,7 @@ export function parseConnections(params: string, caller: ApiCaller): ParsedEntry
 
 /** Parses an `info` request. */
 export function parseInfo(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(infoShape, params);
+  const parsed = parseShape(pageShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const page = pageOf(parsed.value);
   if ("error" in page) return checkAllChannels("info", caller.key) ?? page;
@@ -37,7 +37,7 @@ export function parseInfo(params: string, caller: ApiCaller): ParsedEntry {
 
 /** Parses a `channels` request. */
 export function parseChannels(params: string, caller: ApiCaller): ParsedEntry {
-  const parsed = parseShape(channelsShape, params);
+  const parsed = parseShape(pageShape, params);
   if (parsed.outcome === "malformed") return parsed;
   const { pattern } = parsed.value;
   const page = pageOf(parsed.value);
@@ -80,8 +80,8 @@ function questionEntry(question: Question, { key }: ApiCaller, users: readonly s
 }
 
 const connectionsShape = shape(() => ({ user: textField(), expression: textField() }));
-const infoShape = shape(() => ({ cursor: textField(), limit: uint32Field() }));
-const channelsShape = shape(() => ({
+/** `info` has no pattern. */
+const pageShape = shape(() => ({
   pattern: textField(),
   cursor: textField(),
   limit: uint32Field(),

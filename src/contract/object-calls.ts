@@ -16,6 +16,7 @@ import type {
   OwnSubscribers,
 } from "./listing.ts";
 import type { HeldConnections, UserConnections } from "./connection-state.ts";
+import type { OnlineUsers, UserStatuses } from "./user-status.ts";
 import type { CarriedOut, NumberedOrder, Ordered, Registered, UserOrder } from "./user-order.ts";
 
 /**
@@ -40,6 +41,8 @@ interface SessionCalls {
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
   /** Lists the connections of a user here, for the user's home (rule U20). */
   connections(user: string): Promise<HeldConnections>;
+  /** Tells which of these users have connections here, for their home (rule U25). */
+  online(users: readonly string[]): Promise<OnlineUsers>;
 }
 
 /** The calls of a channel's object. */
@@ -94,6 +97,14 @@ export interface HomeCalls {
   order(user: string, orders: readonly UserOrder[]): Promise<Ordered>;
   /** Lists one user's connections, wherever they are (rule U20). */
   connections(user: string): Promise<UserConnections>;
+  /** Notes that the last connections of these users on an object have ended (rule U26). */
+  ended(users: readonly string[]): Promise<void>;
+  /** Notes that these users are active, and what their state is (rule U25). */
+  updateStatus(users: readonly string[], state: string): Promise<void>;
+  /** Tells when these users were active and online. */
+  statuses(users: readonly string[]): Promise<UserStatuses>;
+  /** Forgets when these users were active and online. */
+  deleteStatus(users: readonly string[]): Promise<void>;
 }
 
 /** The calls of a shard of the directory, which lists a share of all objects that hold connections. */

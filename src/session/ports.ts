@@ -154,6 +154,8 @@ export interface SessionContext {
   readonly channels: Channels;
   /** Absent where users have no homes (`client.users.enabled`). */
   readonly users?: Users;
+  /** Takes the user of each connection that ends; absent where nobody asks when users were online (rule U26). */
+  readonly userEnded?: (user: string) => void;
   /** The backlog of all of the object's sockets (rule B3). */
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** Deltas that were made for clients that recovered before. */

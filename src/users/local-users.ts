@@ -100,6 +100,22 @@ export class LocalUsers {
     return { sessions, left };
   }
 
+  /**
+   * Finds out which of these users have sessions, for their home, which forgets this object for the others (rule U5).
+   *
+   * @param all sessions of the object
+   */
+  present(users: readonly string[], all: Iterable<UserSession>): readonly string[] {
+    const asked = new Set(users);
+    const left = new Set<string>();
+    for (const { user, takesOrders } of all) if (takesOrders && asked.has(user)) left.add(user);
+    for (const user of asked) {
+      if (this.#pending.has(user)) left.add(user);
+      else if (!left.has(user)) this.#known.delete(user);
+    }
+    return [...left];
+  }
+
   #carryOut(
     user: string,
     orders: readonly NumberedOrder[],

@@ -53,6 +53,9 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/connections", onlyPost, jsonBody, single("connections"));
   app.all("/api/info", onlyPost, jsonBody, single("info"));
   app.all("/api/channels", onlyPost, jsonBody, single("channels"));
+  app.all("/api/update_user_status", onlyPost, jsonBody, single("update_user_status"));
+  app.all("/api/get_user_status", onlyPost, jsonBody, single("get_user_status"));
+  app.all("/api/delete_user_status", onlyPost, jsonBody, single("delete_user_status"));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

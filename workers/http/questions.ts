@@ -9,6 +9,7 @@ import {
   pageOfChannels,
   pageOfGateways,
 } from "../../src/api/directory-pages.ts";
+import { encodeStatuses, usersByHome } from "../../src/api/user-status.ts";
 import { homeName, shardName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
@@ -26,6 +27,19 @@ export async function askQuestion({ USERS }: Env, question: Question): Promise<C
       const { user } = question;
       return answered(encodeConnections(await USERS.getByName(homeName(user)).connections(user)));
     }
+    case "get_user_status": {
+      const { users } = question;
+      const answers = await askHomes(USERS, users, (home, own) => home.statuses(own));
+      return answered(encodeStatuses(users, answers));
+    }
+    case "update_user_status": {
+      const { users, state } = question;
+      await callHomes(USERS, users, (home, own) => home.updateStatus(own, state));
+      return done;
+    }
+    case "delete_user_status":
+      await callHomes(USERS, question.users, (home, own) => home.deleteStatus(own));
+      return done;
     case "info":
       return answered(await info(USERS, question.page));
     case "channels":
@@ -35,6 +49,29 @@ export async function askQuestion({ USERS }: Env, question: Question): Promise<C
 
 function answered(result: JsonText): CallOutcome {
   return { outcome: "answers", answers: [{ result }] };
+}
+
+const done: CallOutcome = { outcome: "done" };
+
+type Home = ReturnType<Env["USERS"]["getByName"]>;
+
+/** Calls the homes of users. @throws if one of them can't be reached */
+async function callHomes<Answer>(
+  homes: Env["USERS"],
+  users: readonly string[],
+  call: (home: Home, users: readonly string[]) => Promise<Answer>,
+): Promise<readonly Answer[]> {
+  const byHome = [...usersByHome(users)];
+  return Promise.all(byHome.map(([home, own]) => call(homes.getByName(home), own)));
+}
+
+/** Asks the homes of users; undefined for each that doesn't answer in time. */
+function askHomes<Answer>(
+  homes: Env["USERS"],
+  users: readonly string[],
+  ask: (home: Home, users: readonly string[]) => Promise<Answer>,
+): Promise<readonly (Answer | undefined)[]> {
+  return callHomes(homes, users, (home, own) => answerInTime(() => ask(home, own)));
 }
 
 async function info(shards: Env["USERS"], page: Page): Promise<JsonText> {
@@ -64,16 +101,17 @@ function askShards<Answer>(
   ask: (shard: string, number: number) => Promise<Answer>,
 ): Promise<readonly (Answer | undefined)[]> {
   return Promise.all(
-    Array.from(numbers, async (number) => {
-      try {
-        const answer = ask(shardName(number), number);
-        return await inTime<Answer | undefined>(answer, limits.shardAnswerMs, undefined);
-      } catch (error) {
-        console.warn(`call to the directory failed: ${parseCallFailure(error).summary}`);
-        return undefined;
-      }
-    }),
+    Array.from(numbers, (number) => answerInTime(() => ask(shardName(number), number))),
   );
+}
+
+async function answerInTime<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await inTime<Answer | undefined>(ask(), limits.shardAnswerMs, undefined);
+  } catch (error) {
+    console.warn(`question failed: ${parseCallFailure(error).summary}`);
+    return undefined;
+  }
 }
 
 function askAgain<Answer>(

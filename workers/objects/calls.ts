@@ -15,6 +15,7 @@ import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
 import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
 import type { HeldConnections } from "../../src/contract/connection-state.ts";
+import type { OnlineUsers } from "../../src/contract/user-status.ts";
 import { parseNodeName, shardOf } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
@@ -203,6 +204,44 @@ export async function askConnections(
     return await inTime<HeldConnections | undefined>(answer, limits.holderAnswerMs, undefined);
   } catch (error) {
     console.warn(`question for a user's connections failed: ${parseCallFailure(error).summary}`);
+    return undefined;
+  }
+}
+
+/**
+ * Tells a home that the last connections of these users on an object have ended, once (rule U26). What the home doesn't
+ * hear is lost: it knows an earlier time then.
+ */
+export async function tellEnded(
+  homes: Env["USERS"],
+  home: string,
+  users: readonly string[],
+): Promise<void> {
+  try {
+    await homes.getByName(home).ended(users);
+  } catch (error) {
+    console.warn(`call to a user's home failed: ${parseCallFailure(error).summary}`);
+  }
+}
+
+/**
+ * Asks an object which of these users have connections there, once (rule U25).
+ *
+ * @param holder the object's node
+ * @returns undefined if the call failed or took longer than `limits.holderAnswerMs`
+ */
+export async function askOnline(
+  objects: Pick<Env, "CHANNELS" | "GATEWAYS">,
+  holder: string,
+  users: readonly string[],
+): Promise<OnlineUsers | undefined> {
+  const object = holderOf(objects, holder);
+  if (object === undefined) return undefined;
+  try {
+    const answer = object.online(users);
+    return await inTime<OnlineUsers | undefined>(answer, limits.holderAnswerMs, undefined);
+  } catch (error) {
+    console.warn(`question for users' connections failed: ${parseCallFailure(error).summary}`);
     return undefined;
   }
 }

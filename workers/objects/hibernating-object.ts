@@ -12,8 +12,11 @@ import { connectionState } from "../../src/session/connection-state.ts";
 import { ConnectionList } from "../../src/users/connection-list.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
 import type { Session } from "../../src/session/session.ts";
+import type { OnlineUsers } from "../../src/contract/user-status.ts";
+import type { SessionContext } from "../../src/session/ports.ts";
+import { EndedUsers } from "../../src/users/ended-users.ts";
 import { Listing } from "../../src/users/listing.ts";
-import { listNode, register } from "./calls.ts";
+import { listNode, register, tellEnded } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 
 /**
@@ -40,13 +43,21 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     this.callsMade++;
     void this.#register(home, users, done);
   });
+  readonly #endedUsers = new EndedUsers({
+    later: (waitMs, work) => this.later(waitMs, work),
+    sessions: () => this.sockets.sessions(),
+    tell: (home, users) => {
+      this.callsMade++;
+      void tellEnded(this.env.USERS, home, users);
+    },
+  });
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog = new Backlog({
     sockets: () => this.sockets.clients,
     nowMs: () => Date.now(),
   });
   /** The users as sessions register them; absent where users have no homes. */
-  protected readonly users: { readonly users?: LocalUsers };
+  protected readonly users: Pick<SessionContext, "users" | "userEnded">;
   /** When this instance began, ms since 1970. */
   protected readonly awakeSinceMs = Date.now();
   /** Whether the directory lists the object. */
@@ -78,7 +89,11 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       throw new Error(configuration.problems.join("\n"));
     this.config = configuration.config;
     this.verifier = configuration.verifier;
-    this.users = configuration.config.client.users.enabled ? { users: this.#users } : {};
+    const { enabled, status } = configuration.config.client.users;
+    this.users = {
+      ...(enabled ? { users: this.#users } : {}),
+      ...(enabled && status ? { userEnded: (user) => this.#endedUsers.ended(user) } : {}),
+    };
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
   }
@@ -112,6 +127,14 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     list.add(statesOf(connected));
     await this.endEvent(nowMs);
     return { ...list.result, left };
+  }
+
+  async online(users: readonly string[]): Promise<OnlineUsers> {
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    const online = { users: this.#users.present(users, this.sockets.sessions()) };
+    await this.endEvent(nowMs);
+    return online;
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {

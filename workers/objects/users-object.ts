@@ -16,7 +16,9 @@ import { ObjectSql } from "../platform/object-sql.ts";
 import type { UserConnections } from "../../src/contract/connection-state.ts";
 import { ConnectionList } from "../../src/users/connection-list.ts";
 import { Directory } from "../../src/users/directory.ts";
-import { askConnections, carryOut } from "./calls.ts";
+import type { UserStatuses as AllStatuses } from "../../src/contract/user-status.ts";
+import { UserStatuses } from "../../src/users/user-statuses.ts";
+import { askConnections, askOnline, carryOut } from "./calls.ts";
 import { ListedObjects } from "./listed-objects.ts";
 
 /**
@@ -32,6 +34,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
   callsTaken = 0;
   readonly #home: Home;
   readonly #alarms: AlarmSchedule;
+  readonly #statuses: UserStatuses;
   readonly #directory: Directory;
   readonly #listed: ListedObjects;
 
@@ -40,6 +43,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     this.sql = new ObjectSql(context.storage);
     this.#alarms = new AlarmSchedule(context.storage);
     this.#home = new Home(this.sql);
+    this.#statuses = new UserStatuses(this.sql);
     this.#directory = new Directory(this.sql);
     this.#listed = new ListedObjects(this.#directory, env);
   }
@@ -80,6 +84,39 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
       }),
     );
     return list.result;
+  }
+
+  async ended(users: readonly string[]): Promise<void> {
+    this.#statuses.ended(users, nowSeconds());
+  }
+
+  async updateStatus(users: readonly string[], state: string): Promise<void> {
+    this.#statuses.update(users, state, nowSeconds());
+  }
+
+  async deleteStatus(users: readonly string[]): Promise<void> {
+    this.#statuses.remove(users);
+  }
+
+  async statuses(users: readonly string[]): Promise<AllStatuses> {
+    const questions = users.flatMap((user) => this.#home.questions(user));
+    const holders = [...Map.groupBy(questions, ({ holder }) => holder)];
+    const online = new Set<string>();
+    let complete = true;
+    await Promise.all(
+      holders.map(async ([holder, asked], index) => {
+        const names = asked.map(({ user }) => user);
+        const isAsked = index < limits.holdersAskedMax;
+        const answer = isAsked ? await askOnline(this.env, holder, names) : undefined;
+        complete &&= answer !== undefined;
+        const left = new Set(answer?.users);
+        for (const user of left) online.add(user);
+        for (const question of asked)
+          this.#home.answered(question, answer && { left: left.has(question.user) });
+      }),
+    );
+    const statuses = this.#statuses.read(users, online, nowSeconds());
+    return complete ? { statuses } : { statuses, incomplete: true };
   }
 
   async list(node: string): Promise<void> {
@@ -128,6 +165,10 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     this.#home.answered(delivery, answer);
     return answer !== undefined && answer.failed !== true;
   }
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1_000);
 }
 
 function pause(ms: number): Promise<void> {

@@ -44,8 +44,9 @@ describe("a connections request", () => {
   });
 
   it("[U20] is answered 108 where users have no homes", () => {
-    expect(availableEntry(asked, { enabled: true })).toBe(asked);
-    expect(availableEntry(asked, { enabled: false })).toMatchObject({ error: { code: 108 } });
+    expect(availableEntry(asked, { enabled: true, status: false })).toBe(asked);
+    const off = { enabled: false, status: false };
+    expect(availableEntry(asked, off)).toMatchObject({ error: { code: 108 } });
   });
 
   it("[W3] has a call of its own in a batch", () => {
