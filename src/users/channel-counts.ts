@@ -27,8 +27,20 @@ export function firstChannels(
   limit: number,
 ): readonly ChannelCount[] {
   const counts = new Map<string, number>();
-  for (const { name, subscribers } of lists)
+  let last: string | undefined;
+  for (const { name, subscribers } of lists) {
+    if (last !== undefined && compareNames(name, last) > 0) continue;
     counts.set(name, (counts.get(name) ?? 0) + subscribers);
-  const names = [...counts.keys()].sort(compareNames).slice(0, limit);
-  return names.map((name) => ({ name, subscribers: counts.get(name) ?? 0 }));
+    // A gateway may have 60,000 channels: what comes after the first ones so far is dropped on the way.
+    if (counts.size <= 4 * limit) continue;
+    const names = firstNames(counts, limit);
+    last = names.at(-1);
+    const kept = new Set(names);
+    for (const other of counts.keys()) if (!kept.has(other)) counts.delete(other);
+  }
+  return firstNames(counts, limit).map((name) => ({ name, subscribers: counts.get(name) ?? 0 }));
+}
+
+function firstNames(counts: ReadonlyMap<string, number>, limit: number): readonly string[] {
+  return [...counts.keys()].sort(compareNames).slice(0, limit);
 }

@@ -1,10 +1,11 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Attachment } from "../../src/contract/attachment.ts";
 import { homeName } from "../../src/contract/object-names.ts";
 import { columnText } from "../../src/sql.ts";
 import type { UsersObject } from "../../workers/objects/users-object.ts";
+import { beginAnswerClock, endAnswerClock } from "./answer-clock.ts";
 import { answerOf, call, postWith, publish } from "./api-request.ts";
 import { attachmentsOf, hibernate } from "./attachments.ts";
 import { blockObject } from "./block-object.ts";
@@ -18,6 +19,9 @@ import { awake } from "./object-state.ts";
 import { awakeVariants, Variant, variants } from "./variant.ts";
 
 configure(openConfig);
+
+beforeEach(() => beginAnswerClock(env.CHANNELS.getByName("clock")));
+afterEach(endAnswerClock);
 
 /** A user whom no other test has. */
 const newUser = () => `user-${crypto.randomUUID()}`;
@@ -151,22 +155,6 @@ describe.each(awakeVariants)("connections and $place.name", (variant) => {
     for (const one of [stream, events, unidirectional]) await one.cancel();
   });
 
-  it("[U20] are listed as far as they are known when an object doesn't answer", async () => {
-    const channel = newChannel("room");
-    const user = newUser();
-    const elsewhere = new Variant(variant.place.oneChannel ? gatewayPlace() : channelPlace, awake);
-    const socket = await variant.connect(channel, user);
-    const silent = await elsewhere.connect(channel, user);
-    const unblock = blockObject(elsewhere.place.holder(channel));
-    const { connections, incomplete } = await connectionsOf(user);
-    expect(Object.keys(connections)).toStrictEqual([socket.client]);
-    expect(incomplete).toBe(true);
-    await unblock();
-    const known = await connectionsOf(user);
-    expect(known.incomplete).toBeUndefined();
-    expect(Object.keys(known.connections)).toContain(silent.client);
-  });
-
   it("[U20] show what the token and the server made of a subscription", async () => {
     const channel = newChannel("closed");
     const user = newUser();
@@ -180,6 +168,16 @@ describe.each(awakeVariants)("connections and $place.name", (variant) => {
     await call("subscribe", { user, channel });
     const [ordered] = Object.values((await connectionsOf(user)).connections);
     expect(ordered?.state.channels[channel]).toMatchObject({ source: 10, presence: true });
+  });
+
+  it("[U20] [K4] aren't listed any more when their client has fallen silent", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const silent = await variant.connect(channel, user, {}, "?keepalive=client");
+    vi.setSystemTime(Date.now() + 61_000);
+    expect(await connectionsOf(user)).toStrictEqual({ connections: {} });
+    expect((await silent.closed).code).toBe(3012);
+    expect(await holdersOf(user)).toStrictEqual([]);
   });
 
   it("[U20] [B2] store so much of an application's name", async () => {
@@ -205,6 +203,23 @@ describe.each(awakeVariants)("connections and $place.name", (variant) => {
     const [, second] = await Promise.all([connectionsOf(user), variant.connect(channel, user)]);
     expect(await holdersOf(user)).toHaveLength(1);
     expect(Object.keys((await connectionsOf(user)).connections)).toStrictEqual([second.client]);
+  });
+});
+
+describe("connections of a user in two objects", () => {
+  it("[U20] are listed as far as they are known when one of them doesn't answer", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const socket = await new Variant(channelPlace, awake).connect(channel, user);
+    const silent = await new Variant(gatewayPlace(), awake).connect(channel, user);
+    const unblock = blockObject(gatewayPlace().holder(channel));
+    const { connections, incomplete } = await connectionsOf(user);
+    expect(Object.keys(connections)).toStrictEqual([socket.client]);
+    expect(incomplete).toBe(true);
+    await unblock();
+    const known = await connectionsOf(user);
+    expect(known.incomplete).toBeUndefined();
+    expect(Object.keys(known.connections)).toContain(silent.client);
   });
 });
 

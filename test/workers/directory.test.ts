@@ -7,8 +7,9 @@ import { version } from "../../src/version.ts";
 import type { UsersObject } from "../../workers/objects/users-object.ts";
 import { answerOf, call, postWith } from "./api-request.ts";
 import { attachmentsOf, hibernate } from "./attachments.ts";
-import { blockObject } from "./block-object.ts";
+import { loseCalls } from "./lose-calls.ts";
 import { newChannel } from "./new-channel.ts";
+import { token } from "./sign-token.ts";
 import { awake } from "./object-state.ts";
 import { channelPlace, gatewayPlace, spillPlace } from "./place.ts";
 import { awakeVariants, Variant, variants } from "./variant.ts";
@@ -140,6 +141,22 @@ describe.each(awakeVariants)("the directory and $place.name", (variant) => {
     expect((await rows()) - before).toBe(1);
   });
 
+  it("[U22] doesn't forget an object with a socket that knows it as listed", async () => {
+    const channel = newChannel("room");
+    const node = nodeOf(variant, channel);
+    const first = await variant.connect(channel, newUser());
+    await first.unread();
+    const second = await variant.open(channel);
+    first.close();
+    await first.closed;
+    expect(await channels({ pattern: channel })).toStrictEqual({ channels: {} });
+    expect(await isListed(node)).toBe(true);
+    await hibernate(variant.place.holder(channel));
+    await second.ask({ id: 1, connect: { token: await token({ sub: newUser() }) } });
+    await second.ask({ id: 2, subscribe: { channel } });
+    expect((await channels({ pattern: channel })).channels).toHaveProperty([channel]);
+  });
+
   it("[U22] lists an object with connections of the release before, when it wakes", async () => {
     const channel = newChannel("room");
     const node = nodeOf(variant, channel);
@@ -191,13 +208,13 @@ describe("a channel with subscribers in several objects", () => {
     await gateway.subscribe(channel, newUser());
     await listed(nodeOf(own, channel));
     await listed(nodeOf(gateway, channel));
-    const unblock = blockObject(gateway.place.holder(channel));
+    const findAgain = loseCalls("channels", "info");
     expect(await channels({ pattern: channel })).toStrictEqual({
       channels: { [channel]: { num_clients: 1 } },
       incomplete: true,
     });
     expect((await info()).incomplete).toBe(true);
-    await unblock();
+    findAgain();
     expect((await channels({ pattern: channel })).channels[channel]?.num_clients).toBe(2);
     expect((await info()).incomplete).toBeUndefined();
   });

@@ -67,6 +67,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     hasConnections: () => this.#someSession(({ hasConnected }) => hasConnected),
     list: (done) => void this.#list(done),
   });
+  /** Whether the directory may have to list the object. Once it has, no event looks at that any more. */
+  #mayBeUnlisted = true;
   #awaitsTurn = false;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
@@ -183,6 +185,11 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return false;
   }
 
+  #checkListing(nowMs: number): void {
+    if (this.config.client.users.enabled) this.#listing.check(nowMs);
+    this.#mayBeUnlisted = this.config.client.users.enabled && !this.#listing.listed;
+  }
+
   /** Has the directory list the object, and the open sessions store it (rule U22). */
   async #list(done: (isListed: boolean) => void): Promise<void> {
     this.callsMade++;
@@ -201,7 +208,10 @@ export abstract class HibernatingObject extends DurableObject<Env> {
    */
   protected readonly stillListed = (): boolean => {
     const left = this.#someSession(() => true);
-    if (!left) this.#listing.forgotten();
+    if (!left) {
+      this.#listing.forgotten();
+      this.#mayBeUnlisted = true;
+    }
     return left;
   };
 
@@ -242,7 +252,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
    * directory list the object, if it doesn't yet.
    */
   protected readonly schedule = async (nowMs: number): Promise<void> => {
-    if (this.config.client.users.enabled) this.#listing.check(nowMs);
+    if (this.#mayBeUnlisted && !this.sockets.empty) this.#checkListing(nowMs);
     const dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(nowMs));
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
