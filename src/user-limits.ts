@@ -77,6 +77,8 @@ export const userLimits = {
   listedAnswerMs: 3_500,
   /** How long the edge waits for each shard in each of the two steps, and for each home that is asked for statuses. */
   shardAnswerMs: 4_500,
+  /** Channels' own objects that a shard asks whether they hold connections, for each new row of a channel (rule U22). */
+  listedChecks: 2,
   /** The pause after which an object calls the directory again that didn't list it. */
   listRetryMs: 25_000,
   /** Characters of a pattern for channels' names. A longer one is answered 107. */

@@ -12,24 +12,38 @@ export class Directory {
   readonly #sql: Sql;
   readonly #inFlight = new Set<AskedObject>();
   #hasTable: boolean;
+  /** Up to where channels were checked; undefined in a fresh instance. */
+  #checkedTo: string | undefined;
 
   constructor(sql: Sql) {
     this.#sql = sql;
     this.#hasTable = sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'listed'").length > 0;
   }
 
-  /** Lists an object: one row written, or none if it is listed already. */
-  list(node: string): void {
+  /**
+   * Lists an object: one row written, or none if it is listed already.
+   *
+   * @returns the names of channels whose own objects are to be asked whether they hold connections: none, or two for a
+   *          new channel. So at most about as many rows stand for objects without connections as for others, however many
+   *          channels an attacker invents.
+   */
+  list(node: string): readonly string[] {
     const parsed = parseNodeName(node);
-    if (parsed === undefined) return;
+    if (parsed === undefined) return [];
     if (!this.#hasTable) this.#sql.run(table);
     this.#hasTable = true;
-    this.#sql.run(
-      "INSERT INTO listed VALUES (?, ?) ON CONFLICT DO NOTHING",
-      parsed.kind,
-      parsed.name,
-    );
+    const isNew = this.#sql.rows(find, parsed.kind, parsed.name).length === 0;
+    if (isNew) this.#sql.run("INSERT INTO listed VALUES (?, ?)", parsed.kind, parsed.name);
     for (const asked of this.#inFlight) if (asked.node === node) asked.renewed = true;
+    return parsed.kind === "channel" && isNew ? this.#channelsToCheck(parsed.name) : [];
+  }
+
+  /** The next channels in the order of names, and after the last one the first ones. */
+  #channelsToCheck(listed: string): readonly string[] {
+    this.#checkedTo ??= listed;
+    const names = this.#names("channel", this.#checkedTo, limits.listedChecks);
+    this.#checkedTo = names.length < limits.listedChecks ? "" : names.at(-1);
+    return names.filter((name) => name !== listed);
   }
 
   /** The names of the first gateways after a name; without a limit, as many as may be asked for one question. */
@@ -103,5 +117,6 @@ const rowsAtOnce = 1_000;
 
 /** Without a rowid, the primary key is the table's only index, and a row costs one row written. */
 const table = `CREATE TABLE listed (kind TEXT, name TEXT, PRIMARY KEY (kind, name)) WITHOUT ROWID`;
+const find = "SELECT 1 FROM listed WHERE kind = ? AND name = ?";
 const select =
   "SELECT name FROM listed WHERE kind = ? AND name > ? AND name >= ? ORDER BY name LIMIT ?";

@@ -120,7 +120,9 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
   }
 
   async list(node: string): Promise<void> {
-    this.#directory.list(node);
+    const unsure = this.#directory.list(node);
+    // The listed object doesn't wait for that.
+    if (unsure.length > 0) void this.#listed.channelCounts(unsure);
   }
 
   async gateways(after: string, limit: number): Promise<readonly string[]> {

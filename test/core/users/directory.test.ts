@@ -39,6 +39,25 @@ describe("a shard of the directory", () => {
     expect(directory.channels(all).names).toStrictEqual(["c", "d"]);
   });
 
+  it("[U22] has two channels checked for each new one, so that the rows of empty ones don't pile up", () => {
+    const sql = new NodeSql();
+    const directory = new Directory(sql);
+    const live = new Set(Array.from({ length: 20 }, (_, index) => `live${index}`));
+    for (const name of live) directory.list(channelNode(name));
+    for (let index = 0; index < 500; index++) {
+      const invented = (index * 7919) % 500;
+      const unsure = directory.list(channelNode(`${invented % 2 === 0 ? "a" : "z"}${invented}`));
+      expect(unsure.length).toBeLessThanOrEqual(limits.listedChecks);
+      for (const name of unsure)
+        directory.answered(directory.ask(channelNode(name)), live.has(name));
+    }
+    const rows = sql.rows("SELECT 1 FROM listed").length;
+    expect(directory.channels({ ...all, pattern: "live*" }).names).toHaveLength(20);
+    expect(rows).toBeLessThan(60);
+    expect(directory.list(channelNode("live3"))).toStrictEqual([]);
+    expect(directory.list(gatewayNode("eu/0"))).toStrictEqual([]);
+  });
+
   it("[U24] finds the first channels after a name that match, in the order of code points", () => {
     const directory = new Directory(new NodeSql());
     const names = ["b", "a", "chat:2", "chat:10", "\u{1F600}", "\uFFFD", "chat:1", "chats"];
