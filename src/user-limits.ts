@@ -61,6 +61,62 @@ export const userLimits = {
   ordersPerCallMax: 100,
   /** Calls with orders for one user that wait in an object for the call before. The home repeats a further call. */
   orderCallsWaitingMax: 16,
+  /**
+   * Characters of an application's name, and of its version, that a session stores; longer ones are cut. A hash of a
+   * commit has 40.
+   */
+  appCharactersMax: 64,
+  /**
+   * Connections in one answer to `connections`. All of them are in memory, and together at most `answerBytesMax`. With
+   * more, the answer is `incomplete` (rule U20).
+   */
+  connectionsListedMax: 1_000,
+  /**
+   * Objects that a home asks for the connections of one user, and how long it waits for each of them. A user is seldom
+   * on more than ten. Without the answer of all of them, the answer is `incomplete` (rule U20).
+   */
+  holdersAskedMax: 500,
+  holderAnswerMs: 4_000,
+  /**
+   * Shards of the directory: the shard of an object is a function of its name and of this number, so it can never be
+   * changed without forgetting what is listed. A question calls all of them; with 7,000 gateways, each calls 440.
+   */
+  directoryShards: 16,
+  /**
+   * Gateways that a shard of the directory asks for one question. One invocation may make 1,000 calls. The answer of a
+   * shard with more is `incomplete`.
+   */
+  gatewaysListedMax: 900,
+  /** Gateways in one answer to `info`, and channels in one answer to `channels`, by default and at most. */
+  pageSizeMax: 1_000,
+  /** Rows that a shard looks at for one question, if a pattern matches few of them. Beyond, the answer is `incomplete`. */
+  listedRowsReadMax: 50_000,
+  /**
+   * How long a shard waits for the objects that it asks. A question has two such steps within `objectAnswerMs`. Without
+   * the answer of all of them, the answer is `incomplete` (rule U23).
+   */
+  listedAnswerMs: 3_500,
+  /** How long the edge waits for each shard in each of the two steps, and for each home that is asked for statuses. */
+  shardAnswerMs: 4_500,
+  /** Channels' own objects that a shard asks whether they hold connections, for each new row of a channel (rule U22). */
+  listedChecks: 2,
+  /** The pause after which an object calls the directory again that didn't list it. */
+  listRetryMs: 25_000,
+  /** Characters of a pattern for channels' names. A longer one is answered 107. */
+  channelPatternCharactersMax: 1_024,
+  /** Users in one request for their status. A longer list is answered 107. */
+  statusUsersMax: 1_000,
+  /** The state that a backend gives a user, in bytes: it is in the user's row. A larger one is answered 107. */
+  statusBytesMax: 1_024,
+  /** How long a status is kept that nobody changes: 30 days. Older ones are deleted as new ones come (rule U27). */
+  statusKeptMs: 2_592_000_000,
+  /**
+   * How exactly a home notes when a user was last online: a connection that ends sooner after the last one that was noted
+   * costs no row.
+   */
+  onlineNoteMs: 60_000,
+  /** How long the ends of connections wait to be told to the users' homes together. */
+  endedNoteMs: 1_000,
   /** Connections that an order may leave alone (`whitelist`). A longer list is answered 107. */
   orderWhitelistMax: 1_000,
   /**

@@ -20,6 +20,12 @@ export const apiMethods = [
   "unblock_user",
   "revoke_token",
   "invalidate_user_tokens",
+  "connections",
+  "info",
+  "channels",
+  "update_user_status",
+  "get_user_status",
+  "delete_user_status",
 ] as const;
 
 /** The key with which a backend calls the API. */

@@ -70,7 +70,7 @@ export class CollectedAnswers {
     else this.#retrySeconds = Math.max(seconds, this.#retrySeconds ?? 0);
     for (const [index, entryIndex] of call.entryIndexes.entries()) {
       const answer = outcomeAnswer(outcome, index);
-      const command = "orders" in call ? undefined : call.commands[index];
+      const command = "commands" in call ? call.commands[index] : undefined;
       this.#answers[entryIndex] = this.#hasRoom(command, answer) ? answer : tooMuch;
     }
   }

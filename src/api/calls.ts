@@ -4,12 +4,19 @@
  * and the queue are bounded (rules B1 and B4).
  */
 import { limits } from "../limits.ts";
-import { type Entry, type Refused, refusedRequest } from "./command.ts";
+import { type Entry, type Question, type Refused, refusedRequest } from "./command.ts";
 import { type ChannelCommand, commandBytes } from "../contract/channel-call.ts";
 import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";
 
-/** A call to one object. It is sent in one RPC. */
-export type ObjectCall = ChannelCall | UserCall;
+/** A call to one object, sent in one RPC; or a question, for which several objects may be called. */
+export type ObjectCall = ChannelCall | UserCall | QuestionCall;
+
+/** One question of a request. */
+interface QuestionCall {
+  readonly question: Question;
+  /** The index of its entry in the request, which is the index of its answer. */
+  readonly entryIndexes: readonly number[];
+}
 
 /** All orders of one request for one user, in the request's order. */
 export interface UserCall {
@@ -54,7 +61,9 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
     }
   }
   const userCalls = planUserCalls(entries);
-  if (calls.size + userCalls.length > limits.requestChannelsMax) {
+  const questions = planQuestions(entries);
+  const questionCalls = questions.reduce((sum, { question }) => sum + callsFor(question), 0);
+  if (calls.size + userCalls.length + questionCalls > limits.requestChannelsMax) {
     return refusedRequest(`the request names more than ${limits.requestChannelsMax} channels`);
   }
   const planned = [...calls].map(([channel, { commands, entryIndexes }]) => ({
@@ -62,7 +71,28 @@ export function planCalls(entries: readonly Entry[]): CallPlan {
     commands,
     entryIndexes,
   }));
-  return { outcome: "plan", calls: [...planned, ...userCalls] };
+  return { outcome: "plan", calls: [...planned, ...userCalls, ...questions] };
+}
+
+/** How many objects the edge calls at most to answer a question: homes, or all shards of the directory twice. */
+function callsFor(question: Question): number {
+  switch (question.method) {
+    case "connections":
+      return 1;
+    case "update_user_status":
+    case "get_user_status":
+    case "delete_user_status":
+      return Math.min(question.users.length, limits.homes);
+    case "info":
+    case "channels":
+      return 2 * limits.directoryShards;
+  }
+}
+
+function planQuestions(entries: readonly Entry[]): readonly QuestionCall[] {
+  return entries.flatMap((entry, index) =>
+    entry.outcome === "question" ? [{ question: entry.question, entryIndexes: [index] }] : [],
+  );
 }
 
 /** The orders of one user share a call, because their order counts. Anonymous connections have a call each. */
@@ -132,6 +162,7 @@ export class CallQueue {
 }
 
 function callBytes(call: ObjectCall): number {
+  if ("question" in call) return readBytes;
   if ("orders" in call)
     return call.orders.reduce((sum, order) => sum + JSON.stringify(order).length, 0);
   return call.commands.reduce((sum, command) => sum + bytesBothWays(command), 0);
@@ -140,10 +171,9 @@ function callBytes(call: ObjectCall): number {
 /** The larger of the size that a command sends and the size that its answer may have. */
 function bytesBothWays(command: ChannelCommand): number {
   switch (command.method) {
-    // Eight such commands at a time may each return the largest answer that is allowed.
     case "history":
     case "presence":
-      return limits.answerBytesMax / 8;
+      return readBytes;
     case "publish":
     case "history_remove":
     case "presence_stats":
@@ -151,3 +181,6 @@ function bytesBothWays(command: ChannelCommand): number {
   }
   return commandBytes(command);
 }
+
+/** Eight reading commands at a time may each return the largest answer that is allowed. */
+const readBytes = limits.answerBytesMax / 8;

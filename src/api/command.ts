@@ -24,14 +24,14 @@ export type ApiCommand =
 /** The methods that act on one channel. */
 type ChannelMethod = ChannelCommand["method"];
 
-/** The methods that act on one channel, or on the connections of one user. */
-export type SingleMethod = ChannelMethod | UserOrder["method"];
+/** The methods that act on one channel or on the connections of one user, and those that ask who is connected. */
+export type SingleMethod = ChannelMethod | UserOrder["method"] | Question["method"];
 
 /** The methods that are allowed in a batch and in the legacy form. `batch` itself can't be nested. */
 export type ApiMethod = SingleMethod | "broadcast";
 
 /** One command for one channel or one user, or the reason why no object is called for it. */
-export type Entry = Call | Order | Refused;
+export type Entry = Call | Order | Asked | Refused;
 
 /** One command for one channel. */
 export interface Call {
@@ -46,6 +46,38 @@ interface Order {
   /** The key of the user or the token (src/contract/identity-key.ts); "" for an anonymous connection. */
   readonly user: string;
   readonly order: UserOrder;
+}
+
+/** What a backend asks about connections and users, or says. The edge asks the homes and the directory, and answers. */
+export type Question =
+  /** Which connections a user has (rule U20). */
+  | { readonly method: "connections"; readonly user: string }
+  /** Which gateways there are, from a cursor on (rule U23). */
+  | { readonly method: "info"; readonly page: Page }
+  /** Which channels have subscribers, from a cursor on (rule U24). */
+  | { readonly method: "channels"; readonly pattern: string; readonly page: Page }
+  /** When users were active and online (rule U25); users are named once. */
+  | { readonly method: "get_user_status"; readonly users: readonly string[] }
+  /** That these users are active, and what their state is. */
+  | {
+      readonly method: "update_user_status";
+      readonly users: readonly string[];
+      readonly state: string;
+    }
+  /** That nothing is to be known of these users any more. */
+  | { readonly method: "delete_user_status"; readonly users: readonly string[] };
+
+/** A page of an answer. */
+export interface Page {
+  /** The last name of the page before; "" for the first page. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** One question. */
+interface Asked {
+  readonly outcome: "question";
+  readonly question: Question;
 }
 
 /** An application error found at the edge. `detail` is for the operator and quotes nothing from the request. */

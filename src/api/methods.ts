@@ -16,16 +16,33 @@ import {
   parseUnblock,
   parseUnsubscribe,
 } from "./order.ts";
+import { parseChannels, parseConnections, parseInfo } from "./question.ts";
+import { parseStatus, parseUpdateStatus } from "./user-status.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
+
+/** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */
+const missingProMethods = [
+  "revoke_token",
+  "invalidate_user_tokens",
+  "device_register",
+  "device_update",
+  "device_remove",
+  "device_list",
+  "device_topic_list",
+  "device_topic_update",
+  "user_topic_list",
+  "user_topic_update",
+  "send_push_notification",
+  "update_push_status",
+  "cancel_push",
+] as const;
 
 /**
  * Centrifugo's methods that Dormouse doesn't support yet. They are listed so that a batch reports one of them together
  * with a known method instead of ignoring it.
  */
 export const missingMethods = [
-  "channels",
-  "info",
   "rpc",
   "map_publish",
   "map_remove",
@@ -34,6 +51,7 @@ export const missingMethods = [
   "map_stats",
   "map_clear",
   "shared_poll_publish",
+  ...missingProMethods,
 ] as const;
 
 /** The answer's detail for a backend that calls one of {@link missingMethods}. */
@@ -81,6 +99,17 @@ export function parseEntry(method: SingleMethod, params: string, caller: ApiCall
       return parseRevoke(params, caller);
     case "invalidate_user_tokens":
       return parseInvalidate(params, caller);
+    case "connections":
+      return parseConnections(params, caller);
+    case "update_user_status":
+      return parseUpdateStatus(params, caller);
+    case "get_user_status":
+    case "delete_user_status":
+      return parseStatus(method, params, caller);
+    case "info":
+      return parseInfo(params, caller);
+    case "channels":
+      return parseChannels(params, caller);
     case "history_remove":
     case "presence":
     case "presence_stats":

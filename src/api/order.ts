@@ -14,6 +14,7 @@ import {
   type ApiCaller,
   type Entry,
   type ParsedEntry,
+  type Question,
   type Refused,
   refusedRequest,
 } from "./command.ts";
@@ -310,10 +311,33 @@ const unsubscribeShape = shape(() => ({
   session: textField(),
 }));
 
-/** The entry, or the refusal of an order where users have no homes (`client.users.enabled`). */
-export function availableEntry(entry: Entry, { enabled }: UsersConfig): Entry {
-  return entry.outcome === "order" && !enabled ? switchedOff : entry;
+/** The entry, or the refusal of what needs users' homes where there are none (`client.users.enabled`). */
+export function availableEntry(entry: Entry, { enabled, status }: UsersConfig): Entry {
+  const needsHomes = entry.outcome === "order" || entry.outcome === "question";
+  if (needsHomes && !enabled) return switchedOff;
+  return entry.outcome === "question" && isOfStatus(entry.question) && !status
+    ? statusSwitchedOff
+    : entry;
 }
+
+function isOfStatus({ method }: Question): boolean {
+  switch (method) {
+    case "update_user_status":
+    case "get_user_status":
+    case "delete_user_status":
+      return true;
+    case "connections":
+    case "info":
+    case "channels":
+      return false;
+  }
+}
+
+const statusSwitchedOff: Refused = {
+  outcome: "refused",
+  error: errorCodes.notAvailable,
+  detail: "client.users.status.enabled is false",
+};
 
 const switchedOff: Refused = {
   outcome: "refused",

@@ -135,12 +135,18 @@ function readPersonalChannelSection(section: Section): PersonalChannelConfig {
 }
 
 /**
- * Reads `client.users`, Dormouse's own: whether users have homes.
+ * Reads `client.users`, Dormouse's own: whether users have homes, and whether these keep their status.
  *
  * @param section receives the problems
  */
 function readUsersSection(section: Section): UsersConfig {
-  const config: UsersConfig = { enabled: readBoolean(section, "enabled", true) };
+  const status = section.section("status");
+  const config: UsersConfig = {
+    enabled: readBoolean(section, "enabled", true),
+    status: readBoolean(status, "enabled"),
+  };
+  if (config.status && !config.enabled) status.problem("enabled", "requires client.users.enabled");
+  status.refuseOthers({});
   section.refuseOthers({});
   return config;
 }

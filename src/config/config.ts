@@ -134,6 +134,8 @@ export interface PersonalChannelConfig {
 export interface UsersConfig {
   /** Backends can give orders for the connections of a user, and each user is registered with a home. */
   readonly enabled: boolean;
+  /** Homes note when users were last online, and backends can ask (rule U25). */
+  readonly status: boolean;
 }
 
 /** The section `channel`: the syntax of channel names, and the namespaces (docs/protocol.md 5.4). */

@@ -270,6 +270,8 @@ function unpackOne([
     ...(isSet("delta") ? { delta: true } : {}),
     ...(isSet("byCapability") ? { byCapability: true } : {}),
     ...(isSet("ordered") ? { ordered: true } : {}),
+    ...(isSet("recoverable") ? { recoverable: true } : {}),
+    ...(isSet("positioned") ? { positioned: true } : {}),
     ...(chanInfo === null ? {} : { chanInfo }),
     ...(filter === null ? {} : { filter }),
     ...(serverFilter === null ? {} : { serverFilter }),
@@ -290,6 +292,8 @@ const flagNames = [
   "delta",
   "byCapability",
   "ordered",
+  "recoverable",
+  "positioned",
 ] as const;
 
 function roomBytes(claims: ConnectionClaims | undefined): number {
@@ -321,7 +325,10 @@ function storedBytes(text: string): number {
   return text.length;
 }
 
-/** All fields of fixed size, with their names and the platform's overhead. */
+/**
+ * All fields of fixed size, with their names and the platform's overhead. A long name of the application, and the ID of an
+ * anonymous connection, fit into what `limits.attachmentBytesMax` leaves of the platform's limit: at most 350 bytes more.
+ */
 const identityBytes = 512;
 /** One cursor: five values, one of them an epoch of 8 characters, and the platform's overhead. */
 const keptBytesMax = 64;

@@ -16,6 +16,8 @@ export interface Handover {
    * The client posts its commands (docs/protocol.md 4.3). Absent: the other end is the client itself.
    */
   readonly emulated?: true;
+  /** The client reads server-sent events; absent: it doesn't, or the edge is of a release that didn't say. */
+  readonly events?: true;
   /**
    * The client is transient, because it polls: it isn't present and isn't announced (rule T9). Absent: it isn't
    * transient.

@@ -15,6 +15,17 @@ import type {
   UserConnection,
   UserOrder,
 } from "./user-order.ts";
+import type {
+  ChannelsQuery,
+  CountedChannels,
+  GatewayChannels,
+  GatewayInfo,
+  GatewayInfos,
+  ListedChannels,
+  OwnSubscribers,
+} from "./listing.ts";
+import type { HeldConnections, UserConnections } from "./connection-state.ts";
+import type { OnlineUsers, UserStatuses } from "./user-status.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may
@@ -38,18 +49,23 @@ export interface SessionCalls {
    */
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
   /**
-   * Says for which of these users and tokens the object holds connections or subscriptions: its registration for the
-   * others may end (rule U15).
-   *
-   * @param users the keys of users and tokens
-   */
-  held(users: readonly string[]): Promise<readonly string[]>;
-  /**
    * Lists the IDs of users' open connections here, those that wait for the user's home included (rule U12).
    *
    * @param users the keys of the users
    */
   clientsOf(users: readonly string[]): Promise<readonly string[]>;
+  /**
+   * Lists the connections of a user here, for the user's home (rule U20).
+   *
+   * @param key the user's
+   */
+  connections(key: string): Promise<HeldConnections>;
+  /**
+   * Tells which of these users have connections here, for their home (rules U15, U25).
+   *
+   * @param users the keys of users and tokens; a token is among the answer if something was made with it
+   */
+  online(users: readonly string[]): Promise<OnlineUsers>;
 }
 
 /** The calls of a channel's object. */
@@ -71,6 +87,8 @@ export interface ChannelCalls extends SessionCalls {
    * Lists the clients that are present on the channel, on this object's sockets and on those of its gateways (rule G6).
    */
   present(): Promise<ChannelPresenceReply>;
+  /** Counts the subscribers on this object's own sockets, for the directory (rule U24). */
+  ownSubscribers(): Promise<OwnSubscribers>;
 }
 
 /** The calls of a gateway's object. */
@@ -79,6 +97,10 @@ export interface GatewayCalls extends SessionCalls {
   deliver(batch: RelayBatch): Promise<RelayBatchReply>;
   /** Lists the clients on this gateway's sockets that are present on a channel (rule P1). */
   present(channel: string): Promise<GatewayPresence>;
+  /** Says how much the gateway holds, for the directory (rule U23). */
+  info(): Promise<GatewayInfo>;
+  /** Lists the channels that have subscribers here, for the directory (rule U24). */
+  channels(query: ChannelsQuery): Promise<GatewayChannels>;
 }
 
 /** The calls of a home, which keeps where a share of all users are connected. */
@@ -106,4 +128,37 @@ export interface HomeCalls {
    * @returns when all holders have carried out all of them, or not in time
    */
   order(user: string, orders: readonly UserOrder[]): Promise<Ordered>;
+  /**
+   * Lists one user's connections, wherever they are (rule U20).
+   *
+   * @param key the user's
+   */
+  connections(key: string): Promise<UserConnections>;
+  /** Notes that the last connections of these users on an object have ended (rule U26). */
+  ended(users: readonly string[]): Promise<void>;
+  /** Notes that these users are active, and what their state is (rule U25). */
+  updateStatus(users: readonly string[], state: string): Promise<void>;
+  /** Tells when these users were active and online. */
+  statuses(users: readonly string[]): Promise<UserStatuses>;
+  /** Forgets when these users were active and online. */
+  deleteStatus(users: readonly string[]): Promise<void>;
+}
+
+/** The calls of a shard of the directory, which lists a share of all objects that hold connections. */
+export interface DirectoryCalls {
+  /**
+   * Lists an object. Repeating a call does nothing more.
+   *
+   * @param node the object's (docs/protocol.md 4.3)
+   * @returns when the row is durable
+   */
+  list(node: string): Promise<void>;
+  /** The names of the first gateways after a name, whether they hold connections or not (rule U23). */
+  gateways(after: string, limit: number): Promise<readonly string[]>;
+  /** Asks gateways how much they hold. */
+  gatewayInfos(names: readonly string[]): Promise<GatewayInfos>;
+  /** Asks all listed gateways for their channels, and names the listed channels (rule U24). */
+  channels(query: ChannelsQuery): Promise<ListedChannels>;
+  /** Asks channels' own objects for their subscribers. */
+  channelCounts(names: readonly string[]): Promise<CountedChannels>;
 }

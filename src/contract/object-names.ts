@@ -39,7 +39,7 @@ const channelPrefix = "channel/";
 const noGateway = "A gateway has a name that the edge doesn't give";
 
 /** The object to which a client's posts go, as `node` names it (docs/protocol.md 4.3). */
-type NodeName =
+export type NodeName =
   | { readonly kind: "channel"; readonly name: string }
   | { readonly kind: "gateway"; readonly name: string };
 
@@ -60,16 +60,40 @@ export function parseNodeName(node: string): NodeName | undefined {
   return kind === "channel" ? { kind, name } : { kind: "gateway", name };
 }
 
+/** The region of a gateway for many channels; undefined for any other object. */
+export function regionOf(node: NodeName | undefined): string | undefined {
+  if (node?.kind !== "gateway") return undefined;
+  const gateway = parseGatewayName(node.name);
+  return gateway.kind === "pool" ? gateway.region : undefined;
+}
+
 /**
  * The name of a user's or a token's home: one of `limits.homes` objects, by a hash of its key (FNV-1a). The function is part of
  * what two releases have to agree on, and must never change.
  */
 export function homeName(user: string): string {
+  return String(hashOf(user) % limits.homes);
+}
+
+/**
+ * The name of the shard of the directory that lists an object: one of `limits.directoryShards` objects of the homes'
+ * class. The function must never change, either.
+ */
+export function shardOf(node: string): string {
+  return shardName(hashOf(node) % limits.directoryShards);
+}
+
+/** The name of a shard by its number. */
+export function shardName(number: number): string {
+  return `directory/${number}`;
+}
+
+function hashOf(text: string): number {
   let hash = 0x81_1c_9d_c5;
-  for (let index = 0; index < user.length; index++) {
-    hash = Math.imul(hash ^ user.charCodeAt(index), 0x01_00_01_93);
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01_00_01_93);
   }
-  return String((hash >>> 0) % limits.homes);
+  return hash >>> 0;
 }
 
 /**

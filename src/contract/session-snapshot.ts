@@ -24,6 +24,13 @@ export interface SessionIdentity {
    * The secret that posted commands carry (rule T4, docs/protocol.md 4.3); absent for a client on its own WebSocket.
    */
   readonly secret?: string;
+  /** The client reads server-sent events (rule U20). Absent: it doesn't, or a release made the session that knew no such field. */
+  readonly events?: true;
+  /** The directory lists the object for as long as the connection is open (rule U22). Absent: it may not. */
+  readonly listed?: true;
+  /** The application's name and version, as the client's connect gave them; absent if it gave none. */
+  readonly appName?: string;
+  readonly appVersion?: string;
   /** The client is transient: it polls, so it isn't present, and its joins and leaves aren't announced (rule T9). */
   readonly passing?: boolean;
   /**
@@ -78,6 +85,10 @@ export interface SubscriptionSnapshot {
   readonly hearsJoinLeave: boolean;
   /** The server made the subscription, so the connection ends with it. */
   readonly serverSide?: boolean;
+  /** The client was told that it can recover, and so is positioned, too; absent from a release that didn't store it. */
+  readonly recoverable?: true;
+  /** The client was told that it is positioned, and not that it can recover; absent as above. */
+  readonly positioned?: true;
   /** A backend ordered the subscription (rule U7), so the token that a refresh brings doesn't name it. */
   readonly ordered?: true;
   /** Exclusive: the user's other connections on this channel are closed for this one (rule C10). */

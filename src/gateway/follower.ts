@@ -86,6 +86,11 @@ export class Follower {
     return this.#subscribers.full;
   }
 
+  /** The position that the subscribers have everything up to; undefined without history, and while it is unknown. */
+  get position(): StreamPosition | undefined {
+    return this.#cursor?.position;
+  }
+
   /** The subscribers here. */
   get subscriptions(): readonly Subscription[] {
     return this.#subscribers.subscriptions;

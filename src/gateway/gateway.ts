@@ -12,8 +12,11 @@ import type { FanOutLimits } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
-import type { ClientInfo } from "../protocol/publication.ts";
+import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
+import { compileGlob } from "../access/name-glob.ts";
+import type { ChannelCount, ChannelsQuery } from "../contract/listing.ts";
+import { compareNames, firstChannels } from "../users/channel-counts.ts";
 import { Follower, type FollowerGateway } from "./follower.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
@@ -144,6 +147,19 @@ export class Gateway implements Channels {
     return { clients: presentClients(this.#followers.get(channel)?.subscriptions ?? []) };
   }
 
+  /** The first channels that have subscribers here, by their names (rule U24). */
+  channels({ pattern, after, limit }: ChannelsQuery): readonly ChannelCount[] {
+    const glob = compileGlob(pattern);
+    if (glob === undefined) return [];
+    const counts: ChannelCount[] = [];
+    for (const [name, { subscriptions }] of this.#followers) {
+      const isAsked = compareNames(name, after) > 0 && glob.matches(name);
+      if (isAsked && subscriptions.length > 0)
+        counts.push({ name, subscribers: subscriptions.length });
+    }
+    return firstChannels(counts, limit);
+  }
+
   find(name: string): ResolvedChannel {
     const { config, only } = this.#setup;
     // To a client, this gateway looks like the channel's own object, which has no other channel (rules C6 and G4).
@@ -231,6 +247,10 @@ export class Gateway implements Channels {
   presence(channel: string, question: PresenceQuestion): void {
     const shared = this.#presences.get(channel) ?? this.#newPresence(channel);
     shared.ask(question);
+  }
+
+  position(channel: string): StreamPosition | undefined {
+    return this.#followers.get(channel)?.position;
   }
 
   catchUp(subscription: Subscription): void {

@@ -90,6 +90,7 @@ function readMethod(
 function connectRequest(request: FieldReader): ConnectRequest {
   const token = request.text(1, "token");
   const name = request.text(4, "name");
+  const version = request.text(5, "version");
   const subscriptions = new Map<string, ServerSubscriptionRequest>();
   // A connection has no more subscriptions than that, so more couldn't be recovered either.
   for (const [channel, fields] of request.map(3, "subs", limits.channelLimitMax)) {
@@ -99,7 +100,7 @@ function connectRequest(request: FieldReader): ConnectRequest {
       offset: fields.uint64(7, "offset"),
     });
   }
-  return { token, name, subscriptions };
+  return { token, name, version, subscriptions };
 }
 
 /** Reads a subscribe request but for its tags filter (`tf`). */

@@ -26,8 +26,10 @@ export type CommandMethod = Command["method"];
 
 export interface ConnectRequest {
   readonly token: string;
-  /** The SDK's name, such as "js"; without effect. */
+  /** The application's name, or the SDK's, such as "js": backends are shown it (rule U20). */
   readonly name: string;
+  /** The application's version: backends are shown it. */
+  readonly version: string;
   /** The client's positions in its server-side subscriptions, by channel. */
   readonly subscriptions: ReadonlyMap<string, ServerSubscriptionRequest>;
 }

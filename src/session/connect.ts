@@ -56,7 +56,7 @@ export function carryOutConnect(
   }
   // From here on the subscriptions are stored as such, not as claims.
   const kept = withoutSubscriptions(claims);
-  session.identity = { ...session.identity, claims: kept };
+  session.identity = { ...session.identity, ...appOf(request), claims: kept };
   session.identity = nameAnonymous(session);
   const { granted } = grants;
   if (!session.hasRoom(granted.map(({ grant }) => grant.subscription))) {
@@ -301,6 +301,18 @@ function connectResult(
     pong,
     ...(config.connectIncludeServerTime ? { timeMs: nowMs } : {}),
   };
+}
+
+/** The application's name and version as the session stores them, cut to a bounded length (rule U20). */
+function appOf({ name, version }: ConnectRequest): Pick<SessionIdentity, "appName" | "appVersion"> {
+  return {
+    ...(name === "" ? {} : { appName: cutText(name) }),
+    ...(version === "" ? {} : { appVersion: cutText(version) }),
+  };
+}
+
+function cutText(text: string): string {
+  return text.slice(0, limits.appCharactersMax).toWellFormed();
 }
 
 /**

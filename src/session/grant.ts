@@ -182,6 +182,8 @@ function granted(
     announced,
     hearsJoinLeave: announced && (forced || (request.joinLeave && maySeePresence(options, caller))),
     ...(info === undefined ? {} : { chanInfo: info }),
+    ...(recoverable ? { recoverable } : {}),
+    ...(positioned && !recoverable ? { positioned } : {}),
     ...(delta ? { delta } : {}),
     ...(filter === undefined ? {} : { filter }),
     ...(serverFilter === undefined ? {} : { serverFilter }),

@@ -79,6 +79,11 @@ export interface Channels {
   ): void;
   /** Asks who is present on the channel, on all its objects (rules G6 and P3). */
   presence(channel: string, question: PresenceQuestion): void;
+  /**
+   * The newest position whose publications the subscribers to the channel here have been sent, or are about to be;
+   * undefined without history, and while it isn't known.
+   */
+  position(channel: string): StreamPosition | undefined;
   /** Sends the subscriber all that the hub hasn't sent it yet: its next reply must come after that (rule O4). */
   catchUp(subscription: Subscription): void;
 }
@@ -145,6 +150,8 @@ export interface SessionContext {
   readonly users?: Users;
   /** How fast users may send commands; absent without `client.rate_limit.user_command`. */
   readonly userRates?: UserRates;
+  /** Takes the user of each connection that ends; absent where nobody asks when users were online (rule U26). */
+  readonly userEnded?: (user: string) => void;
   /** The backlog of all of the object's sockets (rule B3). */
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** Deltas that were made for clients that recovered before. */

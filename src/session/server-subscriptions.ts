@@ -69,7 +69,7 @@ function serverSubscriptions(
 }
 
 /** The name of a user's personal channel; undefined if there is none. Anonymous users have none. */
-function personalChannel(user: string, { client, channel }: Config): string | undefined {
+export function personalChannel(user: string, { client, channel }: Config): string | undefined {
   const { enabled, namespace } = client.personalChannel;
   if (!enabled || user === "") return undefined;
   const { namespaceBoundary, userBoundary } = channel;

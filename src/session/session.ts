@@ -217,6 +217,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.#waiting = undefined;
     const { all } = this.subscriptions;
     this.subscriptions.clear();
+    if (this.hasConnected && !this.held && this.user !== "") this.context.userEnded?.(this.user);
     this.identity = compact({ ...this.identity, phase: "closed" });
     // Not by save(), which does nothing while a connect is under way: the platform may list the socket again after
     // hibernation, and the session has to be closed then, too (rule S4).

@@ -2,7 +2,7 @@ import type { HistoryQuery } from "../contract/channel-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
-import type { ClientInfo } from "../protocol/publication.ts";
+import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./ports.ts";
 import type { Subscription } from "./subscription.ts";
 import { type Channel, type SubscribeOptions, historyError } from "../channel/channel.ts";
@@ -99,6 +99,10 @@ export class SingleChannel implements Channels {
 
   presence(_channel: string, question: PresenceQuestion): void {
     this.#presence.ask(question);
+  }
+
+  position(): StreamPosition | undefined {
+    return this.#channel.top;
   }
 
   catchUp(subscription: Subscription): void {

@@ -112,6 +112,19 @@ export class Home {
     return { outcome: "taken", numbers, deliveries };
   }
 
+  /**
+   * Questions to the holders of a user's connections. Each is to be asked at once, and {@link answered}, as a delivery
+   * without orders.
+   */
+  questions(user: string): readonly Delivery[] {
+    if (!this.#hasTables) return [];
+    return this.#holders(user).map((holder) => {
+      const question = { user, holder, orders: [], renewed: false };
+      this.#inFlight.add(question);
+      return question;
+    });
+  }
+
   /** Deliveries of all orders that aren't carried out yet, to be made once more. */
   deliveries(): readonly Delivery[] {
     const pairs = new Map<string, readonly [string, string]>();

@@ -118,22 +118,38 @@ export class LocalUsers {
   }
 
   /**
-   * Finds out which users and tokens this object still holds something of, for a home that sweeps (rule U15). The home
-   * forgets the others, so the next connection of one of them is registered again.
+   * Finds the sessions of a user for the user's home, which forgets this object if none is left (rule U5).
    *
-   * @param keys     of users and tokens
-   * @param sessions all sessions of the object
+   * @param all sessions of the object
+   * @returns the sessions, those included that are held; and whether there are any, or any that wait for the home
    */
-  held(keys: readonly string[], sessions: readonly (UserSession & TokenSession)[]): string[] {
+  find<One extends UserSession>(user: string, all: Iterable<One>): FoundSessions<One> {
+    const sessions: One[] = [];
+    for (const one of all) if (one.user === user && one.takesOrders) sessions.push(one);
+    const left = sessions.length > 0 || this.#pending.has(user);
+    // The home is about to forget this object, so the user's next connection has to register it anew.
+    if (!left) this.#known.delete(user);
+    return { sessions, left };
+  }
+
+  /**
+   * Finds out of which users and tokens this object holds something, for their home, which forgets it for the others
+   * (rules U5, U15): the next connection of one of them is registered again.
+   *
+   * @param keys of users and tokens
+   * @param all  sessions of the object
+   */
+  present(keys: readonly string[], all: Iterable<UserSession & TokenSession>): readonly string[] {
+    const sessions = [...all];
     const connected = new Set<string>();
     for (const { user, takesOrders } of sessions) if (takesOrders) connected.add(user);
     return keys.filter((key) => {
       const uid = uidOfKey(key);
       if (uid !== undefined) return this.tokens.holds(uid, sessions);
       const user = userOfKey(key);
-      const isHeld = connected.has(user) || this.#pending.has(user);
-      if (!isHeld) this.#known.delete(user);
-      return isHeld;
+      const isPresent = connected.has(user) || this.#pending.has(user);
+      if (!isPresent) this.#known.delete(user);
+      return isPresent;
     });
   }
 
@@ -253,6 +269,13 @@ export interface UserSession {
   carryOut(order: HolderOrder, nowMs: number, done: (outcome: OrderOutcome) => void): void;
   /** Stores the number of the last order that the session has seen. */
   sawOrder(number: number): void;
+}
+
+/** The sessions of one user. */
+export interface FoundSessions<One> {
+  readonly sessions: readonly One[];
+  /** Whether the object holds connections of the user. */
+  readonly left: boolean;
 }
 
 /** Whether an order names a session of its user. */

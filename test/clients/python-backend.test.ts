@@ -105,6 +105,8 @@ it("[H2] [H10] [P1] cent reads the history and who is present on gateways, and r
     { event: "history", publications: [c, b], offset: 3, epoch },
     { event: "presence", presence: Object.fromEntries(present) },
     { event: "presence stats", num_clients: 3, num_users: 2 },
+    { event: "channels", channels: { [channel]: { num_clients: 3 } } },
+    { event: "info", nodes: [expect.objectContaining({ num_clients: 3, num_users: 2 })] },
     { event: "history removed" },
     { event: "history", publications: [], offset: 3, epoch },
   ]);
@@ -151,7 +153,6 @@ it("[W1] [A7] cent is told by its own errors what it can't have", async (test) =
     notAvailable,
     notAvailable,
     { event: "error", code: 112, message: "unrecoverable position" },
-    notAvailable, // `channels` isn't among our methods yet.
     { event: "unauthorized" },
   ]);
   expect(await server.backend.history(channel)).toMatchObject({ offset: 0, publications: [] });

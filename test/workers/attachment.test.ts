@@ -15,6 +15,7 @@ describe("an attachment", () => {
     const socket = await TestSocket.open(channel, "?keepalive=client");
     await socket.ask({ id: 1, connect: { token: secret } });
     await socket.ask({ id: 2, subscribe: { channel } });
+    await socket.unread();
     const [attachment] = await attachmentsOf(channelPlace.holder(channel));
     expect(attachment).toStrictEqual({
       v: 3,
@@ -24,12 +25,14 @@ describe("an attachment", () => {
       keepalive: "client",
       claims: { user: "ada", expireAtSeconds: 0, info: '{"n":1}' },
       lastOrder: 0,
+      listed: true,
       subscription: {
         channel,
         expireAtSeconds: 0,
         present: true,
         announced: true,
         hearsJoinLeave: true,
+        recoverable: true,
       },
     });
     expect(JSON.stringify(attachment)).not.toContain(secret);

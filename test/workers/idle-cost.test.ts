@@ -130,8 +130,8 @@ describe("250 idle sockets on a gateway", () => {
     const [gateway, channel] = [gatewayOf(home), env.CHANNELS.getByName(home)];
     await runAlarmsUntil(gateway, Date.now() + 10_000); // the stale check
     await runAlarmsUntil(channel, Date.now());
-    // One to the channel, and one to the user's home.
-    expect(await costOf(gateway)).toMatchObject({ rows: 0, calls: 2, alarmMs: null });
+    // One to the channel, one to the user's home, and one to the directory.
+    expect(await costOf(gateway)).toMatchObject({ rows: 0, calls: 3, alarmMs: null });
     await sleepNow(gateway);
     await sleepNow(channel);
     vi.setSystemTime(Date.now() + hourMs);
@@ -159,8 +159,8 @@ describe("400 channels with one subscriber each on a gateway", () => {
     await watchedRelay.settled();
     const gateway = gatewayOf(home);
     await runAlarmsUntil(gateway, Date.now() + 10_000); // the stale check
-    // The last one is to the user's home.
-    expect(await costOf(gateway)).toMatchObject({ calls: channelCount + 1 });
+    // The last ones are to the user's home and to the directory.
+    expect(await costOf(gateway)).toMatchObject({ calls: channelCount + 2 });
     await sleepNow(gateway);
     const endMs = Date.now() + hourMs;
     const told = watchedRelay.deliveries.length;

@@ -49,7 +49,7 @@ class WatchedRelay {
     const { CHANNELS, GATEWAYS, USERS } = env;
     const homeStub = USERS.getByName.bind(USERS);
     USERS.getByName = (home, options) =>
-      this.#watched(homeStub(home, options), ["register", "admit"]);
+      this.#watched(homeStub(home, options), ["register", "admit", "list"]);
     const channelStub = CHANNELS.getByName.bind(CHANNELS);
     CHANNELS.getByName = (channel, options) => {
       const stub = this.#watched(channelStub(channel, options), ["present", "clientsOf"]);

@@ -11,6 +11,7 @@ import {
   entriesOf,
   type Entry,
   type Malformed,
+  type Question,
   type Refused,
 } from "../../src/api/command.ts";
 import { parseEntry } from "../../src/api/methods.ts";
@@ -42,6 +43,7 @@ import { availableEntry } from "../../src/api/order.ts";
 import { isHolderOrder } from "../../src/contract/user-order.ts";
 import { homeName, nodeOfClient } from "../../src/contract/object-names.ts";
 import { objectOf } from "./emulation.ts";
+import { askQuestion } from "./questions.ts";
 import type { ChannelCommand } from "../../src/contract/channel-call.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { missingDetail } from "../../src/api/methods.ts";
@@ -149,6 +151,13 @@ async function answerEntry(
       noteError(context, outcomeAnswer(outcome, 0), undefined);
       return respondCall(outcome, mode);
     }
+    case "question": {
+      const available = availableEntry(entry, context.var.configured.config.client.users);
+      if (available.outcome === "refused") return answered(context, available, mode);
+      const outcome = await callFor(context, entry.question);
+      noteError(context, outcomeAnswer(outcome, 0), undefined);
+      return respondCall(outcome, mode);
+    }
     case "call": {
       const { channel, command } = entry;
       const outcome = await callChannel(context.env.CHANNELS, channel, [command], method);
@@ -179,11 +188,7 @@ function noteErrors(
   const answer = answers[index];
   const entry = entries[index];
   if (answer === undefined) return;
-  noteError(
-    context,
-    answer,
-    entry === undefined || entry.outcome === "order" ? undefined : entry.channel,
-  );
+  noteError(context, answer, entry !== undefined && "channel" in entry ? entry.channel : undefined);
 }
 
 function noteError(context: Context<AppEnv>, answer: ApiAnswer, channel: string | undefined): void {
@@ -244,9 +249,27 @@ function callObject(
   method: string,
   waitMs: number,
 ): Promise<CallOutcome> {
+  if ("question" in call) return callFor(context, call.question, waitMs);
   return "orders" in call
     ? callUser(context, call, method, waitMs)
     : callChannel(context.env.CHANNELS, call.channel, call.commands, method, waitMs);
+}
+
+/** Finds the answer to a question, within so many ms. */
+async function callFor(
+  { env }: Context<AppEnv>,
+  question: Question,
+  waitMs: number = limits.objectAnswerMs,
+): Promise<CallOutcome> {
+  try {
+    return await inTime<CallOutcome>(askQuestion(env, question), waitMs, timeout);
+  } catch (error) {
+    const failure = parseCallFailure(error);
+    if (failure.overloaded)
+      return { outcome: "overloaded", retryAfterSeconds: overloadedRetrySeconds };
+    console.error(`question failed: method=${question.method} ${failure.summary}`);
+    return { outcome: "failed" };
+  }
 }
 
 /** Gives a user's home its orders, once; or the object that holds an anonymous connection, which its ID names. */

@@ -52,6 +52,12 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/unblock_user", onlyPost, jsonBody, single("unblock_user"));
   app.all("/api/revoke_token", onlyPost, jsonBody, single("revoke_token"));
   app.all("/api/invalidate_user_tokens", onlyPost, jsonBody, single("invalidate_user_tokens"));
+  app.all("/api/connections", onlyPost, jsonBody, single("connections"));
+  app.all("/api/info", onlyPost, jsonBody, single("info"));
+  app.all("/api/channels", onlyPost, jsonBody, single("channels"));
+  app.all("/api/update_user_status", onlyPost, jsonBody, single("update_user_status"));
+  app.all("/api/get_user_status", onlyPost, jsonBody, single("get_user_status"));
+  app.all("/api/delete_user_status", onlyPost, jsonBody, single("delete_user_status"));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

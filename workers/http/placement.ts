@@ -97,13 +97,13 @@ type OpenedSocket =
  * any other, because this request of the edge keeps nothing but the edge awake. The socket's messages wait until
  * `accept`.
  *
- * @param stay whether the client stays, or is a long poll, whose joins and leaves aren't announced (rule T9)
+ * @param client what the client reads; the joins and leaves of a long poll aren't announced (rule T9)
  */
 export async function openSocket(
   pool: Pool,
   codec: CodecName,
   claims: ConnectionClaims | undefined,
-  stay: "lasting" | "transient" = "lasting",
+  client: "stream" | "events" | "poll",
 ): Promise<OpenedSocket> {
   const handover = handoverRequest(
     { headers: new Headers({ Upgrade: "websocket" }) },
@@ -112,7 +112,8 @@ export async function openSocket(
       keepalive: "client",
       emulated: true,
       ...(codec !== "json" && { codec }),
-      ...(stay === "transient" && { passing: true }),
+      ...(client === "events" && { events: true }),
+      ...(client === "poll" && { passing: true }),
       ...(claims !== undefined && { claims }),
     },
   );

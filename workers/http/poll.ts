@@ -43,7 +43,7 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
       context.set("refusal", { rule: "A12", reason: noTokenReason });
       return respondClosed(disconnectCodes.badRequest.code);
     }
-    const opened = await openSocket(destination.pool, "one_way", claims, "transient");
+    const opened = await openSocket(destination.pool, "one_way", claims, "poll");
     if (opened.outcome === "refused") return opened.response;
     const { request } = parsed;
     const ending = await awaitEnding(

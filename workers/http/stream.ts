@@ -27,9 +27,10 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
     if (first.outcome === "refused") return first.response;
     const codec = codecNamed(first.codec);
     const code = await checkFirstFrame(context, codec, first.frame, admission.claims);
+    const reads = kind.events ? "events" : "stream";
     const opened =
       code === undefined
-        ? await openSocket(destination.pool, first.codec, admission.claims)
+        ? await openSocket(destination.pool, first.codec, admission.claims, reads)
         : closedSocket(code);
     if (opened.outcome === "refused") return opened.response;
     const format = kind.events ? eventFormat : responseFormat(first.codec);

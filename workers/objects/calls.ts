@@ -21,7 +21,9 @@ import type {
   UserConnection,
 } from "../../src/contract/user-order.ts";
 import type { SessionCalls } from "../../src/contract/object-calls.ts";
-import { parseNodeName } from "../../src/contract/object-names.ts";
+import type { HeldConnections } from "../../src/contract/connection-state.ts";
+import type { OnlineUsers } from "../../src/contract/user-status.ts";
+import { parseNodeName, shardOf } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
 
@@ -171,17 +173,23 @@ async function callHome<Answer>(call: () => Promise<Answer>): Promise<Answer | u
 }
 
 /**
- * Asks an object, once, for which of these users and tokens it holds connections or subscriptions.
+ * Has the directory list an object, once (rule U22).
  *
- * @param holder the object's node
- * @returns undefined if the call failed or took longer than `limits.objectAnswerMs`
+ * @param node the object's
+ * @returns whether the directory has answered in time
  */
-export function askHeld(
-  env: HolderBindings,
-  holder: string,
-  users: readonly string[],
-): Promise<readonly string[] | undefined> {
-  return callHolder(env, holder, limits.objectAnswerMs, (object) => object.held(users));
+export async function listNode(shards: Env["USERS"], node: string): Promise<boolean> {
+  try {
+    const listed = shards.getByName(shardOf(node)).list(node);
+    return await inTime(
+      listed.then(() => true),
+      limits.objectAnswerMs,
+      false,
+    );
+  } catch (error) {
+    console.warn(`call to the directory failed: ${parseCallFailure(error).summary}`);
+    return false;
+  }
 }
 
 /**
@@ -236,4 +244,48 @@ async function callHolder<Answer>(
 }
 
 /** An object that holds sockets, of either kind, as a home calls it. */
-type Holder = Pick<SessionCalls, "carryOut" | "clientsOf" | "held">;
+type Holder = Pick<SessionCalls, "carryOut" | "clientsOf" | "connections" | "online">;
+
+/**
+ * Asks an object which connections of a user it holds, once (rule U20).
+ *
+ * @param holder the object's node
+ * @returns undefined if the call failed or took longer than `limits.holderAnswerMs`
+ */
+export function askConnections(
+  objects: HolderBindings,
+  holder: string,
+  user: string,
+): Promise<HeldConnections | undefined> {
+  return callHolder(objects, holder, limits.holderAnswerMs, (object) => object.connections(user));
+}
+
+/**
+ * Tells a home that the last connections of these users on an object have ended, once (rule U26). What the home doesn't
+ * hear is lost: it knows an earlier time then.
+ */
+export async function tellEnded(
+  homes: Env["USERS"],
+  home: string,
+  users: readonly string[],
+): Promise<void> {
+  try {
+    await homes.getByName(home).ended(users);
+  } catch (error) {
+    console.warn(`call to a user's home failed: ${parseCallFailure(error).summary}`);
+  }
+}
+
+/**
+ * Asks an object which of these users have connections there, once (rule U25).
+ *
+ * @param holder the object's node
+ * @returns undefined if the call failed or took longer than `limits.holderAnswerMs`
+ */
+export function askOnline(
+  objects: HolderBindings,
+  holder: string,
+  users: readonly string[],
+): Promise<OnlineUsers | undefined> {
+  return callHolder(objects, holder, limits.holderAnswerMs, (object) => object.online(users));
+}

@@ -20,6 +20,7 @@ import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { replyToRequests } from "../../src/channel/relay-replies.ts";
 import type { Delivery } from "../../src/channel/follower-progress.ts";
+import type { OwnSubscribers } from "../../src/contract/listing.ts";
 import {
   relayRequestBytes,
   type RelayReplies,
@@ -124,6 +125,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       serverSubscriptions: false,
       channel: name,
       nearlyFull: () => false,
+      listed: this.isListed,
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       commit: async (bytes, carryOut) => {
         const carriedOut = await this.#queue.add("publish", bytes, () => carryOut(false));
@@ -170,6 +172,14 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (answer.outcome === "failed") return { outcome: "error", error: answer.error };
     const { parts, incomplete } = answer.result;
     return { outcome: "present", clients: parts.flat(), complete: incomplete !== true };
+  }
+
+  async ownSubscribers(): Promise<OwnSubscribers> {
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    const answer = { subscribers: this.#channel.hub.size, left: this.stillListed() };
+    await this.endEvent(nowMs);
+    return answer;
   }
 
   /** The job of {@link execute}. */

@@ -71,6 +71,11 @@ export class ClientSockets {
     return [...this.#clients.values()];
   }
 
+  /** The sessions of all clients. */
+  *sessions(): Generator<Session> {
+    for (const { session } of this.#clients.values()) yield session;
+  }
+
   /** Whether the object has no socket, not even one that was closed and whose client hasn't answered. */
   get empty(): boolean {
     return this.#clients.size === 0;
@@ -133,7 +138,8 @@ export class ClientSockets {
       await endEvent(nowMs);
       return new Response("The token says more than a session can keep", { status: 413 });
     }
-    const snapshot = newSession(handover, claims, nowMs);
+    const listed = this.#setup.listed();
+    const snapshot = newSession(handover, claims, nowMs, listed);
     const { secret } = snapshot;
     const { 0: clientEnd, 1: objectEnd } = new WebSocketPair();
     context.acceptWebSocket(objectEnd, tagsOf(snapshot, handover));
@@ -324,6 +330,8 @@ export interface ClientSocketsSetup extends FrameHost {
   readonly channel?: string;
   /** Whether the object holds so much that it refuses further sockets (rule G7). */
   readonly nearlyFull: () => boolean;
+  /** Whether the directory lists the object (rule U22). */
+  readonly listed: () => boolean;
   /** The backlog of {@link ClientSockets.clients} (rule B3). */
   readonly backlog: Backlog;
   /** Stores sessions that are too large for an attachment (rule G2); absent where sessions may not be. */
@@ -336,11 +344,13 @@ export interface ClientSocketsSetup extends FrameHost {
  * Makes the session of a socket that is about to be taken, before its connect.
  *
  * @param claims the useful claims of the handover, see {@link usefulClaims}
+ * @param listed whether the directory lists the object (rule U22)
  */
 function newSession(
-  { keepalive, codec, emulated, passing }: Handover,
+  { keepalive, codec, emulated, events, passing }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
+  listed: boolean,
 ): SessionSnapshot {
   return {
     phase: "new",
@@ -349,7 +359,9 @@ function newSession(
     keepalive,
     ...(codec === undefined ? {} : { codec }),
     ...(emulated === true ? { secret: newSecret() } : {}),
+    ...(events === true ? { events } : {}),
     ...(passing === true ? { passing } : {}),
+    ...(listed ? { listed } : {}),
     ...(claims === undefined ? {} : { claims }),
     subscriptions: [],
   };

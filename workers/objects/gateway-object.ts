@@ -2,6 +2,7 @@ import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import type { GatewayCalls } from "../../src/contract/object-calls.ts";
 import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
+import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../../src/contract/listing.ts";
 import type {
   GatewayPresence,
   RelayReplies,
@@ -77,6 +78,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       serverSubscriptions: sessions.serverSubscriptions,
       ...(only === undefined ? {} : { channel: only }),
       nearlyFull: () => gateway.nearlyFull,
+      listed: this.isListed,
       rows: new SessionRows(this.sql),
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
       endEvent: this.endEvent,
@@ -98,6 +100,39 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     this.sockets.sweep(nowMs, true);
     await this.endEvent(nowMs);
     return this.#gateway.present(channel);
+  }
+
+  async info(): Promise<GatewayInfo> {
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    const users = new Set<string>();
+    let [clients, subscriptions] = [0, 0];
+    for (const session of this.sockets.sessions()) {
+      if (!session.hasConnected) continue;
+      clients++;
+      users.add(session.user);
+      subscriptions += session.subscriptions.size;
+    }
+    const info = {
+      name: this.ctx.id.name ?? "",
+      version,
+      clients,
+      users: users.size,
+      channels: this.#gateway.channelCount,
+      subscriptions,
+      uptimeSeconds: Math.floor((nowMs - this.awakeSinceMs) / 1_000),
+      left: this.stillListed(),
+    };
+    await this.endEvent(nowMs);
+    return info;
+  }
+
+  async channels(query: ChannelsQuery): Promise<GatewayChannels> {
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    const answer = { channels: this.#gateway.channels(query), left: this.stillListed() };
+    await this.endEvent(nowMs);
+    return answer;
   }
 
   /** Resolves once the channel's frames have been sent so far that more may be collected. */

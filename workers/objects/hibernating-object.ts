@@ -6,7 +6,7 @@ import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
-import { userKey } from "../../src/contract/identity-key.ts";
+import { userKey, userOfKey } from "../../src/contract/identity-key.ts";
 import type {
   CarriedOut,
   NumberedOrder,
@@ -14,10 +14,17 @@ import type {
   SlotAnswer,
   UserConnection,
 } from "../../src/contract/user-order.ts";
-import type { Session } from "../../src/session/session.ts";
-import { UserRates } from "../../src/session/user-rates.ts";
+import type { ConnectionState, HeldConnections } from "../../src/contract/connection-state.ts";
+import { connectionState } from "../../src/session/connection-state.ts";
+import { ConnectionList } from "../../src/users/connection-list.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
-import { admit, register } from "./calls.ts";
+import type { Session } from "../../src/session/session.ts";
+import type { OnlineUsers } from "../../src/contract/user-status.ts";
+import type { SessionContext } from "../../src/session/ports.ts";
+import { UserRates } from "../../src/session/user-rates.ts";
+import { EndedUsers } from "../../src/users/ended-users.ts";
+import { Listing } from "../../src/users/listing.ts";
+import { admit, listNode, register, tellEnded } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 
 /**
@@ -50,13 +57,32 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       void this.#admit(home, connections, done);
     },
   );
+  readonly #endedUsers = new EndedUsers({
+    later: (waitMs, work) => this.later(waitMs, work),
+    sessions: () => this.sockets.sessions(),
+    tell: (home, users) => {
+      this.callsMade++;
+      void tellEnded(this.env.USERS, home, users);
+    },
+  });
   /** The backlog of the sockets together (rule B3). */
   protected readonly backlog = new Backlog({
     sockets: () => this.sockets.clients,
     nowMs: () => Date.now(),
   });
   /** The users as sessions register them, where users have homes, and their rates, if they have any. */
-  protected readonly users: { readonly users?: LocalUsers; readonly userRates?: UserRates };
+  protected readonly users: Pick<SessionContext, "users" | "userEnded" | "userRates">;
+  /** When this instance began, ms since 1970. */
+  protected readonly awakeSinceMs = Date.now();
+  /** Whether the directory lists the object. */
+  protected readonly isListed = (): boolean => this.#listing.listed;
+  readonly #listing = new Listing({
+    wasListed: () => this.#someSession((session) => session.identity.listed === true),
+    hasConnections: () => this.#someSession(({ hasConnected }) => hasConnected),
+    list: (done) => void this.#list(done),
+  });
+  /** Whether the directory may have to list the object. Once it has, no event looks at that any more. */
+  #mayBeUnlisted = true;
   #awaitsTurn = false;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
@@ -82,6 +108,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     const { users, userRateLimit } = configuration.config.client;
     this.users = {
       ...(users.enabled && { users: this.#users }),
+      ...(users.enabled &&
+        users.status && { userEnded: (user: string) => this.#endedUsers.ended(user) }),
       ...(userRateLimit.size > 0 && { userRates: new UserRates(configuration.config) }),
     };
     this.alarms = new AlarmSchedule(context.storage);
@@ -100,29 +128,42 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   async carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> {
     const carriedOut = Promise.withResolvers<CarriedOut | undefined>();
-    this.#users.carryOut(user, orders, this.#sessions, Date.now(), carriedOut.resolve);
+    const sessions = () => this.sockets.sessions();
+    this.#users.carryOut(user, orders, sessions, Date.now(), carriedOut.resolve);
     await this.endEvent(Date.now());
     const answer = (await carriedOut.promise) ?? { left: true, failed: true };
     await this.endEvent(Date.now());
     return answer;
   }
 
-  async held(users: readonly string[]): Promise<readonly string[]> {
-    const held = this.#users.held(users, this.#sessions());
-    await this.endEvent(Date.now());
-    return held;
-  }
-
-  readonly #sessions = (): readonly Session[] => this.sockets.clients.map(({ session }) => session);
-
   async clientsOf(users: readonly string[]): Promise<readonly string[]> {
     const nowMs = Date.now();
     const keys = new Set(users);
     this.sockets.sweep(nowMs, true);
     await this.endEvent(nowMs);
-    return this.#sessions()
-      .filter((session) => session.takesOrders && keys.has(userKey(session.user)))
-      .map(({ client }) => client);
+    const open: string[] = [];
+    for (const { takesOrders, user, client } of this.sockets.sessions())
+      if (takesOrders && keys.has(userKey(user))) open.push(client);
+    return open;
+  }
+
+  async connections(key: string): Promise<HeldConnections> {
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    const { sessions, left } = this.#users.find(userOfKey(key), this.sockets.sessions());
+    const list = new ConnectionList();
+    const connected = sessions.filter(({ hasConnected, held }) => hasConnected && !held);
+    list.add(statesOf(connected));
+    await this.endEvent(nowMs);
+    return { ...list.result, left };
+  }
+
+  async online(users: readonly string[]): Promise<OnlineUsers> {
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    const online = { users: this.#users.present(users, this.sockets.sessions()) };
+    await this.endEvent(nowMs);
+    return online;
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -179,6 +220,43 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     await this.endEvent(Date.now());
   }
 
+  /** Whether something is true of an open session. */
+  #someSession(isSo: (session: Session) => boolean): boolean {
+    for (const session of this.sockets.sessions())
+      if (!session.closed && isSo(session)) return true;
+    return false;
+  }
+
+  #checkListing(nowMs: number): void {
+    if (this.config.client.users.enabled) this.#listing.check(nowMs);
+    this.#mayBeUnlisted = this.config.client.users.enabled && !this.#listing.listed;
+  }
+
+  /** Has the directory list the object, and the open sessions store it (rule U22). */
+  async #list(done: (isListed: boolean) => void): Promise<void> {
+    this.callsMade++;
+    const isListed = await listNode(this.env.USERS, this.node);
+    done(isListed);
+    if (this.#listing.listed) {
+      for (const session of this.sockets.sessions())
+        if (!session.closed) session.change({ listed: true });
+    }
+    await this.endEvent(Date.now());
+  }
+
+  /**
+   * Whether the object still holds connections, for the directory, which forgets it otherwise. A socket whose client
+   * hasn't connected counts, too: it may store that the object is listed.
+   */
+  protected readonly stillListed = (): boolean => {
+    const left = this.#someSession(() => true);
+    if (!left) {
+      this.#listing.forgotten();
+      this.#mayBeUnlisted = true;
+    }
+    return left;
+  };
+
   /** Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3). */
   protected readonly sendInTurns = (): void => {
     if (this.#awaitsTurn) return;
@@ -211,8 +289,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     await this.schedule(nowMs);
   };
 
-  /** Sets the alarm for what is due next: in a fresh instance for all sockets, afterwards for those that changed. */
+  /**
+   * Sets the alarm for what is due next: in a fresh instance for all sockets, afterwards for those that changed. Has the
+   * directory list the object, if it doesn't yet.
+   */
   protected readonly schedule = async (nowMs: number): Promise<void> => {
+    if (this.#mayBeUnlisted && !this.sockets.empty) this.#checkListing(nowMs);
     const dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(nowMs));
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
@@ -220,3 +302,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
 /** Takes the answer of a home; undefined for none in time. */
 type RegisterDone = (registered: Registered | undefined) => void;
+
+/** The sessions as backends are shown them, as far as somebody asks for them. */
+function* statesOf(sessions: readonly Session[]): Generator<ConnectionState> {
+  for (const session of sessions) yield connectionState(session);
+}

@@ -1,5 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
-import type { HomeCalls } from "../../src/contract/object-calls.ts";
+import type {
+  ChannelsQuery,
+  CountedChannels,
+  GatewayInfos,
+  ListedChannels,
+} from "../../src/contract/listing.ts";
+import type { DirectoryCalls, HomeCalls } from "../../src/contract/object-calls.ts";
 import type {
   Ordered,
   Registered,
@@ -13,15 +19,23 @@ import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime } from "../platform/object-call.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
+import { userKey, userOfKey } from "../../src/contract/identity-key.ts";
 import { ConnectionSlots } from "../../src/users/connection-slots.ts";
-import { askHeld, carryOut, clientsOf } from "./calls.ts";
+import type { UserConnections } from "../../src/contract/connection-state.ts";
+import { ConnectionList } from "../../src/users/connection-list.ts";
+import { Directory } from "../../src/users/directory.ts";
+import type { UserStatuses as AllStatuses } from "../../src/contract/user-status.ts";
+import { UserStatuses } from "../../src/users/user-statuses.ts";
+import { askConnections, askOnline, carryOut, clientsOf } from "./calls.ts";
+import { ListedObjects } from "./listed-objects.ts";
 
 /**
  * The object of a home, which keeps where a share of all users are connected, and passes orders on to the objects that
- * hold the connections (rules U1 to U5). `Home` decides; this object lends it storage and the alarm, and makes the
- * calls. It holds no socket, and nothing keeps it awake between calls.
+ * hold the connections (rules U1 to U5). Objects with other names are the shards of the directory, which lists the
+ * objects that hold connections (rule U22). `Home` and `Directory` decide; this object lends them storage and the alarm,
+ * and makes the calls. It holds no socket, and nothing keeps it awake between calls.
  */
-export class UsersObject extends DurableObject<Env> implements HomeCalls {
+export class UsersObject extends DurableObject<Env> implements HomeCalls, DirectoryCalls {
   /** Counts the rows written since the object woke; tests read the count. */
   readonly sql: ObjectSql;
   /** Calls that registered users since the object woke; tests read it. */
@@ -29,6 +43,9 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
   readonly #home: Home;
   readonly #slots: ConnectionSlots;
   readonly #alarms: AlarmSchedule;
+  readonly #statuses: UserStatuses;
+  readonly #directory: Directory;
+  readonly #listed: ListedObjects;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
@@ -36,6 +53,9 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
     this.#alarms = new AlarmSchedule(context.storage);
     this.#home = new Home(this.sql);
     this.#slots = new ConnectionSlots(this.sql);
+    this.#statuses = new UserStatuses(this.sql);
+    this.#directory = new Directory(this.sql);
+    this.#listed = new ListedObjects(this.#directory, env);
   }
 
   // The calls' contract is in src/contract/object-calls.ts. The output gate lets an answer out only once the rows that
@@ -102,6 +122,76 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
     return { outcome: "done" };
   }
 
+  async connections(key: string): Promise<UserConnections> {
+    const questions = this.#home.questions(key);
+    const list = new ConnectionList();
+    await Promise.all(
+      questions.map(async (question, index) => {
+        const isAsked = index < limits.holdersAskedMax;
+        const answer = isAsked ? await askConnections(this.env, question.holder, key) : undefined;
+        this.#home.answered(question, answer);
+        list.add(answer?.connections ?? []);
+        if (answer === undefined || answer.incomplete === true) list.miss();
+      }),
+    );
+    return list.result;
+  }
+
+  async ended(users: readonly string[]): Promise<void> {
+    this.#statuses.ended(users, nowSeconds());
+  }
+
+  async updateStatus(users: readonly string[], state: string): Promise<void> {
+    this.#statuses.update(users, state, nowSeconds());
+  }
+
+  async deleteStatus(users: readonly string[]): Promise<void> {
+    this.#statuses.remove(users);
+  }
+
+  async statuses(users: readonly string[]): Promise<AllStatuses> {
+    const questions = users.flatMap((user) => this.#home.questions(userKey(user)));
+    const holders = [...Map.groupBy(questions, ({ holder }) => holder)];
+    const online = new Set<string>();
+    let complete = true;
+    await Promise.all(
+      holders.map(async ([holder, asked], index) => {
+        const names = asked.map(({ user }) => user);
+        const isAsked = index < limits.holdersAskedMax;
+        const answer = isAsked ? await askOnline(this.env, holder, names) : undefined;
+        complete &&= answer !== undefined;
+        const left = new Set(answer?.users);
+        for (const key of left) online.add(userOfKey(key));
+        for (const question of asked)
+          this.#home.answered(question, answer && { left: left.has(question.user) });
+      }),
+    );
+    const statuses = this.#statuses.read(users, online, nowSeconds());
+    return complete ? { statuses } : { statuses, incomplete: true };
+  }
+
+  async list(node: string): Promise<void> {
+    const unsure = this.#directory.list(node);
+    // The listed object doesn't wait for that.
+    if (unsure.length > 0) void this.#listed.channelCounts(unsure);
+  }
+
+  async gateways(after: string, limit: number): Promise<readonly string[]> {
+    return this.#directory.gateways(after, limit);
+  }
+
+  gatewayInfos(names: readonly string[]): Promise<GatewayInfos> {
+    return this.#listed.gatewayInfos(names);
+  }
+
+  channels(query: ChannelsQuery): Promise<ListedChannels> {
+    return this.#listed.channels(query);
+  }
+
+  channelCounts(names: readonly string[]): Promise<CountedChannels> {
+    return this.#listed.channelCounts(names);
+  }
+
   override async alarm(): Promise<void> {
     this.#alarms.rang();
     await Promise.all(this.#home.deliveries().map((delivery) => this.#deliver(delivery)));
@@ -120,7 +210,8 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
       await Promise.all(
         questions.map(async (question) => {
           const { holder, users } = question;
-          const forgotten = sweep.answered(question, await askHeld(this.env, holder, [...users]));
+          const answer = await askOnline(this.env, holder, [...users]);
+          const forgotten = sweep.answered(question, answer?.users);
           this.#slots.forget(forgotten, holder);
         }),
       );
@@ -148,6 +239,10 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
     this.#home.answered(delivery, answer);
     return answer !== undefined && answer.failed !== true;
   }
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1_000);
 }
 
 function pause(ms: number): Promise<void> {

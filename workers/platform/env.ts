@@ -1,4 +1,9 @@
-import type { ChannelCalls, GatewayCalls, HomeCalls } from "../../src/contract/object-calls.ts";
+import type {
+  ChannelCalls,
+  DirectoryCalls,
+  GatewayCalls,
+  HomeCalls,
+} from "../../src/contract/object-calls.ts";
 import type { DescriptorSettings } from "./descriptors.ts";
 import type { Settings } from "./configuration.ts";
 
@@ -14,4 +19,4 @@ export interface Env extends Settings, DescriptorSettings {
 /** The brand is how the platform's types know a class of objects. Naming the classes themselves would close a cycle. */
 type ChannelStub = Rpc.DurableObjectBranded & ChannelCalls;
 type GatewayStub = Rpc.DurableObjectBranded & GatewayCalls;
-type HomeStub = Rpc.DurableObjectBranded & HomeCalls;
+type HomeStub = Rpc.DurableObjectBranded & HomeCalls & DirectoryCalls;

@@ -10,7 +10,6 @@ from cent import (
     CentApiResponseError,
     CentTransportError,
     CentUnauthorizedError,
-    ChannelsRequest,
     Client,
     HistoryRequest,
     PresenceRequest,
@@ -41,7 +40,6 @@ def main() -> None:
                 HistoryRequest(channel=channel, limit=1, since=elsewhere)
             )
         )
-        attempt(lambda: client.channels(ChannelsRequest()))
     with Client(options["address"], "another key") as client:
         attempt(
             lambda: client.publish(PublishRequest(channel=channel, data=1))

@@ -10,8 +10,10 @@ import asyncio
 from backend_client import report_result
 from cent import (
     AsyncClient,
+    ChannelsRequest,
     HistoryRemoveRequest,
     HistoryRequest,
+    InfoRequest,
     PresenceRequest,
     PresenceStatsRequest,
     StreamPosition,
@@ -46,6 +48,9 @@ async def main() -> None:
             PresenceStatsRequest(channel=channel)
         )
         report_result("presence stats", stats)
+        channels = await client.channels(ChannelsRequest(pattern=channel))
+        report_result("channels", channels)
+        report_result("info", await client.info(InfoRequest()))
         removed = await client.history_remove(
             HistoryRemoveRequest(channel=channel)
         )

@@ -20,7 +20,7 @@ const huge = publication(limits.requestBytesMax);
 
 /** The channels of calls, written together. */
 const named = (calls: readonly ObjectCall[]) =>
-  calls.map((call) => ("channel" in call ? call.channel : call.user)).join("");
+  calls.map((call) => ("channel" in call ? call.channel : "")).join("");
 const manyCalls = (count: number) =>
   Array.from({ length: count }, (_, index) => callTo(String(index), small));
 

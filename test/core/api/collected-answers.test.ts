@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CollectedAnswers, outcomeAnswer } from "../../../src/api/answers.ts";
 import type { Entry } from "../../../src/api/command.ts";
-import { planCalls } from "../../../src/api/calls.ts";
+import { type ChannelCall, planCalls, type UserCall } from "../../../src/api/calls.ts";
 import type { ChannelCommand } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
@@ -11,12 +11,16 @@ function ask(channel: string, method: "presence" | "history_remove" = "presence"
   return { outcome: "call", channel, command: { method } };
 }
 
+function nameOf(call: ChannelCall | UserCall): string {
+  return "channel" in call ? call.channel : call.user;
+}
+
 /** The collected answers to some entries, and the entries' calls by channel. */
 function open(entries: readonly Entry[]) {
   const plan = planCalls(entries);
   if (plan.outcome === "refused") throw new Error(plan.detail);
   const calls = new Map(
-    plan.calls.map((call) => ["channel" in call ? call.channel : call.user, call]),
+    plan.calls.map((call) => ["question" in call ? call.question.method : nameOf(call), call]),
   );
   const callTo = (channel: string) => {
     const call = calls.get(channel);

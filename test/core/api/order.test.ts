@@ -84,8 +84,8 @@ describe("a disconnect request", () => {
   it("[U5] is answered 108 where users have no homes", () => {
     const entry = disconnect({ user: "ada" });
     if (entry.outcome === "malformed") throw new Error(entry.detail);
-    expect(availableEntry(entry, { enabled: true })).toBe(entry);
-    expect(availableEntry(entry, { enabled: false })).toMatchObject({
+    expect(availableEntry(entry, { enabled: true, status: false })).toBe(entry);
+    expect(availableEntry(entry, { enabled: false, status: false })).toMatchObject({
       error: { code: 108 },
       detail: "client.users.enabled is false",
     });

@@ -30,7 +30,7 @@ describe("[A8] parseConfig", () => {
         channelLimit: 128,
         connectIncludeServerTime: false,
         personalChannel: { enabled: false, namespace: "", singleConnection: false },
-        users: { enabled: true },
+        users: { enabled: true, status: false },
         insecure: false,
         requireEdgeToken: false,
         tokenCookie: "",

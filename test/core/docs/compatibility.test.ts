@@ -190,7 +190,7 @@ const fields: {
   readonly history: Record<keyof HistoryRequest, string>;
   readonly sub_refresh: Record<keyof SubRefreshRequest, string>;
 } = {
-  connect: { token: "token", name: "name", subscriptions: "subs" },
+  connect: { token: "token", name: "name", version: "version", subscriptions: "subs" },
   subscribe: {
     channel: "channel",
     token: "token",

@@ -49,6 +49,7 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ["userRateLimit", "rate_limit.user_command"],
   ["personalChannel", "subscribe_to_user_personal_channel.enabled"],
   ["users", "users.enabled"],
+  ["status", "users.status.enabled"],
   ["enabled", "subscribe_to_user_personal_channel.enabled"],
   ["namespace", "subscribe_to_user_personal_channel.personal_channel_namespace"],
   ["singleConnection", "subscribe_to_user_personal_channel.single_connection"],

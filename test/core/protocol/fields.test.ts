@@ -90,7 +90,7 @@ const neverSent = {
 
 /** The fields of client.proto that Dormouse ignores, by message (docs/protocol.md 1.3). */
 const ignored = {
-  ConnectRequest: ["data", "version", "headers", "flag"],
+  ConnectRequest: ["data", "headers", "flag"],
   SubscribeRequest: ["data", "phase", "cursor", "limit", "asc"],
   PublishRequest: ["key", "removed"],
   RPCRequest: ["data"],

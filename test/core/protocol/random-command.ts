@@ -26,6 +26,7 @@ const connect = record(
   {
     token: anyText,
     name: anyText,
+    version: anyText,
     data: fc.jsonValue(),
     subscriptions: fc.array(fc.tuple(anyChannel, serverSubscription), { maxLength: 4 }),
   },

@@ -51,6 +51,9 @@ const anyIdentity: fc.Arbitrary<SessionIdentity> = fc.record(
     noPongs: fc.constant(true as const),
     invalidated: fc.constant(true as const),
     awaitingPong: fc.boolean(),
+    events: fc.constant(true as const),
+    appName: fc.string({ unit: "binary", maxLength: 64 }),
+    appVersion: fc.string({ unit: "binary", maxLength: 64 }),
   },
   { ...plain, requiredKeys: ["phase", "client", "openedAtMs", "keepalive"] },
 );
@@ -71,6 +74,8 @@ const anyGrant: fc.Arbitrary<SubscriptionSnapshot> = fc.record(
     sole: fc.constant(true),
     delta: fc.constant(true),
     byCapability: fc.constant(true),
+    recoverable: fc.constant(true as const),
+    positioned: fc.constant(true as const),
     chanInfo: anyInfo,
     filter: anyFilter,
     serverFilter: anyFilter,

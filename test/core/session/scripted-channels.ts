@@ -75,6 +75,10 @@ export class ScriptedChannels implements Channels {
     return calls;
   }
 
+  position(): undefined {
+    return undefined;
+  }
+
   /** All subscriptions, pending ones included: connection and channel. */
   get known(): readonly string[] {
     const joining = this.#pendingSubscribes.map(({ subscription }) => subscription);

@@ -66,6 +66,7 @@ describe("the subscriptions that a token names", () => {
         present: false,
         announced: true,
         hearsJoinLeave: true,
+        recoverable: true,
         serverSide: true,
       },
       {

@@ -100,6 +100,39 @@ describe("a user's home", () => {
     expect(order(home, "ada", disconnect)).toStrictEqual([]);
   });
 
+  it("[U21] forgets a holder that is asked and has none left, unless it has registered since", () => {
+    const home = new Home(new NodeSql());
+    expect(home.questions("ada")).toStrictEqual([]);
+    home.register(eu, ["ada"], 1_000);
+    home.register(us, ["ada", "bob"], 1_000);
+    const [first, second] = home.questions("ada");
+    if (first === undefined || second === undefined) throw new Error("two questions are missing");
+    expect([first.holder, second.holder]).toStrictEqual([eu, us]);
+    home.register(eu, ["ada"], 1_000);
+    home.answered(first, gone);
+    home.answered(second, gone);
+    const [again, ...others] = home.questions("ada");
+    expect([again?.holder, others]).toStrictEqual([eu, []]);
+    if (again === undefined) throw new Error("the holder is forgotten too early");
+    home.answered(again, undefined);
+    expect(home.questions("ada")).toHaveLength(1);
+    expect(home.questions("bob")).toHaveLength(1);
+  });
+
+  it("[U21] still sends an order to a holder that a question has forgotten", () => {
+    const home = new Home(new NodeSql());
+    home.register(eu, ["ada"], 1_000);
+    const [question] = home.questions("ada");
+    const [delivery] = order(home, "ada", disconnect);
+    if (question === undefined || delivery === undefined) throw new Error("nothing is in flight");
+    home.answered(question, gone);
+    home.answered(delivery, undefined);
+    const again = home.again(delivery);
+    expect(again?.holder).toBe(eu);
+    if (again !== undefined) home.answered(again, gone);
+    expect(home.isDone([1])).toBe(true);
+  });
+
   it("[U9] refuses a blocked user until the block ends, or until it is taken back", () => {
     const sql = new NodeSql();
     const home = new Home(sql);

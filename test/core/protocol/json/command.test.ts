@@ -4,7 +4,12 @@ import type { Command, ConnectRequest, FilterNode } from "../../../../src/protoc
 import { decodeCommand } from "../../../../src/protocol/json/decode.ts";
 import { valid } from "../valid-json-text.ts";
 
-const absentConnect: ConnectRequest = { token: "", name: "", subscriptions: new Map() };
+const absentConnect: ConnectRequest = {
+  token: "",
+  name: "",
+  version: "",
+  subscriptions: new Map(),
+};
 const absentServerSubscription = { recover: false, epoch: "", offset: 0 };
 
 const absentNode: FilterNode = { op: "", key: "", cmp: "", val: "", vals: [], nodes: [] };
@@ -38,6 +43,7 @@ describe("decoding a command", () => {
         request: {
           token: "t",
           name: "js",
+          version: "5.8.0",
           subscriptions: new Map([
             ["x", { recover: true, epoch: "e", offset: 9_007_199_254_740_991 }],
           ]),

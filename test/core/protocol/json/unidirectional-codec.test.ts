@@ -8,7 +8,7 @@ import { unidirectionalCodec } from "../../../../src/protocol/json/unidirectiona
 import { jsonText } from "../random-json-text.ts";
 import { valid } from "../valid-json-text.ts";
 
-const nothingNamed = { token: "", name: "", subscriptions: new Map() };
+const nothingNamed = { token: "", name: "", version: "", subscriptions: new Map() };
 
 /** The request of the only command in a frame. */
 function requestOf(frame: Message): unknown {
@@ -35,6 +35,7 @@ describe("the frame of a unidirectional client", () => {
     const request = {
       token: "t",
       name: "n",
+      version: "9",
       subscriptions: new Map([
         ["news", { recover: true, epoch: "e", offset: 7 }],
         ["room", { recover: false, epoch: "", offset: 0 }],

@@ -26,6 +26,7 @@ const commands: readonly [keyof typeof golden, object, Command][] = [
       request: {
         token: "t",
         name: "js",
+        version: "",
         subscriptions: new Map([["news", { recover: true, epoch: "e", offset: 7 }]]),
       },
     },

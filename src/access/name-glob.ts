@@ -1,0 +1,60 @@
+import { matchesGlob } from "./glob.ts";
+import { Pattern } from "./pattern.ts";
+
+/** A glob for names of channels, as a backend writes it. */
+export interface NameGlob {
+  /** The text with which every name that matches begins. */
+  readonly prefix: string;
+  readonly matches: (name: string) => boolean;
+}
+
+/**
+ * Compiles a glob as Centrifugo's `channels` takes it: `*` and `**` match any run of characters, `?` any character,
+ * `[a-z]` and `[!a-z]` one of a class, `{a,b}` one of several globs, and a backslash takes the next character
+ * literally. "" matches everything. A name is compared in time proportional to its length.
+ *
+ * @returns undefined if it isn't a glob, or too large
+ */
+export function compileGlob(glob: string): NameGlob | undefined {
+  const [prefix = ""] = /^[^*?[{\\]*/.exec(glob) ?? [];
+  if (glob === "") return { prefix, matches: () => true };
+  if (!/[?[{\\]/.test(glob)) return { prefix, matches: (name) => matchesGlob(name, glob) };
+  const source = patternSource(glob);
+  if (source === undefined) return undefined;
+  const pattern = Pattern.compile(`^(?s:${source})$`, keptMax);
+  if (typeof pattern === "string") return undefined;
+  return { prefix, matches: (name) => pattern.test(name) };
+}
+
+/** The same as a regular expression; undefined if a brace or a bracket isn't closed. */
+function patternSource(glob: string): string | undefined {
+  let source = "";
+  let depth = 0;
+  for (const [token, escaped, not, members] of glob.matchAll(tokens)) {
+    if (escaped !== undefined) source += literal(escaped);
+    else if (members !== undefined)
+      source += `[${not === undefined ? "" : "^"}${members.replaceAll(/[\\^[\]]/g, String.raw`\$&`)}]`;
+    else if (token === "**" || token === "*") source += ".*";
+    else if (token === "?") source += ".";
+    else if (token === "{") {
+      depth++;
+      source += "(?:";
+    } else if (token === "}" && depth > 0) {
+      depth--;
+      source += ")";
+    } else if (token === "," && depth > 0) source += "|";
+    else if (token === "[" || token === "\\") return undefined;
+    else source += literal(token);
+  }
+  return depth === 0 ? source : undefined;
+}
+
+/** An escaped character, a class, a run of stars, or any other character. */
+const tokens = /\\(.)|\[(!)?([^\]]+)\]|\*\*|./gsu;
+
+function literal(character: string): string {
+  return character.replaceAll(/[\^$\\.*+?()[\]{}|/]/g, String.raw`\$&`);
+}
+
+/** A glob is used for one question. */
+const keptMax = 8_192;

@@ -1,0 +1,112 @@
+import type { ConnectionState, SubscriptionState } from "../contract/connection-state.ts";
+import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
+import { maySubscribe } from "./grant.ts";
+import type { CommandSession } from "./ports.ts";
+import { personalChannel } from "./server-subscriptions.ts";
+
+/** A connected session as backends are shown it (rule U20). */
+export function connectionState(session: CommandSession): ConnectionState {
+  const { identity, context, user, subscriptions } = session;
+  const { appName, appVersion, claims } = identity;
+  return {
+    client: identity.client,
+    user,
+    node: context.node,
+    ...(appName === undefined ? {} : { appName }),
+    ...(appVersion === undefined ? {} : { appVersion }),
+    transport: transportOf(identity),
+    protocol: protocolOf(identity),
+    connectedAtMs: identity.openedAtMs,
+    expireAtSeconds: claims?.expireAtSeconds ?? 0,
+    subscriptions: subscriptions.all
+      .filter(({ begun }) => begun)
+      .map(({ granted }) => subscriptionState(session, granted)),
+  };
+}
+
+/** The transport by Centrifugo's name; a long poll, which Centrifugo doesn't have, by the name of its setting. */
+function transportOf({ codec, secret, passing, events }: SessionIdentity): string {
+  if (passing === true) return "long_poll";
+  const prefix = codec === "one_way" ? "uni_" : "";
+  if (secret === undefined) return `${prefix}websocket`;
+  return `${prefix}${events === true ? "sse" : "http_stream"}`;
+}
+
+function protocolOf({ codec }: SessionIdentity): string {
+  switch (codec) {
+    case "protobuf":
+      return "protobuf";
+    case "msgpack":
+      return "messagepack";
+    case "one_way":
+    case undefined:
+      break;
+  }
+  return "json";
+}
+
+function subscriptionState(
+  session: CommandSession,
+  granted: SubscriptionSnapshot,
+): SubscriptionState {
+  const { channel, expireAtSeconds } = granted;
+  const position = session.context.channels.position(channel);
+  return {
+    channel,
+    source: sourceOf(session, granted),
+    expireAtSeconds,
+    ...(position === undefined ? {} : { position }),
+    options: optionsOf(granted),
+  };
+}
+
+function optionsOf(granted: SubscriptionSnapshot): readonly string[] {
+  const { recoverable, positioned, present, announced, hearsJoinLeave, delta } = granted;
+  const all: readonly (readonly [string, boolean | undefined])[] = [
+    ["recoverable", recoverable],
+    ["positioned", recoverable ?? positioned],
+    ["presence", present],
+    ["join_leave", announced],
+    ["push_join_leave", hearsJoinLeave],
+    ["delta", delta],
+    ["tags_filter", granted.filter !== undefined],
+    ["server_tags_filter", granted.serverFilter !== undefined],
+  ];
+  return all.filter(([, isOn]) => isOn === true).map(([name]) => name);
+}
+
+/**
+ * What made a subscription. A token isn't stored, so a subscription counts as made with one where the token has left a
+ * trace, or where the client couldn't have subscribed without it.
+ */
+function sourceOf(
+  { context, identity, user }: CommandSession,
+  granted: SubscriptionSnapshot,
+): number {
+  const { channel, serverSide, ordered, byCapability, chanInfo, expireAtSeconds } = granted;
+  const known = context.channels.find(channel);
+  const isOpen = known.outcome === "resolved" && maySubscribe(known, { user });
+  if (ordered === true) return sources.api;
+  if (byCapability === true) return sources.capability;
+  if (serverSide === true) {
+    if (channel === personalChannel(user, context.config)) return sources.personal;
+    const isOwn = isOpen && identity.codec === "one_way";
+    return isOwn ? sources.unidirectional : sources.connectionToken;
+  }
+  if (!isOpen || chanInfo !== undefined || expireAtSeconds !== 0) return sources.subscriptionToken;
+  if (known.users !== undefined) return sources.userLimited;
+  return context.config.client.insecure ? sources.insecure : sources.allowed;
+}
+
+/** The numbers of Centrifugo's sources, but for those of proxies. */
+const sources = {
+  connectionToken: 1,
+  subscriptionToken: 3,
+  userLimited: 5,
+  allowed: 6,
+  insecure: 7,
+  unidirectional: 8,
+  personal: 9,
+  api: 10,
+  capability: 11,
+} as const;

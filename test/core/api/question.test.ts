@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { planCalls } from "../../../src/api/calls.ts";
+import type { Entry } from "../../../src/api/command.ts";
+import { parseEntry } from "../../../src/api/methods.ts";
+import { availableEntry } from "../../../src/api/order.ts";
+import { limits } from "../../../src/limits.ts";
+import { caller } from "./channel-config.ts";
+
+const connections = (request: object, from = caller()) =>
+  parseEntry("connections", JSON.stringify(request), from);
+const asked: Entry = { outcome: "question", question: { method: "connections", user: "ada" } };
+
+describe("a connections request", () => {
+  it("[U20] names a user", () => {
+    expect(connections({ user: "ada", expression: "" })).toStrictEqual(asked);
+    for (const request of [{}, { user: "" }]) {
+      expect(connections(request)).toMatchObject({
+        error: { code: 107 },
+        detail: "user is required",
+      });
+    }
+  });
+
+  it("[U20] refuses an expression by name", () => {
+    expect(connections({ user: "ada", expression: "true" })).toMatchObject({
+      error: { code: 107 },
+      detail: "expression is not supported: connections are found by user alone",
+    });
+  });
+
+  it("[B2] is answered 107 for a user whose ID is too long", () => {
+    const longest = "x".repeat(limits.userCharactersMax);
+    expect(connections({ user: longest })).toMatchObject({ outcome: "question" });
+    expect(connections({ user: `${longest}x` })).toMatchObject({ error: { code: 107 } });
+  });
+
+  it("[A14] is admitted by a key for all channels only", () => {
+    const one = caller({ methods: ["connections"], channels: ["news"] });
+    expect(connections({ user: "ada" }, one)).toMatchObject({ error: { code: 103 } });
+    const other = caller({ methods: ["disconnect"], channels: ["*"] });
+    expect(connections({ user: "ada" }, other)).toMatchObject({ error: { code: 103 } });
+    const all = caller({ methods: ["connections"], channels: ["*"] });
+    expect(connections({ user: "ada" }, all)).toStrictEqual(asked);
+  });
+
+  it("[U20] is answered 108 where users have no homes", () => {
+    expect(availableEntry(asked, { enabled: true, status: false })).toBe(asked);
+    const off = { enabled: false, status: false };
+    expect(availableEntry(asked, off)).toMatchObject({ error: { code: 108 } });
+  });
+
+  it("[W3] has a call of its own in a batch", () => {
+    const plan = planCalls([asked, asked]);
+    if (plan.outcome !== "plan") throw new Error("refused");
+    expect(plan.calls.map(({ entryIndexes }) => entryIndexes)).toStrictEqual([[0], [1]]);
+    const tooMany = Array.from({ length: limits.requestChannelsMax + 1 }, () => asked);
+    expect(planCalls(tooMany)).toMatchObject({ outcome: "refused", error: { code: 107 } });
+  });
+});
