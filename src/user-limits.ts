@@ -79,7 +79,8 @@ export const userLimits = {
   holderAnswerMs: 4_000,
   /**
    * Shards of the directory: the shard of an object is a function of its name and of this number, so it can never be
-   * changed without forgetting what is listed. A question calls all of them; with 7,000 gateways, each calls 440.
+   * changed without forgetting what is listed. A question calls all of them; with 7,000 gateways, each calls 440. When all
+   * are awake on one machine, they take 48 file descriptors.
    */
   directoryShards: 16,
   /**

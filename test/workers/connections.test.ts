@@ -206,6 +206,26 @@ describe.each(awakeVariants)("connections and $place.name", (variant) => {
   });
 });
 
+describe("a connection whose user's home hasn't answered", () => {
+  it("[U20] [U4] isn't listed, and its object counts as one that holds it", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const place = gatewayPlace();
+    const holder = env.GATEWAYS.getByName(place.holder(channel).name ?? "");
+    const socket = await new Variant(place, awake).open(channel);
+    const unblock = blockObject(homeOf(user));
+    socket.send({ id: 1, connect: { token: await token({ sub: user }) } });
+    await vi.waitFor(async () => {
+      expect(await holder.connections(user)).toStrictEqual({ connections: [], left: true });
+    });
+    expect(socket.received).toBe(0);
+    await unblock();
+    expect(await socket.line()).toContain('"connect"');
+    const { connections, left } = await holder.connections(user);
+    expect([connections.length, left]).toStrictEqual([1, true]);
+  });
+});
+
 describe("connections of a user in two objects", () => {
   it("[U20] are listed as far as they are known when one of them doesn't answer", async () => {
     const channel = newChannel("room");
