@@ -9,6 +9,9 @@ import { columnText, type Sql } from "../sql.ts";
  */
 export class Standing {
   readonly #sql: Sql;
+  /** Whether there may be bars and invalidations at all; undefined until that is asked. Most homes have none. */
+  #hasBars: boolean | undefined;
+  #hasInvalidations: boolean | undefined;
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -21,6 +24,7 @@ export class Standing {
    * @param untilSeconds when that ends, in seconds since 1970; 0 for never
    */
   bar(key: string, untilSeconds: number): void {
+    this.#hasBars = true;
     this.#sql.run(bar, key, untilSeconds);
   }
 
@@ -31,6 +35,8 @@ export class Standing {
 
   /** Whether a user or a token is barred. */
   isBarred(key: string, nowMs: number): boolean {
+    this.#hasBars ??= this.#sql.rows("SELECT 1 FROM blocked LIMIT 1").length > 0;
+    if (!this.#hasBars) return false;
     const [row] = this.#sql.rows("SELECT until FROM blocked WHERE user = ?", key);
     if (row === undefined) return false;
     if (!hasPassed(Number(row["until"]), nowMs)) return true;
@@ -49,6 +55,7 @@ export class Standing {
   /** Makes tokens of a user invalid. Earlier invalidations that say no more than this one are dropped. */
   invalidate(user: string, invalidation: Invalidation): void {
     const { channel, issuedBeforeSeconds, expireAtSeconds } = invalidation;
+    this.#hasInvalidations = true;
     const before = this.#rowsOf(user);
     if (before.some((one) => covers(one, invalidation))) return;
     for (const one of before) if (covers(invalidation, one)) this.#drop(one);
@@ -72,6 +79,8 @@ export class Standing {
   }
 
   #rowsOf(user: string): readonly UserInvalidation[] {
+    this.#hasInvalidations ??= this.#sql.rows("SELECT 1 FROM invalidation LIMIT 1").length > 0;
+    if (!this.#hasInvalidations) return [];
     return this.#sql
       .rows("SELECT channel, before, until FROM invalidation WHERE user = ?", user)
       .map((row) => ({

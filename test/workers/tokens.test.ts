@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { tokenKey } from "../../src/contract/identity-key.ts";
 import { homeName } from "../../src/contract/object-names.ts";
+import { limits } from "../../src/limits.ts";
 import type { UsersObject } from "../../workers/objects/users-object.ts";
 import { call, publish } from "./api-request.ts";
 import { attachmentsOf, hibernate } from "./attachments.ts";
@@ -173,7 +174,9 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
   it("[U5] [U10] cost a call and a row for each token with a jti, and nothing for others", async () => {
     const channel = newChannel("room");
     const user = newUser();
-    const jti = newUid();
+    let jti = newUid();
+    // The user's own call is to another home.
+    while (homeName(tokenKey(jti)) === homeName(user)) jti = newUid();
     const counts = () =>
       runInDurableObject<UsersObject, { readonly rows: number; readonly calls: number }>(
         homeOf(tokenKey(jti)),
@@ -192,6 +195,29 @@ describe.each(awakeVariants)("the homes of tokens and $place.name", (variant) =>
     await hibernate(variant.place.holder(channel));
     await variant.connect(channel, user, { jti });
     expect(await counts()).toStrictEqual({ rows: rows + 1, calls: calls + 2 });
+  });
+
+  it("[U10] keep a registration for as long as what was made with the token may last", async () => {
+    const channel = newChannel("room");
+    const [jti, another, endless] = [newUid(), newUid(), newUid()];
+    const user = newUser();
+    const exp = secondsFromNow(60);
+    const socket = await variant.connect(channel, user, { jti, exp });
+    await subscribeWith(socket, 2, channel, { sub: user, jti: another, exp });
+    expect(await socket.line()).toContain('"subscribe"');
+    await variant.connect(channel, newUser(), { jti: endless });
+    const ends: number[] = [];
+    for (const uid of [jti, another, endless]) {
+      const key = tokenKey(uid);
+      const end = await runInDurableObject<UsersObject, number>(homeOf(key), ({ sql }) => {
+        const [row] = sql.rows("SELECT until FROM holder WHERE user = ?", key);
+        return Number(row?.["until"]);
+      });
+      ends.push(end);
+    }
+    // Connections and subscriptions end 25 s after their tokens.
+    const end = exp + 25 + limits.tokenKeptSeconds;
+    expect(ends).toStrictEqual([end, end, 0]);
   });
 
   it("[U4] [U10] hold a connection back until they answer, and refuse it if they don't", async () => {

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { tokenKey } from "../../src/contract/identity-key.ts";
 import { homeName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import type { UsersObject } from "../../workers/objects/users-object.ts";
@@ -101,6 +102,28 @@ describe("client.user_connection_limit across all objects", () => {
     await crashObject(gatewayPlace().holder(channel));
     expect((await tryToConnect(spillPlace, channel, user)).outcome).toBe("connected");
     expect((await tryToConnect(channelPlace, channel, user)).outcome).toBe(tooMany.code);
+  });
+
+  it("[U12] counts a connection that was admitted and still waits for its token's home", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    let jti = `token-${crypto.randomUUID()}`;
+    while (homeName(tokenKey(jti)) === homeName(user)) jti = `token-${crypto.randomUUID()}`;
+    const waiting = TestSocket.on(await channelPlace.upgrade(channel));
+    const unblock = blockObject(env.USERS.getByName(homeName(tokenKey(jti))));
+    waiting.send({ id: 1, connect: { token: await token({ sub: user, jti }) } });
+    await vi.waitFor(async () => {
+      const slots = await runInDurableObject<UsersObject, number>(homeOf(user), ({ sql }) => {
+        const [table] = sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'slot'");
+        if (table === undefined) return 0;
+        return sql.rows("SELECT 1 FROM slot WHERE user = ?", user).length;
+      });
+      expect(slots).toBe(1);
+    });
+    expect((await tryToConnect(gatewayPlace(), channel, user)).outcome).toBe("connected");
+    expect((await tryToConnect(spillPlace, channel, user)).outcome).toBe(tooMany.code);
+    await unblock();
+    expect(await waiting.line()).toContain('"connect"');
   });
 
   it("[U12] doesn't count the connections of an object that doesn't answer, and counts them later", async () => {
