@@ -1,5 +1,6 @@
 import type {
   ConnectionState,
+  ShownToken,
   SubscriptionState,
   UserConnections,
 } from "../contract/connection-state.ts";
@@ -35,7 +36,17 @@ function encodeConnection(connection: ConnectionState): string {
     expire_at: shownEnd(expireAtSeconds),
     labels: {},
   });
-  return `${fields.slice(0, -1)},"state":{"channels":{${channels.join(",")}}}}`;
+  const { token } = connection;
+  const own = token === undefined ? "" : `,"connection_token":${encodeToken(token)}`;
+  const tokens = connection.subscriptions.flatMap(({ channel, token: one }) =>
+    one === undefined ? [] : [`${JSON.stringify(channel)}:${encodeToken(one)}`],
+  );
+  const others = tokens.length === 0 ? "" : `,"subscription_tokens":{${tokens.join(",")}}`;
+  return `${fields.slice(0, -1)},"state":{"channels":{${channels.join(",")}}${own}${others}}}`;
+}
+
+function encodeToken({ uid, issuedAtSeconds }: ShownToken): string {
+  return JSON.stringify({ uid, issued_at: issuedAtSeconds });
 }
 
 function encodeSubscription({

@@ -23,8 +23,6 @@ import { parseChannelRequest, parseHistory } from "./read.ts";
 
 /** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */
 const missingProMethods = [
-  "revoke_token",
-  "invalidate_user_tokens",
   "device_register",
   "device_update",
   "device_remove",

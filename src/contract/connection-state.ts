@@ -21,6 +21,8 @@ export interface ConnectionState {
   readonly connectedAtMs: number;
   /** When the connection's token ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
+  /** What the connection's token says of itself; absent if it says nothing, or there is none. */
+  readonly token?: ShownToken;
   readonly subscriptions: readonly SubscriptionState[];
 }
 
@@ -31,10 +33,20 @@ export interface SubscriptionState {
   readonly source: number;
   /** When the subscription ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
+  /** What the token says of itself with which the subscription was made; absent as above. */
+  readonly token?: ShownToken;
   /** The newest position that the object has passed on; absent without history, and while it isn't known. */
   readonly position?: StreamPosition;
   /** The names of what is switched on, such as "presence". */
   readonly options: readonly string[];
+}
+
+/** What a token says of itself, and nothing that it could be made from. */
+export interface ShownToken {
+  /** The claim `jti`. */
+  readonly uid?: string;
+  /** The claim `iat`. */
+  readonly issuedAtSeconds?: number;
 }
 
 /** The connections of a user, in whatever objects. */

@@ -1,4 +1,8 @@
-import type { ConnectionState, SubscriptionState } from "../contract/connection-state.ts";
+import type {
+  ConnectionState,
+  ShownToken,
+  SubscriptionState,
+} from "../contract/connection-state.ts";
 import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 import { maySubscribe } from "./grant.ts";
 import type { CommandSession } from "./ports.ts";
@@ -18,6 +22,7 @@ export function connectionState(session: CommandSession): ConnectionState {
     protocol: protocolOf(identity),
     connectedAtMs: identity.openedAtMs,
     expireAtSeconds: claims?.expireAtSeconds ?? 0,
+    ...shownToken(claims?.uid, claims?.issuedAtSeconds),
     subscriptions: subscriptions.all
       .filter(({ begun }) => begun)
       .map(({ granted }) => subscriptionState(session, granted)),
@@ -55,9 +60,22 @@ function subscriptionState(
     channel,
     source: sourceOf(session, granted),
     expireAtSeconds,
+    ...shownToken(granted.uid, granted.issuedAtSeconds),
     ...(position === undefined ? {} : { position }),
     options: optionsOf(granted),
   };
+}
+
+/** A token without `iat` is kept as one that was issued in 1970. */
+function shownToken(
+  uid: string | undefined,
+  issuedAtSeconds: number | undefined,
+): { readonly token?: ShownToken } {
+  const token = {
+    ...(uid === undefined ? {} : { uid }),
+    ...(issuedAtSeconds === undefined || issuedAtSeconds === 0 ? {} : { issuedAtSeconds }),
+  };
+  return Object.keys(token).length === 0 ? {} : { token };
 }
 
 function optionsOf(granted: SubscriptionSnapshot): readonly string[] {
@@ -76,8 +94,8 @@ function optionsOf(granted: SubscriptionSnapshot): readonly string[] {
 }
 
 /**
- * What made a subscription. A token isn't stored, so a subscription counts as made with one where the token has left a
- * trace, or where the client couldn't have subscribed without it.
+ * What made a subscription. One that was made with a token under a release before doesn't say so, and counts as made
+ * with one where the token has left a trace, or where the client couldn't have subscribed without it.
  */
 function sourceOf(
   { context, identity, user }: CommandSession,
@@ -93,7 +111,9 @@ function sourceOf(
     const isOwn = isOpen && identity.codec === "one_way";
     return isOwn ? sources.unidirectional : sources.connectionToken;
   }
-  if (!isOpen || chanInfo !== undefined || expireAtSeconds !== 0) return sources.subscriptionToken;
+  const isByToken = granted.issuedAtSeconds !== undefined;
+  if (isByToken || !isOpen || chanInfo !== undefined || expireAtSeconds !== 0)
+    return sources.subscriptionToken;
   if (known.users !== undefined) return sources.userLimited;
   return context.config.client.insecure ? sources.insecure : sources.allowed;
 }

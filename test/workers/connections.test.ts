@@ -66,6 +66,23 @@ describe.each(variants)("connections on $name", (variant) => {
     if (variant.name.endsWith("evicted")) await hibernate(homeOf(user));
   };
 
+  it("[U20] [U10] tells the names and ages of the tokens, and no token", async () => {
+    const channel = newChannel("room");
+    const user = newUser();
+    const uid = `jti-${user}`;
+    const socket = await variant.connect(channel, user, { jti: uid, iat: 1_700_000_000 });
+    const own = await token({ sub: user, channel, iat: 1_700_000_001, jti: `sub-${uid}` });
+    await socket.ask({ id: 2, subscribe: { channel, token: own } });
+    await pause(channel, user);
+    const { state } = (await connectionsOf(user)).connections[socket.client] ?? {};
+    expect(state).toMatchObject({
+      channels: { [channel]: { source: 3 } },
+      connection_token: { uid, issued_at: 1_700_000_000 },
+      subscription_tokens: { [channel]: { uid: `sub-${uid}`, issued_at: 1_700_000_001 } },
+    });
+    expect(JSON.stringify(state)).not.toContain("eyJ");
+  });
+
   it("[U20] lists all connections of the user, with what they are subscribed to", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [newUser(), newUser()];
