@@ -97,19 +97,37 @@ export class LocalUsers {
       pending.answered.push(() => this.#carryOut(user, orders, sessions, nowMs, done));
       return;
     }
-    const concerned = [...sessions()].filter((one) => one.user === user && one.takesOrders);
-    let missing = concerned.length + 1;
+    const last = orders.at(-1)?.number ?? 0;
+    const here = (): readonly UserSession[] =>
+      [...sessions()].filter((one) => one.user === user && one.takesOrders);
+    const concerned = new Set<UserSession>();
     let failed = false;
-    const ended = (outcome: OrderOutcome): void => {
-      failed ||= outcome === "failed";
-      missing--;
-      if (missing > 0) return;
-      const left = concerned.some((one) => one.takesOrders) || this.#pending.has(user);
-      this.#noteOrders(user, left, failed ? 0 : (orders.at(-1)?.number ?? 0));
-      done(failed ? { left, failed } : { left });
+    const takeAll = (those: readonly UserSession[]): void => {
+      let missing = those.length + 1;
+      let isLater = false;
+      const ended = (outcome: OrderOutcome): void => {
+        failed ||= outcome === "failed";
+        missing--;
+        if (missing > 0) return;
+        // An order may take long, and connections may begin meanwhile that it names as well.
+        const now = isLater ? here() : those.filter((one) => one.takesOrders);
+        const others = now.filter((one) => !concerned.has(one));
+        if (others.length > 0) {
+          takeAll(others);
+          return;
+        }
+        const left = now.length > 0 || this.#pending.has(user);
+        this.#noteOrders(user, left, failed ? 0 : last);
+        done(failed ? { left, failed } : { left });
+      };
+      for (const session of those) {
+        concerned.add(session);
+        takeOrders(session, orders, nowMs, ended);
+      }
+      ended("done");
+      isLater = true;
     };
-    for (const session of concerned) takeOrders(session, orders, nowMs, ended);
-    ended("done");
+    takeAll(here());
   }
 
   /** Notes the last order for a user, or forgets a user without connections. */

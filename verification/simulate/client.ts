@@ -135,7 +135,10 @@ export class WorldClient {
       place,
       ...(only === undefined ? {} : { only }),
       socket,
-      isSubscribed: (channel) => this.subscription(channel).state !== "off",
+      isSubscribed: (channel) => {
+        const { state, leaving } = this.subscription(channel);
+        return state !== "off" || leaving > 0;
+      },
     });
   }
 
@@ -159,15 +162,16 @@ export class WorldClient {
     if (subscription.given || !subscription.wanted) return;
     subscription.wanted = false;
     const { state } = subscription;
-    this.#connection?.watched?.told(channel);
     subscription.end(forgets);
     if (state !== "off") this.#leave(subscription);
   }
 
   #leave(subscription: ClientSubscription): void {
     const { channel } = subscription;
+    const watched = this.#connection?.watched;
     subscription.leaving++;
     this.#send({ unsubscribe: { channel } }, () => {
+      watched?.told(channel);
       subscription.leaving--;
     });
   }

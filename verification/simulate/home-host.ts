@@ -200,8 +200,12 @@ export class HomeHost implements HomeCalls {
       missing--;
       if (missing > 0) return;
       done();
-      memory.isRinging = false;
-      this.#guard(() => this.#setAlarm(home.dueAtMs(this.#nowMs)));
+      this.#guard(() => {
+        this.#setAlarm(home.dueAtMs(this.#nowMs));
+        this.#storage.gate(() => {
+          memory.isRinging = false;
+        });
+      });
     };
     for (const delivery of deliveries) this.#deliver(memory, delivery, ended);
     ended();

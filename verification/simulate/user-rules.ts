@@ -29,7 +29,7 @@ export interface UserConnection {
   /** The only channel at the client's address; absent where there are all. */
   readonly only?: string;
   readonly socket: Pick<Socket, "client" | "begunAtMs" | "isOpen" | "onBegun" | "afterSent">;
-  /** Whether the client is subscribed, or waits for the reply to a subscribe. */
+  /** Whether the client is subscribed, or waits for the reply to a subscribe or an unsubscribe. */
   readonly isSubscribed: (channel: string) => boolean;
 }
 
@@ -189,14 +189,22 @@ export class WatchedConnection {
   }
 
   /** Checks that an order has been carried out on this connection, unless that doesn't concern it. */
-  check({ order, takenAtMs }: GivenOrder, when: string): void {
+  check(given: GivenOrder, when: string): void {
+    const { order, takenAtMs } = given;
     const { socket, only } = this.#connection;
     const { begunAtMs } = socket;
+    if (order.method === "block_user" && begunAtMs !== undefined && socket.isOpen) {
+      // Nobody begins after the block either, until it is lifted.
+      const index = this.#rules.taken.indexOf(given);
+      const nowMs = this.#rules.nowMs();
+      const isLifted = this.#isLifted(given, index, nowMs, (later) => later.takenAtMs);
+      if (!isLifted) this.#rules.complain(`is still connected after ${order.method}, ${when}`);
+      return;
+    }
     if (takenAtMs === undefined || begunAtMs === undefined || begunAtMs >= takenAtMs) return;
     if (!this.#isNamedIn(order) || !socket.isOpen) return;
     switch (order.method) {
       case "disconnect":
-      case "block_user":
         this.#rules.complain(`is still connected after ${order.method}, ${when}`);
         return;
       case "refresh":
@@ -221,6 +229,7 @@ export class WatchedConnection {
         });
         return;
       }
+      case "block_user":
       case "unblock_user":
     }
   }

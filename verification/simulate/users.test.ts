@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { homeName } from "../../src/contract/object-names.ts";
 import { complaintsOf } from "./complaints.ts";
 import type { WorldClient } from "./client.ts";
+import { smooth } from "./network.ts";
 import { PlannedOutcomes } from "./planned-outcomes.ts";
 import { planOf } from "./plan.ts";
 import { UserBackend } from "./user-backend.ts";
@@ -93,6 +94,47 @@ describe("a world in which users have homes", () => {
     first?.connect();
     world.pass(1_000);
     expect(first?.connected).toBeDefined();
+    expect(complaintsOf(world)).toEqual([]);
+  });
+
+  it("[U5] doesn't forget an object on which a connection begins while an order is carried out", () => {
+    const { world, outcomes, users, clients } = usersWorld();
+    const [first] = clients;
+    first?.unsubscribe(channel, true);
+    world.pass(100);
+    outcomes.plan("ask", { requestMs: 3_000, answerMs: 5 });
+    const subscription = { channel, override: {} };
+    users.order("ada", { method: "subscribe", subscription, expireAtSeconds: 0 });
+    world.pass(100);
+    const second = world.client({ user: "ada" });
+    second.connect();
+    world.pass(100);
+    first?.disconnect();
+    world.pass(5_000);
+    users.disconnect("ada", {}, false);
+    world.pass(1_000);
+    expect(second.connected).toBeUndefined();
+    expect(complaintsOf(world)).toEqual([]);
+  });
+
+  it("[U9] closes a connection that begins while an order before the block is carried out", () => {
+    const { world, outcomes, users, clients } = usersWorld();
+    const [first] = clients;
+    first?.unsubscribe(channel, true);
+    world.pass(100);
+    // The gateway gets both orders in one call, the repeated one: each call to it comes after one to the other holder.
+    outcomes.plan("carry out", smooth, { errorMs: 100 }, smooth, {});
+    outcomes.plan("ask", { requestMs: 3_000, answerMs: 5 });
+    const subscription = { channel, override: {} };
+    users.order("ada", { method: "subscribe", subscription, expireAtSeconds: 0 });
+    users.block("ada", undefined);
+    world.pass(1_000);
+    const second = world.client({ user: "ada" });
+    second.connect();
+    world.pass(100);
+    expect(second.connected).toBeDefined();
+    world.pass(8_000);
+    expect(second.connected).toBeUndefined();
     expect(complaintsOf(world)).toEqual([]);
   });
 
