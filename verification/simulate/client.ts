@@ -305,9 +305,13 @@ export class WorldClient {
     const { epoch = "", offset = 0 } = result;
     if (watched === undefined) this.#complain(`was subscribed to ${channel} by a push`);
     const since = watched?.subscribed(channel, { epoch, offset });
-    // The client's unsubscribe ended this subscription, too.
-    if (subscription.leaving > 0) return;
-    subscription.beginOrdered(result, since, id);
+    if (subscription.leaving === 0) subscription.beginOrdered(result, since, id);
+    else {
+      // The client can't tell whether its unsubscribe ended this subscription, too: its reply may have had to wait for
+      // that of a publish.
+      this.#drop();
+      this.#comeBack();
+    }
   }
 
   /** An order ends the client's subscription, if it has one (rule U2). */
@@ -322,6 +326,7 @@ export class WorldClient {
   }
 
   #lose(subscription: ClientSubscription, unsubscribe: { readonly code: number }): void {
+    this.#connection?.watched?.told(subscription.channel);
     if (subscription.leaving > 0) return;
     if (unsubscribe.code !== 2500) this.#complain(`was unsubscribed with ${unsubscribe.code}`);
     subscription.lose(unsubscribe.code);

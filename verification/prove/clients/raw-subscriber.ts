@@ -123,9 +123,11 @@ export class RawSubscriber implements Subscriber, LinkUser {
     const { push, id, ...reply }: RawReply = JSON.parse(line);
     if (push !== undefined) {
       const subscription = this.#subscriptions.get(push.channel);
-      if (subscription === undefined)
-        this.failed(`received a push of ${push.channel} without a subscription`);
-      else if (push.pub !== undefined) subscription.hear(push.pub, time);
+      if (subscription === undefined) {
+        // Orders that end a subscription are told to all connections of the user.
+        const isOrder = this.#user !== undefined && push.unsubscribe?.code === revoked;
+        if (!isOrder) this.failed(`received a push of ${push.channel} without a subscription`);
+      } else if (push.pub !== undefined) subscription.hear(push.pub, time);
       else if (push.subscribe !== undefined) {
         this.#onOrdered(subscription, push.subscribe, time);
       } else if (push.unsubscribe !== undefined) {
