@@ -39,10 +39,15 @@ export class LocalUsers {
     if (known !== undefined) return known;
     const pending = this.#pending.get(user);
     if (pending !== undefined) {
-      pending.sessions.add(session);
+      (pending.isAsked ? pending.later : pending.sessions).add(session);
       return undefined;
     }
-    this.#pending.set(user, { sessions: new Set([session]), answered: [] });
+    this.#pending.set(user, {
+      sessions: new Set([session]),
+      later: new Set(),
+      isAsked: false,
+      answered: [],
+    });
     const name = homeName(user);
     let home = this.#homes.get(name);
     if (home === undefined) {
@@ -141,6 +146,10 @@ export class LocalUsers {
   #callHome(home: HomeCaller): void {
     if (home.inFlight >= limits.registerCallsMax || home.waiting.length === 0) return;
     const users = home.waiting.splice(0, limits.registerUsersMax);
+    for (const user of users) {
+      const pending = this.#pending.get(user);
+      if (pending !== undefined) pending.isAsked = true;
+    }
     home.inFlight++;
     this.#call(home.name, users, (registered) => {
       home.inFlight--;
@@ -154,21 +163,24 @@ export class LocalUsers {
     const pending = this.#pending.get(user);
     this.#pending.delete(user);
     if (pending === undefined) return;
+    const { sessions, later, answered } = pending;
     if (registered === undefined) {
-      for (const session of pending.sessions) session.notAdmitted();
-      for (const proceed of pending.answered) proceed();
+      for (const session of [...sessions, ...later]) session.notAdmitted();
+      for (const proceed of answered) proceed();
       return;
     }
     const { lastOrder, blocked } = registered;
     if (blocked?.includes(user) === true) {
-      for (const session of pending.sessions) session.blocked();
-      for (const proceed of pending.answered) proceed();
+      for (const session of sessions) session.blocked();
+      // The block may have ended before these came.
+      for (const session of later) if (session.takesOrders) this.register(session);
+      for (const proceed of answered) proceed();
       return;
     }
     if (this.#known.size >= limits.usersRememberedMax) this.#known.clear();
     this.#known.set(user, lastOrder);
-    for (const session of pending.sessions) session.admitted(lastOrder);
-    for (const proceed of pending.answered) proceed();
+    for (const session of [...sessions, ...later]) session.admitted(lastOrder);
+    for (const proceed of answered) proceed();
   }
 }
 
@@ -257,6 +269,10 @@ export type OrderOutcome = "done" | "failed";
 
 interface PendingUser {
   readonly sessions: Set<UserSession>;
+  /** Sessions that came after the call to the home. */
+  readonly later: Set<UserSession>;
+  /** Whether the call to the home has been made. */
+  isAsked: boolean;
   /** Calls with orders that came while the home was asked. */
   readonly answered: (() => void)[];
 }
