@@ -125,7 +125,7 @@ export const protections: readonly Protection[] = [
     meaning:
       "an order that is repeated isn't carried out again, nor on a connection that came after it",
     rule: "U3",
-    noticedBy: ["prove", "simulate"],
+    noticedBy: ["simulate"],
     file: "src/users/local-users.ts",
     code: "orders.filter(({ number }) => number > seen)",
     weakened: "orders.filter(({ number }) => number > -1)",
