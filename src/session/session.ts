@@ -417,9 +417,10 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
 
   #unsubscribe(channel: string, code: UnsubscribeCode): void {
     const replies: Message[] = [];
+    const before = this.#deferred;
     this.#deferred = replies;
     this.leave(channel);
-    this.#deferred = undefined;
+    this.#deferred = before;
     this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));
     for (const reply of replies) this.send(reply);
   }
