@@ -60,6 +60,11 @@ function subscribe(
 ): void {
   const { subscription: wanted, recoverSince } = order;
   const { channel } = wanted;
+  if (session.subscriptions.has(channel) && session.subscriptions.get(channel) === undefined) {
+    // Whether the client's own subscribe succeeds isn't known yet. The order is repeated when it is.
+    done("failed");
+    return;
+  }
   const known = session.context.channels.find(channel);
   const grant =
     known.outcome === "resolved" ? grantOrdered(session, wanted, order, known) : undefined;

@@ -50,6 +50,8 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   #executor: CommandExecutor | undefined;
   /** What waits while the session is held, or while its subscriptions begin; undefined while nothing does. */
   #waiting: Waiting | undefined;
+  /** Replies to publishes that waited for a subscription which the server ends: they follow its push (rule O4). */
+  #deferred: Message[] | undefined;
 
   /** Also restores a session after hibernation: each subscription in the snapshot is restored. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
@@ -381,6 +383,10 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   send(message: Message): void {
     // Carrying out a command can disconnect its own sender as slow, and a closed socket is sent nothing (rule S4).
     if (this.closed) return;
+    if (this.#deferred !== undefined) {
+      this.#deferred.push(message);
+      return;
+    }
     // One small frame can request large replies, so a client that doesn't take its replies gets no more (rule F4).
     if (this.#wouldExceed(0)) this.disconnect(disconnectCodes.slow);
     else {
@@ -414,8 +420,13 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   #unsubscribe(channel: string, code: UnsubscribeCode): void {
+    const replies: Message[] = [];
+    const before = this.#deferred;
+    this.#deferred = replies;
     this.leave(channel);
+    this.#deferred = before;
     this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));
+    for (const reply of replies) this.send(reply);
   }
 
   #endExpired(nowMs: number): void {

@@ -35,11 +35,12 @@ export class Home {
   constructor(sql: Sql) {
     this.#sql = sql;
     this.#standing = new Standing(sql);
-    const [table] = sql.rows("SELECT sql FROM sqlite_master WHERE name = 'holder'");
-    this.#hasTables = table !== undefined;
+    this.#hasTables = sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'holder'").length > 0;
+    const isOld =
+      this.#hasTables &&
+      sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'invalidation'").length === 0;
     // A release that knew no revocations made the tables.
-    if (table !== undefined && !columnText(table, "sql").includes("until"))
-      for (const statement of tablesSince) sql.run(statement);
+    if (isOld) for (const statement of tablesSince) sql.run(statement);
     this.sweep = new HolderSweep(sql, this.#hasTables);
     if (!this.#hasTables) return;
     for (const row of sql.rows("SELECT number, user, body, since FROM user_order")) {
@@ -167,14 +168,19 @@ export class Home {
   }
 
   /**
-   * When the alarm has to ring: for the orders that aren't carried out, or for the sweep; ms since 1970; Infinity for
-   * never. The pauses between deliveries grow with the age of the youngest order.
+   * When the orders are to be delivered again that aren't carried out, ms since 1970; Infinity without such orders. The
+   * pauses grow with the age of the youngest order.
    */
-  dueAtMs(nowMs: number): number {
+  ordersDueAtMs(nowMs: number): number {
     const youngestMs = Math.max(...[...this.#kept.values()].map(({ sinceMs }) => sinceMs));
-    if (youngestMs === Number.NEGATIVE_INFINITY) return this.sweep.dueAtMs;
+    if (youngestMs === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
     const pauseMs = Math.max(nowMs - youngestMs, limits.orderAnswerMs);
-    return Math.min(nowMs + Math.min(pauseMs, limits.orderRetryMsMax), this.sweep.dueAtMs);
+    return nowMs + Math.min(pauseMs, limits.orderRetryMsMax);
+  }
+
+  /** When the alarm has to ring: for the orders, or for the sweep; ms since 1970; Infinity for never. */
+  dueAtMs(nowMs: number): number {
+    return Math.min(this.ordersDueAtMs(nowMs), this.sweep.dueAtMs);
   }
 
   /** Stores what an order changes here. @returns what the holders have to carry out */

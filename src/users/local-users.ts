@@ -51,11 +51,19 @@ export class LocalUsers {
     }
     const pending = this.#pending.get(user);
     if (pending !== undefined) {
-      pending.waiting.push(done);
+      (pending.isAsked ? pending.later : pending.waiting).push(done);
       return;
     }
-    this.#pending.set(user, { waiting: [done], answered: [] });
-    this.#registrations.register(userKey(user), 0, (answer) => this.#answered(user, answer));
+    const asked: PendingUser = { waiting: [done], later: [], isAsked: false, answered: [] };
+    this.#pending.set(user, asked);
+    this.#registrations.register(
+      userKey(user),
+      0,
+      (answer) => this.#answered(user, answer),
+      () => {
+        asked.isAsked = true;
+      },
+    );
   }
 
   /**
@@ -166,19 +174,37 @@ export class LocalUsers {
       return;
     }
     for (const { order } of orders) this.#noteInvalidation(user, order, nowMs);
-    const concerned = [...sessions()].filter((one) => one.user === user && one.takesOrders);
-    let missing = concerned.length + 1;
+    const last = orders.at(-1)?.number ?? 0;
+    const here = (): readonly UserSession[] =>
+      [...sessions()].filter((one) => one.user === user && one.takesOrders);
+    const concerned = new Set<UserSession>();
     let failed = false;
-    const ended = (outcome: OrderOutcome): void => {
-      failed ||= outcome === "failed";
-      missing--;
-      if (missing > 0) return;
-      const left = concerned.some((one) => one.takesOrders) || this.#pending.has(user);
-      this.#noteOrders(user, left, failed ? 0 : (orders.at(-1)?.number ?? 0));
-      done(failed ? { left, failed } : { left });
+    const takeAll = (those: readonly UserSession[]): void => {
+      let missing = those.length + 1;
+      let isLater = false;
+      const ended = (outcome: OrderOutcome): void => {
+        failed ||= outcome === "failed";
+        missing--;
+        if (missing > 0) return;
+        // An order may take long, and connections may begin meanwhile that it names as well.
+        const now = isLater ? here() : those.filter((one) => one.takesOrders);
+        const others = now.filter((one) => !concerned.has(one));
+        if (others.length > 0) {
+          takeAll(others);
+          return;
+        }
+        const left = now.length > 0 || this.#pending.has(user);
+        this.#noteOrders(user, left, failed ? 0 : last);
+        done(failed ? { left, failed } : { left });
+      };
+      for (const session of those) {
+        concerned.add(session);
+        takeOrders(session, orders, nowMs, ended);
+      }
+      ended("done");
+      isLater = true;
     };
-    for (const session of concerned) takeOrders(session, orders, nowMs, ended);
-    ended("done");
+    takeAll(here());
   }
 
   /** Notes the last order for a user, or forgets a user without connections. */
@@ -208,14 +234,19 @@ export class LocalUsers {
     const pending = this.#pending.get(user);
     this.#pending.delete(user);
     if (pending === undefined) return;
+    const { waiting, later, answered } = pending;
     const answer = answerOf(registration);
     if (answer.outcome === "registered") {
       const { lastOrder, invalidations } = answer;
       if (this.#known.size >= limits.usersRememberedMax) this.#known.clear();
       this.#known.set(user, { lastOrder, invalidations });
     }
-    for (const done of pending.waiting) done(answer);
-    for (const proceed of pending.answered) proceed();
+    for (const done of waiting) done(answer);
+    // The block may have ended before these came.
+    for (const done of later)
+      if (answer.outcome === "blocked") this.register(user, done);
+      else done(answer);
+    for (const proceed of answered) proceed();
   }
 }
 
@@ -326,6 +357,10 @@ export type OrderOutcome = "done" | "failed";
 
 interface PendingUser {
   readonly waiting: ((answer: UserAnswer) => void)[];
+  /** Those who came after the call to the home. */
+  readonly later: ((answer: UserAnswer) => void)[];
+  /** Whether the call to the home has been made. */
+  isAsked: boolean;
   /** Calls with orders that came while the home was asked. */
   readonly answered: (() => void)[];
 }

@@ -20,14 +20,18 @@ export class Registrations {
    * @param key        of the user or the token
    * @param endSeconds when the registration may be forgotten, in seconds since 1970; 0 for never
    * @param done       takes the home's answer, later; undefined if the home didn't answer in time
+   * @param asked      called when the home is called
    */
   register(
     key: string,
     endSeconds: number,
     done: (registration: Registration | undefined) => void,
+    asked?: () => void,
   ): void {
-    this.#calls.ask({ key, endSeconds }, (registered) =>
-      done(registered === undefined ? undefined : registrationOf(key, registered)),
+    this.#calls.ask(
+      { key, endSeconds },
+      (registered) => done(registered === undefined ? undefined : registrationOf(key, registered)),
+      asked,
     );
   }
 }

@@ -19,16 +19,17 @@ export class SharedCalls<Question extends Keyed, Answer> {
   /**
    * Asks the home of a user or a token.
    *
-   * @param done takes the answer to the call that carries the question, later; undefined if there was none in time
+   * @param done  takes the answer to the call that carries the question, later; undefined if there was none in time
+   * @param asked called when the call is made
    */
-  ask(question: Question, done: AnswerDone<Answer>): void {
+  ask(question: Question, done: AnswerDone<Answer>, asked?: () => void): void {
     const name = homeName(question.key);
     let home = this.#homes.get(name);
     if (home === undefined) {
       home = { name, waiting: [], inFlight: 0 };
       this.#homes.set(name, home);
     }
-    home.waiting.push({ question, done });
+    home.waiting.push({ question, done, ...(asked === undefined ? {} : { asked }) });
     this.#callHome(home);
   }
 
@@ -37,6 +38,7 @@ export class SharedCalls<Question extends Keyed, Answer> {
     if (home.inFlight >= this.#inFlightMax || home.waiting.length === 0) return;
     const asked = home.waiting.splice(0, limits.registerUsersMax);
     home.inFlight++;
+    for (const { asked: called } of asked) called?.();
     const questions = asked.map(({ question }) => question);
     this.#call(home.name, questions, (answer) => {
       home.inFlight--;
@@ -67,6 +69,10 @@ interface Keyed {
 
 interface HomeCaller<Question, Answer> {
   readonly name: string;
-  readonly waiting: { readonly question: Question; readonly done: AnswerDone<Answer> }[];
+  readonly waiting: {
+    readonly question: Question;
+    readonly done: AnswerDone<Answer>;
+    readonly asked?: () => void;
+  }[];
   inFlight: number;
 }

@@ -27,13 +27,18 @@ export type ViolationKind =
   /** A publication was delivered without a subscription. */
   | "stray"
   /** A subscription wasn't restored when everything had settled. */
-  | "absent";
+  | "absent"
+  /** Something reached a connection or a subscription that an acknowledged order had ended. */
+  | "unheeded"
+  /** A user got in although a block of the user had been acknowledged. */
+  | "admitted";
 
 /** Where a loss lies among the publications of one subscription. */
 export type LossPlace = "first" | "middle" | "last";
 
 export interface Violation {
   readonly kind: ViolationKind;
+  /** Empty if the violation is about no channel. */
   readonly channel: string;
   /** The subscriber or publisher that observed the violation. */
   readonly process: string;
@@ -74,4 +79,6 @@ interface CheckCounts {
   /** Signals of insufficient state: 2500 and 3010. */
   readonly signals: number;
   readonly presenceChecks: number;
+  /** Orders for users that the backend was told have been carried out. */
+  readonly orders: number;
 }

@@ -16,6 +16,7 @@ import { begin, end, type CheckContext } from "./subscribe-replies.ts";
 import type { SubscriptionRecord } from "./subscription-record.ts";
 import { takeUnpositioned } from "./unpositioned-deliveries.ts";
 import type { CheckResult } from "./check-result.ts";
+import { UserOrders } from "./user-orders.ts";
 import { Violations } from "./violations.ts";
 
 type PublishEvent = Extract<HistoryEvent, { readonly f: "publish" }>;
@@ -25,6 +26,7 @@ export class Checker {
   readonly #promptMicroseconds: number;
   readonly #overdueMicroseconds: number;
   readonly #violations = new Violations();
+  readonly #userOrders = new UserOrders(this.#violations);
   readonly #channels = new Map<string, ChannelRecord>();
   /** Processes with an event about a subscription. Replies to their publishes carry no position. */
   readonly #clients = new Set<string>();
@@ -77,7 +79,12 @@ export class Checker {
       violations: this.#violations.list,
       violationCounts: this.#violations.counts,
       lossCounts: this.#violations.lossCounts,
-      counts: { ...this.#counts, ...this.#countPublishes(), channels: this.#channels.size },
+      counts: {
+        ...this.#counts,
+        ...this.#countPublishes(),
+        channels: this.#channels.size,
+        orders: this.#userOrders.acknowledged,
+      },
       faults: this.#faults,
       recoveryTimes: this.#recoveryTimes,
     };
@@ -87,6 +94,8 @@ export class Checker {
     this.#counts.deliveries++;
     const channel = this.#channel(delivered.channel);
     const subscription = channel.subscription(delivered.process);
+    const published = channel.publications.get(delivered.value);
+    this.#userOrders.deliver(delivered, published?.invokedTime, subscription.sinceTime);
     if (!subscription.isAttached) {
       const { process, time, value, offset } = delivered;
       const at = offset === undefined ? "" : ` at ${offset}`;
@@ -135,6 +144,12 @@ export class Checker {
       case "presence":
         this.#counts.presenceChecks++;
         comparePresence(this.#channel(event.channel), event, this.#violations);
+        break;
+      case "order":
+        this.#userOrders.order(event);
+        break;
+      case "connect":
+        this.#userOrders.connection(event);
         break;
       case "fault":
         if (event.type === "info") {

@@ -1,5 +1,11 @@
 import { Checker } from "./checker.ts";
-import type { ChannelOpened, Delivered, HistoryEvent, Subscribed } from "./history-event.ts";
+import type {
+  ChannelOpened,
+  Delivered,
+  HistoryEvent,
+  OrderMethod,
+  Subscribed,
+} from "./history-event.ts";
 import type { CheckResult } from "./check-result.ts";
 
 type PartialEvent = HistoryEvent extends infer One
@@ -131,6 +137,28 @@ export class HistoryBuilder {
     if (what === "stream") this.#top = 0;
     this.epoch = epoch;
     return this.add({ process: "prove", type: "info", f: "forget", channel: this.channel, what });
+  }
+
+  /** A client of the user opens a connection, and the server accepts it. */
+  connect(process: string, user: string): this {
+    return this.askToConnect(process, user).accept(process, user);
+  }
+
+  askToConnect(process: string, user: string): this {
+    return this.add({ process, type: "invoke", f: "connect", user });
+  }
+
+  accept(process: string, user: string): this {
+    return this.add({ process, type: "ok", f: "connect", user, client: `id-${process}` });
+  }
+
+  /** A backend gives an order, which is acknowledged at once unless another outcome is given. */
+  order(user: string, method: OrderMethod, outcome: "ok" | "fail" | "info" = "ok"): this {
+    const order = `order-${this.happenings.length}`;
+    const names = method === "subscribe" || method === "unsubscribe";
+    const channel = names ? { channel: this.channel } : {};
+    const what = { process: "users", f: "order", order, user, method, ...channel } as const;
+    return this.add({ ...what, type: "invoke" }).add({ ...what, type: outcome });
   }
 
   crash(): this {

@@ -14,6 +14,9 @@ export type HistoryEvent =
   | Detached
   | StreamForgotten
   | ObjectCrashed
+  | OrderEvent
+  | ConnectionAsked
+  | ConnectionAccepted
   | Settled
   | Presence
   | FaultBegun
@@ -89,6 +92,8 @@ export interface Subscribed extends Common {
   /** The position of the reply: the one before the recovered publications, if there are any. Absent without history. */
   readonly epoch?: string;
   readonly offset?: number;
+  /** The position to recover from, where it isn't that of the last publication that the client received here. */
+  readonly since?: { readonly epoch: string; readonly offset: number };
 }
 
 export interface Delivered extends Common {
@@ -138,6 +143,45 @@ interface ObjectCrashed extends Common {
   readonly type: "info";
   readonly f: "crash";
   readonly channel: string;
+}
+
+/** The orders that a backend gives for all connections of a user. */
+export type OrderMethod =
+  | "disconnect"
+  | "unsubscribe"
+  | "subscribe"
+  | "block_user"
+  | "unblock_user";
+
+/**
+ * A backend gives an order, and is told that it has been carried out (ok), that it never will be (fail), or neither
+ * (info): then homes go on with it.
+ */
+export interface OrderEvent extends Common {
+  readonly type: "invoke" | "ok" | "fail" | "info";
+  readonly f: "order";
+  /** Unique in the history. */
+  readonly order: string;
+  readonly user: string;
+  readonly method: OrderMethod;
+  /** The channel of a subscribe or an unsubscribe. */
+  readonly channel?: string;
+}
+
+/** A client of a user opens a connection, and forgets the one before. */
+export interface ConnectionAsked extends Common {
+  readonly type: "invoke";
+  readonly f: "connect";
+  readonly user: string;
+}
+
+/** The server has accepted the client's connect. */
+export interface ConnectionAccepted extends Common {
+  readonly type: "ok";
+  readonly f: "connect";
+  readonly user: string;
+  /** The connection's ID. */
+  readonly client: string;
 }
 
 /**

@@ -36,6 +36,7 @@ describe("a correct history with offsets", () => {
     expect(recoveryTimes).toEqual([1_001_000]);
     expect(counts).toEqual({
       deliveries: 8,
+      orders: 0,
       published: 6,
       acknowledged: 3,
       refused: 1,

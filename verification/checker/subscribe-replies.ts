@@ -50,6 +50,18 @@ export function begin(
   subscription.frontier = channel.acknowledged.length;
 }
 
+/** From here on the subscriber counts as one that received the publication at that position last. */
+function stand(
+  channel: ChannelRecord,
+  subscription: SubscriptionRecord,
+  { epoch, offset }: NonNullable<Subscribed["since"]>,
+): void {
+  subscription.stream = channel.streams.get(epoch);
+  subscription.position = offset;
+  // What was removed since then may be missing.
+  subscription.lastTime = subscription.stream?.knownTime ?? 0;
+}
+
 /** A subscription is over. Its position stays. */
 export function end(
   channel: ChannelRecord,
@@ -97,9 +109,10 @@ function checkPosition(
   reply: PositionedReply,
   context: CheckContext,
 ): void {
-  const { epoch, offset, recovered, time, process, asked } = reply;
+  const { epoch, offset, recovered, time, process, asked, since } = reply;
   const { number, promptMicroseconds, violations } = context;
   const { stream, replaced } = channel.streamOf(epoch, time, promptMicroseconds);
+  if (since !== undefined) stand(channel, subscription, since);
   const complain = (kind: ViolationKind, what: string): void => {
     const text = `${process} was subscribed at ${epoch}:${offset}, ${what}`;
     violations.add({ kind, channel: channel.name, process, time, text });

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { type Protection, protectionNamed } from "./weakened/protections.ts";
+import { type Protection, protectionNamed } from "../weakened/protections.ts";
 import { type FaultKind, faultKinds } from "./faults/fault-kind.ts";
 
 /** The options of the command line. */
@@ -53,7 +53,8 @@ export function parseOptions(
     if (values.help === true) return { outcome: "help" };
     const remote = readRemote(values.url, environment);
     // A run without a protection gets the faults that reveal its absence, unless other faults are given.
-    const protection = values.without === undefined ? undefined : protectionNamed(values.without);
+    const protection =
+      values.without === undefined ? undefined : protectionNamed(values.without, "prove");
     const options: ProveOptions = {
       seed: readWhole("--seed", values.seed, anySeed),
       seconds: readWhole("--seconds", values.seconds, 60),

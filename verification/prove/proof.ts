@@ -10,6 +10,7 @@ import { Recorder } from "./history/recorder.ts";
 import { FaultyNetwork } from "./network/faulty-network.ts";
 import type { ProveOptions } from "./options.ts";
 import { historiesIn } from "./run-facts.ts";
+import { OrderLoad } from "./order-load.ts";
 import type { Target } from "./target.ts";
 import { PublishLoad } from "./publish-load.ts";
 
@@ -77,10 +78,13 @@ export class Proof {
     const { seed, pace } = this.#options;
     const random = new Random(seed + 4);
     const load = new PublishLoad(backend, scenario.channels, pace, random, this.#recorder);
+    const orders = new OrderLoad(backend, scenario.users, new Random(seed + 6), this.#recorder);
     try {
       load.start();
-      await this.#breakThings(clients, load, subscribers, publishers);
+      orders.start();
+      await this.#breakThings(clients, load, orders, subscribers, publishers);
       this.#print("faults are over; waiting until all has settled");
+      await orders.stop();
       await load.stop();
       await clients.settle();
       await pause(this.#settleMs);
@@ -92,10 +96,12 @@ export class Proof {
     } catch (error) {
       // After an error the rest of the run has no value.
       load.abandon();
+      orders.close();
       await clients.end().catch(() => undefined);
       throw error;
     }
     load.publisher.close();
+    orders.close();
     await clients.end();
   }
 
@@ -103,10 +109,11 @@ export class Proof {
   async #breakThings(
     clients: Clients,
     load: PublishLoad,
+    orders: OrderLoad,
     subscribers: FaultyNetwork,
     publishers: FaultyNetwork,
   ): Promise<void> {
-    const { server, gateways, scenario } = this.#target;
+    const { server, gateways, homes, scenario } = this.#target;
     const { seed, seconds, faults } = this.#options;
     const maker = new FaultMaker({
       subscribers,
@@ -114,6 +121,7 @@ export class Proof {
       ...(server === undefined ? {} : { server }),
       channels: scenario.channels.map(({ name }) => name),
       gateways,
+      homes,
       burst: (channel) => load.burst(channel),
       quiet: load.quiet,
       crashing: (channel) => this.#record({ f: "crash", type: "info", channel }),
@@ -126,7 +134,8 @@ export class Proof {
     const isOver = new AbortController();
     const failed = running.catch(() => isOver.abort());
     try {
-      await this.#watch(clients, load, endMs, isOver.signal);
+      const failures = () => [...load.publisher.failures, ...orders.failures];
+      await this.#watch(clients, failures, endMs, isOver.signal);
     } finally {
       timeline.stop();
       await failed;
@@ -136,18 +145,18 @@ export class Proof {
 
   /**
    * Waits until enough time has passed and enough publications were delivered. Rejects with the first failure of a
-   * client.
+   * client, or of those that the function gives.
    */
   async #watch(
     clients: Clients,
-    load: PublishLoad,
+    failures: () => readonly string[],
     endMs: number,
     isOver: AbortSignal,
   ): Promise<void> {
     const { deliveries } = this.#options;
     for (let printedMs = performance.now(); !isOver.aborted; await pause(500)) {
       const progress = await clients.progress();
-      const [failure] = [...progress.failures, ...load.publisher.failures];
+      const [failure] = [...progress.failures, ...failures()];
       if (failure !== undefined) throw new Error(failure);
       if (performance.now() >= endMs && progress.deliveries >= deliveries) break;
       if (performance.now() - printedMs < printedEveryMs) continue;

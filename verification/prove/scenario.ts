@@ -17,15 +17,27 @@ export interface ProvedChannel {
   readonly gateways: number;
 }
 
-/** The channels and subscribers of a proof. */
+/** A user for whom orders are given, with several connections. */
+export interface ProvedUser {
+  readonly name: string;
+  /** Channels that the user's clients subscribe to by themselves. */
+  readonly subscribes: readonly string[];
+  /** Channels to which only orders subscribe them. */
+  readonly orderable: readonly string[];
+}
+
+/** The channels, users and subscribers of a proof. */
 export interface Scenario {
   readonly channels: readonly ProvedChannel[];
+  /** None for a deployed server. */
+  readonly users: readonly ProvedUser[];
   readonly subscribers: readonly SubscriberPlan[];
 }
 
 /** The scenario for a local server. */
 export function localScenario(random: Random): Scenario {
-  return scenario(localChannels, random);
+  const { channels, subscribers } = scenario(localChannels, random);
+  return { channels, users, subscribers: [...subscribers, ...users.flatMap(userSubscribers)] };
 }
 
 /**
@@ -72,8 +84,29 @@ function stream(name: string) {
 function scenario(channels: readonly ProvedChannel[], random: Random): Scenario {
   return {
     channels,
+    users: [],
     subscribers: [...ownSubscribers(channels), ...gatewaySubscribers(channels, random)],
   };
+}
+
+/** Four users; two of them have the same home. */
+const users: readonly ProvedUser[] = ["user-1", "user-2", "user-3", "user-72"].map((name) => ({
+  name,
+  subscribes: ["keep:a", "own:a"],
+  orderable: ["short:a", "burst:1"],
+}));
+
+/** Each user has connections on gateways and on the object of a channel. */
+function userSubscribers({ name, subscribes, orderable }: ProvedUser): readonly SubscriberPlan[] {
+  const raw = { kind: "raw", user: name } as const;
+  const gateway = { ...raw, endpoint: "gateway", channels: subscribes, orderable } as const;
+  return [
+    { ...gateway, process: `${name}-g1` },
+    { ...gateway, process: `${name}-g2`, pings: true },
+    { ...gateway, process: `${name}-g3`, channels: ["keep:a"] },
+    { ...raw, endpoint: "channel", process: `${name}-c1`, channels: ["keep:a"] },
+    { ...raw, endpoint: "channel", process: `${name}-c2`, channels: ["own:a"], pings: true },
+  ];
 }
 
 function ownSubscribers(channels: readonly ProvedChannel[]): readonly SubscriberPlan[] {

@@ -1,10 +1,11 @@
+import { homeName } from "../../src/contract/object-names.ts";
 import { productionBundle } from "../../tools/production-bundle.ts";
 import { Random } from "../../test/support/random.ts";
 import { testSecrets } from "../../test/support/test-tokens.ts";
 import type { ProveOptions, RemoteOptions } from "./options.ts";
 import { localScenario, provedConfig, remoteScenario, type Scenario } from "./scenario.ts";
 import { LocalServer } from "./server/local-server.ts";
-import { weakenedBundle } from "./weakened/weakened-bundle.ts";
+import { bundled, withChangedCopy } from "../weakened/changed-copy.ts";
 
 /** The server under proof, and the facts that the run needs. */
 export interface Target {
@@ -17,6 +18,8 @@ export interface Target {
   readonly scenario: Scenario;
   /** Gateways that the scenario uses, by name; none for a deployed server, which can't be broken from inside. */
   readonly gateways: readonly string[];
+  /** Homes of the users for whom orders are given, by name; none for a deployed server. */
+  readonly homes: readonly string[];
   /** Present for a local server, which can be broken from inside. */
   readonly server?: LocalServer;
   close(): Promise<void>;
@@ -32,7 +35,10 @@ export function openTarget(options: ProveOptions): Promise<Target> {
 
 async function openLocalTarget({ without }: ProveOptions, random: Random): Promise<Target> {
   const server = await LocalServer.start({
-    bundle: without === undefined ? productionBundle() : weakenedBundle(without),
+    bundle:
+      without === undefined
+        ? productionBundle()
+        : withChangedCopy(without, bundled, productionBundle),
     config: provedConfig,
     secrets: testSecrets,
   });
@@ -45,6 +51,7 @@ async function openLocalTarget({ without }: ProveOptions, random: Random): Promi
     pingIntervalMs: Number.parseInt(provedConfig.client.ping_interval, 10) * 1_000,
     scenario,
     gateways: gatewaysOf(scenario),
+    homes: [...new Set(scenario.users.map(({ name }) => homeName(name)))],
     server,
     close: () => server.close(),
   };
@@ -60,6 +67,7 @@ function remoteTarget({ url, apiKey, tokenSecret }: RemoteOptions, random: Rando
     // Names of this run alone: channels and keys of an earlier run may still exist.
     scenario: remoteScenario(Date.now().toString(36), random),
     gateways: [],
+    homes: [],
     close: () => Promise.resolve(),
   };
 }

@@ -1,5 +1,6 @@
 import type { ConnectionClaims } from "../../src/access/claims.ts";
 import type { ChannelAnswers, ChannelCommand } from "../../src/contract/channel-call.ts";
+import type { CarriedOut, NumberedOrder } from "../../src/contract/user-order.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
@@ -24,6 +25,7 @@ import type {
 import { Alarm } from "./alarm.ts";
 import { CommitTurns } from "./commit-turns.ts";
 import { gatherPresence } from "./gather-presence.ts";
+import { Holder } from "./holder.ts";
 import { Incarnation, NextTimer, TurnTimer } from "./incarnation.ts";
 import { Model } from "./model.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
@@ -153,6 +155,10 @@ export class ChannelHost implements ChannelCalls {
     });
   }
 
+  carryOut(user: string, orders: readonly NumberedOrder[], answer: Done<CarriedOut>): void {
+    this.reach(({ holder, sessions }) => holder?.carryOut(sessions, user, orders, answer));
+  }
+
   /** A client connects to the object. `claims` are those of the token that the client will connect with. */
   open(client: ClientEnd, claims: ConnectionClaims): Socket {
     return this.#sockets.open(client, claims);
@@ -235,8 +241,10 @@ export class ChannelHost implements ChannelCalls {
   }
 
   #wake(): Memory {
-    const { config, timeline } = this.#context;
+    const { config, timeline, users } = this.#context;
     const incarnation = new Incarnation(timeline);
+    const sessions = ownSessions(this.name);
+    const holder = users && new Holder(this.#context, users, sessions.node, this, incarnation);
     this.#incarnations++;
     const channel = this.#newChannel();
     this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
@@ -263,8 +271,10 @@ export class ChannelHost implements ChannelCalls {
       context: {
         config,
         channels: new SingleChannel(channel, config.channel, presence),
-        ...ownSessions(this.name),
+        ...sessions,
+        ...(holder === undefined ? {} : { users: holder.users }),
       },
+      ...(holder === undefined ? {} : { holder }),
     };
     this.#sockets.restore(memory);
     return memory;

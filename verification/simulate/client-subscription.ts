@@ -31,10 +31,16 @@ export class ClientSubscription {
   /** The client's name in the checker's history. */
   process: string;
   wanted = false;
+  /** Whether an order made the subscription, so that it ends with the connection (rule U7). */
+  isOrdered = false;
+  /** Whether an order has ended the subscription on this connection, so that a token's is missing (rule U2). */
+  isRevoked = false;
   /** on: the subscribe was answered and nothing has ended the subscription since. */
   state: "off" | "asking" | "on" = "off";
   /** Unsubscribes without an answer yet. Pushes before the answer belong to the subscription that ends. */
   leaving = 0;
+  /** Subscribes without an answer yet. */
+  asks = 0;
   /** The number of subscriptions so far. */
   generation = 0;
   /** The client's position; absent before the first subscription, and without history. */
@@ -71,11 +77,14 @@ export class ClientSubscription {
    * A subscribe was answered, with the publications that it recovered.
    *
    * @param client the connection's ID
+   * @param since  the position to recover from, where it isn't the client's own
    */
-  begin(result: ReceivedResult, recovering: boolean, client: string): void {
+  begin(result: ReceivedResult, recovering: boolean, client: string, since?: StreamPosition): void {
     const { epoch = "", offset = 0, recovered = false, positioned = false } = result;
     const publications = result.publications ?? [];
     this.state = "on";
+    this.isOrdered = false;
+    this.isRevoked = false;
     // A client without a position can't recover, so each of its subscriptions is another process to the checker.
     if (!positioned) this.process = `${this.#who}/${this.generation}`;
     this.#eventLog.note({
@@ -86,6 +95,7 @@ export class ClientSubscription {
       recovering,
       recovered,
       ...(positioned ? { epoch, offset } : {}),
+      ...(since === undefined ? {} : { since }),
     });
     this.members.clear();
     this.#receivedAny = false;
@@ -97,10 +107,33 @@ export class ClientSubscription {
       this.position = { epoch, offset };
       return;
     }
+    // An order's push comes before what it recovers.
+    this.position ??= { epoch, offset };
     // With cache recovery the client skips the publications before the newest one.
     const [newest] = this.#isCache ? publications : [];
     if (newest !== undefined) this.position = { epoch, offset: (newest.offset ?? 0) - 1 };
     for (const publication of publications) this.#takePositioned(publication);
+  }
+
+  /**
+   * An order has subscribed the client. The push doesn't say whether it recovers; its position does.
+   *
+   * @param since the position that the order names, if it names one
+   */
+  beginOrdered(result: ReceivedResult, since: StreamPosition | undefined, client: string): void {
+    if (this.state === "on") this.#complain("was subscribed by an order although it was");
+    // The client doesn't ask to recover what it had before.
+    this.end(true);
+    const recovered = since?.epoch === result.epoch && since?.offset === (result.offset ?? 0);
+    this.begin({ ...result, recovered }, since !== undefined, client, since);
+    this.isOrdered = true;
+  }
+
+  /** An order has ended the subscription: the client doesn't ask for it again by itself. */
+  revoke(): void {
+    this.wanted = false;
+    this.end(true);
+    this.isRevoked = true;
   }
 
   /** A publication arrived. */
@@ -124,9 +157,11 @@ export class ClientSubscription {
     if (this.state !== "on") this.#complain(`was unsubscribed while ${this.state}`);
     this.losses++;
     this.#eventLog.note({ ...this.#mine, type: "info", f: "signal", code });
-    if (this.position === undefined) {
+    if (this.position === undefined || this.isOrdered) {
       this.#eventLog.note({ ...this.#mine, type: "info", f: "detach", forgets: true });
     }
+    if (this.isOrdered) this.position = undefined;
+    this.isOrdered = false;
     this.state = "off";
     this.generation++;
   }
@@ -138,6 +173,7 @@ export class ClientSubscription {
       this.#eventLog.note({ ...this.#mine, type: "info", f: "detach", forgets: isForgotten });
     }
     if (forgets) this.position = undefined;
+    this.isOrdered = false;
     this.state = "off";
     this.generation++;
   }

@@ -1,4 +1,4 @@
-import { errorCodes } from "../../src/protocol/codes.ts";
+import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../src/protocol/codes.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { WorldContext } from "./world-context.ts";
 import {
@@ -8,6 +8,7 @@ import {
 } from "./client-subscription.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
+import type { WatchedConnection } from "./user-rules.ts";
 
 /** An object that accepts sockets: a gateway, or a channel object. */
 interface Place {
@@ -18,6 +19,8 @@ interface Place {
 /** The properties in which a client differs from others. */
 export interface ClientTraits {
   readonly name: string;
+  /** The user of the client's token; by default the client's own name. */
+  readonly user?: string;
   /** The `info` claim of the client's token. */
   readonly info?: JsonText;
   /** Channels that the client's token subscribes it to. */
@@ -61,7 +64,9 @@ export class WorldClient {
   /** The subscriptions that the client wants. */
   get wanted(): readonly ClientSubscription[] {
     if (!this.#isWanted) return [];
-    return [...this.#subscriptions.values()].filter(({ wanted, given }) => wanted || given);
+    return [...this.#subscriptions.values()].filter(
+      ({ wanted, given, isRevoked }) => wanted || (given && !isRevoked),
+    );
   }
 
   /** The client's ID and the object that it is connected to; undefined without a connection. */
@@ -96,7 +101,12 @@ export class WorldClient {
     this.#isWanted = true;
     if (this.#connection !== undefined) return;
     const place = this.#traits.choosePlace();
-    const connection: Connection = { place: place.name, id: undefined, socket: undefined };
+    const connection: Connection = {
+      place: place.name,
+      id: undefined,
+      socket: undefined,
+      watched: undefined,
+    };
     const end: ClientEnd = {
       receive: (frame) => {
         for (const line of frame.split("\n")) this.#takeFrame(connection, line);
@@ -105,14 +115,31 @@ export class WorldClient {
     };
     this.#connection = connection;
     const subscriptions = this.#traits.given.map((channel) => ({ channel, override: {} }));
-    const { info } = this.#traits;
+    const { info, user = this.name } = this.#traits;
     const shown = info === undefined ? {} : { info };
-    const claims = { user: this.name, expireAtSeconds: 0, subscriptions, ...shown };
-    connection.socket = place.open(end, claims);
+    const claims = { user, expireAtSeconds: 0, subscriptions, ...shown };
+    const socket = place.open(end, claims);
+    connection.socket = socket;
+    connection.watched = this.#watch(user, place.name, socket);
     const subs = Object.fromEntries(
       this.#traits.given.map((channel) => [channel, recovering(this.subscription(channel))]),
     );
     this.#send({ connect: { subs } }, (frame) => this.#onConnect(connection, frame));
+  }
+
+  #watch(user: string, place: string, socket: Socket): WatchedConnection | undefined {
+    const { only } = this.#traits;
+    return this.#context.users?.rules.open({
+      user,
+      who: this.name,
+      place,
+      ...(only === undefined ? {} : { only }),
+      socket,
+      isSubscribed: (channel) => {
+        const { state, leaving } = this.subscription(channel);
+        return state !== "off" || leaving > 0;
+      },
+    });
   }
 
   disconnect(): void {
@@ -136,9 +163,15 @@ export class WorldClient {
     subscription.wanted = false;
     const { state } = subscription;
     subscription.end(forgets);
-    if (state === "off") return;
+    if (state !== "off") this.#leave(subscription);
+  }
+
+  #leave(subscription: ClientSubscription): void {
+    const { channel } = subscription;
+    const watched = this.#connection?.watched;
     subscription.leaving++;
     this.#send({ unsubscribe: { channel } }, () => {
+      watched?.told(channel);
       subscription.leaving--;
     });
   }
@@ -188,8 +221,12 @@ export class WorldClient {
     for (const channel of this.#traits.given) {
       const subscription = this.subscription(channel);
       const result = connect.subs?.[channel];
-      if (result === undefined) this.#complain(`was not subscribed to ${channel}`);
-      else subscription.begin(result, subscription.position !== undefined, connect.client);
+      connection.watched?.told(channel);
+      if (result !== undefined)
+        subscription.begin(result, subscription.position !== undefined, connect.client);
+      // An order may have ended it before it began (rule U2).
+      else if (this.#context.users !== undefined) subscription.revoke();
+      else this.#complain(`was not subscribed to ${channel}`);
     }
     for (const subscription of this.#subscriptions.values())
       if (subscription.wanted) this.#ask(subscription);
@@ -205,10 +242,17 @@ export class WorldClient {
     const request = { channel, ...recovering(subscription) };
     const isAsking = (): boolean =>
       subscription.state === "asking" && subscription.generation === generation;
+    subscription.asks++;
     this.#send({ subscribe: request }, ({ subscribe, error }) => {
+      subscription.asks--;
+      connection.watched?.told(channel);
       if (!isAsking()) return;
       if (subscribe !== undefined) {
         subscription.begin(subscribe, subscription.position !== undefined, connection.id ?? "");
+        return;
+      }
+      if (this.#context.users !== undefined && isOrdersError(error?.code)) {
+        subscription.revoke();
         return;
       }
       if (error?.temporary !== true) this.#complain(`couldn't subscribe: ${error?.code}`);
@@ -235,15 +279,55 @@ export class WorldClient {
       this.#waiting.delete(frame.id);
       if (answered === undefined) this.#complain(`was answered twice: ${line}`);
       answered?.(frame);
-    } else if (frame.push !== undefined) this.#takePush(frame.push);
+    } else if (frame.push !== undefined) this.#takePush(connection, frame.push);
   }
 
-  #takePush({ channel, pub, join, leave, unsubscribe }: ReceivedPush): void {
+  #takePush(
+    connection: Connection,
+    { channel, pub, join, leave, subscribe, unsubscribe }: ReceivedPush,
+  ): void {
     const subscription = this.subscription(channel);
+    if (subscribe !== undefined) this.#takeOrdered(connection, subscription, subscribe);
     if (pub !== undefined) subscription.take(pub);
     if (join !== undefined) subscription.takePresenceEvent("join", join.info.client);
     if (leave !== undefined) subscription.takePresenceEvent("leave", leave.info.client);
-    if (unsubscribe === undefined || subscription.leaving > 0) return;
+    if (unsubscribe?.code === unsubscribedByOrder) this.#revoke(connection, subscription);
+    else if (unsubscribe !== undefined) this.#lose(subscription, unsubscribe);
+  }
+
+  /** An order subscribes the client (rule U7). */
+  #takeOrdered(
+    { id = "", watched }: Connection,
+    subscription: ClientSubscription,
+    result: ReceivedResult,
+  ): void {
+    const { channel } = subscription;
+    const { epoch = "", offset = 0 } = result;
+    if (watched === undefined) this.#complain(`was subscribed to ${channel} by a push`);
+    const since = watched?.subscribed(channel, { epoch, offset });
+    if (subscription.leaving === 0) subscription.beginOrdered(result, since, id);
+    else {
+      // The client can't tell whether its unsubscribe ended this subscription, too: its reply may have had to wait for
+      // that of a publish.
+      this.#drop();
+      this.#comeBack();
+    }
+  }
+
+  /** An order ends the client's subscription, if it has one (rule U2). */
+  #revoke({ watched }: Connection, subscription: ClientSubscription): void {
+    const { channel, state, leaving } = subscription;
+    if (watched === undefined) this.#complain(`was unsubscribed from ${channel} by an order`);
+    watched?.unsubscribed(channel);
+    if (leaving > 0 || state === "off") return;
+    subscription.revoke();
+    // The client's subscribe may have reached the server after the order.
+    if (subscription.asks > 0) this.#leave(subscription);
+  }
+
+  #lose(subscription: ClientSubscription, unsubscribe: { readonly code: number }): void {
+    this.#connection?.watched?.told(subscription.channel);
+    if (subscription.leaving > 0) return;
     if (unsubscribe.code !== 2500) this.#complain(`was unsubscribed with ${unsubscribe.code}`);
     subscription.lose(unsubscribe.code);
     this.#askLater(subscription);
@@ -251,10 +335,15 @@ export class WorldClient {
 
   #closed(connection: Connection, code: number): void {
     if (connection !== this.#connection) return;
-    if (code !== 1006 && code !== 3010) this.#complain(`was closed with ${code}`);
+    const isExpected = code === 1006 || code === 3010 || connection.watched !== undefined;
+    if (!isExpected || isInexplicable(code)) this.#complain(`was closed with ${code}`);
+    connection.watched?.closed(code);
     if (code === 3010) {
-      for (const subscription of this.live) if (subscription.given) subscription.lose(code);
+      for (const subscription of this.live) {
+        if (subscription.given || subscription.isOrdered) subscription.lose(code);
+      }
     }
+    if (isTerminal(code)) this.#isWanted = false;
     this.#forgetConnection();
     this.#comeBack();
   }
@@ -268,7 +357,7 @@ export class WorldClient {
   /** Ends the subscriptions that are neither live nor wanted. */
   giveUp(): void {
     for (const subscription of this.#subscriptions.values()) {
-      if (!this.wanted.includes(subscription)) subscription.end(true);
+      if (!this.wanted.includes(subscription) && !subscription.isOrdered) subscription.end(true);
     }
   }
 
@@ -279,6 +368,7 @@ export class WorldClient {
 
   #drop(): void {
     this.#connection?.socket?.leave();
+    this.#connection?.watched?.closed();
     this.#forgetConnection();
   }
 
@@ -291,8 +381,10 @@ export class WorldClient {
     }
     this.#publishing.clear();
     for (const subscription of this.#subscriptions.values()) {
-      subscription.end();
+      // The next connection doesn't have a subscription that an order made.
+      subscription.end(subscription.isOrdered);
       subscription.leaving = 0;
+      subscription.asks = 0;
     }
   }
 
@@ -312,6 +404,8 @@ interface Connection {
   /** Absent until connect was answered. */
   id: string | undefined;
   socket: Socket | undefined;
+  /** Undefined where users have no homes. */
+  watched: WatchedConnection | undefined;
 }
 
 interface ReceivedFrame {
@@ -330,6 +424,7 @@ interface ReceivedPush {
   readonly pub?: ReceivedPublication;
   readonly join?: { readonly info: { readonly client: string } };
   readonly leave?: { readonly info: { readonly client: string } };
+  readonly subscribe?: ReceivedResult;
   readonly unsubscribe?: { readonly code: number };
 }
 
@@ -337,6 +432,27 @@ interface ReceivedPush {
 function recovering({ position }: ClientSubscription): object {
   return position === undefined ? {} : { recover: true, ...position };
 }
+
+/** Whether a subscribe is answered so because an order ended it, or made the subscription first (rules U2 and U7). */
+function isOrdersError(code: number | undefined): boolean {
+  return code === errorCodes.permissionDenied.code || code === errorCodes.alreadySubscribed.code;
+}
+
+/** Whether neither a failure nor an order may close a connection with this code. */
+function isInexplicable(code: number): boolean {
+  const { insufficientState, internalServerError, permissionDenied, connectionExpired } =
+    disconnectCodes;
+  const known = [insufficientState, internalServerError, permissionDenied, connectionExpired];
+  return code !== 1006 && code < 4_000 && known.every((one) => one.code !== code);
+}
+
+/** Whether SDKs don't reconnect after this close code (docs/protocol.md 1.8). */
+function isTerminal(code: number): boolean {
+  return (code >= 3_500 && code < 4_000) || (code >= 4_500 && code < 5_000);
+}
+
+/** The code of an unsubscribe push by which an order is carried out. */
+const unsubscribedByOrder = unsubscribeCodes.server.code;
 
 /** How long SDKs wait for a reply. */
 const replyTimeoutMs = 5_000;

@@ -13,7 +13,12 @@ export function complaintsOf(world: World): readonly string[] {
     channel.crashesAtCommit = false;
     channel.failAfter(undefined);
   }
+  for (const home of world.homes.values()) {
+    home.crashesAtCommit = false;
+    home.failAfter(undefined);
+  }
   world.pass(longMs);
+  checkOrders(world);
   checkAtRest(world, "at rest");
   for (const { evict } of evictables(world)) evict();
   // Owed entries are delivered although every object hibernated; gateways without subscribers say so now.
@@ -24,6 +29,14 @@ export function complaintsOf(world: World): readonly string[] {
   for (const { kind, text } of judge(world).violations)
     world.publicationLog.complain(`${kind}: ${text}`);
   return world.publicationLog.complaints;
+}
+
+/** All orders that were taken have been carried out by now, acknowledged or not (rule U3). */
+function checkOrders(world: World): void {
+  world.users?.rules.checkAll();
+  world.pass(answersMs);
+  for (const home of world.homes.values())
+    if (home.keepsOrders) world.publicationLog.complain(`${home.name} still keeps orders at rest`);
 }
 
 /** The checker's result for a settled world. The checker sees only what real clients see. */
@@ -59,13 +72,15 @@ export function checkPromptness(world: World): void {
 /** Longer than clients take to reconnect, and shorter than an alarm takes to repair a delivery (rule L4). */
 const promptMs = 6_000;
 
+/** Longer than frames take to reach clients. */
+const answersMs = 1_000;
+
 /** Longer than the longest wait between two tries of the relay (10 minutes). */
 const longMs = 1_300_000;
 
 function evictables(world: World): readonly { readonly evict: () => void }[] {
-  return [...world.channels.values(), ...world.gateways.values()].map((host) => ({
-    evict: () => host.evict(),
-  }));
+  const hosts = [...world.channels.values(), ...world.gateways.values(), ...world.homes.values()];
+  return hosts.map((host) => ({ evict: () => host.evict() }));
 }
 
 function checkAtRest(world: World, when: string): void {

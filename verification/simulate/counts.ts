@@ -12,7 +12,7 @@ export class Counts {
     for (const { f, type } of world.eventLog.events) this.#count(`${f}: ${type}`);
     for (const outcome of world.network.outcomes.values())
       this.#count(`calls: ${countsLine(outcome)}`);
-    for (const { failedWrites } of world.channels.values()) {
+    for (const { failedWrites } of [...world.channels.values(), ...world.homes.values()]) {
       this.#count("failed writes", failedWrites);
     }
   }

@@ -99,7 +99,7 @@ class PooledDatabase implements Database {
 
   rows(query: string, values: readonly SqlValue[]): readonly SqlRow[] {
     const { kind, tables } = shapeOf(query);
-    if (kind === "list") return [...this.#tables].map((name) => ({ name }));
+    if (kind === "list") return this.#listed(query);
     this.#check(tables);
     return this.#real.rows(query, values);
   }
@@ -157,6 +157,13 @@ class PooledDatabase implements Database {
     else pool.push(this);
   }
 
+  /** The tables that exist, or the one of them that the query names. */
+  #listed(query: string): readonly SqlRow[] {
+    const named = /name = '(\w+)'/.exec(query)?.[1];
+    const names = [...this.#tables].filter((name) => named === undefined || name === named);
+    return names.map((name) => ({ name }));
+  }
+
   #check(tables: readonly string[]): void {
     for (const table of tables) {
       if (!this.#tables.has(table)) throw new Error(`there is no table ${table}`);
@@ -180,7 +187,7 @@ function shapeOf(text: string): Shape {
   const known = shapes.get(text);
   if (known !== undefined) return known;
   const [, verb] = /^\s*(CREATE|DROP)\s+TABLE/.exec(text) ?? [];
-  const isList = /FROM sqlite_master WHERE type = 'table'/.test(text);
+  const isList = /FROM sqlite_master WHERE (?:type = 'table'|name = '\w+')/.test(text);
   const places = [
     ...text.matchAll(/\b(?:FROM|INTO|TABLE|UPDATE)\s+(?:IF (?:NOT )?EXISTS\s+)?(?!SET\b)(\w+)/g),
   ];

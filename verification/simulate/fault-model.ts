@@ -1,6 +1,6 @@
 import type { Random } from "../../test/support/random.ts";
 import { namedRandom } from "./named-random.ts";
-import type { CallOutcome, ChooseOutcome } from "./network.ts";
+import type { CallKind, CallOutcome, ChooseOutcome } from "./network.ts";
 
 /**
  * Draws the outcome of each call at random, by the call's name, so that a run with a few calls less is like the run
@@ -28,13 +28,16 @@ export function faultModel(seed: number, faultShare: number): ChooseOutcome {
       case 5:
         return { ...faultless, answerMs: lateMs };
       default:
-        // Only relay calls must tolerate a repetition (rule L1). The platform never repeats a gateway's request.
-        return kind === "deliver"
+        // Only calls that their caller repeats must tolerate a repetition (rules L1 and U3). The platform never repeats a
+        // gateway's request.
+        return repeatable.has(kind)
           ? { ...faultless, againMs: lateMs }
           : { ...faultless, requestMs: lateMs };
     }
   };
 }
+
+const repeatable: ReadonlySet<CallKind> = new Set(["deliver", "carry out", "register"]);
 
 /** How long a message takes without faults. */
 function calmMs(random: Random): number {

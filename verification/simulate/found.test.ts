@@ -124,6 +124,28 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       outcomes: { "ask g1 tell:e 5": { requestMs: 23, answerMs: 7177 } },
     },
   },
+  {
+    name: "[O4] the reply to a publish doesn't overtake the push that ends the publisher's subscription",
+    plan: {
+      seed: 114,
+      faultShare: 0,
+      hasHomes: true,
+      channels: ["tell:e"],
+      gateways: 1,
+      clients: [
+        { own: "tell:e", reconnectsEarly: true, user: "user-1" },
+        { reconnectsEarly: false, user: "user-1" },
+        { given: "tell:e", reconnectsEarly: true, user: "user-1" },
+        { reconnectsEarly: false, user: "user-1" },
+      ],
+      steps: [
+        { do: "connect", client: 3, ms: 50 },
+        { do: "subscribe user", user: "user-1", channel: "tell:e", only: 3, ms: 1_000 },
+        { do: "publish own", client: 3, channel: "tell:e", ms: 0 },
+        { do: "unsubscribe user", user: "user-1", channel: "tell:e", ms: 0 },
+      ],
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

@@ -1,6 +1,8 @@
 import { Backlog } from "../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
+import { gatewayNode } from "../../src/contract/object-names.ts";
+import type { CarriedOut, NumberedOrder } from "../../src/contract/user-order.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { limits } from "../../src/limits.ts";
@@ -12,6 +14,7 @@ import type {
   ChannelPresenceReply,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import { Holder } from "./holder.ts";
 import { Incarnation, NextTimer, TurnTimer } from "./incarnation.ts";
 import { ObjectSockets, type SocketMemory } from "./object-sockets.ts";
 import type { Done, GatewayCalls, WorldContext } from "./world-context.ts";
@@ -73,6 +76,10 @@ export class GatewayHost implements GatewayCalls {
 
   present(channel: string, answer: Done<GatewayPresence>): void {
     this.reach(({ gateway }) => answer(gateway.present(channel)));
+  }
+
+  carryOut(user: string, orders: readonly NumberedOrder[], answer: Done<CarriedOut>): void {
+    this.reach(({ holder, sessions }) => holder?.carryOut(sessions, user, orders, answer));
   }
 
   /** A client connects. `claims` are those of the token that the client will connect with. */
@@ -137,8 +144,10 @@ export class GatewayHost implements GatewayCalls {
 
   #awake(): Memory {
     if (this.#memory !== undefined) return this.#memory;
-    const { config, timeline, fanOut } = this.#context;
+    const { config, timeline, fanOut, users } = this.#context;
     const incarnation = new Incarnation(timeline);
+    const node = gatewayNode(this.name);
+    const holder = users && new Holder(this.#context, users, node, this, incarnation);
     const ports = {
       call: (
         channel: string,
@@ -168,10 +177,12 @@ export class GatewayHost implements GatewayCalls {
         backlog: new Backlog({ sockets: () => [], nowMs: () => 0 }),
         knownDeltas: new KnownDeltas(),
         version: "test",
-        node: `gateway:${this.name}`,
+        node,
         serverSubscriptions: true,
         storesRows: true,
+        ...(holder === undefined ? {} : { users: holder.users }),
       },
+      ...(holder === undefined ? {} : { holder }),
       settleTimer: new NextTimer(incarnation, () => this.#settle()),
       sendTimer: new TurnTimer(incarnation, this.#turnMs, () => {
         gateway.sendSlice();

@@ -3,7 +3,18 @@ import { plainCopy } from "./plain-copy.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** The kinds of calls between objects, and from the backend. */
-export type CallKind = "deliver" | "ask" | "gather" | "presence" | "api";
+export type CallKind =
+  | "deliver"
+  | "ask"
+  | "gather"
+  | "presence"
+  | "api"
+  /** An object registers users with their home. */
+  | "register"
+  /** A home has an object carry out orders. */
+  | "carry out"
+  /** The backend gives a home an order. */
+  | "order";
 
 /** The outcome of a call, in ms; an undefined time means never. */
 export interface CallOutcome {

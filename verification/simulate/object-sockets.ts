@@ -3,6 +3,7 @@ import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import { Session } from "../../src/session/session.ts";
+import type { Holder } from "./holder.ts";
 import type { WorldContext } from "./world-context.ts";
 import { type ClientEnd, type ServerEnd, Socket } from "./socket.ts";
 import { StorageFailure } from "./storage.ts";
@@ -13,6 +14,8 @@ export interface SocketMemory {
   /** Frames that wait for an earlier one of their socket, which waits for a commit. */
   readonly turns: Map<Socket, string[]>;
   readonly context: SessionContext;
+  /** The users of the sessions; absent where users have no homes. */
+  readonly holder?: Holder;
 }
 
 /** The object that owns the sockets. */

@@ -1,5 +1,7 @@
 import type { CallKind, CallOutcome } from "./network.ts";
 import { Random } from "../../test/support/random.ts";
+import { namedRandom } from "./named-random.ts";
+import { type OrderAction, withUsers } from "./user-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
 
 /** Everything about one run, as plain data: the same plan gives the same run. */
@@ -12,6 +14,8 @@ export interface Plan {
   readonly outcomes?: Readonly<Record<string, CallOutcome>>;
   readonly channels: readonly string[];
   readonly gateways: number;
+  /** Whether users have homes; absent: they haven't. */
+  readonly hasHomes?: boolean;
   /** Limits that are lower than usual, if any. */
   readonly limits?: WorldLimits;
   readonly clients: readonly PlannedClient[];
@@ -25,11 +29,13 @@ export interface PlannedClient {
   readonly own?: string;
   /** A channel that the client's token subscribes it to. */
   readonly given?: string;
+  /** The user of the client's token; absent: a user of its own. */
+  readonly user?: string;
   readonly reconnectsEarly: boolean;
 }
 
 /** One action, and how many ms pass after it. */
-type Step = Action & { readonly ms: number };
+export type Step = Action & { readonly ms: number };
 
 /** Actions name clients by number and objects by name. */
 export type Action =
@@ -68,10 +74,17 @@ export type Action =
       readonly kind: CallKind;
       readonly to: string;
       readonly forMs: number;
-    };
+    }
+  | OrderAction;
 
-/** The plan of a seed. */
+/** The plan of a seed: users have homes in every second one. */
 export function planOf(seed: number): Plan {
+  const random = namedRandom(seed, "users");
+  const plan = planWithoutUsers(seed);
+  return random.chance(0.5) ? withUsers(plan, random) : plan;
+}
+
+function planWithoutUsers(seed: number): Plan {
   const random = new Random(seed);
   const isLarge = random.chance(0.02);
   const channels = isLarge ? kinds : pickSome(random, kinds, random.chance(0.7) ? 1 : 2);

@@ -6,6 +6,7 @@ import { namedRandom } from "./named-random.ts";
 import { smooth } from "./network.ts";
 import { type Action, isFaultless, type Plan, type PlannedClient } from "./plan.ts";
 import { faultModel } from "./fault-model.ts";
+import type { OrderAction } from "./user-plan.ts";
 import { usualLimits, World } from "./world.ts";
 
 /** The outcome of a run. */
@@ -44,6 +45,7 @@ function worldOf(plan: Plan): World {
   const world = new World({
     channels,
     gateways,
+    hasHomes: plan.hasHomes === true,
     limits: plan.limits ?? usualLimits,
     chooseOutcome:
       outcomes === undefined ? faultModel(seed, faultShare) : (_, name) => outcomes[name] ?? smooth,
@@ -79,7 +81,7 @@ function latencyMs(random: Random): number {
 
 function addClient(
   world: World,
-  { own, given, reconnectsEarly }: PlannedClient,
+  { own, given, user, reconnectsEarly }: PlannedClient,
   random: Random,
 ): void {
   const gateways = [...world.gateways.values()];
@@ -88,6 +90,7 @@ function addClient(
     reconnectsEarly,
     choosePlace: () => (own === undefined ? random.pick(gateways) : world.channel(own)),
     ...(own === undefined ? {} : { only: own }),
+    ...(user === undefined ? {} : { user }),
   });
 }
 
@@ -121,6 +124,14 @@ function carryOut(world: World, action: Action): void {
     case "see presence":
       carryOutClient(world, action);
       return;
+    case "disconnect user":
+    case "unsubscribe user":
+    case "subscribe user":
+    case "refresh user":
+    case "block user":
+    case "unblock user":
+      giveOrder(world, action);
+      return;
     case "evict":
     case "crash":
     case "close":
@@ -129,6 +140,51 @@ function carryOut(world: World, action: Action): void {
     case "turn clock":
     case "cut":
       carryOutFault(world, action);
+  }
+}
+
+/** An order for a connection that doesn't exist isn't given. */
+function giveOrder(world: World, action: OrderAction): void {
+  const { user, only } = action;
+  const { users } = world;
+  const idOf = (client: number): string | undefined => world.clients[client]?.connected?.id;
+  const client = only === undefined ? undefined : idOf(only);
+  if (users === undefined || (only !== undefined && client === undefined)) return;
+  const target = client === undefined ? {} : { client };
+  switch (action.do) {
+    case "disconnect user": {
+      const spared = action.spares === undefined ? undefined : idOf(action.spares);
+      const whitelist = spared === undefined ? {} : { whitelist: [spared] };
+      users.disconnect(user, { ...target, ...whitelist }, action.returns);
+      return;
+    }
+    case "unsubscribe user":
+      users.order(user, { method: "unsubscribe", channel: action.channel, ...target });
+      return;
+    case "subscribe user": {
+      const { channel, back } = action;
+      const top = back === undefined ? undefined : world.channel(channel).top;
+      const since = top && { epoch: top.epoch, offset: Math.max(top.offset - (back ?? 0), 0) };
+      const subscription = { channel, override: {} };
+      users.order(user, {
+        method: "subscribe",
+        subscription,
+        expireAtSeconds: 0,
+        ...target,
+        ...(since === undefined ? {} : { recoverSince: since }),
+      });
+      return;
+    }
+    case "refresh user": {
+      const { expired } = action;
+      users.order(user, { method: "refresh", expired, expireAtSeconds: 0, ...target });
+      return;
+    }
+    case "block user":
+      users.block(user, action.forMs);
+      return;
+    case "unblock user":
+      users.order(user, { method: "unblock_user" });
   }
 }
 
@@ -162,7 +218,10 @@ function carryOutClient(world: World, action: Extract<Action, { readonly client:
 
 function carryOutFault(world: World, action: Extract<Action, { readonly object: string }>): void {
   const channel = world.channels.get(action.object);
-  const object = channel ?? world.gateways.get(action.object);
+  const gateway = world.gateways.get(action.object);
+  const home = world.homes.get(action.object);
+  const object = channel ?? gateway ?? home;
+  const storing = channel ?? home;
   switch (action.do) {
     case "evict":
       object?.evict();
@@ -171,16 +230,16 @@ function carryOutFault(world: World, action: Extract<Action, { readonly object: 
       object?.crash();
       return;
     case "close":
-      object?.close();
+      (channel ?? gateway)?.close();
       return;
     case "crash at commit":
-      if (channel !== undefined) channel.crashesAtCommit = true;
+      if (storing !== undefined) storing.crashesAtCommit = true;
       return;
     case "fail":
-      channel?.failAfter(action.writes);
+      storing?.failAfter(action.writes);
       return;
     case "turn clock":
-      object?.turnClock(action.byMs);
+      (channel ?? gateway)?.turnClock(action.byMs);
       return;
     case "cut":
       world.network.cut({ kind: action.kind, from: action.object, to: action.to }, action.forMs);

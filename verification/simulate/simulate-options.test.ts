@@ -22,11 +22,14 @@ describe("the options of npm run simulate", () => {
     });
     expect(parseOptions(["--seeds", "7"])).toMatchObject({ options: { seeds: 7 } });
     expect(parseOptions(["--seed", "9"])).toMatchObject({ options: { seed: 9 } });
+    expect(parseOptions(["--without", "order-numbers"])).toMatchObject({
+      options: { without: { name: "order-numbers" } },
+    });
   });
 
   it("have a help text that names all of them", () => {
     expect(parseOptions(["--seed", "x", "--help"])).toEqual({ outcome: "help" });
-    for (const name of ["--seeds", "--first", "--seconds", "--seed", "--shrink"])
+    for (const name of ["--seeds", "--first", "--seconds", "--seed", "--shrink", "--without"])
       expect(usage).toContain(`  ${name} `);
   });
 
@@ -36,6 +39,7 @@ describe("the options of npm run simulate", () => {
     { args: ["--first", "-1"], named: "--first" },
     { args: ["--seconds", "1.5"], named: "--seconds" },
     { args: ["--seed", "x"], named: "--seed" },
+    { args: ["--without", "luck"], named: '"luck"; there are' },
     { args: ["12"], named: "12" },
   ])("are refused by name: $args", ({ args, named }) => {
     const parsed = parseOptions(args);

@@ -1,3 +1,5 @@
+import { type Protection, protectionNamed } from "../weakened/protections.ts";
+
 /** The options of the command line. */
 export interface SimulateOptions {
   readonly first: number;
@@ -8,6 +10,8 @@ export interface SimulateOptions {
   /** The only seed, whose events are printed. */
   readonly seed: number | undefined;
   readonly shrink: boolean;
+  /** The protection that is removed from the core, to see that the simulator notices. */
+  readonly without?: Protection;
 }
 
 export type ParsedOptions =
@@ -26,6 +30,8 @@ failed, and with 2 if the options are wrong.
   --seconds N  for how long (default: until all seeds have run)
   --seed N     runs this seed alone and prints the log of its events
   --shrink     finds the smallest plan of each seed that fails
+  --without NAME
+               removes a protection from the core, to see that the simulator notices
   --help       prints this text
 `;
 
@@ -34,16 +40,26 @@ export function parseOptions(args: readonly string[]): ParsedOptions {
   if (args.includes("--help")) return { outcome: "help" };
   const numbers = new Map<string, number>();
   let shrink = false;
+  let without: Protection | undefined;
   for (let index = 0; index < args.length; index++) {
     const name = args[index] ?? "";
     if (name === "--shrink") {
       shrink = true;
       continue;
     }
-    if (!numeric.includes(name)) {
-      return bad(`there is no option ${name}; there are ${[...numeric, "--shrink"].join(", ")}`);
+    if (!numeric.includes(name) && name !== "--without") {
+      const all = [...numeric, "--shrink", "--without"].join(", ");
+      return bad(`there is no option ${name}; there are ${all}`);
     }
     const value = args[++index] ?? "";
+    if (name === "--without") {
+      try {
+        without = protectionNamed(value, "simulate");
+      } catch (error) {
+        return bad(error instanceof Error ? error.message : String(error));
+      }
+      continue;
+    }
     if (!/^[1-9][0-9]{0,8}$/.test(value)) {
       return bad(`${name} takes a whole number from 1 to 999999999, not ${JSON.stringify(value)}`);
     }
@@ -56,6 +72,7 @@ export function parseOptions(args: readonly string[]): ParsedOptions {
     seconds: seconds ?? Number.POSITIVE_INFINITY,
     seed: numbers.get("--seed"),
     shrink,
+    ...(without === undefined ? {} : { without }),
   };
   return { outcome: "options", options };
 }

@@ -1,3 +1,7 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import type { Protection } from "../weakened/protections.ts";
+import { withChangedCopy } from "../weakened/changed-copy.ts";
 import { Counts } from "./counts.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { run } from "./run.ts";
@@ -18,6 +22,8 @@ if (parsed.outcome === "help") {
 } else if (parsed.outcome === "bad") {
   console.error(parsed.problem);
   process.exitCode = 2;
+} else if (parsed.options.without !== undefined) {
+  process.exitCode = simulateWithout(parsed.options.without, process.argv.slice(2));
 } else if (parsed.options.seed === undefined) {
   process.exitCode = simulate(parsed.options) === 0 ? 0 : 1;
 } else {
@@ -28,26 +34,43 @@ if (parsed.outcome === "help") {
   if (outcome.complaints.length > 0) printRun(plan, outcome.complaints, parsed.options.shrink);
 }
 
+/** Runs this program with the same arguments on a copy of the sources, and gives its exit status. */
+function simulateWithout(protection: Protection, args: readonly string[]): number {
+  const at = args.indexOf("--without");
+  const others = args.filter((_, index) => index !== at && index !== at + 1);
+  return withChangedCopy(
+    protection,
+    ["src", "test", "tools", "verification", "package.json"],
+    (folder) => {
+      const program = join(folder, "verification/simulate/simulate.ts");
+      const { status } = spawnSync(process.execPath, [program, ...others], { stdio: "inherit" });
+      return status ?? 2;
+    },
+  );
+}
+
 /** @returns how many seeds failed */
-function simulate({ first, seeds, seconds, shrink: shrinks }: SimulateOptions): number {
+function simulate({ first: firstSeed, seeds, seconds, shrink: shrinks }: SimulateOptions): number {
   const counts = new Counts();
+  let first = "";
   const beganMs = performance.now();
   let failed = 0;
   let runs = 0;
   const passedSeconds = (): number => (performance.now() - beganMs) / 1_000;
   while (runs < seeds && passedSeconds() < seconds) {
-    const plan = planOf(first + runs++);
+    const plan = planOf(firstSeed + runs++);
     const { complaints, world } = run(plan);
     counts.add(plan, world);
     if (complaints.length === 0) continue;
     failed++;
+    if (failed === 1) first = `the first after ${runs} runs, ${passedSeconds().toFixed(1)} s`;
     if (failed <= complaintsShownMax) printRun(plan, complaints, shrinks);
   }
   for (const line of counts.lines) console.log(line);
   const took = passedSeconds();
   const rate = (runs / took).toFixed(0);
   console.log(`\n${runs} runs in ${took.toFixed(1)} s, ${rate} a second`);
-  console.log(failed === 0 ? "nothing was wrong" : `${failed} seeds failed`);
+  console.log(failed === 0 ? "nothing was wrong" : `${failed} seeds failed, ${first}`);
   return failed;
 }
 

@@ -27,6 +27,8 @@ export interface ServerEnd {
 
 /** A socket. Frames take time and keep their order. The saved attachment lasts as long as the socket. */
 export class Socket implements Connection {
+  /** The connection's ID. */
+  readonly client: string;
   readonly #timeline: Timeline;
   readonly #latencyMs: () => number;
   readonly #server: ServerEnd;
@@ -40,6 +42,10 @@ export class Socket implements Connection {
   #held: Message[] | undefined;
   #clientReceivedMs = 0;
   #serverReceivedMs = 0;
+  /** When the server sent the reply to a successful connect, ms since 1970; undefined before. */
+  begunAtMs: number | undefined;
+  /** Called when that reply is sent. */
+  onBegun: (() => void) | undefined;
 
   constructor(
     snapshot: SessionSnapshot,
@@ -49,12 +55,23 @@ export class Socket implements Connection {
     timeline: Timeline,
     latencyMs: () => number,
   ) {
+    this.client = snapshot.client;
     this.#timeline = timeline;
     this.#latencyMs = latencyMs;
     this.#server = server;
     this.#client = client;
     this.#rows = rows;
     this.#written = plainCopy(writeSession(snapshot));
+  }
+
+  /** Whether the server can still send, or has not noticed that nothing arrives any more. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Does work when the client has received everything that the server has sent by now. */
+  afterSent(work: () => void): void {
+    this.#toClient(work);
   }
 
   /** The saved session, as an object that wakes reads it. */
@@ -71,6 +88,7 @@ export class Socket implements Connection {
       this.#held.push(frame);
       return;
     }
+    if (this.begunAtMs === undefined) this.#begin(frame);
     this.#server.gate(() => this.#toClient(() => this.#client.receive(textOf(frame))));
   }
 
@@ -147,6 +165,12 @@ export class Socket implements Connection {
     this.#timeline.after(this.#latencyMs(), () => {
       if (this.#clientReceivedMs !== Number.POSITIVE_INFINITY) this.#client.closed(1006);
     });
+  }
+
+  #begin(frame: Message): void {
+    if (!textOf(frame).includes(`"connect":{`)) return;
+    this.begunAtMs = this.#timeline.nowMs;
+    this.onBegun?.();
   }
 
   #toClient(arrive: () => void): void {

@@ -6,6 +6,7 @@ import {
   type SubscribeOptions,
   type PublishOutcome,
 } from "../../src/channel/channel.ts";
+import { limits } from "../../src/limits.ts";
 import type { Recovery } from "../../src/channel/recovery.ts";
 import type { ClientInfo, StreamPosition } from "../../src/protocol/publication.ts";
 import type { ModelAnswer } from "./model-state.ts";
@@ -26,9 +27,12 @@ export interface ChannelWatch {
 /** The real channel. It carries out each command in a model too, and compares the answers. */
 export class WatchedChannel extends Channel {
   readonly #watch: ChannelWatch;
+  /** From so many bytes on, what a client recovers may be too large, with what is stored besides the payloads. */
+  readonly #recoveredBytesMax: number;
 
   constructor(setup: ChannelSetup, watch: ChannelWatch) {
     super(setup);
+    this.#recoveredBytesMax = (setup.client.queueMaxSizeBytes - limits.answerRestBytes) * 0.7;
     this.#watch = watch;
   }
 
@@ -76,9 +80,12 @@ export class WatchedChannel extends Channel {
     bytesMax?: number,
   ): (Recovery & { readonly position: StreamPosition }) | undefined {
     const recovery = super.recover(since, mode, nowMs, bytesMax);
-    this.#compare("recovery", recovery ?? none, (model) =>
-      model.recover(since, mode, false, nowMs),
-    );
+    this.#compare("recovery", recovery ?? none, (model) => {
+      const expected = model.recover(since, mode, false, nowMs);
+      // The model doesn't know how much is too large for a client (rule R4).
+      const isTooLarge = recovery?.outcome === "unrecoverable" && this.#isLarge(expected);
+      return isTooLarge ? { outcome: "unrecoverable", position: recovery.position } : expected;
+    });
     return recovery;
   }
 
@@ -103,6 +110,11 @@ export class WatchedChannel extends Channel {
       const should = `${stream?.epoch}:${stream?.top}`;
       this.#watch.complain(`is at ${top?.epoch}:${top?.offset} and should at ${should}`);
     }
+  }
+
+  #isLarge({ publications = [] }: ModelAnswer): boolean {
+    const bytes = publications.reduce((sum, { data }) => sum + data.length, 0);
+    return bytes > this.#recoveredBytesMax;
   }
 
   #compare(what: string, is: ModelAnswer, should: (model: Model) => ModelAnswer): void {

@@ -7,25 +7,54 @@ import type {
   ChannelPresenceReply,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import type {
+  CarriedOut,
+  NumberedOrder,
+  Ordered,
+  Registered,
+  UserOrder,
+} from "../../src/contract/user-order.ts";
 import type { FanOutLimits } from "../../src/hub/hub.ts";
 import type { EventLog } from "./event-log.ts";
 import type { Database } from "./database.ts";
 import type { PublicationLog } from "./publication-log.ts";
 import type { Network } from "./network.ts";
 import type { Timeline } from "./timeline.ts";
+import type { UserRules } from "./user-rules.ts";
 
 /** Takes an answer; undefined when the target crashed. */
 export type Done<Answer> = (answer: Answer | undefined) => void;
 
+/** The calls that each object takes that holds clients' sockets. */
+export interface HolderCalls {
+  /** A home's orders for the connections of a user. */
+  carryOut(user: string, orders: readonly NumberedOrder[], answer: Done<CarriedOut>): void;
+}
+
+/** The calls that a user's home takes. */
+export interface HomeCalls {
+  /** @param holder the node of the object that registers the users */
+  register(holder: string, users: readonly string[], answer: Done<Registered>): void;
+  /** @param taken called when the order is durable, before any object is called with it */
+  order(user: string, order: UserOrder, taken: () => void, answer: Done<Ordered>): void;
+}
+
+/** The homes of a world in which users have homes. */
+export interface WorldUsers {
+  readonly rules: UserRules;
+  /** @param name as `homeName` gives it */
+  home(name: string): HomeCalls;
+}
+
 /** The calls that a channel object takes. */
-export interface ChannelCalls {
+export interface ChannelCalls extends HolderCalls {
   execute(commands: readonly ChannelCommand[], answer: Done<ChannelAnswers>): void;
   ask(gateway: string, requests: readonly RelayRequest[], answer: Done<RelayReplies>): void;
   present(answer: Done<ChannelPresenceReply>): void;
 }
 
 /** The calls that a gateway takes. */
-export interface GatewayCalls {
+export interface GatewayCalls extends HolderCalls {
   deliver(batch: RelayBatch, answer: Done<RelayBatchReply>): void;
   present(channel: string, answer: Done<GatewayPresence>): void;
 }
@@ -46,6 +75,8 @@ export interface WorldContext {
   /** How large the slices of one object's frames are, and how much is collected behind them. */
   readonly fanOut: (object: string) => FanOutLimits;
   readonly database: () => Database;
+  /** Absent in a world in which users have no homes. */
+  readonly users?: WorldUsers;
   channel(name: string): ChannelCalls;
   gateway(name: string): GatewayCalls;
 }

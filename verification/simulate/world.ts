@@ -11,8 +11,11 @@ import { GatewayHost } from "./gateway-host.ts";
 import { type Database, freshDatabase } from "./database.ts";
 import { PublicationLog } from "./publication-log.ts";
 import { type ChooseOutcome, Network, smooth } from "./network.ts";
-import type { WorldContext } from "./world-context.ts";
+import type { WorldContext, WorldUsers } from "./world-context.ts";
 import { Timeline } from "./timeline.ts";
+import { HomeHost } from "./home-host.ts";
+import { UserBackend } from "./user-backend.ts";
+import { UserRules } from "./user-rules.ts";
 
 /** The size of a world, and where its faults and times come from. */
 export interface WorldSetup {
@@ -22,6 +25,8 @@ export interface WorldSetup {
    */
   readonly channels: readonly string[];
   readonly gateways: number;
+  /** Whether users have homes, to which a backend gives orders. */
+  readonly hasHomes?: boolean;
   /** The limits of the configuration. */
   readonly limits?: WorldLimits;
   /** The outcome of each call; without it all calls succeed. */
@@ -52,6 +57,10 @@ export class World {
   readonly gateways: ReadonlyMap<string, GatewayHost>;
   readonly clients: WorldClient[] = [];
   readonly backend: Backend;
+  /** The homes that were called so far, by name. */
+  readonly homes = new Map<string, HomeHost>();
+  /** Absent where users have no homes. */
+  readonly users: UserBackend | undefined;
   readonly #context: WorldContext;
   readonly #backoffs: (who: string) => () => number;
 
@@ -80,6 +89,7 @@ export class World {
       database,
       channel: (name) => this.channel(name),
       gateway: (name) => this.gateway(name),
+      ...(setup.hasHomes === true ? { users: this.#newUsers() } : {}),
     };
     this.channels = new Map(
       setup.channels.map((name) => [name, new ChannelHost(name, this.#context)]),
@@ -88,6 +98,8 @@ export class World {
     this.gateways = new Map(names.map((name) => [name, new GatewayHost(name, this.#context)]));
     for (const name of setup.channels) this.#open(name, limits);
     this.backend = new Backend(this.#context, backoffs("backend"), repeats);
+    const { users } = this.#context;
+    this.users = users && new UserBackend(this.#context, users);
   }
 
   channel(name: string): ChannelHost {
@@ -123,6 +135,23 @@ export class World {
   /** Ends the world. Its databases can be used by others from now on. */
   end(): void {
     for (const channel of this.channels.values()) channel.end();
+    for (const home of this.homes.values()) home.end();
+  }
+
+  #newUsers(): WorldUsers {
+    const { timeline, publicationLog } = this;
+    return {
+      rules: new UserRules(timeline, (what) => publicationLog.complain(what)),
+      home: (name) => this.#home(`home ${name}`),
+    };
+  }
+
+  #home(name: string): HomeHost {
+    const known = this.homes.get(name);
+    if (known !== undefined) return known;
+    const home = new HomeHost(name, this.#context);
+    this.homes.set(name, home);
+    return home;
   }
 
   #open(channel: string, limits: WorldLimits): void {

@@ -86,6 +86,18 @@ describe("a session whose user's home is asked", () => {
     expect(fixture.home.calls).toHaveLength(1);
   });
 
+  it("[U9] is asked for again if it came while a home was asked that answers of a block, which may have ended", () => {
+    const fixture = new HeldFixture();
+    const [first, second] = [fixture.held("42"), fixture.held("42")];
+    expect(fixture.home.calls).toHaveLength(1);
+    fixture.home.answer(5, { blocked: ["42"] });
+    expect(first.takeSent()).toStrictEqual(["close 3507 permission denied"]);
+    expect(second.takeSent()).toStrictEqual([]);
+    fixture.home.answer(6);
+    expect(second.takeSent()).toHaveLength(1);
+    expect(second.saved.lastOrder).toBe(6);
+  });
+
   it("[U4] takes an order that came meanwhile, unless it begins after the order", () => {
     for (const [lastOrder, expected] of [
       [4, disconnected],

@@ -80,6 +80,22 @@ describe("an order to subscribe", () => {
     expect(connection.takeSent()).toStrictEqual([made("news")]);
   });
 
+  it("[U7] is repeated while a subscribe of the client's is under way, which another order may have ended", () => {
+    const fixture = new HeldFixture();
+    const connection = fixture.admitted();
+    fixture.send(connection, subscribe(2, "news"));
+    const ending: NumberedOrder = { number: 1, order: { method: "unsubscribe", channel: "news" } };
+    const orders = [ending, subscribeOrder(2, "news")];
+    const answers = fixture.carryOut("42", orders, connection);
+    expect(answers).toStrictEqual([{ left: true, failed: true }]);
+    expect(connection.saved.lastOrder).toBe(1);
+    fixture.channels.acceptSubscribe("news");
+    connection.takeSent();
+    fixture.carryOut("42", orders, connection);
+    fixture.channels.acceptSubscribe("news");
+    expect(connection.takeSent()).toStrictEqual([made("news")]);
+  });
+
   it("[U7] changes nothing for a client that is subscribed, or has no room", () => {
     const fixture = new HeldFixture({ client: { channel_limit: 1 } });
     const connection = fixture.admitted();

@@ -9,6 +9,7 @@ import { memory } from "./memory.ts";
 import { neighbours } from "./neighbours.ts";
 import { receipts } from "./receipts.ts";
 import type { Scenario } from "./scenario.ts";
+import { users } from "./users.ts";
 import { wake } from "./wake.ts";
 
 /** All scenarios, in the order in which they run. */
@@ -20,6 +21,7 @@ export const scenarios: readonly Scenario[] = [
   neighbours,
   receipts,
   connects,
+  users,
   memory,
   wake,
   growth,

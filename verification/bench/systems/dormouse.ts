@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { productionBundle } from "../../../tools/production-bundle.ts";
 import { apiKey } from "./dormouse-wire.ts";
-import { type SystemOptions, type System, usualHistorySize } from "./system.ts";
+import { bundled, withChangedCopy } from "../../weakened/changed-copy.ts";
+import { type Homes, type SystemOptions, type System, usualHistorySize } from "./system.ts";
 import { type SystemName, tokenSecret } from "./wire.ts";
 import { startOnWorkerd } from "./workerd-system.ts";
 
@@ -10,8 +11,7 @@ export function dormouse(name: SystemName, stream: "history" | "no-history"): Sy
   return {
     name,
     start: (options) => {
-      bundle ??= productionBundle();
-      const served = { "edge.js": bundle };
+      const served = { "edge.js": bundleWith(options.homes) };
       return startOnWorkerd(options, {
         modules: options.counted === true ? { "counting.js": counting(), ...served } : served,
         classNames: { CHANNELS: "ChannelObject", GATEWAYS: "GatewayObject", USERS: "UsersObject" },
@@ -24,12 +24,14 @@ export function dormouse(name: SystemName, stream: "history" | "no-history"): Sy
 }
 
 function configuration(options: SystemOptions, stream: "history" | "no-history"): object {
-  const { historySize = usualHistorySize, tokens = false, socketsPerObject } = options;
+  const { historySize = usualHistorySize, tokens = false, socketsPerObject, homes } = options;
   return {
     client: {
+      ...(homes === "none" && { users: { enabled: false } }),
       allow_anonymous_connect_without_token: !tokens,
       ...(socketsPerObject !== undefined && { connection_limit: socketsPerObject }),
     },
+    uni_http_stream: { enabled: true },
     channel: {
       without_namespace: {
         allow_subscribe_for_client: true,
@@ -48,5 +50,19 @@ function counting(): string {
   return readFileSync(new URL("./counting.js", import.meta.url), "utf8");
 }
 
+function bundleWith(homes: Homes = "shared"): string {
+  if (homes === "one-each")
+    return (bundles.personal ??= withChangedCopy(homeEach, bundled, productionBundle));
+  return (bundles.product ??= productionBundle());
+}
+
 /** Built once, on first use, because that takes seconds. */
-let bundle: string | undefined;
+const bundles: { product?: string; personal?: string } = {};
+
+/** Gives each user a home of its own, to see what sharing saves. */
+const homeEach = {
+  name: "a home for each user",
+  file: "src/contract/object-names.ts",
+  code: "return String((hash >>> 0) % limits.homes);",
+  weakened: "return `${user} ${hash >>> 0}`;",
+};

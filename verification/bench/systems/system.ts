@@ -1,12 +1,17 @@
 import type { Peer } from "./peer.ts";
 import type { SystemName } from "./wire.ts";
 
+/** The homes of users: shared as in the product, none, or an object for each user, which the product hasn't. */
+export type Homes = "shared" | "none" | "one-each";
+
 /** A scenario's requirements of a system. */
 export interface SystemOptions {
   /** The history size of each channel; {@link usualHistorySize} by default. Without effect on systems without history. */
   readonly historySize?: number;
   /** Whether callers have tokens that must be verified; otherwise every caller may connect and subscribe. */
   readonly tokens?: boolean;
+  /** The homes of users; those of the product if absent. */
+  readonly homes?: Homes;
   /** The sockets that one object may hold; the product's default if absent. */
   readonly socketsPerObject?: number;
   /** Whether workerd's inspector is on, and objects can be evicted from outside. */

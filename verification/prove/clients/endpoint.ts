@@ -14,15 +14,15 @@ export function endpointOf(
 }
 
 /**
- * A connection token with the subscriber's name and its server-side subscriptions. It doesn't expire, because expiry
+ * A connection token with the subscriber's user, or its name, and its server-side subscriptions. It doesn't expire, because expiry
  * isn't checked here.
  */
 export function tokenOf(
   { tokenSecret }: ClientsPlan,
-  { process, channels, given = false }: SubscriberPlan,
+  { process, channels, user = process, given = false }: SubscriberPlan,
 ): string {
   const subs = Object.fromEntries(channels.map((channel) => [channel, {}]));
-  return signToken({ sub: process, ...(given ? { subs } : {}) }, tokenSecret);
+  return signToken({ sub: user, ...(given ? { subs } : {}) }, tokenSecret);
 }
 
 /** The options of a socket. Compression would cost more than everything else. */

@@ -16,6 +16,12 @@ describe("a plan", () => {
     ["its socket is for one channel", [{ channels: both }]],
     ["it publishes where it isn't subscribed", [{ publishes: { channel: "b", everyMs: 1 } }]],
     ["only raw ones on a gateway are given channels", [{ given: true }]],
+    ["orders are given for raw ones only", [{ kind: "sdk", user: "ada" }]],
+    ["only users' connections on a gateway", [{ user: "ada", orderable: ["none:a"] }]],
+    [
+      "it subscribes by itself where orders do",
+      [{ user: "ada", endpoint: "gateway", orderable: ["keep:a"] }],
+    ],
     ["nothing is said of what keep:x recovers", [{ channels: ["keep:x"] }]],
   ] satisfies [string, Partial<SubscriberPlan>[]][])("is refused when %s", (why, subscribers) => {
     expect(() => checkPlan(planOf(...subscribers))).toThrow(why);

@@ -28,6 +28,13 @@ export interface SubscriberPlan {
   readonly endpoint: "channel" | "gateway";
   /** Exactly one for the endpoint `channel`. */
   readonly channels: readonly string[];
+  /**
+   * The user of the client's token, whose connections a backend ends, blocks and subscribes; raw clients only. Absent: a
+   * user of the client's own, for whom no order is given.
+   */
+  readonly user?: string;
+  /** Channels to which only orders subscribe the client; raw clients with a user, on a gateway. */
+  readonly orderable?: readonly string[];
   /** Present if the subscriber publishes too, one publish at a time. */
   readonly publishes?: PublishingPlan;
   /** Whether the client pings, which wakes no object; raw clients only. */
@@ -51,7 +58,8 @@ export interface PublishingPlan {
 /** Throws if a plan can't be carried out. */
 export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
   const processes = new Set<string>();
-  for (const { process, kind, endpoint, channels, given, publishes } of subscribers) {
+  for (const subscriber of subscribers) {
+    const { process, kind, endpoint, channels, given, publishes, user, orderable } = subscriber;
     const refuse = (why: string): never => {
       throw new Error(`the plan for "${process}" is wrong: ${why}`);
     };
@@ -67,7 +75,16 @@ export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
     if (publishes !== undefined && !channels.includes(publishes.channel)) {
       refuse("it publishes where it isn't subscribed");
     }
-    const unknown = channels.find((channel) => recovers[channel] === undefined);
+    if (user !== undefined && kind === "sdk") refuse("orders are given for raw ones only");
+    if (orderable !== undefined && (user === undefined || endpoint === "channel")) {
+      refuse("only users' connections on a gateway are subscribed by orders");
+    }
+    if (orderable?.some((channel) => channels.includes(channel)) === true) {
+      refuse("it subscribes by itself where orders do");
+    }
+    const unknown = [...channels, ...(orderable ?? [])].find(
+      (channel) => recovers[channel] === undefined,
+    );
     if (unknown !== undefined) refuse(`nothing is said of what ${unknown} recovers`);
   }
 }

@@ -25,6 +25,8 @@ export interface LinkTraits {
   /** Whether the client pings instead of the server. */
   readonly pings: boolean;
   readonly pingIntervalMs: number;
+  /** Whether orders may end the connection with a code after which SDKs don't reconnect. */
+  readonly mayBeEnded: boolean;
 }
 
 /** One connection of a raw subscriber: frames, lines, pings, silence and its end. */
@@ -32,6 +34,7 @@ export class RawLink {
   readonly #socket: WebSocket;
   readonly #user: LinkUser;
   readonly #silentTicksMax: number;
+  readonly #mayBeEnded: boolean;
   /** The client's own ping interval, in ticks; Infinity when the server pings. */
   readonly #pingTicks: number;
   #ticks = 0;
@@ -41,8 +44,10 @@ export class RawLink {
   /** Whether the server expects pongs. */
   answersPings = false;
 
-  constructor({ address, hostHeader, pings, pingIntervalMs }: LinkTraits, user: LinkUser) {
+  constructor(traits: LinkTraits, user: LinkUser) {
+    const { address, hostHeader, pings, pingIntervalMs } = traits;
     this.#user = user;
+    this.#mayBeEnded = traits.mayBeEnded;
     this.#silentTicksMax = (pingIntervalMs + graceMs) / tickMs;
     this.#pingTicks = pings ? Math.floor(pingIntervalMs / tickMs) : Number.POSITIVE_INFINITY;
     const query = pings ? "?keepalive=client" : "";
@@ -113,7 +118,7 @@ export class RawLink {
   #end(code: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (isTerminal(code))
+    if (isTerminal(code) && !this.#mayBeEnded)
       this.#user.failed(`was closed with ${code}, after which no client returns`);
     this.#user.closed(microseconds(), code);
   }

@@ -9,6 +9,8 @@ export interface RawReply {
   readonly push?: {
     readonly channel: string;
     readonly pub?: ReceivedPublication;
+    /** An order's: it has no publications and doesn't say whether it recovers. */
+    readonly subscribe?: SubscribeReply;
     readonly unsubscribe?: { readonly code: number };
   };
 }

@@ -7,7 +7,7 @@ import { OwnPublishing } from "./own-publishing.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 import { type Asked, type AskedPublish, RawCommands } from "./raw-commands.ts";
 import { type LinkTraits, type LinkUser, RawLink } from "./raw-link.ts";
-import type { ConnectReply, RawReply } from "./raw-reply.ts";
+import type { ConnectReply, RawReply, SubscribeReply } from "./raw-reply.ts";
 import { RawSubscription } from "./raw-subscription.ts";
 import type { Subscriber } from "./subscriber.ts";
 import type { ClientRecorder } from "./client-recorder.ts";
@@ -15,6 +15,8 @@ import type { ClientRecorder } from "./client-recorder.ts";
 /** A subscriber without an SDK. It behaves like SDKs, at a cost of a few µs for each publication. */
 export class RawSubscriber implements Subscriber, LinkUser {
   readonly process: string;
+  /** The user for whom orders are given; undefined for none. */
+  readonly #user: string | undefined;
   readonly #linkTraits: LinkTraits;
   readonly #token: string;
   readonly #random: Random;
@@ -38,22 +40,26 @@ export class RawSubscriber implements Subscriber, LinkUser {
   constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, recorder: ClientRecorder) {
     const { process, channels, publishes, churnMs, pings = false, given = false } = traits;
     const { hostHeader, pingIntervalMs } = plan;
+    const { user, orderable = [] } = traits;
     this.process = process;
+    this.#user = user;
     this.#isGiven = given;
     this.#linkTraits = {
       address: endpointOf(plan, traits),
       ...(hostHeader === undefined ? {} : { hostHeader }),
       pings,
       pingIntervalMs,
+      mayBeEnded: user !== undefined,
     };
     this.#token = tokenOf(plan, traits);
     this.#random = random;
     this.#recorder = recorder;
     this.#backoff = new Backoff(random);
     this.#subscriptions = new Map(
-      channels.map((channel) => {
+      [...channels, ...orderable].map((channel) => {
         const recovery = plan.recovers[channel] ?? "none";
-        return [channel, new RawSubscription(channel, process, recovery, recorder)];
+        const isWanted = channels.includes(channel);
+        return [channel, new RawSubscription(channel, process, recovery, recorder, isWanted)];
       }),
     );
     if (publishes !== undefined) {
@@ -64,12 +70,13 @@ export class RawSubscriber implements Subscriber, LinkUser {
 
   get subscribed(): number {
     let count = 0;
-    for (const { state } of this.#subscriptions.values()) if (state === "attached") count++;
+    for (const { state, isWanted } of this.#subscriptions.values())
+      if (state === "attached" && isWanted) count++;
     return count;
   }
 
   get wanted(): number {
-    return this.#subscriptions.size;
+    return [...this.#subscriptions.values()].filter(({ isWanted }) => isWanted).length;
   }
 
   get isPublishing(): boolean {
@@ -116,10 +123,14 @@ export class RawSubscriber implements Subscriber, LinkUser {
     const { push, id, ...reply }: RawReply = JSON.parse(line);
     if (push !== undefined) {
       const subscription = this.#subscriptions.get(push.channel);
-      if (subscription === undefined)
-        this.failed(`received a push of ${push.channel} without a subscription`);
-      else if (push.pub !== undefined) subscription.hear(push.pub, time);
-      else if (push.unsubscribe !== undefined) {
+      if (subscription === undefined) {
+        // Orders that end a subscription are told to all connections of the user.
+        const isOrder = this.#user !== undefined && push.unsubscribe?.code === revoked;
+        if (!isOrder) this.failed(`received a push of ${push.channel} without a subscription`);
+      } else if (push.pub !== undefined) subscription.hear(push.pub, time);
+      else if (push.subscribe !== undefined) {
+        this.#onOrdered(subscription, push.subscribe, time);
+      } else if (push.unsubscribe !== undefined) {
         this.#onUnsubscribed(subscription, push.unsubscribe.code, time);
       }
       return;
@@ -130,6 +141,7 @@ export class RawSubscriber implements Subscriber, LinkUser {
   }
 
   closed(time: number, code: number): void {
+    if (code >= 4_000) this.#checkOrdered(code);
     this.#link = undefined;
     this.#client = undefined;
     this.#commands.clear();
@@ -142,12 +154,23 @@ export class RawSubscriber implements Subscriber, LinkUser {
     if (this.#connectAtMs !== undefined) this.#connectAtMs = this.#nowMs + this.#backoff.next();
   }
 
+  /** Only orders close connections with codes of a backend. */
+  #checkOrdered(code: number): void {
+    if (this.#user === undefined) this.failed(`was closed with ${code}`);
+  }
+
   failed(what: string): void {
     this.#connectAtMs = undefined;
     this.#recorder.fail(this.process, what);
   }
 
   #connect(): void {
+    const { process } = this;
+    const user = this.#user;
+    if (user !== undefined) {
+      const time = microseconds();
+      this.#recorder.record({ time, process, type: "invoke", f: "connect", user });
+    }
     this.#link = new RawLink(this.#linkTraits, this);
   }
 
@@ -166,7 +189,10 @@ export class RawSubscriber implements Subscriber, LinkUser {
           subscription.attach(subscribe, recovers, this.#client, time);
           return;
         }
-        this.#failUnlessTemporary(`couldn't subscribe to ${subscription.channel}`, error);
+        // An order has ended the subscription before it began.
+        const isRevoked = this.#user !== undefined && error?.code === 103;
+        if (!isRevoked)
+          this.#failUnlessTemporary(`couldn't subscribe to ${subscription.channel}`, error);
         subscription.state = "away";
         subscription.askAtMs = this.#nowMs + this.#backoff.next();
         return;
@@ -184,6 +210,10 @@ export class RawSubscriber implements Subscriber, LinkUser {
 
   #onConnected({ client, pong, subs }: ConnectReply, time: number): void {
     this.#client = client;
+    const { process } = this;
+    const user = this.#user;
+    if (user !== undefined)
+      this.#recorder.record({ time, process, type: "ok", f: "connect", user, client });
     for (const subscription of this.#isGiven ? this.#subscriptions.values() : []) {
       const { channel } = subscription;
       const reply = subs?.[channel];
@@ -196,7 +226,30 @@ export class RawSubscriber implements Subscriber, LinkUser {
     this.#link.send(this.#subscribes());
   }
 
+  /** An order has subscribed the client. */
+  #onOrdered(subscription: RawSubscription, push: SubscribeReply, time: number): void {
+    const { channel, state } = subscription;
+    if (this.#user === undefined) this.failed(`was subscribed to ${channel} by a push`);
+    // What comes before the reply to the client's unsubscribe belongs to the subscription that it ends.
+    if (state === "leaving" || state === "returning") return;
+    subscription.attach(push, false, this.#client ?? "", time);
+  }
+
+  /** An order has ended a subscription, also one that the client doesn't have. The client subscribes again later. */
+  #onRevoked(subscription: RawSubscription, time: number): void {
+    const { channel, state } = subscription;
+    if (this.#user === undefined) this.failed(`was unsubscribed from ${channel} by an order`);
+    if (state === "attached") subscription.revoke(time);
+    // A subscribe under way may reach the server after the order: the reply says so.
+    if (state === "attached" || state === "away")
+      subscription.askAtMs = this.#nowMs + this.#backoff.next();
+  }
+
   #onUnsubscribed(subscription: RawSubscription, code: number, time: number): void {
+    if (code === revoked) {
+      this.#onRevoked(subscription, time);
+      return;
+    }
     if (subscription.state !== "attached") return;
     if (code !== 2500) this.failed(`was unsubscribed with ${code} from ${subscription.channel}`);
     subscription.lose(code, time);
@@ -230,7 +283,8 @@ export class RawSubscriber implements Subscriber, LinkUser {
     const commands: object[] = [];
     if (this.#isGiven) return commands;
     for (const subscription of this.#subscriptions.values()) {
-      if (subscription.state !== "away" || this.#nowMs < subscription.askAtMs) continue;
+      const { isWanted, state, askAtMs } = subscription;
+      if (!isWanted || state !== "away" || this.#nowMs < askAtMs) continue;
       subscription.state = "asking";
       commands.push(this.#subscribe(subscription));
     }
@@ -269,6 +323,9 @@ export class RawSubscriber implements Subscriber, LinkUser {
     this.#link?.send([this.#commands.ask(asked, { publish: { channel, data } })]);
   }
 }
+
+/** The code with which an order ends a subscription (docs/protocol.md 1.9). */
+const revoked = 2000;
 
 /** The code for insufficient state of a server-side subscription (docs/protocol.md 1.8). */
 const lostStream = 3010;

@@ -6,6 +6,8 @@ import type { ClientRecorder } from "./client-recorder.ts";
 /** One channel of a raw subscriber: its position, and its events in the history. */
 export class RawSubscription {
   readonly channel: string;
+  /** Whether the client subscribes by itself; otherwise only orders subscribe it. */
+  readonly isWanted: boolean;
   /**
    * leaving: the unsubscribe isn't answered yet, and pushes before the answer belong to the subscription that ended.
    * returning: the same, and the next subscribe was already sent.
@@ -20,8 +22,15 @@ export class RawSubscription {
   readonly #recorder: ClientRecorder;
   #position: { readonly epoch: string; offset: number } | undefined;
 
-  constructor(channel: string, process: string, recovery: Recovery, recorder: ClientRecorder) {
+  constructor(
+    channel: string,
+    process: string,
+    recovery: Recovery,
+    recorder: ClientRecorder,
+    isWanted = true,
+  ) {
     this.channel = channel;
+    this.isWanted = isWanted;
     this.#process = process;
     this.#recovers = recovery !== "none";
     this.#recorder = recorder;
@@ -92,7 +101,16 @@ export class RawSubscription {
 
   /** The connection broke. */
   break(time: number): void {
-    if (this.state === "attached") this.#detach(time, false);
+    // The next connection doesn't have a subscription that an order made.
+    if (this.state === "attached" && !this.isWanted) this.revoke(time);
+    else if (this.state === "attached") this.#detach(time, false);
+    this.state = "away";
+  }
+
+  /** An order has ended the subscription. The client forgets it, as it would the one of a former member. */
+  revoke(time: number): void {
+    this.#detach(time, true);
+    this.#position = undefined;
     this.state = "away";
   }
 

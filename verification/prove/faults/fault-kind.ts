@@ -22,6 +22,7 @@ export type FaultKind =
   | "evict-close"
   | "crash-channel"
   | "crash-gateway"
+  | "crash-home"
   | "late-calls"
   | "lost-calls"
   | "doubled-calls"
@@ -51,6 +52,7 @@ export const faultKinds: readonly FaultKindTraits[] = [
   inside("evict-close", 13, "an object's memory is thrown away, its sockets are closed"),
   inside("crash-channel", 13, "a channel's object ends in the middle of its work"),
   inside("crash-gateway", 13, "a gateway ends in the middle of its work"),
+  inside("crash-home", 13, "a home of users ends in the middle of its work"),
   inside("late-calls", 20, "calls between objects are late, and more waits behind them"),
   inside("lost-calls", 18, "calls between objects, or their answers, get lost"),
   inside("doubled-calls", 20, "a gateway hears each call of a channel twice"),

@@ -15,6 +15,8 @@ export interface Breakables {
   /** Channels that have an object, and gateways. Not all of them need to be awake. */
   readonly channels: readonly string[];
   readonly gateways: readonly string[];
+  /** Homes of the users for whom orders are given. */
+  readonly homes: readonly string[];
   /** Publishes many times at once to a quiet channel; resolves when all publishes are answered. */
   readonly burst: (channel: string) => Promise<void>;
   /** Channels for such bursts. */
@@ -78,6 +80,7 @@ export class FaultMaker {
       case "evict-close":
       case "crash-channel":
       case "crash-gateway":
+      case "crash-home":
       case "kill":
       case "deploy":
         return this.#inTurn(() => this.#breakServer(kind, random));
@@ -99,41 +102,59 @@ export class FaultMaker {
     return hit(publishers.repliesLost - before);
   }
 
-  async #failCalls(
-    kind: "late-calls" | "lost-calls" | "doubled-calls",
-    random: Random,
-  ): Promise<FaultOutcome> {
-    const { server, channels, gateways } = this.#breakables;
+  async #failCalls(kind: CallFaultKind, random: Random): Promise<FaultOutcome> {
+    const { server } = this.#breakables;
     if (server === undefined) return { outcome: "missed" };
     const forMs = random.between(800, 2_500);
-    // A gateway's request to a channel object is never repeated by the platform.
-    const toChannel = kind !== "doubled-calls" && random.chance(0.3);
+    const objects = this.#calledObjects(kind, random);
     const fault = random.pick(callFaults[kind]);
-    const name = random.pick(toChannel ? channels : gateways);
+    const name = random.pick(this.#namesOf(objects));
     // A fault doesn't begin during a restart, but what follows may happen during one.
-    const isMade = await this.#inTurn(() =>
-      server.failCalls(toChannel ? "CHANNELS" : "GATEWAYS", name, fault, forMs),
-    );
+    const isMade = await this.#inTurn(() => server.failCalls(objects, name, fault, forMs));
     if (!isMade) return { outcome: "missed" };
     await pause(forMs);
-    const objects = toChannel ? "CHANNELS" : "GATEWAYS";
     const calls = await this.#inTurn(() => server.failedCalls(objects, name));
     return calls === 0
       ? { outcome: "missed" }
       : { outcome: "made", target: `${calls} ${fault} to ${name}` };
   }
 
+  /** The kind of objects whose calls get a fault. */
+  #calledObjects(kind: CallFaultKind, random: Random): ObjectKind {
+    // The platform never repeats a gateway's request to a channel object, nor an object's to a home.
+    if (kind === "doubled-calls") return "GATEWAYS";
+    const roll = random.next();
+    if (roll < 0.3) return "CHANNELS";
+    return roll < 0.5 && this.#breakables.homes.length > 0 ? "USERS" : "GATEWAYS";
+  }
+
+  #namesOf(objects: ObjectKind): readonly string[] {
+    const { channels, gateways, homes } = this.#breakables;
+    switch (objects) {
+      case "CHANNELS":
+        return channels;
+      case "GATEWAYS":
+        return gateways;
+      case "USERS":
+        return homes;
+    }
+  }
+
   async #breakServer(
-    kind: "evict" | "evict-close" | "crash-channel" | "crash-gateway" | "kill" | "deploy",
+    kind: "evict" | "evict-close" | `crash-${"channel" | "gateway" | "home"}` | "kill" | "deploy",
     random: Random,
   ): Promise<FaultOutcome> {
-    const { server, channels, gateways } = this.#breakables;
+    const { server, channels, gateways, homes } = this.#breakables;
     if (server === undefined) return { outcome: "missed" };
     switch (kind) {
       case "evict":
       case "evict-close": {
         const sockets = kind === "evict" ? "hibernate" : "close";
-        const objects = [...named("CHANNELS", channels), ...named("GATEWAYS", gateways)];
+        const objects = [
+          ...named("CHANNELS", channels),
+          ...named("GATEWAYS", gateways),
+          ...named("USERS", homes),
+        ];
         return firstThat(random, objects, ({ kind: objectKind, name }) =>
           server.evict(objectKind, name, sockets),
         );
@@ -144,6 +165,8 @@ export class FaultMaker {
         return firstThat(random, named("GATEWAYS", gateways), ({ name }) =>
           server.crash("GATEWAYS", name),
         );
+      case "crash-home":
+        return firstThat(random, named("USERS", homes), ({ name }) => server.crash("USERS", name));
       case "kill":
         await server.killAndRestart();
         return { outcome: "made", target: "server" };
@@ -183,9 +206,9 @@ export class FaultMaker {
   }
 }
 
-const callFaults: Readonly<
-  Record<"late-calls" | "lost-calls" | "doubled-calls", readonly CallFault[]>
-> = {
+type CallFaultKind = "late-calls" | "lost-calls" | "doubled-calls";
+
+const callFaults: Readonly<Record<CallFaultKind, readonly CallFault[]>> = {
   "late-calls": ["late"],
   "lost-calls": ["lost", "unanswered"],
   "doubled-calls": ["doubled"],

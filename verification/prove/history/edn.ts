@@ -25,8 +25,9 @@ function ednKeyword(name: string): string {
 }
 
 type Scalar = string | number | boolean;
+type Value = Scalar | readonly string[] | { readonly epoch: string; readonly offset: number };
 
-function ednMap(fields: Readonly<Record<string, Scalar | readonly string[] | undefined>>): string {
+function ednMap(fields: Readonly<Record<string, Value | undefined>>): string {
   const entries: string[] = [];
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) entries.push(`:${name} ${ednValue(value)}`);
@@ -34,10 +35,10 @@ function ednMap(fields: Readonly<Record<string, Scalar | readonly string[] | und
   return `{${entries.join(", ")}}`;
 }
 
-function ednValue(value: Scalar | readonly string[]): string {
+function ednValue(value: Value): string {
   if (typeof value === "string") return ednString(value);
-  if (typeof value === "object") return `[${value.map(ednString).join(" ")}]`;
-  return String(value);
+  if (typeof value !== "object") return String(value);
+  return "epoch" in value ? ednMap({ ...value }) : `[${value.map(ednString).join(" ")}]`;
 }
 
 /** JSON's escapes are among those that EDN knows. */

@@ -70,6 +70,15 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ["detach", shaped(["info"], true, [])],
   ["forget", shaped(["info"], true, [["what", "string"]])],
   ["crash", shaped(["info"], true, [])],
+  [
+    "order",
+    shaped(["invoke", "ok", "fail", "info"], false, [
+      ["order", "string"],
+      ["user", "string"],
+      ["method", "string"],
+    ]),
+  ],
+  ["connect", shaped(["invoke", "ok"], false, [["user", "string"]])],
   ["presence", shaped(["ok"], true, [])],
   ["settled", shaped(["info"], false, [])],
   [

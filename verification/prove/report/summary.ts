@@ -18,6 +18,7 @@ export function summary(report: RunReport): string {
     `recoveries    ${whole(counts.recoveries)}, median ${recovery.median} ms, 99 % within ${recovery.p99} ms, all within ${recovery.most} ms`,
     `signals       ${whole(counts.signals)} of insufficient state, ${whole(counts.failedRecoveries)} failed recoveries`,
     `presence      ${whole(counts.presenceChecks)} channels compared`,
+    `orders        ${whole(counts.orders)} for users, acknowledged`,
   ];
   return [...lines, ...violationLines(report), resultLine(report)].join("\n");
 }

@@ -28,6 +28,10 @@ export class ChannelObject extends Channel {
   ask(...question) {
     return this.#trouble.carry(() => super.ask(...question));
   }
+
+  carryOut(...orders) {
+    return this.#trouble.carry(() => super.carryOut(...orders));
+  }
 }
 
 export class GatewayObject extends Gateway {
@@ -47,6 +51,10 @@ export class GatewayObject extends Gateway {
 
   deliver(...batch) {
     return this.#trouble.carry(() => super.deliver(...batch));
+  }
+
+  carryOut(...orders) {
+    return this.#trouble.carry(() => super.carryOut(...orders));
   }
 }
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { freePort } from "../../../test/support/listen.ts";
 import { Workerd, type WorkerdSetup } from "../../../tools/workerd.ts";
 
-/** The two kinds of objects, by the names of their bindings. */
-export type ObjectKind = "CHANNELS" | "GATEWAYS";
+/** The kinds of objects, by the names of their bindings. */
+export type ObjectKind = "CHANNELS" | "GATEWAYS" | "USERS";
 
 /**
  * A fault of calls between objects. late: requests and answers take up to 0.3 s longer. lost: every other call fails

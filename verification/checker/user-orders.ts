@@ -1,0 +1,152 @@
+import type {
+  ConnectionAccepted,
+  ConnectionAsked,
+  Delivered,
+  OrderEvent,
+  OrderMethod,
+} from "./history-event.ts";
+import type { Violations } from "./violations.ts";
+
+/** An order of a backend for all connections of a user. */
+interface OrderRecord {
+  readonly name: string;
+  readonly method: OrderMethod;
+  readonly channel: string | undefined;
+  readonly invokedTime: number;
+  /** When the backend was told that it has been carried out, µs; undefined if it never was. */
+  acknowledgedTime: number | undefined;
+  /** When the backend was told anything at all, µs. */
+  endedTime: number | undefined;
+}
+
+/** The connection of one process, of which it has one at a time. */
+interface ConnectionRecord {
+  readonly user: string;
+  readonly askedTime: number;
+  /** How many of the user's orders were given before the connect was answered; undefined before that. */
+  ordersBefore: number | undefined;
+  /** The orders that were reported for this connection. */
+  readonly reported: Set<OrderRecord>;
+}
+
+/**
+ * Checks a history of orders for users (rules U1, U2 and U9). Frames may be on their way for long after they were sent,
+ * so what a client receives after an acknowledgement is judged by when it was published: a publication that began after
+ * it was sent after it, too. A connect is judged by when the client asked.
+ */
+export class UserOrders {
+  readonly #violations: Violations;
+  readonly #connections = new Map<string, ConnectionRecord>();
+  /** The orders of each user, in the order in which they were given. */
+  readonly #orders = new Map<string, OrderRecord[]>();
+  readonly #open = new Map<string, OrderRecord>();
+  /** How many orders were acknowledged. */
+  acknowledged = 0;
+
+  constructor(violations: Violations) {
+    this.#violations = violations;
+  }
+
+  order(event: OrderEvent): void {
+    const { order: name, user, method, time } = event;
+    if (event.type === "invoke") {
+      const { channel } = event;
+      const times = { invokedTime: time, acknowledgedTime: undefined, endedTime: undefined };
+      const record = { name, method, channel, ...times };
+      this.#open.set(name, record);
+      this.#ordersOf(user).push(record);
+      return;
+    }
+    const record = this.#open.get(name);
+    this.#open.delete(name);
+    if (record === undefined) return;
+    record.endedTime = time;
+    if (event.type !== "ok") return;
+    record.acknowledgedTime = time;
+    this.acknowledged++;
+  }
+
+  connection(event: ConnectionAsked | ConnectionAccepted): void {
+    const { process, time } = event;
+    if (event.type === "invoke") {
+      const { user } = event;
+      const reported = new Set<OrderRecord>();
+      this.#connections.set(process, { user, askedTime: time, ordersBefore: undefined, reported });
+      return;
+    }
+    const connection = this.#connections.get(process);
+    if (connection === undefined) return;
+    const orders = this.#ordersOf(connection.user);
+    connection.ordersBefore = orders.length;
+    const block = orders.find((each, index) =>
+      this.#blocks(each, orders.slice(index + 1), connection),
+    );
+    if (block === undefined) return;
+    const text = `${process} was let in as ${connection.user}, whom ${block.name} had blocked before it asked`;
+    this.#violations.add({ kind: "admitted", channel: "", process, time, text });
+  }
+
+  /**
+   * @param publishedTime   when the publication's publish began, µs; undefined if nobody published it
+   * @param subscribedTime when the subscription began, µs
+   */
+  deliver(
+    { process, channel, value, time }: Delivered,
+    publishedTime: number | undefined,
+    subscribedTime: number,
+  ): void {
+    const connection = this.#connections.get(process);
+    if (connection?.ordersBefore === undefined || publishedTime === undefined) return;
+    const orders = this.#ordersOf(connection.user);
+    for (let index = connection.ordersBefore; index < orders.length; index++) {
+      const order = orders[index];
+      if (order?.acknowledgedTime === undefined || order.acknowledgedTime >= publishedTime)
+        continue;
+      if (!ends(order, channel, subscribedTime) || connection.reported.has(order)) continue;
+      connection.reported.add(order);
+      const text = `${process} received ${value}, which was published after ${order.name} (${order.method}) had been acknowledged`;
+      this.#violations.add({ kind: "unheeded", channel, process, time, text });
+    }
+  }
+
+  /** Whether a block was acknowledged before the connection was asked for, and no unblock may have followed it. */
+  #blocks(
+    { method, acknowledgedTime, invokedTime }: OrderRecord,
+    later: readonly OrderRecord[],
+    { user, askedTime }: ConnectionRecord,
+  ): boolean {
+    if (method !== "block_user" || acknowledgedTime === undefined) return false;
+    if (acknowledgedTime >= askedTime || later.some((each) => each.method === "unblock_user"))
+      return false;
+    // An unblock of unknown outcome may still have been on its way when the block was given.
+    return !this.#ordersOf(user).some(
+      (each) =>
+        each.method === "unblock_user" &&
+        each.acknowledgedTime === undefined &&
+        (each.endedTime ?? Infinity) > invokedTime - onItsWayMicroseconds,
+    );
+  }
+
+  #ordersOf(user: string): OrderRecord[] {
+    const known = this.#orders.get(user) ?? [];
+    this.#orders.set(user, known);
+    return known;
+  }
+}
+
+/** Whether an order ends that subscription, if it names the connection. */
+function ends(order: OrderRecord, channel: string, subscribedTime: number): boolean {
+  switch (order.method) {
+    case "disconnect":
+    case "block_user":
+      return true;
+    case "unsubscribe":
+      return order.channel === channel && subscribedTime < order.invokedTime;
+    case "subscribe":
+    case "unblock_user":
+      return false;
+  }
+}
+
+/** How long a request that its sender gave up may still take to arrive. */
+const onItsWayMicroseconds = 15_000_000;

@@ -1,0 +1,124 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { OrderMethod } from "../checker/history-event.ts";
+import type { Random } from "../../test/support/random.ts";
+import { type BackendAddress, BackendCalls } from "./clients/backend-call.ts";
+import { microseconds } from "./history/clock.ts";
+import type { Recorder } from "./history/recorder.ts";
+import type { ProvedUser } from "./scenario.ts";
+
+/**
+ * A backend that orders at random: it disconnects, blocks, unblocks, subscribes and unsubscribes users, one order after
+ * the other for each of them. An order of unknown outcome isn't repeated, except the end of a block.
+ */
+export class OrderLoad {
+  readonly #calls: BackendCalls;
+  readonly #users: readonly ProvedUser[];
+  readonly #random: Random;
+  readonly #recorder: Recorder;
+  readonly #stopping = new AbortController();
+  #underWay: Promise<unknown> = Promise.resolve();
+  #orders = 0;
+  /** Failures that no server may cause, in sentences. */
+  readonly failures: string[] = [];
+
+  constructor(
+    backend: BackendAddress,
+    users: readonly ProvedUser[],
+    random: Random,
+    recorder: Recorder,
+  ) {
+    this.#calls = new BackendCalls(backend);
+    this.#users = users;
+    this.#random = random;
+    this.#recorder = recorder;
+  }
+
+  start(): void {
+    this.#underWay = Promise.all(this.#users.map((user) => this.#orderFor(user)));
+  }
+
+  /** Gives no further order. Resolves when all are answered and nobody is blocked any more; rejects when one failed. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#underWay;
+    await Promise.all(this.#users.map(({ name }) => this.#unblock(name)));
+    if (this.failures.length > 0) throw new Error(this.failures.join("\n"));
+  }
+
+  /** Closes the connections. No call may follow. */
+  close(): void {
+    this.#stopping.abort();
+    this.#calls.close();
+  }
+
+  async #orderFor(user: ProvedUser): Promise<void> {
+    while (!this.#isStopping) {
+      await this.#wait(this.#random.between(50, 900));
+      if (!this.#isStopping) await this.#orderOnce(user);
+    }
+  }
+
+  async #orderOnce({ name, subscribes, orderable }: ProvedUser): Promise<void> {
+    const roll = this.#random.next();
+    if (roll < 0.4) await this.#order(name, "disconnect", {}, this.#code());
+    else if (roll < 0.55)
+      await this.#order(name, "subscribe", { channel: this.#random.pick(orderable) });
+    else if (roll < 0.85) {
+      const channel = this.#random.pick([...subscribes, ...orderable]);
+      await this.#order(name, "unsubscribe", { channel });
+    } else {
+      await this.#order(name, "block_user", {});
+      // Long enough for a client to try in vain.
+      await this.#wait(this.#random.between(100, 1_500));
+      await this.#unblock(name);
+    }
+  }
+
+  /** Mostly a code after which SDKs reconnect. */
+  #code(): object {
+    const code = this.#random.chance(0.8) ? 4_000 : 4_500;
+    return this.#random.chance(0.2) ? {} : { disconnect: { code, reason: "ordered" } };
+  }
+
+  /** Ends a block for certain: a user whom nobody unblocks stays away for ever. */
+  async #unblock(user: string): Promise<void> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      if ((await this.#order(user, "unblock_user", {})) === "ok") return;
+      await pause(attempt * 100);
+    }
+    this.failures.push(`${user} couldn't be unblocked`);
+  }
+
+  /** Gives one order, and records it with its outcome. */
+  async #order(
+    user: string,
+    method: OrderMethod,
+    about: { readonly channel?: string },
+    more: object = {},
+  ): Promise<"ok" | "fail" | "info"> {
+    const order = `order-${++this.#orders}`;
+    const what = { process: "users", f: "order", order, user, method, ...about } as const;
+    this.#recorder.record({ ...what, type: "invoke", time: microseconds() });
+    const called = await this.#calls.call(method, { user, ...about, ...more });
+    const type = outcomes[called.outcome];
+    if (called.outcome === "wrong") this.failures.push(`${method} of ${user}: ${called.problem}`);
+    this.#recorder.record({ ...what, type, time: microseconds() });
+    return type;
+  }
+
+  /** Waits; ends early when ordering stops. */
+  async #wait(milliseconds: number): Promise<void> {
+    const { signal } = this.#stopping;
+    await pause(milliseconds, undefined, { signal }).catch(() => undefined);
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+}
+
+/** The type of the event that tells the outcome of a call. An order of unknown outcome may be carried out later. */
+const outcomes = { result: "ok", refused: "fail", lost: "info", wrong: "fail" } as const;
+
+/** A server that doesn't come back for so long fails the run. */
+const attemptsMax = 60;

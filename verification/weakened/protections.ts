@@ -1,0 +1,182 @@
+/** The programs that check the guarantees. */
+export type Program = "prove" | "simulate";
+
+/** One part of the server that keeps a guarantee, and how to build a server without it. */
+export interface Protection {
+  /** The name for `--without`. */
+  readonly name: string;
+  /** Its purpose. */
+  readonly meaning: string;
+  /** The rule of src/SPEC.md that it keeps. */
+  readonly rule: string;
+  /** Its file, from the repository's root. */
+  readonly file: string;
+  /** The code, which occurs once in the file. */
+  readonly code: string;
+  /** The replacement of the code. */
+  readonly weakened: string;
+  /** The programs that have been seen to notice its absence. */
+  readonly noticedBy: readonly Program[];
+  /** The proof's faults that reveal its absence, as for `--faults`; absent for all faults at their usual rates. */
+  readonly faults?: string;
+}
+
+/** Every protection whose absence has been seen to be noticed. A test holds the list to the source. */
+export const protections: readonly Protection[] = [
+  {
+    name: "output-order",
+    meaning: "a client's publication is sent before the reply that says that it was published",
+    rule: "O4",
+    noticedBy: ["prove"],
+    file: "src/session/command-executor.ts",
+    code: `if (command.method === "publish") this.#catchUp(command.request.channel);`,
+    weakened: `if (command.method === "connect") this.#catchUp("");`,
+  },
+  {
+    name: "catch-up-of-joiners",
+    meaning: "a subscriber that comes while publications are collected isn't sent them",
+    rule: "O3",
+    noticedBy: ["prove"],
+    file: "src/hub/hub.ts",
+    code: "for (const batch of this.#batches ?? []) batch.skipSoFar(subscriber);",
+    weakened: "for (const batch of this.#batches ?? []) void batch;",
+  },
+  {
+    name: "gap-repair",
+    meaning: "a gateway reads what it missed before it passes on what came after",
+    rule: "L3",
+    noticedBy: ["prove"],
+    file: "src/gateway/follower.ts",
+    code: "if (sorted.rest !== undefined) this.#catchUp(sorted.rest);",
+    weakened:
+      "if (sorted.rest !== undefined) for (const entry of sorted.rest.entries) this.#deliver(entry);",
+    faults: "crash-channel=30",
+  },
+  {
+    name: "crash-alarm",
+    meaning:
+      "an object that crashed after a commit wakes and tells the gateways where the stream stands",
+    rule: "L4",
+    noticedBy: ["prove"],
+    file: "workers/objects/channel-object.ts",
+    code: "if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();",
+    weakened: "void newestMs;",
+    faults: "crash-channel=30",
+  },
+  {
+    name: "idempotency",
+    meaning: "a publish that is repeated with its key gets the first result",
+    rule: "I1",
+    noticedBy: ["prove"],
+    file: "src/channel/channel.ts",
+    code: `if (first !== undefined) return { outcome: "suppressed", ...first };`,
+    weakened: "void first;",
+  },
+  {
+    name: "merge-on-subscribe",
+    meaning:
+      "what is told while the missed publications of a subscriber are read is merged into them",
+    rule: "R2",
+    noticedBy: ["prove"],
+    file: "src/gateway/pending-subscribes.ts",
+    code: "const missed = read && buffer.merge(read.publications);",
+    weakened: "const missed = read?.publications;",
+    faults: "cut=30,reset=30,late-calls=60",
+  },
+  {
+    name: "gap-check-on-recovery",
+    meaning: "who missed more than is kept is told so, instead of being given what is left",
+    rule: "R2",
+    noticedBy: ["prove"],
+    file: "src/channel/recovery.ts",
+    code: "return first.offset === since.offset + 1 && last.offset === top.offset",
+    weakened: "return last.offset === top.offset",
+  },
+  {
+    name: "held-session",
+    meaning: "nothing reaches a connection before its user's home has answered",
+    rule: "U4",
+    noticedBy: ["prove", "simulate"],
+    file: "src/session/session.ts",
+    code: `      this.#connection.hold();`,
+    weakened: `      void this.#connection;`,
+  },
+  {
+    name: "stored-orders",
+    meaning: "an order that was taken survives a crash of its home",
+    rule: "U3",
+    noticedBy: ["simulate"],
+    file: "src/users/home.ts",
+    code: `this.#sql.run("INSERT INTO user_order VALUES (?, ?, ?, ?)", number, user, body, nowMs);`,
+    weakened: `void [body, nowMs];`,
+  },
+  {
+    name: "renewed-holder",
+    meaning:
+      "a holder that registers a user while an order is carried out there isn't forgotten after it",
+    rule: "U5",
+    noticedBy: ["simulate"],
+    file: "src/users/home.ts",
+    code: "if (!answer.left && !delivery.renewed)",
+    weakened: "if (!answer.left)",
+  },
+  {
+    name: "order-numbers",
+    meaning:
+      "an order that is repeated isn't carried out again, nor on a connection that came after it",
+    rule: "U3",
+    noticedBy: ["simulate"],
+    file: "src/users/local-users.ts",
+    code: "orders.filter(({ number }) => number > seen)",
+    weakened: "orders.filter(({ number }) => number > -1)",
+  },
+  {
+    name: "order-of-orders",
+    meaning: "an object carries out the orders of a user one call after the other",
+    rule: "U3",
+    noticedBy: ["simulate"],
+    file: "src/users/local-users.ts",
+    code: "if (waiting === undefined) {",
+    weakened: 'if (waiting === undefined || user !== "") {',
+  },
+  {
+    name: "orders-wait-for-home",
+    meaning: "an order waits for the connections whose home is being asked",
+    rule: "U4",
+    noticedBy: ["simulate"],
+    file: "src/users/local-users.ts",
+    code: `    const pending = this.#pending.get(user);
+    if (pending !== undefined) {
+      pending.answered.push(`,
+    weakened: `    const pending = this.#pending.get("");
+    if (pending !== undefined) {
+      pending.answered.push(`,
+  },
+  {
+    name: "blocked-users",
+    meaning: "a home registers no connection of a blocked user",
+    rule: "U9",
+    noticedBy: ["prove", "simulate"],
+    file: "src/users/home.ts",
+    code: "if (this.#isBlocked(user, nowMs)) {",
+    weakened: 'if (user === "" && this.#isBlocked(user, nowMs)) {',
+  },
+  {
+    name: "cancelled-subscribe",
+    meaning: "an order ends a subscription that is about to begin",
+    rule: "U2",
+    noticedBy: ["simulate"],
+    file: "src/session/session.ts",
+    code: "this.#wait().cancelled.add(channel);",
+    weakened: "this.#wait();",
+  },
+];
+
+/** @throws if the program notices the absence of none of that name, listing all names */
+export function protectionNamed(name: string, program: Program): Protection {
+  const all = protections.filter(({ noticedBy }) => noticedBy.includes(program));
+  const found = all.find((protection) => protection.name === name);
+  if (found !== undefined) return found;
+  const names = all.map((protection) => protection.name).join(", ");
+  throw new Error(`--without doesn't know "${name}"; there are ${names}`);
+}
