@@ -8,10 +8,10 @@ export const userLimits = {
    */
   homes: 64,
   /**
-   * Calls of one object to one home in flight, to register users. Further users wait and share the next call, so that
-   * 5,000 clients that connect at once cost few calls.
+   * Calls of one object to one home in flight, to register users. Further users wait and share the next call: with 4
+   * calls in flight, 256 clients that came back at a time took a third longer, because few users shared one.
    */
-  registerCallsMax: 4,
+  registerCallsMax: 1,
   /** Users in one call that registers them. Further users wait for the next call. */
   registerUsersMax: 1_000,
   /**
@@ -25,6 +25,11 @@ export const userLimits = {
    */
   usersRememberedMax: 10_000,
   /**
+   * Users whose commands one object counts (`client.rate_limit.user_command`). Beyond it those are forgotten who may
+   * send as much as new ones, or else the one that has been counted longest.
+   */
+  userRatesMax: 10_000,
+  /**
    * How long a backend waits for an order to be carried out by all objects that hold connections of the user. It is less
    * than `objectAnswerMs`, so that the home's answer that the order is kept reaches the backend (rule U3).
    */
@@ -32,6 +37,17 @@ export const userLimits = {
   /** The pause before an object is called again that didn't carry an order out, in ms; it doubles up to the maximum. */
   orderRetryMs: 200,
   orderRetryMsMax: 600_000,
+  /**
+   * How often a home asks holders whom they still hold, so that registrations of users who don't come back end: about 7
+   * days. Asking wakes an object, and forgetting a registration costs a row.
+   */
+  sweepIntervalMs: 604_800_000,
+  /** Registrations that a home asks about at a time: at worst each is of another holder, and takes a call of its own. */
+  sweepSliceMax: 100,
+  /** Slices of a sweep in one alarm: with the calls of a slice, below the 1,000 calls that the platform lets an event make. */
+  sweepSlicesPerAlarm: 9,
+  /** The pause before the next alarm of a sweep. */
+  sweepPauseMs: 1_000,
   /** Orders that a home keeps because objects haven't carried them out yet. A further order is answered 111. */
   ordersKeptMax: 10_000,
   /** An order as JSON text, which is a row of the home. A longer one is answered 107. */

@@ -4,6 +4,7 @@ import { memberText, trustedJsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
+import type { SizedPublication } from "./recent-publications.ts";
 import { newestRow, slotRuns } from "./ring.ts";
 import type { StoredTable } from "./stored-tables.ts";
 
@@ -83,6 +84,16 @@ export class HistoryTable {
     const runs = slotRuns(first, last, this.#size);
     return (reverse ? runs.toReversed() : runs).flatMap(({ low, high }) =>
       this.#sql.rows(query, low, high, first, last).map(decodeStoredPublication),
+    );
+  }
+
+  /** Reads the publications at these offsets, oldest first, with their sizes. */
+  readSized({ first, last }: OffsetRange): SizedPublication[] {
+    return slotRuns(first, last, this.#size).flatMap(({ low, high }) =>
+      this.#sql.rows(tables.readSized, low, high, first, last).map((row) => ({
+        publication: decodeStoredPublication(row),
+        bytes: Number(row["bytes"]),
+      })),
     );
   }
 
@@ -220,6 +231,9 @@ const publicationColumns = `
   version TEXT NOT NULL, version_epoch TEXT NOT NULL, idempotency_key TEXT, delta INTEGER NOT NULL,
   tags TEXT, info TEXT, data TEXT NOT NULL`;
 
+const rowBytes =
+  "octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64";
+
 /**
  * The statements about the two tables. The bulky columns come last, because a scan that needs none of them skips them.
  */
@@ -242,11 +256,13 @@ export const tables = {
     WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
   readNewestFirst: `SELECT offset, tags, info, data FROM publication
     WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot DESC`,
+  readSized: `SELECT offset, tags, info, data, ${rowBytes} AS bytes FROM publication
+    WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
   /** The bytes of all rows together, without reading the bulky columns. */
-  measure: `SELECT sum(octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64) AS bytes
+  measure: `SELECT sum(${rowBytes}) AS bytes
     FROM publication WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ?`,
   /** The bytes of each row. */
-  sizes: `SELECT offset, octet_length(data) + ifnull(octet_length(info), 0) + ifnull(octet_length(tags), 0) + 64 AS bytes
+  sizes: `SELECT offset, ${rowBytes} AS bytes
     FROM publication WHERE slot BETWEEN ? AND ? AND offset BETWEEN ? AND ? ORDER BY slot`,
   /** The keys of the rows, without reading the bulky columns. */
   keys: `SELECT offset, time, idempotency_key FROM publication

@@ -9,6 +9,7 @@ import {
   type StoredKey,
   type Stream,
 } from "./history-table.ts";
+import { RecentPublications } from "./recent-publications.ts";
 import { storedTables } from "./stored-tables.ts";
 
 /**
@@ -25,6 +26,7 @@ export class History {
   readonly #newEpoch: () => string;
   /** Its ring has the configured size once {@link resize} has been called. */
   readonly #table: HistoryTable;
+  readonly #recent = new RecentPublications();
   #stream: Stream | undefined;
 
   /**
@@ -61,6 +63,7 @@ export class History {
     const stream = this.#stream;
     const { size } = this.#options;
     if (stream === undefined || (this.enabled && size === this.#table.size)) return;
+    this.#recent.clear();
     this.#sql.transaction(() => {
       if (!this.enabled) {
         release(Number.POSITIVE_INFINITY, undefined);
@@ -108,10 +111,27 @@ export class History {
    * @param bytesMax the largest size of all of them together, with their tags and infos: they are in memory at once
    */
   read(range: HistoryRange, bytesMax: number, nowMs: number): HistoryRead {
-    const offsets = this.#readable(this.#open(nowMs), range, nowMs);
+    const stream = this.#open(nowMs);
+    const offsets = this.#readable(stream, range, nowMs);
     if (offsets === undefined) return { outcome: "read", publications: [] };
+    if (!range.reverse && offsets.last === stream.top) return this.#readNewest(offsets, bytesMax);
     if (this.#table.bytes(offsets) > bytesMax) return { outcome: "too-large" };
     return { outcome: "read", publications: this.#table.read(offsets, range.reverse) };
+  }
+
+  /** Reads publications up to the top, and only those rows that no client has read lately. */
+  #readNewest({ first, last }: OffsetRange, bytesMax: number): HistoryRead {
+    const { until, bytes } = this.#recent.covers(first, last);
+    const unread = { first: until, last };
+    const unreadBytes = until > last ? 0 : this.#table.bytes(unread);
+    if (bytes + unreadBytes > bytesMax) return { outcome: "too-large" };
+    const publications = this.#recent.read(first, last);
+    if (until <= last) {
+      const read = this.#table.readSized(unread);
+      this.#recent.keep(read);
+      for (const { publication } of read) publications.push(publication);
+    }
+    return { outcome: "read", publications };
   }
 
   /**
@@ -183,6 +203,7 @@ export class History {
   remove(nowMs: number): void {
     const stream = this.#stream;
     if (stream === undefined) return;
+    this.#recent.clear();
     this.#stream = { ...stream, floor: stream.top + 1, timeMs: Math.max(stream.timeMs, nowMs) };
     this.#table.clear(this.#stream);
   }
@@ -219,6 +240,7 @@ export class History {
    */
   forget(): void {
     if (this.#stream === undefined) return;
+    this.#recent.clear();
     this.#table.drop();
     this.#stream = undefined;
   }

@@ -10,7 +10,7 @@ import {
   readWholeNumber,
 } from "./fields.ts";
 import { readInsecure } from "./insecure.ts";
-import { readRateLimit } from "./rate-limit.ts";
+import { readRateLimits } from "./rate-limit.ts";
 import { readSubscriptionTokenSection, readTokenSection } from "./tokens.ts";
 import { unsupportedClientKeys } from "./unsupported.ts";
 
@@ -65,7 +65,7 @@ export function readClientSection(section: Section): ClientConfig {
       max: limits.userConnectionLimitMax,
     }),
     connectionRateLimit: readWholeNumber(section, "connection_rate_limit", { default: 0, min: 0 }),
-    rateLimit: readRateLimit(section.section("rate_limit")),
+    ...readRateLimits(section.section("rate_limit")),
     channelLimit: readWholeNumber(section, "channel_limit", channelLimit),
     connectIncludeServerTime: readBoolean(section, "connect_include_server_time"),
     personalChannel: readPersonalChannelSection(

@@ -61,6 +61,8 @@ export interface ClientConfig {
   readonly connectionRateLimit: number;
   /** How fast one connection may send commands: of a method by its name, and of all by "total" (rule B7). */
   readonly rateLimit: ReadonlyMap<string, CommandRates>;
+  /** The same for all connections of one user on one object together. */
+  readonly userRateLimit: ReadonlyMap<string, CommandRates>;
   /** The most subscriptions of one connection, server-side ones included (rule G1). */
   readonly channelLimit: number;
   readonly connectIncludeServerTime: boolean;

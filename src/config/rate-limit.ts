@@ -1,23 +1,31 @@
 import { limits } from "../limits.ts";
-import type { CommandRates, Config, Rate } from "./config.ts";
+import type { ClientConfig, CommandRates, Config, Rate } from "./config.ts";
 import { readBoolean, readDurationMs, readText, readWholeNumber } from "./fields.ts";
 import type { Section } from "./section.ts";
 import { unsupportedRateLimits } from "./unsupported.ts";
 
 /**
- * Reads `client.rate_limit`: how fast one connection may send commands (rule B7). The names are those of Centrifugo PRO.
+ * Reads `client.rate_limit`: how fast one connection, and all connections of a user on one object, may send commands
+ * (rule B7). The names are those of Centrifugo PRO.
  *
  * @param section receives the problems
  */
-export function readRateLimit(section: Section): ReadonlyMap<string, CommandRates> {
-  const commands = section.section("client_command");
+export function readRateLimits(
+  section: Section,
+): Pick<ClientConfig, "rateLimit" | "userRateLimit"> {
+  const rateLimit = readCommands(section.section("client_command"));
+  const userRateLimit = readCommands(section.section("user_command"));
+  section.refuseOthers(unsupportedRateLimits);
+  return { rateLimit, userRateLimit };
+}
+
+function readCommands(commands: Section): ReadonlyMap<string, CommandRates> {
   const all = new Map<string, CommandRates>();
   for (const kind of kinds) {
     const rates = readCommandRates(commands.section(kind), kind !== "total");
     if (rates.size > 0) all.set(kind, rates);
   }
   endSection(commands, all.size > 0);
-  section.refuseOthers(unsupportedRateLimits);
   return all;
 }
 
@@ -64,11 +72,16 @@ function endSection(section: Section, hasBuckets: boolean): void {
  * @param root the section of the whole configuration; receives the problems
  */
 export function checkRateLimit({ client, channel }: Config, root: Section): void {
-  for (const [kind, rates] of client.rateLimit) {
-    const key = `client.rate_limit.client_command.${kind}.${overrides}`;
-    for (const name of rates.keys())
-      if (name !== "" && !channel.namespaces.has(name))
-        root.wrongValue(key, name, "is not the name of a namespace");
+  for (const [section, limit] of [
+    ["client_command", client.rateLimit],
+    ["user_command", client.userRateLimit],
+  ] as const) {
+    for (const [kind, rates] of limit) {
+      const key = `client.rate_limit.${section}.${kind}.${overrides}`;
+      for (const name of rates.keys())
+        if (name !== "" && !channel.namespaces.has(name))
+          root.wrongValue(key, name, "is not the name of a namespace");
+    }
   }
 }
 

@@ -184,12 +184,11 @@ export const unsupportedClientKeys: UnsupportedKeys = {
 
 const perUser: UnsupportedKey = {
   refusal:
-    "is not supported by Dormouse: a user's connections are in several objects, which share no counter",
+    "is not supported by Dormouse: a user's connections are in several objects, which share no counter; user_command counts in each",
 };
 
 /** `client.rate_limit.*` of Centrifugo PRO (docs/protocol.md 5.7). */
 export const unsupportedRateLimits: UnsupportedKeys = {
-  user_command: perUser,
   redis_user_command: perUser,
   client_error: not,
 };

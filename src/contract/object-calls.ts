@@ -22,7 +22,7 @@ import type {
  * optional fields of what they take and fields of what they return are only ever added. A call may fail, and it may
  * take longer than the caller waits: then the caller doesn't know whether the object carried it out.
  */
-interface SessionCalls {
+export interface SessionCalls {
   /**
    * Takes a frame that a client posted (docs/protocol.md 4.3): the edge holds the socket of its session.
    *
@@ -43,6 +43,8 @@ interface SessionCalls {
    * @param users the keys of the users
    */
   clientsOf(users: readonly string[]): Promise<readonly string[]>;
+  /** Says which of these users the object holds connections of; its registration of the others may end (rule U15). */
+  held(users: readonly string[]): Promise<readonly string[]>;
 }
 
 /** The calls of a channel's object. */

@@ -42,7 +42,8 @@ export class CommandExecutor {
 
   constructor(session: CommandSession) {
     this.#session = session;
-    this.#rateLimit = new CommandRateLimit(session.context.config);
+    const { config, userRates } = session.context;
+    this.#rateLimit = new CommandRateLimit(config, userRates);
   }
 
   /** Carries out one command, or queues it; see `Session.receive`. */
@@ -53,7 +54,9 @@ export class CommandExecutor {
       return;
     }
     const channel = channelOf(command) ?? "";
-    switch (this.#rateLimit.take(command.method, channel, this.#unfamiliar(command), nowMs)) {
+    const { user } = this.#session;
+    const unfamiliar = this.#unfamiliar(command);
+    switch (this.#rateLimit.take(command.method, user, channel, unfamiliar, nowMs)) {
       case "granted":
         this.#enter({ command, tokens, nowMs, busy });
         return;
@@ -76,7 +79,7 @@ export class CommandExecutor {
 
   /** Whether a keep-alive text that reached the object is to be answered. It counts like a command (rule B7). */
   allowsKeepalive(nowMs: number): boolean {
-    const taken = this.#rateLimit.take("ping", "", undefined, nowMs);
+    const taken = this.#rateLimit.take("ping", this.#session.user, "", undefined, nowMs);
     if (taken === "far-over") this.#session.disconnect(disconnectCodes.tooManyRequests);
     return taken === "granted";
   }

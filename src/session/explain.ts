@@ -15,7 +15,7 @@ import type { CommandSession, VerifiedTokens } from "./ports.ts";
  *
  * @param tokens   the command's own
  * @param code     of the error or the close with which it was answered
- * @param exceeded the rate of the configuration that it exceeds, if that is why
+ * @param exceeded the rate of `client.rate_limit` that it exceeds, if that is why
  */
 export function explain(
   session: CommandSession,
@@ -28,7 +28,7 @@ export function explain(
   const reason =
     exceeded === undefined
       ? why(session, command, tokens, code.code)
-      : { rule: "B7", reason: `client.rate_limit.client_command.${exceeded} is exceeded` };
+      : { rule: "B7", reason: `client.rate_limit.${exceeded} is exceeded` };
   return {
     refused: command.method,
     ...reason,

@@ -13,6 +13,7 @@ import type { Reply } from "../protocol/reply.ts";
 import type { Changes } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
+import type { UserRates } from "./user-rates.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
 import type {
   SessionIdentity,
@@ -142,6 +143,8 @@ export interface SessionContext {
   readonly channels: Channels;
   /** Absent where users have no homes (`client.users.enabled`). */
   readonly users?: Users;
+  /** How fast users may send commands; absent without `client.rate_limit.user_command`. */
+  readonly userRates?: UserRates;
   /** The backlog of all of the object's sockets (rule B3). */
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** Deltas that were made for clients that recovered before. */

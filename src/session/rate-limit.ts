@@ -1,32 +1,43 @@
-import { partsOf } from "../channel/channel-name.ts";
 import type { Config, Rate } from "../config/config.ts";
 import type { CommandMethod } from "../protocol/command.ts";
 import { limits } from "../limits.ts";
+import { RateBuckets } from "./rate-buckets.ts";
+import { TokenBucket } from "./token-bucket.ts";
+import type { UserRates } from "./user-rates.ts";
 
 /** How many commands, how many of each kind, and how many new channels one connection may send now (rule B7). */
 export class CommandRateLimit {
-  /** Which rate of `client.rate_limit` refused the last command that was refused; undefined for a default. */
+  /**
+   * Which rate of `client.rate_limit` refused the last command that was refused, by the rest of its key; undefined for a
+   * default.
+   */
   exceeded: string | undefined;
   readonly #config: Pick<Config, "client" | "channel">;
+  readonly #users: UserRates | undefined;
   /** All undefined until the first command of their kind. */
   #commands: TokenBucket | undefined;
   #subscribes: TokenBucket | undefined;
   #newChannels: NewChannelBucket | undefined;
   /** Undefined while there are no rates in the configuration that concern a command of this connection. */
-  #configured: Map<Rate, TokenBucket> | undefined;
+  #configured: RateBuckets | undefined;
+  #refusals: TokenBucket | undefined;
 
-  constructor(config: Pick<Config, "client" | "channel">) {
+  /** @param users the rates of users; absent if the configuration has none */
+  constructor(config: Pick<Config, "client" | "channel">, users?: UserRates) {
     this.#config = config;
+    this.#users = users;
   }
 
   /**
    * Takes one command.
    *
+   * @param user       who sends it; "" for an anonymous user
    * @param channel    the channel that the command names; "" if it names none
    * @param unfamiliar the channel if the command makes the server turn to it, and the connection isn't subscribed to it
    */
   take(
     method: CommandMethod,
+    user: string,
     channel: string,
     unfamiliar: string | undefined,
     nowMs: number,
@@ -34,10 +45,11 @@ export class CommandRateLimit {
     // Pongs don't count: a pong without a ping closes the connection anyway (rule K2).
     if (method === "pong") return "granted";
     this.exceeded = undefined;
-    const ofAll = this.#take("total", "", nowMs);
-    if (ofAll !== "granted") return ofAll;
-    const ofKind = this.#take(method, channel, nowMs);
-    if (ofKind !== "granted" || unfamiliar === undefined) return ofKind;
+    for (const kind of ["total", method] as const) {
+      const taken = this.#take(kind, user, channel, nowMs);
+      if (taken !== "granted") return taken;
+    }
+    if (unfamiliar === undefined) return "granted";
     const rate = newChannelRate(this.#config.client.channelLimit);
     this.#newChannels ??= new NewChannelBucket(rate);
     return this.#newChannels.takeChannel(unfamiliar, nowMs);
@@ -45,8 +57,9 @@ export class CommandRateLimit {
 
   /** Whether all buckets are full, so that this can be dropped: an object has thousands of connections. */
   isFull(nowMs: number): boolean {
-    for (const bucket of this.#configured?.values() ?? []) if (!bucket.isFull(nowMs)) return false;
     return (
+      this.#configured?.isFull(nowMs) !== false &&
+      this.#refusals?.isFull(nowMs) !== false &&
       this.#commands?.isFull(nowMs) !== false &&
       this.#subscribes?.isFull(nowMs) !== false &&
       this.#newChannels?.isFull(nowMs) !== false
@@ -55,93 +68,47 @@ export class CommandRateLimit {
 
   #take(
     kind: CommandMethod | "total",
+    user: string,
     channel: string,
     nowMs: number,
   ): ReturnType<TokenBucket["take"]> {
+    const own = this.#takeOwn(kind, channel, nowMs);
+    if (own === "refused") return this.#refuse(`client_command.${kind}`, nowMs);
+    if (own !== "granted" || user === "") return own;
+    if (this.#users?.take(user, kind, channel, nowMs) !== false) return "granted";
+    return this.#refuse(`user_command.${kind}`, nowMs);
+  }
+
+  /** @returns refused: by a rate of the configuration */
+  #takeOwn(
+    kind: CommandMethod | "total",
+    channel: string,
+    nowMs: number,
+  ): ReturnType<TokenBucket["take"]> | "refused" {
     const { client, channel: naming } = this.#config;
-    const configured = client.rateLimit.get(kind);
-    const rates = configured?.get(partsOf(channel, naming).namespace ?? "") ?? configured?.get("");
+    const rates = client.rateLimit.get(kind);
     if (rates === undefined) return this.#takeDefault(kind, nowMs);
-    const buckets = rates.map((rate) => this.#bucketOf(rate));
-    if (buckets.every((bucket) => bucket.hasOne(nowMs))) {
-      for (const bucket of buckets) bucket.take(nowMs);
-      return "granted";
+    this.#configured ??= new RateBuckets();
+    switch (this.#configured.take(rates, channel, naming, nowMs)) {
+      case "granted":
+        return "granted";
+      case "no-rate":
+        return this.#takeDefault(kind, nowMs);
+      case "refused":
+        return "refused";
     }
-    this.exceeded = kind;
-    return this.#bucketOf(refusalRate).take(nowMs) === "granted" ? "over" : "far-over";
+  }
+
+  #refuse(exceeded: string, nowMs: number): "over" | "far-over" {
+    this.exceeded = exceeded;
+    this.#refusals ??= new TokenBucket(refusalRate);
+    return this.#refusals.take(nowMs) === "granted" ? "over" : "far-over";
   }
 
   #takeDefault(kind: CommandMethod | "total", nowMs: number): ReturnType<TokenBucket["take"]> {
     if (kind === "total") return (this.#commands ??= new TokenBucket(commandRate)).take(nowMs);
     if (kind !== "subscribe") return "granted";
     return (this.#subscribes ??= new TokenBucket(subscribeRate)).take(nowMs);
-  }
-
-  /** The connection's bucket for a rate of the configuration, which all connections share. */
-  #bucketOf(rate: Rate): TokenBucket {
-    this.#configured ??= new Map();
-    const known = this.#configured.get(rate);
-    if (known !== undefined) return known;
-    const bucket = new TokenBucket(rate);
-    this.#configured.set(rate, bucket);
-    return bucket;
-  }
-}
-
-/**
- * A token bucket (rule B7). It lives in memory only: after hibernation, which only a quiet client allows, the bucket is
- * full again.
- */
-export class TokenBucket {
-  protected readonly rate: Rate;
-  #left: number;
-  #countedAtMs = 0;
-
-  /** @param rate may be shared, because each connection has several buckets */
-  constructor(rate: Rate) {
-    this.rate = rate;
-    this.#left = rate.burst;
-  }
-
-  /**
-   * Takes one.
-   *
-   * @returns over: refused. far-over: refused, after as many refusals as the burst allows commands.
-   */
-  take(nowMs: number): "granted" | "over" | "far-over" {
-    this.#gain(nowMs);
-    this.#left--;
-    if (this.#left >= 0) return "granted";
-    if (this.#left >= -this.rate.burst) return "over";
-    return "far-over";
-  }
-
-  /**
-   * Takes one if there is one. Unlike with {@link take}, a refusal doesn't count. This is for a bucket that many
-   * clients share: if refusals counted, clients that retry would keep the bucket empty for ever.
-   */
-  takeIfLeft(nowMs: number): boolean {
-    const isLeft = this.hasOne(nowMs);
-    if (isLeft) this.#left--;
-    return isLeft;
-  }
-
-  /** Whether {@link take} would be granted. */
-  hasOne(nowMs: number): boolean {
-    this.#gain(nowMs);
-    return this.#left >= 1;
-  }
-
-  /** Whether the bucket is full, and so as good as a new one. */
-  isFull(nowMs: number): boolean {
-    this.#gain(nowMs);
-    return this.#left >= this.rate.burst;
-  }
-
-  #gain(nowMs: number): void {
-    const gained = (Math.max(0, nowMs - this.#countedAtMs) / 1000) * this.rate.perSecond;
-    this.#countedAtMs = nowMs;
-    this.#left = Math.min(this.rate.burst, this.#left + gained);
   }
 }
 

@@ -9,6 +9,7 @@ import type {
 import { disconnectCodes } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
 import { columnText, type Sql } from "../sql.ts";
+import { HolderSweep } from "./holder-sweep.ts";
 import { Standing, standingTables } from "./standing.ts";
 
 /**
@@ -22,6 +23,8 @@ export class Home {
   readonly #standing: Standing;
   readonly #kept = new Map<number, KeptOrder>();
   readonly #inFlight = new Set<Delivery>();
+  /** Forgets registrations of users who have no connection left. */
+  readonly sweep: HolderSweep;
   #hasTables: boolean;
   #lastOrder = 0;
   /** When rows that have ended were last deleted, ms since 1970. */
@@ -32,6 +35,7 @@ export class Home {
     this.#sql = sql;
     this.#standing = new Standing(sql);
     this.#hasTables = sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'holder'").length > 0;
+    this.sweep = new HolderSweep(sql, this.#hasTables);
     if (!this.#hasTables) return;
     for (const row of sql.rows("SELECT number, user, body, since FROM user_order")) {
       const number = Number(row["number"]);
@@ -70,6 +74,7 @@ export class Home {
       }
       invalidations.push(...this.#standing.invalidations(user, nowMs));
       this.#sql.run(hold, user, holder, ends[index] ?? 0);
+      this.sweep.registered(user, holder, nowMs);
       for (const delivery of this.#inFlight) {
         if (delivery.user === user && delivery.holder === holder) delivery.renewed = true;
       }
@@ -144,14 +149,14 @@ export class Home {
   }
 
   /**
-   * When the orders are to be delivered again that aren't carried out, ms since 1970; Infinity without such orders. The
-   * pauses grow with the age of the youngest order.
+   * When the alarm has to ring: for the orders that aren't carried out, or for the sweep; ms since 1970; Infinity for
+   * never. The pauses between deliveries grow with the age of the youngest order.
    */
   dueAtMs(nowMs: number): number {
     const youngestMs = Math.max(...[...this.#kept.values()].map(({ sinceMs }) => sinceMs));
-    if (youngestMs === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
+    if (youngestMs === Number.NEGATIVE_INFINITY) return this.sweep.dueAtMs;
     const pauseMs = Math.max(nowMs - youngestMs, limits.orderAnswerMs);
-    return nowMs + Math.min(pauseMs, limits.orderRetryMsMax);
+    return Math.min(nowMs + Math.min(pauseMs, limits.orderRetryMsMax), this.sweep.dueAtMs);
   }
 
   /** Stores what an order changes here. @returns what the holders have to carry out */

@@ -92,6 +92,17 @@ export class LocalTokens {
     return { left: left || all.some((one) => one.usesToken(uid)) };
   }
 
+  /**
+   * Whether the object still has to hear of the token's revocation (rule U15). A token of which nothing is left is forgotten
+   * here first, and by its home a sweep later: a command with it may still be under way.
+   *
+   * @param sessions all sessions of the object
+   */
+  isHeld(uid: string, sessions: readonly TokenSession[]): boolean {
+    if (this.#pending.has(uid) || sessions.some((one) => one.usesToken(uid))) return true;
+    return this.#known.delete(uid);
+  }
+
   #know(uid: string, endSeconds: number): void {
     if (this.#known.size >= limits.usersRememberedMax) this.#known.clear();
     this.#known.set(uid, endSeconds);

@@ -117,6 +117,27 @@ export class LocalUsers {
     else done(undefined);
   }
 
+  /**
+   * Finds out which users have connections left, and which tokens are in use, for a home that sweeps (rule U15). The home
+   * forgets the others, so the next connection of one of them is registered again.
+   *
+   * @param keys     of users and tokens
+   * @param sessions all sessions of the object
+   */
+  held(keys: readonly string[], sessions: Iterable<UserSession & TokenSession>): readonly string[] {
+    const all = [...sessions];
+    const connected = new Set<string>();
+    for (const { user, takesOrders } of all) if (takesOrders) connected.add(user);
+    return keys.filter((key) => {
+      const uid = uidOfKey(key);
+      if (uid !== undefined) return this.tokens.isHeld(uid, all);
+      const user = userOfKey(key);
+      const isHeld = connected.has(user) || this.#pending.has(user);
+      if (!isHeld) this.#known.delete(user);
+      return isHeld;
+    });
+  }
+
   #carryOut(
     user: string,
     orders: readonly NumberedOrder[],

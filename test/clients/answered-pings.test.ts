@@ -62,39 +62,43 @@ const cases = officialClients.flatMap((client, index) =>
   endpoints.map((endpoint) => ({ client, endpoint, index, at: endpoint.name })),
 );
 
-describe.each(cases)("$client.name client on a $at's socket", ({ client, endpoint, index }) => {
-  it(
-    "[K3] [K2] doesn't wake the object with its answers, and is closed 3012 once it sends none",
-    { timeout: 60_000 },
-    async (test) => {
-      const server = servers[index];
-      if (server === undefined) throw new Error("there is no such server");
-      const channel = `answered-${index}-${endpoint.name}`;
-      const holder = holderOf(server, endpoint, channel);
-      let answers = 0;
-      const relay = await FrameRelay.open(endpoint.address(server, channel), async (frame) => {
-        if (frame !== keepaliveTexts.request) return "pass";
-        answers++;
-        if (answers > rounds) return "drop";
-        // The ping woke the object. The answer finds it gone.
-        await holder.evict();
-        return "pass";
-      });
-      test.onTestFinished(() => relay.close());
-      await client.start(test, relay.address, channel);
-      for (let round = 1; round <= rounds; round++) {
-        while ((await relay.received.next()) !== keepaliveTexts.answer);
-        expect(await holder.asleep()).toBe(true);
-      }
-      expect(await server.backend.presence(channel)).toHaveLength(1);
-      expect(await relay.closings.next()).toEqual({ code: 3012, reason: "no pong" });
-      expect(answers).toBe(rounds + 1);
-      expect(relay.received.all.filter((frame) => frame === keepaliveTexts.answer)).toHaveLength(
-        rounds,
-      );
-    },
-  );
-});
+/** Each waits for pings, for itself and on an object of its own: so they run side by side. */
+describe.concurrent.each(cases)(
+  "$client.name client on a $at's socket",
+  ({ client, endpoint, index }) => {
+    it(
+      "[K3] [K2] doesn't wake the object with its answers, and is closed 3012 once it sends none",
+      { timeout: 60_000 },
+      async (test) => {
+        const server = servers[index];
+        if (server === undefined) throw new Error("there is no such server");
+        const channel = `answered-${index}-${endpoint.name}`;
+        const holder = holderOf(server, endpoint, channel);
+        let answers = 0;
+        const relay = await FrameRelay.open(endpoint.address(server, channel), async (frame) => {
+          if (frame !== keepaliveTexts.request) return "pass";
+          answers++;
+          if (answers > rounds) return "drop";
+          // The ping woke the object. The answer finds it gone.
+          await holder.evict();
+          return "pass";
+        });
+        test.onTestFinished(() => relay.close());
+        await client.start(test, relay.address, channel);
+        for (let round = 1; round <= rounds; round++) {
+          while ((await relay.received.next()) !== keepaliveTexts.answer);
+          expect(await holder.asleep()).toBe(true);
+        }
+        expect(await server.backend.presence(channel)).toHaveLength(1);
+        expect(await relay.closings.next()).toEqual({ code: 3012, reason: "no pong" });
+        expect(answers).toBe(rounds + 1);
+        expect(relay.received.all.filter((frame) => frame === keepaliveTexts.answer)).toHaveLength(
+          rounds,
+        );
+      },
+    );
+  },
+);
 
 /** The object that holds a client's socket. */
 function holderOf(server: TestServer, { name }: Endpoint, channel: string) {

@@ -36,11 +36,13 @@ async function openStream(path: string, channel: string, user: string): Promise<
 /** From the last event to a time at which the object has certainly hibernated. */
 const untilAsleepMs = 11_500;
 
-describe.each([
+const streams = [
   ["/connection/http_stream", "stream-of-gateway", () => server.gatewayAsleep(firstGateway)],
   ["/channel/stream/http_stream", "stream", () => server.asleep("stream")],
   ["/channel/events/sse", "events", () => server.asleep("events")],
-])("a stream of %s", (path, channel, asleep) => {
+] as const;
+
+describe.each(streams)("a stream of %s", (path, channel) => {
   it("[T6] whose client hangs up frees its presence within 2 s", async () => {
     const stream = await openStream(path, channel, "ada");
     expect(await server.backend.presence(channel)).toHaveLength(1);
@@ -65,7 +67,10 @@ describe.each([
     expect(stream.text).toMatch(/"disconnect":\{"code":3008,"reason":"slow"\}\}\}\n+$/);
     expect(stream.text.length).toBeLessThan(20_000_000);
   });
+});
 
+/** Each waits until its object has hibernated: so they wait side by side. */
+describe.concurrent.each(streams)("a quiet stream of %s", (path, channel, asleep) => {
   it("[T1][S2] lets its object hibernate, and is woken by a publication", async () => {
     const stream = await openStream(path, channel, "ada");
     // The first ping of the stream, which the runtime answers for the object, comes meanwhile.

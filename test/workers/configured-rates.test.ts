@@ -6,7 +6,7 @@ import { openConfig } from "./open-transports.ts";
 import { token } from "./sign-token.ts";
 import { TestSocket } from "./test-socket.ts";
 import { emulate, TestStream } from "./test-stream.ts";
-import { variants } from "./variant.ts";
+import { awakeVariants, variants } from "./variant.ts";
 
 /** So many commands in 10 seconds. */
 const per10s = (rate: number) => ({ enabled: true, buckets: [{ interval: "10s", rate }] });
@@ -16,7 +16,11 @@ const client_command = {
   publish: { enabled: true, namespace_overrides: [plain] },
   presence_stats: per10s(3),
 };
-configure({ ...openConfig, client: { ...openConfig.client, rate_limit: { client_command } } });
+const user_command = { enabled: true, history: per10s(2) };
+configure({
+  ...openConfig,
+  client: { ...openConfig.client, rate_limit: { client_command, user_command } },
+});
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -56,6 +60,34 @@ describe.each(variants)("a configured rate on $name", (variant) => {
       vi.setSystemTime(Date.now() + limits.rateIntervalMsMax);
     }
     await variant.betweenSteps(channel);
+  });
+});
+
+describe.each(awakeVariants)("a configured rate on $name", (variant) => {
+  it("[B7] of a user is shared by the user's connections", async () => {
+    const channel = newChannel("room");
+    const user = `user-${channel}`;
+    const sockets = [
+      await variant.subscribe(channel, user),
+      await variant.subscribe(channel, user),
+    ];
+    const other = await variant.subscribe(channel, `other-${user}`);
+    for (const socket of [...sockets, other]) await socket.unread();
+    const answers: string[] = [];
+    for (const id of [3, 4])
+      for (const socket of sockets) {
+        socket.send({ id, history: { channel } });
+        answers.push(await socket.line());
+      }
+    expect(answers.map((answer) => answer.includes('"error"'))).toStrictEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect(answers[3]).toBe(tooMany(4));
+    other.send({ id: 3, history: { channel } });
+    expect(await other.line()).not.toContain('"error"');
   });
 });
 

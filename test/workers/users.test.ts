@@ -32,6 +32,16 @@ function holdersOf(user: string): Promise<readonly string[]> {
   });
 }
 
+/** Has the home of a user sweep as if a week had passed. */
+async function sweepNow(user: string): Promise<void> {
+  const home = homeOf(user);
+  await runInDurableObject<UsersObject, void>(home, ({ sql }) => {
+    sql.run("UPDATE sweep SET due = 1");
+  });
+  await hibernate(home);
+  expect(await runDurableObjectAlarm(home)).toBe(true);
+}
+
 describe.each(variants)("orders for a user's connections on $name", (variant) => {
   /** Lets the objects stay or evicts them, the user's home included. */
   const pause = async (channel: string, user: string): Promise<void> => {
@@ -62,6 +72,28 @@ describe.each(variants)("orders for a user's connections on $name", (variant) =>
     const again = await variant.connect(channel, ada);
     expect(await again.unread()).toStrictEqual([]);
     expect(await holdersOf(ada)).toHaveLength(1);
+  });
+
+  it("[U15] the sweep of a home forgets who has left, and nobody else", async () => {
+    const channel = newChannel("room");
+    const [ada, bob] = [newUser(), newUser()];
+    const [left, stays] = [
+      await variant.connect(channel, ada),
+      await variant.connect(channel, bob),
+    ];
+    await pause(channel, bob);
+    left.close();
+    await left.closed;
+    for (const user of [ada, bob]) await sweepNow(user);
+    expect(await holdersOf(ada)).toStrictEqual([]);
+    expect(await holdersOf(bob)).toHaveLength(1);
+    await pause(channel, bob);
+    // The object registers a user who comes back, and an order finds both.
+    const again = await variant.connect(channel, ada);
+    await pause(channel, ada);
+    for (const user of [ada, bob]) expect(await call("disconnect", { user })).toStrictEqual(done);
+    expect((await again.closed).code).toBe(3503);
+    expect((await stays.closed).code).toBe(3503);
   });
 
   it("[U1] disconnect takes a code of the backend's, one client, and clients to leave alone", async () => {

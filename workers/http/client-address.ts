@@ -1,6 +1,6 @@
 import { limits } from "../../src/limits.ts";
 import type { Rate } from "../../src/config/config.ts";
-import { TokenBucket } from "../../src/session/rate-limit.ts";
+import { TokenBucket } from "../../src/session/token-bucket.ts";
 
 /**
  * The address of a client as the server counts it: what one client can't change at will, an IPv4 address or the first 64

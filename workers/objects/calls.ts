@@ -20,6 +20,7 @@ import type {
   SlotAnswer,
   UserConnection,
 } from "../../src/contract/user-order.ts";
+import type { SessionCalls } from "../../src/contract/object-calls.ts";
 import { parseNodeName } from "../../src/contract/object-names.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
@@ -170,22 +171,49 @@ async function callHome<Answer>(call: () => Promise<Answer>): Promise<Answer | u
 }
 
 /**
+ * Asks an object, once, which of these users it holds connections of.
+ *
+ * @param holder the object's node
+ * @returns undefined if the call failed or took longer than `limits.objectAnswerMs`
+ */
+export function askHeld(
+  env: HolderBindings,
+  holder: string,
+  users: readonly string[],
+): Promise<readonly string[] | undefined> {
+  return callHolder(env, holder, (object) => object.held(users));
+}
+
+/**
  * Has an object carry out orders on the connections of a user, once.
  *
  * @param holder the object's node
  * @returns undefined if the call failed or took longer than `limits.objectAnswerMs`: then it is unknown whether the
  *          orders were carried out
  */
-export async function carryOut(
-  objects: Pick<Env, "CHANNELS" | "GATEWAYS">,
+export function carryOut(
+  env: HolderBindings,
   holder: string,
   user: string,
   orders: readonly NumberedOrder[],
 ): Promise<CarriedOut | undefined> {
+  return callHolder(env, holder, (object) => object.carryOut(user, orders));
+}
+
+type HolderBindings = Pick<Env, "CHANNELS" | "GATEWAYS">;
+
+async function callHolder<Answer>(
+  { CHANNELS, GATEWAYS }: HolderBindings,
+  holder: string,
+  call: (object: Holder) => Promise<Answer>,
+  answerMs: number = limits.objectAnswerMs,
+): Promise<Answer | undefined> {
+  const node = parseNodeName(holder);
+  if (node === undefined) return undefined;
   try {
-    const answer = holderOf(objects, holder)?.carryOut(user, orders);
-    if (answer === undefined) return undefined;
-    return await inTime<CarriedOut | undefined>(answer, limits.objectAnswerMs, undefined);
+    const object =
+      node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
+    return await inTime<Answer | undefined>(call(object), answerMs, undefined);
   } catch (error) {
     console.warn(`call for a user's connections failed: ${parseCallFailure(error).summary}`);
     return undefined;
@@ -199,23 +227,13 @@ export async function carryOut(
  * @param users  the keys of the users
  * @returns their IDs; undefined if the object hasn't answered within `limits.slotAnswerMs`
  */
-export async function clientsOf(
-  objects: Pick<Env, "CHANNELS" | "GATEWAYS">,
+export function clientsOf(
+  env: HolderBindings,
   holder: string,
   users: readonly string[],
 ): Promise<readonly string[] | undefined> {
-  try {
-    const answer = holderOf(objects, holder)?.clientsOf(users);
-    if (answer === undefined) return undefined;
-    return await inTime<readonly string[] | undefined>(answer, limits.slotAnswerMs, undefined);
-  } catch (error) {
-    console.warn(`call for users' connections failed: ${parseCallFailure(error).summary}`);
-    return undefined;
-  }
+  return callHolder(env, holder, (object) => object.clientsOf(users), limits.slotAnswerMs);
 }
 
-function holderOf({ CHANNELS, GATEWAYS }: Pick<Env, "CHANNELS" | "GATEWAYS">, holder: string) {
-  const node = parseNodeName(holder);
-  if (node === undefined) return undefined;
-  return node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
-}
+/** An object that holds sockets, of either kind, as a home calls it. */
+type Holder = Pick<SessionCalls, "carryOut" | "held" | "clientsOf">;

@@ -5,7 +5,7 @@ import { limits } from "../../src/limits.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { isCodecName } from "../../src/protocol/codecs.ts";
-import { TokenBucket } from "../../src/session/rate-limit.ts";
+import { TokenBucket } from "../../src/session/token-bucket.ts";
 import { fitsAttachment, parseAttachment } from "../../src/contract/attachment.ts";
 import { keepaliveTexts, keepaliveAnswer, keepaliveHeader } from "../../src/contract/keepalive.ts";
 import type { Connection } from "../../src/session/ports.ts";

@@ -14,6 +14,8 @@ import type {
   SlotAnswer,
   UserConnection,
 } from "../../src/contract/user-order.ts";
+import type { Session } from "../../src/session/session.ts";
+import { UserRates } from "../../src/session/user-rates.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
 import { admit, register } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
@@ -53,8 +55,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     sockets: () => this.sockets.clients,
     nowMs: () => Date.now(),
   });
-  /** The users as sessions register them; absent where users have no homes. */
-  protected readonly users: { readonly users?: LocalUsers };
+  /** The users as sessions register them, where users have homes, and their rates, if they have any. */
+  protected readonly users: { readonly users?: LocalUsers; readonly userRates?: UserRates };
   #awaitsTurn = false;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
@@ -77,7 +79,11 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       throw new Error(configuration.problems.join("\n"));
     this.config = configuration.config;
     this.verifier = configuration.verifier;
-    this.users = configuration.config.client.users.enabled ? { users: this.#users } : {};
+    const { users, userRateLimit } = configuration.config.client;
+    this.users = {
+      ...(users.enabled && { users: this.#users }),
+      ...(userRateLimit.size > 0 && { userRates: new UserRates(configuration.config) }),
+    };
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
   }
@@ -94,8 +100,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   async carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> {
     const carriedOut = Promise.withResolvers<CarriedOut | undefined>();
-    const sessions = () => this.sockets.clients.map(({ session }) => session);
-    this.#users.carryOut(user, orders, sessions, Date.now(), carriedOut.resolve);
+    this.#users.carryOut(user, orders, this.#sessions, Date.now(), carriedOut.resolve);
     await this.endEvent(Date.now());
     const answer = (await carriedOut.promise) ?? { left: true, failed: true };
     await this.endEvent(Date.now());
@@ -107,11 +112,18 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     const keys = new Set(users);
     this.sockets.sweep(nowMs, true);
     await this.endEvent(nowMs);
-    return this.sockets.clients
-      .map(({ session }) => session)
+    return this.#sessions()
       .filter((session) => session.takesOrders && keys.has(userKey(session.user)))
       .map(({ client }) => client);
   }
+
+  async held(users: readonly string[]): Promise<readonly string[]> {
+    const held = this.#users.held(users, this.#sessions());
+    await this.endEvent(Date.now());
+    return held;
+  }
+
+  readonly #sessions = (): readonly Session[] => this.sockets.clients.map(({ session }) => session);
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     return this.sockets.message(socket, message);

@@ -14,7 +14,7 @@ import type { Env } from "../platform/env.ts";
 import { inTime } from "../platform/object-call.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import { ConnectionSlots } from "../../src/users/connection-slots.ts";
-import { carryOut, clientsOf } from "./calls.ts";
+import { askHeld, carryOut, clientsOf } from "./calls.ts";
 
 /**
  * The object of a home, which keeps where a share of all users are connected, and passes orders on to the objects that
@@ -46,7 +46,11 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
     ends: readonly number[] = [],
   ): Promise<Registered> {
     this.callsTaken++;
-    return this.#home.register(holder, users, Date.now(), ends);
+    const nowMs = Date.now();
+    const registered = this.#home.register(holder, users, nowMs, ends);
+    // Writes only if no alarm is set yet: for the sweep of the first registration.
+    await this.#alarms.atMost(this.#home.dueAtMs(nowMs));
+    return registered;
   }
 
   async admit(
@@ -101,7 +105,26 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
   override async alarm(): Promise<void> {
     this.#alarms.rang();
     await Promise.all(this.#home.deliveries().map((delivery) => this.#deliver(delivery)));
-    await this.#alarms.atMost(this.#home.dueAtMs(Date.now()));
+    const isSwept = await this.#sweep();
+    const nowMs = Date.now();
+    // A sweep goes on in an event of its own, because the platform bounds the calls of one.
+    await this.#alarms.atMost(isSwept ? this.#home.dueAtMs(nowMs) : nowMs + limits.sweepPauseMs);
+  }
+
+  /** Asks holders whom they still hold, for some slices of the sweep. @returns whether it has ended, or wasn't due */
+  async #sweep(): Promise<boolean> {
+    const { sweep } = this.#home;
+    for (let slices = 0; slices < limits.sweepSlicesPerAlarm; slices++) {
+      const questions = sweep.next(Date.now());
+      if (questions.length === 0) return true;
+      await Promise.all(
+        questions.map(async (question) => {
+          const { holder, users } = question;
+          sweep.answered(question, await askHeld(this.env, holder, [...users]));
+        }),
+      );
+    }
+    return false;
   }
 
   /** Makes a delivery, again and again until it succeeds; the alarm goes on after that time. */

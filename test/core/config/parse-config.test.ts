@@ -26,6 +26,7 @@ describe("[A8] parseConfig", () => {
         userConnectionLimit: 0,
         connectionRateLimit: 0,
         rateLimit: new Map(),
+        userRateLimit: new Map(),
         channelLimit: 128,
         connectIncludeServerTime: false,
         personalChannel: { enabled: false, namespace: "", singleConnection: false },

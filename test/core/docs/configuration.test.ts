@@ -46,6 +46,7 @@ function optionName(field: string): string {
 /** Fields of sections within sections, whose names alone would say too little, and those that are named otherwise. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ["rateLimit", "rate_limit.client_command"],
+  ["userRateLimit", "rate_limit.user_command"],
   ["personalChannel", "subscribe_to_user_personal_channel.enabled"],
   ["users", "users.enabled"],
   ["enabled", "subscribe_to_user_personal_channel.enabled"],

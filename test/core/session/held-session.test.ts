@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { NumberedOrder } from "../../../src/contract/user-order.ts";
+import { limits } from "../../../src/limits.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import { ScriptedHome } from "../users/scripted-home.ts";
 import { publish, pushed, subscribe, subscribed } from "./frames.ts";
@@ -206,11 +207,11 @@ describe("the users of one object", () => {
       fixture.held(`user${index}`);
     }
     const calls = home.calls.filter((call) => call.home === "0");
-    expect(calls.length).toBe(4);
+    expect(calls.length).toBe(limits.registerCallsMax);
     for (const call of calls) expect(call.users).toHaveLength(1);
     const [first] = calls;
     first?.answer({ lastOrder: 0 });
-    const shared = home.calls.filter((call) => call.home === "0")[4];
+    const shared = home.calls.filter((call) => call.home === "0")[limits.registerCallsMax];
     expect(shared?.users.length).toBeGreaterThan(1);
     fixture.held("");
     expect(home.calls.flatMap(({ users }) => users)).not.toContain("");

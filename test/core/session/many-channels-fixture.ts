@@ -4,6 +4,7 @@ import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, Users, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
+import { UserRates } from "../../../src/session/user-rates.ts";
 import { TestConnection } from "./test-connection.ts";
 import { startMs } from "./channel-fixture.ts";
 import { ScriptedChannels } from "./scripted-channels.ts";
@@ -37,6 +38,7 @@ export class ManyChannelsFixture {
   readonly #storesRows: boolean;
   readonly #serverSubscriptions: boolean;
   readonly #users: Users | undefined;
+  readonly #userRates: UserRates;
   #clients = 0;
 
   constructor(setup: ManyChannelsSetup = {}) {
@@ -50,6 +52,7 @@ export class ManyChannelsFixture {
     this.#storesRows = storesRows;
     this.#serverSubscriptions = serverSubscriptions;
     this.#users = setup.users;
+    this.#userRates = new UserRates(this.config);
   }
 
   /** A socket that was just opened. Connection IDs are c1, c2 and so on. */
@@ -102,6 +105,7 @@ export class ManyChannelsFixture {
       config: this.config,
       channels: this.channels,
       ...(this.#users === undefined ? {} : { users: this.#users }),
+      userRates: this.#userRates,
       backlog: new Backlog({
         sockets: () => [
           { backlogBytes: () => this.othersBacklogBytes, disconnect: () => undefined },

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TokenBucket } from "../../../src/session/rate-limit.ts";
+import { TokenBucket } from "../../../src/session/token-bucket.ts";
 import { startMs } from "./channel-fixture.ts";
 
 /** The outcomes of so many takes at one time. */

@@ -1,0 +1,112 @@
+import { limits } from "../limits.ts";
+import { columnText, type Sql } from "../sql.ts";
+
+/**
+ * Finds the registrations of users who have no connection left (rule U15): the end of a connection tells the home
+ * nothing. Once a week the home asks each holder about the users that it is registered for, some at a time, and forgets
+ * those whom it doesn't hold. The only row of the table `sweep` says when the next sweep is due and how far one under way
+ * has come, so a home that ends meanwhile goes on.
+ */
+export class HolderSweep {
+  readonly #sql: Sql;
+  readonly #open = new Set<HolderQuestion>();
+  #dueAtMs = Number.POSITIVE_INFINITY;
+  /** The last registration of the slice before; undefined at the beginning. */
+  #after: Registration | undefined;
+
+  /** @param hasTables whether the home has tables; if not, it has no registrations either */
+  constructor(sql: Sql, hasTables: boolean) {
+    this.#sql = sql;
+    if (!hasTables) return;
+    sql.run(sweepTable);
+    const [row] = sql.rows("SELECT due, user, holder FROM sweep");
+    if (row === undefined) return;
+    this.#dueAtMs = Number(row["due"]);
+    if (row["user"] !== null)
+      this.#after = { user: columnText(row, "user"), holder: columnText(row, "holder") };
+  }
+
+  /** When the next sweep is due, ms since 1970; Infinity without registrations. */
+  get dueAtMs(): number {
+    return this.#dueAtMs;
+  }
+
+  /** Takes note of a registration: plans a sweep, unless one is planned, and keeps one under way from forgetting it. */
+  registered(user: string, holder: string, nowMs: number): void {
+    for (const { holder: asked, users } of this.#open) if (asked === holder) users.delete(user);
+    if (this.#dueAtMs !== Number.POSITIVE_INFINITY) return;
+    this.#sql.run(sweepTable);
+    this.#plan(nowMs + limits.sweepIntervalMs, undefined);
+  }
+
+  /**
+   * The questions of the next slice, to be asked now; each of them is {@link answered} once. Without any, the sweep has
+   * ended, or none is due.
+   */
+  next(nowMs: number): readonly HolderQuestion[] {
+    if (this.#dueAtMs > nowMs) return [];
+    const { user, holder } = this.#after ?? { user: "", holder: "" };
+    const rows = this.#sql.rows(slice, user, holder, limits.sweepSliceMax);
+    const byHolder = new Map<string, Set<string>>();
+    let last: Registration | undefined;
+    for (const row of rows) {
+      last = { user: columnText(row, "user"), holder: columnText(row, "holder") };
+      const users = byHolder.get(last.holder) ?? new Set();
+      byHolder.set(last.holder, users.add(last.user));
+    }
+    if (last === undefined) this.#end(nowMs);
+    else this.#plan(this.#dueAtMs, last);
+    const questions = [...byHolder].map(([asked, users]) => ({ holder: asked, users }));
+    for (const question of questions) this.#open.add(question);
+    return questions;
+  }
+
+  /**
+   * Forgets the users whom the holder doesn't hold, unless it has registered them since it was asked.
+   *
+   * @param held undefined if the holder didn't answer: then its registrations stay until the next sweep
+   */
+  answered(question: HolderQuestion, held: readonly string[] | undefined): void {
+    this.#open.delete(question);
+    if (held === undefined) return;
+    for (const user of held) question.users.delete(user);
+    for (const user of question.users) {
+      this.#sql.run("DELETE FROM holder WHERE user = ? AND holder = ?", user, question.holder);
+    }
+  }
+
+  #end(nowMs: number): void {
+    const [left] = this.#sql.rows("SELECT 1 FROM holder LIMIT 1");
+    if (left !== undefined) {
+      this.#plan(nowMs + limits.sweepIntervalMs, undefined);
+      return;
+    }
+    this.#sql.run("DELETE FROM sweep");
+    this.#dueAtMs = Number.POSITIVE_INFINITY;
+    this.#after = undefined;
+  }
+
+  #plan(dueAtMs: number, after: Registration | undefined): void {
+    this.#dueAtMs = dueAtMs;
+    this.#after = after;
+    this.#sql.run(upsert, dueAtMs, after?.user ?? null, after?.holder ?? null);
+  }
+}
+
+/** What a holder is asked: which of these users it holds connections of. */
+export interface HolderQuestion {
+  readonly holder: string;
+  /** Those that the holder registers meanwhile are taken out. */
+  readonly users: Set<string>;
+}
+
+interface Registration {
+  readonly user: string;
+  readonly holder: string;
+}
+
+const sweepTable = `CREATE TABLE IF NOT EXISTS sweep
+  (id INTEGER PRIMARY KEY CHECK (id = 1), due INTEGER NOT NULL, user TEXT, holder TEXT)`;
+const upsert = `INSERT INTO sweep VALUES (1, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+  due = excluded.due, user = excluded.user, holder = excluded.holder`;
+const slice = `SELECT user, holder FROM holder WHERE (user, holder) > (?, ?) ORDER BY user, holder LIMIT ?`;
