@@ -93,14 +93,14 @@ export class LocalTokens {
   }
 
   /**
-   * Whether this object holds something that was made with the token, or may be about to: a command with a token that
-   * is known to be valid may be under way.
+   * Whether the object still has to hear of the token's revocation (rule U15). A token of which nothing is left is
+   * forgotten here first, and by its home a sweep later: a command with it may still be under way.
    *
    * @param sessions all sessions of the object
    */
-  holds(uid: string, sessions: readonly TokenSession[]): boolean {
-    if (this.#known.has(uid) || this.#pending.has(uid)) return true;
-    return sessions.some((one) => one.usesToken(uid));
+  isHeld(uid: string, sessions: readonly TokenSession[]): boolean {
+    if (this.#pending.has(uid) || sessions.some((one) => one.usesToken(uid))) return true;
+    return this.#known.delete(uid);
   }
 
   #know(uid: string, endSeconds: number): void {

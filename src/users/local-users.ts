@@ -153,7 +153,7 @@ export class LocalUsers {
     for (const { user, takesOrders } of sessions) if (takesOrders) connected.add(user);
     return keys.filter((key) => {
       const uid = uidOfKey(key);
-      if (uid !== undefined) return this.tokens.holds(uid, sessions);
+      if (uid !== undefined) return this.tokens.isHeld(uid, sessions);
       const user = userOfKey(key);
       const isPresent = connected.has(user) || this.#pending.has(user);
       if (!isPresent) this.#known.delete(user);

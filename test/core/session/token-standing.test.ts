@@ -286,6 +286,22 @@ describe("a subscription with a token that can be revoked", () => {
     expect(connection.takeSent()).toStrictEqual([closed]);
   });
 
+  it("[U10] [U15] keeps its registration while it is used, and one sweep longer", () => {
+    const fixture = new TokenFixture();
+    const connection = fixture.subscribedWith({ uid: "s1" });
+    const other = fixture.connecting({ uid: "t1" });
+    const { users } = fixture.home;
+    const keys = ["s1", "t1", "t2"].map(tokenKey);
+    const held = () => users.present(keys, [connection.session, other.session]);
+    expect(held()).toStrictEqual(keys.slice(0, 2));
+    fixture.home.answer(0);
+    for (const { session } of [connection, other]) session.ended();
+    expect(held()).toStrictEqual(keys.slice(0, 2));
+    expect(held()).toStrictEqual([]);
+    fixture.connecting({ uid: "s1" });
+    expect(fixture.home.calls.flatMap((call) => call.users)).toContain(keys[0]);
+  });
+
   it("[B1] [U10] is remembered as revoked among as many others as fit", () => {
     const { users } = new TokenFixture().home;
     for (let index = 0; index <= limits.revokedTokensRememberedMax; index++)
