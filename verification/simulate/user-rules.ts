@@ -231,6 +231,9 @@ export class WatchedConnection {
       }
       case "block_user":
       case "unblock_user":
+      // The simulator's backend gives none of these.
+      case "revoke_token":
+      case "invalidate_user_tokens":
     }
   }
 
