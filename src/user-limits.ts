@@ -8,6 +8,11 @@ export const userLimits = {
    */
   homes: 64,
   /**
+   * Channels that a gateway looks at, for a list of channels, before others get their turn: that takes 1 to 3 ms (rule
+   * U24).
+   */
+  listedSliceChannels: 2_000,
+  /**
    * Calls of one object to one home in flight, to register users. Further users wait and share the next call: with 4
    * calls in flight, 256 clients that came back at a time took a third longer, because few users shared one.
    */

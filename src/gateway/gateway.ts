@@ -14,9 +14,8 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
-import { compileGlob } from "../access/name-glob.ts";
-import type { ChannelCount, ChannelsQuery } from "../contract/listing.ts";
-import { compareNames, firstChannels } from "../users/channel-counts.ts";
+import type { ChannelsQuery } from "../contract/listing.ts";
+import { ChannelListing } from "./channel-listing.ts";
 import { Follower, type FollowerGateway } from "./follower.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
@@ -147,17 +146,9 @@ export class Gateway implements Channels {
     return { clients: presentClients(this.#followers.get(channel)?.subscriptions ?? []) };
   }
 
-  /** The first channels that have subscribers here, by their names (rule U24). */
-  channels({ pattern, after, limit }: ChannelsQuery): readonly ChannelCount[] {
-    const glob = compileGlob(pattern);
-    if (glob === undefined) return [];
-    const counts: ChannelCount[] = [];
-    for (const [name, { subscriptions }] of this.#followers) {
-      const isAsked = compareNames(name, after) > 0 && glob.matches(name);
-      if (isAsked && subscriptions.length > 0)
-        counts.push({ name, subscribers: subscriptions.length });
-    }
-    return firstChannels(counts, limit);
+  /** Lists the channels that have subscribers here, in slices (rule U24). */
+  channels(query: ChannelsQuery): ChannelListing {
+    return new ChannelListing(this.#followers, query);
   }
 
   find(name: string): ResolvedChannel {

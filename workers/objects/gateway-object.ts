@@ -15,6 +15,7 @@ import type { Refusal } from "../../src/access/refusal.ts";
 import { descriptorsOf } from "../platform/descriptors.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
+import { limits } from "../../src/limits.ts";
 import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.ts";
 import { SessionRows } from "../platform/session-rows.ts";
 import { ask, askPresence } from "./calls.ts";
@@ -130,9 +131,13 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   async channels(query: ChannelsQuery): Promise<GatewayChannels> {
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
-    const answer = { channels: this.#gateway.channels(query), left: this.stillListed() };
     await this.endEvent(nowMs);
-    return answer;
+    const listing = this.#gateway.channels(query);
+    for (;;) {
+      const channels = listing.next(limits.listedSliceChannels);
+      if (channels !== undefined) return { channels, left: this.stillListed() };
+      await new Promise<void>((resolve) => this.later(0, resolve));
+    }
   }
 
   /** Resolves once the channel's frames have been sent so far that more may be collected. */
