@@ -118,9 +118,16 @@ export interface HomeCalls {
    * Gives connections slots, of which each user has as many as `client.user_connection_limit` (rule U12).
    *
    * @param holder the node of the object that holds the connections
+   * @param limit  0 for none
+   * @param single whether each connection replaces the others of its user (rule C10); absent: it doesn't
    * @returns when the slots are durable
    */
-  admit(holder: string, connections: readonly UserConnection[], limit: number): Promise<SlotAnswer>;
+  admit(
+    holder: string,
+    connections: readonly UserConnection[],
+    limit: number,
+    single?: boolean,
+  ): Promise<SlotAnswer>;
   /**
    * Carries out orders for one user's connections, or for what was made with one token, wherever they are.
    *

@@ -26,7 +26,7 @@ export function admit(session: AdmittedSession, users: Users, nowMs: number): vo
   }
   // The answer may have been known already, and have ended the connection.
   if (session.closed) return;
-  if (user !== "" && context.config.client.userConnectionLimit > 0) {
+  if (user !== "" && needsSlot(session)) {
     missing++;
     users.admit(user, session.identity.client, (answer) => {
       if (!session.closed) heedSlot(session, answer);
@@ -43,6 +43,12 @@ export function admit(session: AdmittedSession, users: Users, nowMs: number): vo
   }
   missing--;
   if (missing > 0 && !session.closed) session.hold();
+}
+
+/** Whether the user's home has to admit each connection (rules C10, U12). A long poll replaces no connection (rule T9). */
+function needsSlot({ context, identity }: AdmittedSession): boolean {
+  const { userConnectionLimit, personalChannel } = context.config.client;
+  return userConnectionLimit > 0 || (personalChannel.singleConnection && identity.passing !== true);
 }
 
 /** Takes the answer of the user's home. */

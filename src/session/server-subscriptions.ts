@@ -23,14 +23,16 @@ export function grantServerSubscriptions(
   if (wanted.length > config.client.channelLimit)
     return disconnectWith(disconnectCodes.channelLimit);
   const personal = personalChannel(claims.user, config);
-  const { singleConnection } = config.client.personalChannel;
+  const { personalChannel: own, users } = config.client;
+  // Where users have homes, these see to it, for all connections (rule C10).
+  const isSole = own.singleConnection && !users.enabled;
   const granted: GrantedChannel[] = [];
   for (const subscription of wanted) {
     const known = channels.find(subscription.channel);
     if (known.outcome === "unknown-namespace") return failWith(errorCodes.unknownChannel);
     if (known.outcome === "bad-name") return failWith(errorCodes.badRequest);
     const grant = grantServerSubscription(subscription, known, requester);
-    const exclusive = singleConnection && subscription.channel === personal;
+    const exclusive = isSole && subscription.channel === personal;
     granted.push({
       known,
       grant: exclusive ? { ...grant, subscription: { ...grant.subscription, sole: true } } : grant,

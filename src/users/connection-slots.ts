@@ -37,6 +37,20 @@ export class ConnectionSlots {
   }
 
   /**
+   * Takes a slot for a connection that is to be its user's only one (rule C10). A repeated call changes nothing: a newer
+   * connection may have come since.
+   *
+   * @returns the IDs of the other connections that have slots; undefined if this one had one already
+   */
+  takeAlone({ key, client }: UserConnection, holder: string): readonly string[] | undefined {
+    this.#createTable();
+    const slots = this.#slots(key);
+    if (slots.some((one) => one.client === client)) return undefined;
+    this.#sql.run("INSERT INTO slot VALUES (?, ?, ?)", key, client, holder);
+    return slots.map((one) => one.client);
+  }
+
+  /**
    * The connections of users that have slots, by the objects that hold them.
    *
    * @param users the keys of the users
@@ -68,6 +82,7 @@ export class ConnectionSlots {
   }
 
   #slots(user: string): readonly Slot[] {
+    if (!this.#isThere()) return [];
     return this.#sql
       .rows("SELECT client, holder FROM slot WHERE user = ?", user)
       .map((row) => ({ client: columnText(row, "client"), holder: columnText(row, "holder") }));

@@ -4,9 +4,9 @@ import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
 import { type Place, gatewayPlace, places } from "./place.ts";
 import { pushLine } from "./presence-pushes.ts";
-import { Variant } from "./variant.ts";
+import { Variant, variants } from "./variant.ts";
 import { testConfig } from "./test-config.ts";
-import type { TestSocket } from "./test-socket.ts";
+import { TestSocket } from "./test-socket.ts";
 import { token } from "./sign-token.ts";
 import { awake, evicted } from "./object-state.ts";
 
@@ -114,7 +114,7 @@ describe("a channel's own socket", () => {
       const [channel, ada] = [newChannel("plain"), crypto.randomUUID()];
       const sockets = [
         await variant.subscribe(channel, ada),
-        await variant.subscribe(channel, ada),
+        await variant.subscribe(channel, crypto.randomUUID()),
       ];
       await publish(`room:#${ada}`, 1);
       await publish(channel, 2);
@@ -123,4 +123,38 @@ describe("a channel's own socket", () => {
       }
     },
   );
+});
+
+describe.each(variants)("a single connection for each user, the newer one on $name", (variant) => {
+  it.each(places)("[C10] closes the older one on $name, and nobody else's", async (place) => {
+    const channel = newChannel("room");
+    const [ada, bob] = [crypto.randomUUID(), crypto.randomUUID()];
+    const older = await new Variant(place, awake).connect(channel, ada);
+    const other = await new Variant(place, awake).connect(channel, bob);
+    await variant.betweenSteps(channel);
+    const newer = await variant.connect(channel, ada);
+    expect(await older.closed).toStrictEqual(replaced);
+    await variant.betweenSteps(channel);
+    // What has ended is closed by nobody, and what is closed closes nobody.
+    newer.close();
+    await newer.closed;
+    const newest = await variant.connect(channel, ada);
+    await newest.unread();
+    await other.unread();
+  });
+
+  it("[C10] of connections that come at the same time one stays", async () => {
+    const channel = newChannel("room");
+    const user = crypto.randomUUID();
+    const sockets = await Promise.all(places.map((place) => place.upgrade(channel)));
+    const connect = { token: await token({ sub: user }) };
+    const all = sockets.map((socket) => TestSocket.on(socket));
+    const closed: TestSocket[] = [];
+    for (const socket of all) void socket.closed.then(() => closed.push(socket));
+    for (const socket of all) socket.send({ id: 1, connect });
+    await expect.poll(() => closed.length).toBe(places.length - 1);
+    const [left] = all.filter((socket) => !closed.includes(socket));
+    expect((await left?.unread())?.join()).not.toContain('"error"');
+    expect(closed).toHaveLength(places.length - 1);
+  });
 });

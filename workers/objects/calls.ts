@@ -149,9 +149,9 @@ export async function admit(
   home: string,
   holder: string,
   connections: readonly UserConnection[],
-  limit: number,
+  { limit, single }: { readonly limit: number; readonly single: boolean },
 ): Promise<SlotAnswer | undefined> {
-  return callHome(() => homes.getByName(home).admit(holder, connections, limit));
+  return callHome(() => homes.getByName(home).admit(holder, connections, limit, single));
 }
 
 /** Makes a call to a home, and once more if it fails. */

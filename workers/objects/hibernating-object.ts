@@ -215,8 +215,10 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     connections: readonly UserConnection[],
     done: (answer: SlotAnswer | undefined) => void,
   ): Promise<void> {
-    const limit = this.config.client.userConnectionLimit;
-    done(await admit(this.env.USERS, home, this.node, connections, limit));
+    const { userConnectionLimit, personalChannel } = this.config.client;
+    const { singleConnection } = personalChannel;
+    const slots = { limit: userConnectionLimit, single: singleConnection };
+    done(await admit(this.env.USERS, home, this.node, connections, slots));
     await this.endEvent(Date.now());
   }
 

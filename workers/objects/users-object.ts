@@ -13,6 +13,7 @@ import type {
   UserConnection,
   UserOrder,
 } from "../../src/contract/user-order.ts";
+import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { limits } from "../../src/limits.ts";
 import { type Delivery, Home } from "../../src/users/home.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
@@ -77,13 +78,29 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     holder: string,
     connections: readonly UserConnection[],
     limit: number,
+    single = false,
   ): Promise<SlotAnswer> {
+    if (single) return this.#admitAlone(holder, connections);
     const waiting = connections.filter((one) => !this.#slots.take(one, holder, limit));
     if (waiting.length === 0) return { refused: [] };
     const silent = await this.#freeEnded(new Set(waiting.map(({ key }) => key)));
     // Nothing comes between these decisions, so connections that come together don't share a slot (rule U12).
     const refused = waiting.filter((one) => !this.#slots.take(one, holder, limit, silent));
     return { refused: refused.map(({ client }) => client) };
+  }
+
+  /** Admits connections each of which is to be its user's only one, and has the others closed (rule C10). */
+  async #admitAlone(holder: string, connections: readonly UserConnection[]): Promise<SlotAnswer> {
+    await this.#freeEnded(new Set(connections.map(({ key }) => key)));
+    for (const connection of connections) {
+      // Nothing comes in between: of connections that come together, each replaces those before it.
+      const others = this.#slots.takeAlone(connection, holder) ?? [];
+      const code = disconnectCodes.connectionLimit;
+      const orders = others.map((client) => ({ method: "disconnect", code, client }) as const);
+      // The connection doesn't wait for that. The orders are kept and repeated until they are carried out.
+      if (orders.length > 0) void this.order(connection.key, orders);
+    }
+    return { refused: [] };
   }
 
   /**

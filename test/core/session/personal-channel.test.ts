@@ -75,7 +75,17 @@ function announceExclusive(
 }
 
 describe("a single connection of a user", () => {
-  const single = personal({ single_connection: true });
+  const { client, ...rest } = personal({ single_connection: true });
+  // Where users have homes, these see to it.
+  const single = { ...rest, client: { ...client, users: { enabled: false } } };
+  it("[C10] doesn't concern its personal channel where the user has a home", () => {
+    const fixture = new ManyChannelsFixture({ ...rest, client: { ...client } });
+    const connection = fixture.open();
+    fixture.send(connection, connect, connectionToken("42"));
+    fixture.channels.acceptSubscribe("#42");
+    expect(connection.saved.subscriptions.map(({ sole }) => sole)).toStrictEqual([undefined]);
+  });
+
   const replaced = ["close 3504 connection limit"];
 
   it("[C10] wants to be the only one on its personal channel, and nowhere else", () => {
