@@ -153,7 +153,7 @@ describe.each(variants)("a single connection for each user, the newer one on $na
     for (const socket of all) void socket.closed.then(() => closed.push(socket));
     for (const socket of all) socket.send({ id: 1, connect });
     await expect.poll(() => closed.length).toBe(places.length - 1);
-    const [left] = all.filter((socket) => !closed.includes(socket));
+    const left = all.find((socket) => !closed.includes(socket));
     expect((await left?.unread())?.join()).not.toContain('"error"');
     expect(closed).toHaveLength(places.length - 1);
   });
