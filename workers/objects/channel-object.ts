@@ -3,6 +3,7 @@ import {
   type ChannelCommand,
   commandBytes,
 } from "../../src/contract/channel-call.ts";
+import type { HookQuestion } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
@@ -18,7 +19,7 @@ import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { Subscriber } from "../../src/hub/subscriber.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
-import { replyToRequests } from "../../src/channel/relay-replies.ts";
+import { isPublish, replyToRequests } from "../../src/channel/relay-replies.ts";
 import type { Delivery } from "../../src/channel/follower-progress.ts";
 import {
   relayRequestBytes,
@@ -110,6 +111,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       knownDeltas: new KnownDeltas(),
       version,
       ...this.users,
+      ...this.hooks,
       node: channelNode(name),
       channel: name,
       serverSubscriptions: false,
@@ -170,6 +172,21 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (answer.outcome === "failed") return { outcome: "error", error: answer.error };
     const { parts, incomplete } = answer.result;
     return { outcome: "present", clients: parts.flat(), complete: incomplete !== true };
+  }
+
+  /** A publish that a backend has allowed is a job like a frame that publishes. */
+  protected override async carryOutAnswer(
+    question: HookQuestion,
+    work: (isBusy: boolean) => void,
+  ): Promise<void> {
+    if (question.hook !== "publish") {
+      await super.carryOutAnswer(question, work);
+      return;
+    }
+    const bytes = question.body.length;
+    const carriedOut = await this.#queue.add("publish", bytes, () => work(false));
+    if (carriedOut.outcome === "overloaded") work(true);
+    await this.endEvent(Date.now());
   }
 
   /** The job of {@link execute}. */
@@ -298,8 +315,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 }
 
 /** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
-function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
-  return commands.some(({ method }) => method === "publish") ? "publish" : "other";
+function kindOf(commands: readonly (ChannelCommand | RelayRequest)[]): "publish" | "other" {
+  return commands.some(isPublish) ? "publish" : "other";
 }
 
 /**

@@ -8,7 +8,9 @@ import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
-import { register } from "./calls.ts";
+import type { HookQuestion } from "../../src/contract/hook-call.ts";
+import { type HookCall, Hooks } from "../../src/hooks/hooks.ts";
+import { askBackend, register } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 
 /**
@@ -40,6 +42,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     sockets: () => this.sockets.clients,
     nowMs: () => Date.now(),
   });
+  /** Asks backends for the sessions; absent where the configuration has no hooks. */
+  protected readonly hooks: { readonly hooks?: Hooks };
   /** The users as sessions register them; absent where users have no homes. */
   protected readonly users: { readonly users?: LocalUsers };
   #awaitsTurn = false;
@@ -65,6 +69,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     this.config = configuration.config;
     this.verifier = configuration.verifier;
     this.users = configuration.config.client.users.enabled ? { users: this.#users } : {};
+    const asksBackends = configuration.config.hooks.targets.size > 0;
+    this.hooks = asksBackends ? { hooks: new Hooks((...call) => void this.#askBackend(...call)) } : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
   }
@@ -126,6 +132,25 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   async #register(home: string, users: readonly string[], done: RegisterDone): Promise<void> {
     done(await register(this.env.USERS, home, this.node, users));
     await this.endEvent(Date.now());
+  }
+
+  async #askBackend(...[question, timeoutMs, done]: Parameters<HookCall>): Promise<void> {
+    this.callsMade++;
+    const { HookEntrypoint } = this.ctx.exports;
+    const reply = await askBackend(HookEntrypoint, question, timeoutMs);
+    await this.carryOutAnswer(question, (isBusy) => {
+      done(isBusy ? { outcome: "busy" } : reply, Date.now());
+    });
+  }
+
+  /**
+   * Carries out what follows on a backend's answer, and ends the event.
+   *
+   * @param work called once, synchronously; `isBusy` says that too much waits already to publish anything (rule B6)
+   */
+  protected carryOutAnswer(_: HookQuestion, work: (isBusy: boolean) => void): Promise<void> {
+    work(false);
+    return this.endEvent(Date.now());
   }
 
   /** Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3). */
