@@ -49,9 +49,8 @@ export function parseConnectionClaims(
   const { subscriptions } = parsed;
   const caps = parseCapabilities(read.fields["caps"]);
   if (caps.outcome === "invalid") return caps;
-  const meta = read.fields["meta"] ?? null;
-  if (meta !== null && !isJsonObject(meta)) return invalid('"meta" claim must be an object');
-  const metaText = meta === null ? undefined : memberText(read.text, "meta");
+  const hasMeta = (read.fields["meta"] ?? null) !== null;
+  const metaText = hasMeta ? memberText(read.text, "meta") : undefined;
   const claims: ConnectionClaims = {
     ...base.claims,
     ...(metaText === undefined ? {} : { meta: metaText }),

@@ -14,10 +14,7 @@ import {
   readChoice,
   readTexts,
 } from "./fields.ts";
-import {
-  unsupportedChannelOptions,
-  unsupportedChannelProxyKeys,
-} from "./unsupported.ts";
+import { unsupportedChannelOptions, unsupportedChannelProxyKeys } from "./unsupported.ts";
 import { limits } from "../limits.ts";
 import { readPattern } from "./regex.ts";
 

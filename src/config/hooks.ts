@@ -114,12 +114,14 @@ export function readChannelTargets(section: Section, named: NamedTargets): Chann
 export function readChannelHooks(
   section: Section,
   { subscribe, publish, subRefresh, named }: ChannelTargets,
-): Pick<
-  ChannelConfig["withoutNamespace"],
-  "subscribeHook" | "publishHook" | "subRefreshHook"
-> {
+): Pick<ChannelConfig["withoutNamespace"], "subscribeHook" | "publishHook" | "subRefreshHook"> {
   const read = (option: string, target: HookTarget | undefined): HookTarget | undefined =>
-    readChoice(section, `${option}_`, { target, path: `channel.proxy.${option.replace("_proxy", "")}` }, named);
+    readChoice(
+      section,
+      `${option}_`,
+      { target, path: `channel.proxy.${option.replace("_proxy", "")}` },
+      named,
+    );
   const subscribeHook = read("subscribe_proxy", subscribe);
   const publishHook = read("publish_proxy", publish);
   const subRefreshHook = read("sub_refresh_proxy", subRefresh);
@@ -195,11 +197,7 @@ function readChoice(
 }
 
 /** The hooks of connections, with what all hooks of the configuration have in common. */
-export function allHooks(
-  hooks: ClientHooks,
-  channel: ChannelConfig,
-  rpc: RpcConfig,
-): HooksConfig {
+export function allHooks(hooks: ClientHooks, channel: ChannelConfig, rpc: RpcConfig): HooksConfig {
   const { connect, refresh, message } = hooks;
   const targets = [connect, refresh, message, rpc.withoutNamespace, ...rpc.namespaces.values()];
   for (const options of [channel.withoutNamespace, ...channel.namespaces.values()])
@@ -248,7 +246,10 @@ function readEndpoint(section: Section): HookEndpoint | undefined {
   if (binding !== undefined)
     return { kind: "service", binding, ...(entrypoint === undefined ? {} : { entrypoint }) };
   if (/^grpcs?:/i.test(text)) {
-    section.problem("endpoint", "is for GRPC, which is not supported by Dormouse: give the backend an HTTP endpoint");
+    section.problem(
+      "endpoint",
+      "is for GRPC, which is not supported by Dormouse: give the backend an HTTP endpoint",
+    );
   } else if (!urlShape.test(text)) {
     section.problem(
       "endpoint",
@@ -291,7 +292,10 @@ function readStaticHeaders(section: Section): readonly HookHeader[] {
   for (const [name, value] of Object.entries(given)) {
     const lower = name.toLowerCase();
     if (!headerName.shape.test(name) || ownHeaders.has(lower))
-      section.problem(key, "has a name that isn't one of a header, or of a header that Dormouse sets itself");
+      section.problem(
+        key,
+        "has a name that isn't one of a header, or of a header that Dormouse sets itself",
+      );
     else if (typeof value !== "string" || !headerValue.test(value))
       section.problem(key, `has a value that isn't one of a header: ${name}`);
     else headers.push([lower, value]);
@@ -301,7 +305,9 @@ function readStaticHeaders(section: Section): readonly HookHeader[] {
   return headers;
 }
 
-const headerValue = new RegExp(`^(?:[\\x21-\\x7e](?:[\\t\\x20-\\x7e]{0,${limits.hookStaticHeaderMax - 2}}[\\x21-\\x7e])?)?$`);
+const headerValue = new RegExp(
+  `^(?:[\\x21-\\x7e](?:[\\t\\x20-\\x7e]{0,${limits.hookStaticHeaderMax - 2}}[\\x21-\\x7e])?)?$`,
+);
 
 /** Headers of a hook's request that only the server may set: its signature, and those of its connection. */
 const ownHeaders: ReadonlySet<string> = new Set([
@@ -375,7 +381,5 @@ function readDisconnect(section: Section): DisconnectCode | undefined {
  * form of an older protocol (docs/protocol.md 1.8).
  */
 export function isDisconnectReason(reason: string): boolean {
-  return (
-    utf8Fits(reason, limits.disconnectReasonBytesMax) && parseJsonText(reason) === undefined
-  );
+  return utf8Fits(reason, limits.disconnectReasonBytesMax) && parseJsonText(reason) === undefined;
 }

@@ -48,12 +48,14 @@ export function parseConfig(
   const [clientSection, channelSection] = [root.section("client"), root.section("channel")];
   const proxies = readProxies(root);
   const hooks = readClientHooks(clientSection.section("proxy"));
+  const client = readClientSection(clientSection);
   const channel = readChannelSection(channelSection, proxies);
+  const httpApi = readHttpApiSection(root.section("http_api"));
   const rpc = readRpcSection(root.section("rpc"), proxies);
   const config: Config = {
-    client: readClientSection(clientSection),
+    client,
     channel,
-    httpApi: readHttpApiSection(root.section("http_api")),
+    httpApi,
     rpc,
     transports: readTransports(root),
     hooks: allHooks(hooks, channel, rpc),

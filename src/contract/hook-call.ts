@@ -9,7 +9,13 @@ export interface HookCalls {
 
 /** The hooks: what a backend is asked about (docs/protocol.md 7). */
 export type HookName =
-  "connect" | "refresh" | "subscribe" | "sub_refresh" | "publish" | "rpc" | "message";
+  | "connect"
+  | "refresh"
+  | "subscribe"
+  | "sub_refresh"
+  | "publish"
+  | "rpc"
+  | "message";
 
 /** A question to a backend. */
 export interface HookQuestion {

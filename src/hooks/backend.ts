@@ -75,9 +75,7 @@ export class Backend {
     // Questions that were in flight when the backend went down say nothing new.
     if (isDown && pauseMs === 0) return;
     this.#pauseMs =
-      this.#pauseMs === 0
-        ? limits.hookPauseMs
-        : Math.min(this.#pauseMs * 2, limits.hookPauseMsMax);
+      this.#pauseMs === 0 ? limits.hookPauseMs : Math.min(this.#pauseMs * 2, limits.hookPauseMsMax);
     const pause = Math.max(this.#pauseMs, Math.min(pauseMs, limits.hookRetryAfterMsMax));
     this.#downUntilMs = Math.max(this.#downUntilMs ?? 0, nowMs + pause);
   }

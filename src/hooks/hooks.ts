@@ -104,7 +104,10 @@ function answerOf(reply: HookReply, { statuses }: HookTarget): HookAnswer {
  * Whether a reply says that the backend is down: there is none, or its status is 429 or one of a fault of the backend's. A
  * status that the configuration gives a meaning is an answer like any other, unless the backend asks for a pause.
  */
-function isOutage(reply: HookReply | { readonly outcome: "busy" }, { statuses }: HookTarget): boolean {
+function isOutage(
+  reply: HookReply | { readonly outcome: "busy" },
+  { statuses }: HookTarget,
+): boolean {
   if (reply.outcome === "busy") return false;
   if (reply.outcome === "failed") return true;
   const { status, retryAfterSeconds } = reply;

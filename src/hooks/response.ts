@@ -3,7 +3,11 @@
  * field and quotes nothing (rule A7).
  */
 import { parseCapabilities } from "../access/capabilities.ts";
-import type { ConnectionClaims, ServerSubscription, SubscriptionOverride } from "../access/claims.ts";
+import type {
+  ConnectionClaims,
+  ServerSubscription,
+  SubscriptionOverride,
+} from "../access/claims.ts";
 import {
   dataClaim,
   infoClaim,
@@ -22,7 +26,12 @@ import { parseServerFilter } from "../protocol/json/server-filter.ts";
 import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
 import { parseBase64, type Payload, payloadLength, payloadOf } from "../protocol/payload.ts";
 import type { Tags } from "../protocol/publication.ts";
-import { isJsonObject, type JsonObject, type JsonValue, jsonValue } from "../protocol/wire-value.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonValue,
+} from "../protocol/wire-value.ts";
 
 /** A backend's response: its result, which it may leave out, or a refusal. */
 export type HookResponse =
@@ -69,7 +78,9 @@ function parseError(given: JsonValue): HookResponse {
   if (typeof code !== "number" || !Number.isInteger(code) || code < 100 || code > uint32Max)
     return invalid('"error.code" is not a whole number from 100 on');
   if (typeof message !== "string" || typeof temporary !== "boolean")
-    return invalid('"error" has a "message" that is not a string, or a "temporary" that is not true or false');
+    return invalid(
+      '"error" has a "message" that is not a string, or a "temporary" that is not true or false',
+    );
   return { outcome: "error", error: { code, message, temporary } };
 }
 
@@ -145,7 +156,8 @@ export interface SubscribeTerms {
 }
 
 export type SubscribeResultRead =
-  { readonly outcome: "read"; readonly terms: SubscribeTerms } | Invalid;
+  | { readonly outcome: "read"; readonly terms: SubscribeTerms }
+  | Invalid;
 
 /**
  * Parses the result of `subscribe`.
@@ -153,8 +165,7 @@ export type SubscribeResultRead =
  * @param text undefined if the response has no result: the subscription is allowed as the namespace says
  */
 export function parseSubscribeResult(text: JsonText | undefined): SubscribeResultRead {
-  if (text === undefined)
-    return { outcome: "read", terms: { expireAtSeconds: 0, override: {} } };
+  if (text === undefined) return { outcome: "read", terms: { expireAtSeconds: 0, override: {} } };
   const fields = objectOf(text);
   const base = readLife(text, fields);
   if (base.outcome === "invalid") return base;
@@ -177,7 +188,8 @@ export function parseSubscribeResult(text: JsonText | undefined): SubscribeResul
 }
 
 export type PublishResultRead =
-  { readonly outcome: "read"; readonly request: PublicationRequest } | Invalid;
+  | { readonly outcome: "read"; readonly request: PublicationRequest }
+  | Invalid;
 
 /**
  * Parses the result of `publish` into the request to the channel. The namespace's `delta_publish` has no effect then
@@ -193,7 +205,12 @@ export function parsePublishResult(text: JsonText | undefined, data: Payload): P
   const published = replaced.data ?? data;
   if (payloadLength(published) > limits.publicationBytesMax)
     return invalid(`"data" has more than ${limits.publicationBytesMax} bytes`);
-  const { skip_history = null, delta = null, idempotency_key = null, version_epoch = null } = fields;
+  const {
+    skip_history = null,
+    delta = null,
+    idempotency_key = null,
+    version_epoch = null,
+  } = fields;
   const texts = { idempotency_key: idempotency_key ?? "", version_epoch: version_epoch ?? "" };
   const flags = { skip_history: skip_history ?? false, delta: delta ?? false };
   const tags = fields["tags"] ?? {};
@@ -253,9 +270,8 @@ function readLife(
     return invalid('"expire_at" is not a number');
   const info = readRawClaim(text, fields, infoClaim);
   if (info.outcome === "invalid") return info;
-  const meta = fields["meta"] ?? null;
-  if (meta !== null && !isJsonObject(meta)) return invalid('"meta" is not an object');
-  const metaText = meta === null ? undefined : memberText(text, "meta");
+  const hasMeta = (fields["meta"] ?? null) !== null;
+  const metaText = hasMeta ? memberText(text, "meta") : undefined;
   const life = {
     // A time before 1970, or in its first second, is an end in the past, and must not become 0.
     expireAtSeconds: expireAt === 0 ? 0 : Math.max(1, Math.floor(expireAt)),

@@ -64,10 +64,16 @@ export class CommandExecutor {
         this.#enter({ command, tokens, nowMs, busy });
         return;
       case "over":
-        this.#apply({ command, tokens }, this.#overRate(failWith(errorCodes.tooManyRequests)));
+        this.#apply(
+          { command, tokens },
+          { outcome: "error", error: errorCodes.tooManyRequests, ...this.#exceeded() },
+        );
         return;
       case "far-over":
-        this.#apply({ command, tokens }, this.#overRate(disconnectWith(disconnectCodes.tooManyRequests)));
+        this.#apply(
+          { command, tokens },
+          { outcome: "disconnect", code: disconnectCodes.tooManyRequests, ...this.#exceeded() },
+        );
     }
   }
 
@@ -99,9 +105,10 @@ export class CommandExecutor {
     this.#replyOrder?.clear();
   }
 
-  #overRate(decision: Decision): Decision {
+  /** The rate of the configuration that a command exceeds, as the reason of its refusal; none for any other rate. */
+  #exceeded(): { readonly why?: Why } {
     const why = whyExceeded(this.#rateLimit.exceeded);
-    return why === undefined ? decision : { ...decision, why };
+    return why === undefined ? {} : { why };
   }
 
   /** The channel that a command makes the server turn to, unless the connection is subscribed to it. */
@@ -255,12 +262,7 @@ export class CommandExecutor {
   }
 
   /** Closes the connection because of a command. */
-  #disconnect(
-    command: Command,
-    tokens: VerifiedTokens,
-    code: DisconnectCode,
-    why?: Why,
-  ): void {
+  #disconnect(command: Command, tokens: VerifiedTokens, code: DisconnectCode, why?: Why): void {
     this.#report(command, tokens, code, why);
     this.#session.disconnect(code);
   }

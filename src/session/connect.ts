@@ -48,7 +48,11 @@ export function carryOutConnect(
   done: DecisionDone,
 ): void {
   const { config } = session.context;
-  const headers = withEmulated(config.hooks.targets, session.identity.headers ?? {}, request.headers);
+  const headers = withEmulated(
+    config.hooks.targets,
+    session.identity.headers ?? {},
+    request.headers,
+  );
   if (!fitHeaders(headers)) {
     done(failWith(errorCodes.limitExceeded, refused));
     return;

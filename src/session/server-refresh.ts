@@ -51,7 +51,9 @@ export class ServerRefresh {
   #ask(
     channel: string,
     target: HookTarget,
-    subject: { readonly hook: "refresh" } | { readonly hook: "sub_refresh"; readonly channel: string },
+    subject:
+      | { readonly hook: "refresh" }
+      | { readonly hook: "sub_refresh"; readonly channel: string },
     nowMs: number,
     done: (outcome: Life | "ended", nowMs: number) => void,
   ): void {
@@ -113,7 +115,9 @@ export class ServerRefresh {
     if (subscription === undefined) return;
     const extended = { ...before, expireAtSeconds };
     const shown = info === undefined ? extended : { ...extended, chanInfo: info };
-    const others = session.subscriptions.snapshots.filter(({ channel }) => channel !== before.channel);
+    const others = session.subscriptions.snapshots.filter(
+      ({ channel }) => channel !== before.channel,
+    );
     const fits = session.hasRoom([...others, shown]);
     session.context.channels.catchUp(subscription);
     subscription.renew(fits ? shown : extended, session.identity);

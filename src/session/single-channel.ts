@@ -1,6 +1,7 @@
 import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./ports.ts";
 import type { Subscription } from "./subscription.ts";

@@ -174,17 +174,21 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     return { outcome: "present", clients: parts.flat(), complete: incomplete !== true };
   }
 
-  /** A publish that a backend has allowed is a job like a frame that publishes. */
+  /**
+   * A publish that a backend has allowed is a job like a frame that publishes. After a connect or a subscribe, commands
+   * are carried out that waited for it, and may publish.
+   */
   protected override async carryOutAnswer(
     question: HookQuestion,
     work: (isBusy: boolean) => void,
   ): Promise<void> {
-    if (question.hook !== "publish") {
+    const { hook, body } = question;
+    if (hook !== "publish" && hook !== "connect" && hook !== "subscribe") {
       await super.carryOutAnswer(question, work);
       return;
     }
-    const bytes = question.body.length;
-    const carriedOut = await this.#queue.add("publish", bytes, () => work(false));
+    const kind = hook === "publish" ? hook : "other";
+    const carriedOut = await this.#queue.add(kind, body.length, () => work(false));
     if (carriedOut.outcome === "overloaded") work(true);
     await this.endEvent(Date.now());
   }

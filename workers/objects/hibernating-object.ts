@@ -70,7 +70,9 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     this.verifier = configuration.verifier;
     this.users = configuration.config.client.users.enabled ? { users: this.#users } : {};
     const asksBackends = configuration.config.hooks.targets.size > 0;
-    this.hooks = asksBackends ? { hooks: new Hooks((...call) => void this.#askBackend(...call)) } : {};
+    this.hooks = asksBackends
+      ? { hooks: new Hooks((...call) => void this.#askBackend(...call)) }
+      : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
   }

@@ -118,7 +118,7 @@ function readConfiguration(env: Settings): Configuration {
 
 function hookSecrets(env: Settings): readonly string[] {
   const { HOOK_SIGNING_SECRET: current, HOOK_SIGNING_PREVIOUS_SECRET: previous } = env;
-  return [current, previous].filter((secret) => secret !== undefined && secret !== "");
+  return [current ?? "", previous ?? ""].filter((secret) => secret !== "");
 }
 
 /** Logs the problems of the configuration, with the values that the responses don't quote (rule A8). */

@@ -41,7 +41,10 @@ async function request(
       method: "POST",
       headers: new Headers([
         // A header of the client's goes before a static one.
-        ...Object.entries({ ...Object.fromEntries(target.staticHeaders), ...Object.fromEntries(headers) }),
+        ...Object.entries({
+          ...Object.fromEntries(target.staticHeaders),
+          ...Object.fromEntries(headers),
+        }),
         ...Object.entries({ ...signed, "content-type": "application/json", "dormouse-hook": hook }),
       ]),
       body,

@@ -1,12 +1,17 @@
 import type { HookTarget } from "../../src/config/config.ts";
 
 /** The Worker of a service binding. The operator chooses the names of bindings, so the type of the environment has none. */
-export function serviceOf(env: object, binding: string): Fetcher | undefined {
+export function serviceOf(env: object, binding: string): Service | undefined {
   const service: unknown = Reflect.get(env, binding);
-  return isFetcher(service) ? service : undefined;
+  return isService(service) ? service : undefined;
 }
 
-function isFetcher(value: unknown): value is Fetcher {
+/** The part of a service binding that hooks use. */
+interface Service {
+  fetch(url: string, init: RequestInit): Promise<Response>;
+}
+
+function isService(value: unknown): value is Service {
   if (typeof value !== "object" || value === null) return false;
   return typeof Reflect.get(value, "fetch") === "function";
 }

@@ -113,6 +113,8 @@ describe("secrets", () => {
     expect(usedBy({ token: { issuers: [jwks] } })).toStrictEqual([
       "API_KEY",
       "API_KEY_PREVIOUS",
+      "HOOK_SIGNING_SECRET",
+      "HOOK_SIGNING_PREVIOUS_SECRET",
       "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
       "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY",
     ]);

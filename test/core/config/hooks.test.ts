@@ -190,15 +190,18 @@ describe("[A8] a backend", () => {
   );
 
   it.each([
-    [{ timeout: "9ms" }, "timeout: \"9ms\" is shorter than 0.01s"],
-    [{ timeout: "31s" }, "timeout: \"31s\" is longer than 30s"],
+    [{ timeout: "9ms" }, 'timeout: "9ms" is shorter than 0.01s'],
+    [{ timeout: "31s" }, 'timeout: "31s" is longer than 30s'],
     [{ http_headers: ["a b"] }, 'http_headers[0]: "a b" is not the name of a header'],
     [{ http_headers: ["Host"] }, "http_headers has host, which Dormouse sets itself"],
     [
       { emulated_headers: ["webhook-signature"] },
       "emulated_headers has webhook-signature, which Dormouse sets itself",
     ],
-    [{ http: { static_headers: [] } }, "http.static_headers must be an object of strings, found an array"],
+    [
+      { http: { static_headers: [] } },
+      "http.static_headers must be an object of strings, found an array",
+    ],
     [
       { http: { static_headers: { Host: "x" } } },
       "http.static_headers has a name that isn't one of a header, or of a header that Dormouse sets itself",
@@ -207,7 +210,10 @@ describe("[A8] a backend", () => {
       { http: { static_headers: { a: "hunter2\n" } } },
       "http.static_headers has a value that isn't one of a header: a",
     ],
-    [{ http: { tls: { enabled: true } } }, "http.tls is not supported by Dormouse: the runtime checks the backend's certificate"],
+    [
+      { http: { tls: { enabled: true } } },
+      "http.tls is not supported by Dormouse: the runtime checks the backend's certificate",
+    ],
     [{ grpc_metadata: ["a"] }, "grpc_metadata is not supported by Dormouse"],
     [{ endpoints: "x" }, "endpoints is unknown; did you mean endpoint?"],
   ])("refuses %j", (keys, problem) => {
@@ -217,14 +223,23 @@ describe("[A8] a backend", () => {
   const path = "client.proxy.connect.http.status_to_code_transforms[0]";
   it.each([
     [{ to_error: { code: 400 } }, "status_code is missing"],
-    [{ status_code: 200, to_error: { code: 400 } }, "status_code: 200 is not a whole number from 201 to 599"],
+    [
+      { status_code: 200, to_error: { code: 400 } },
+      "status_code: 200 is not a whole number from 201 to 599",
+    ],
     [{ status_code: 404 }, "status_code requires either to_error or to_disconnect, with a code"],
     [
       { status_code: 404, to_error: { code: 400 }, to_disconnect: { code: 4_000 } },
       "status_code requires either to_error or to_disconnect, with a code",
     ],
-    [{ status_code: 404, to_error: { code: 99 } }, "to_error.code is under 100, which only clients use themselves"],
-    [{ status_code: 404, to_disconnect: { code: 2_999 } }, "to_disconnect.code is not from 3000 to 4999"],
+    [
+      { status_code: 404, to_error: { code: 99 } },
+      "to_error.code is under 100, which only clients use themselves",
+    ],
+    [
+      { status_code: 404, to_disconnect: { code: 2_999 } },
+      "to_disconnect.code is not from 3000 to 4999",
+    ],
     [
       { status_code: 404, to_disconnect: { code: 4_000, reason: "1" } },
       "to_disconnect.reason has more than 123 bytes, or is valid JSON",
@@ -287,7 +302,11 @@ describe("[A8] a hook", () => {
       "channel.without_namespace.sub_refresh_proxy_enabled requires channel.proxy.sub_refresh.endpoint",
     ],
     [
-      { channel: { namespaces: [{ name: "ab", publish_proxy_enabled: true, publish_proxy_name: "x" }] } },
+      {
+        channel: {
+          namespaces: [{ name: "ab", publish_proxy_enabled: true, publish_proxy_name: "x" }],
+        },
+      },
       'channel.namespaces[0] ("ab").publish_proxy_name: "x" is not the name of one of proxies',
     ],
     [

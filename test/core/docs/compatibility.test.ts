@@ -7,6 +7,8 @@ import {
   unsupportedChannelOptions,
   unsupportedChannelProxyKeys,
   unsupportedClientKeys,
+  unsupportedHookHttpKeys,
+  unsupportedHookKeys,
   unsupportedHttpApiKeys,
   unsupportedRpcPingKeys,
   unsupportedTokenKeys,
@@ -266,7 +268,10 @@ describe("the configuration in docs/compatibility.md", () => {
     ["`client.token` and `client.subscription_token`", unsupportedTokenKeys("TOKEN")],
     ["Options of a namespace", unsupportedChannelOptions],
     ["`rpc`", Object.fromEntries(pings)],
-    ["`channel.proxy`", unsupportedChannelProxyKeys],
+    [
+      "Hooks",
+      { ...unsupportedChannelProxyKeys, ...unsupportedHookKeys, ...unsupportedHookHttpKeys },
+    ],
     ["`http_api`", unsupportedHttpApiKeys],
   ];
   it.each(refused)(

@@ -26,14 +26,21 @@ class HooksFixture {
   }
 
   /** Asks, and replies. */
-  answered(reply: HookReply | { readonly outcome: "busy" }, to?: HookTarget): HookAnswer | undefined {
+  answered(
+    reply: HookReply | { readonly outcome: "busy" },
+    to?: HookTarget,
+  ): HookAnswer | undefined {
     const asked = this.ask(to);
     this.reply(reply);
     return asked.answer;
   }
 }
 
-const status = (code: number, body = ""): HookReply => ({ outcome: "answered", status: code, body });
+const status = (code: number, body = ""): HookReply => ({
+  outcome: "answered",
+  status: code,
+  body,
+});
 const failed = (reason: string) => ({
   outcome: "failed",
   error: { code: 100, message: "internal server error", temporary: true },
@@ -65,7 +72,10 @@ describe("a hook", () => {
     [status(404), "the response has status 404"],
     [status(500), "the response has status 500"],
     [status(200, "<html>"), "the response is not a JSON object"],
-    [{ outcome: "failed", reason: "the backend can't be reached" } as const, "the backend can't be reached"],
+    [
+      { outcome: "failed", reason: "the backend can't be reached" } as const,
+      "the backend can't be reached",
+    ],
   ])("[Q5] has failed after %j", (reply, reason) => {
     expect(new HooksFixture().answered(reply)).toStrictEqual(failed(reason));
   });

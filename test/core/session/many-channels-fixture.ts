@@ -104,9 +104,10 @@ export class ManyChannelsFixture {
     return connection.takeSent();
   }
 
-  /** Lets time pass, and then runs the alarm's work for a connection. */
+  /** Lets time pass, and then runs the alarm's work for a connection, whose client has answered all pings. */
   pass(connection: TestConnection, ms: number): void {
     this.nowMs += ms;
+    connection.autoResponseMs = this.nowMs;
     connection.session.tick(connection.session.pingDueAtMs <= this.nowMs, this.nowMs);
   }
 
