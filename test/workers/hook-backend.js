@@ -4,22 +4,16 @@
  * gives that at `/asked`.
  */
 const asked = [];
-const held = [];
 
 export default {
   async fetch(request) {
     const { pathname } = new URL(request.url);
     if (pathname === "/asked") return Response.json(asked.splice(0));
-    if (pathname === "/release") {
-      for (const release of held.splice(0)) release();
-      return new Response();
-    }
     const text = await request.text();
     const headers = Object.fromEntries(request.headers);
     asked.push({ path: pathname, headers, text });
     const answer = JSON.parse(headers["x-answer"] ?? "null") ?? JSON.parse(text).data?.answer ?? {};
-    const { status = 200, wait = 0, hold = false, body = answer, retry, size = 0 } = answer;
-    if (hold) await new Promise((resolve) => held.push(resolve));
+    const { status = 200, wait = 0, body = answer, retry, size = 0 } = answer;
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const location = status === 302 ? { Location: "https://example.com/elsewhere" } : {};
     const pause = retry === undefined ? {} : { "Retry-After": String(retry) };

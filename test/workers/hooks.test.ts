@@ -1,10 +1,9 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { createHmac } from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { call, publish } from "./api-request.ts";
-import { hibernate } from "./attachments.ts";
+import { call } from "./api-request.ts";
+import { rewriteAttachments } from "./attachments.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
 import { openConfig } from "./open-transports.ts";
@@ -68,7 +67,15 @@ async function untilAsked(): Promise<readonly Asked[]> {
   });
 }
 
-const release = () => env.BACKEND.fetch("https://backend/release");
+/** Whether a signature of Standard Webhooks is that of a text, with the test's secret. */
+async function isSigned(signature: string, text: string): Promise<boolean> {
+  const bytes = Uint8Array.from(atob(signature.replace("v1,", "")), (one) => one.charCodeAt(0));
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const encode = (one: string) => new TextEncoder().encode(one);
+  const key = await crypto.subtle.importKey("raw", encode(secret), algorithm, false, ["verify"]);
+  return crypto.subtle.verify("HMAC", key, bytes, encode(text));
+}
+
 const saying = (answer: object) => ({ "X-Answer": JSON.stringify(answer) });
 const admitted = (user: string) => saying({ body: { result: { user } } });
 const internal = (id: number) =>
@@ -120,7 +127,9 @@ describe.each(variants)("with hooks, on $name", (variant) => {
     // The header of the handshake goes with the call, and is the backend's answer here.
     expect(await socket.line()).toBe('{"id":2,"rpc":{}}');
     const asked = await untilAsked();
-    const paths = [...asked, ...(asked.length < 2 ? await untilAsked() : [])].map((one) => one.path);
+    const paths = [...asked, ...(asked.length < 2 ? await untilAsked() : [])].map(
+      (one) => one.path,
+    );
     expect(paths.toSorted()).toStrictEqual(["/message", "/rpc"]);
   });
 
@@ -144,20 +153,13 @@ describe.each(variants)("with hooks, on $name", (variant) => {
     expect(await socket.closed).toStrictEqual({ code: 4_000, reason: "bye" });
   });
 
-  it("[Q4] a client is told when its object is lost while a backend is asked", async () => {
+  it("[Q4] a client is told when its object has lost what it asked about", async () => {
     const channel = newChannel("asked");
     const socket = await connected(channel);
-    await takeAsked();
-    socket.send({ id: 2, subscribe: { channel, data: { answer: { hold: true } } } });
-    await untilAsked();
-    await hibernate(variant.place.holder(channel));
-    await publish(channel, 1);
-    await call("presence", { channel });
-    await runDurableObjectAlarm(variant.place.holder(channel));
+    const holder = variant.place.holder(channel);
+    await rewriteAttachments(holder, (attachment) => ({ ...attachment, asking: true }));
+    await runDurableObjectAlarm(holder);
     expect(await socket.closed).toStrictEqual({ code: 3004, reason: "internal server error" });
-    expect(await socket.rest()).toStrictEqual([]);
-    await release();
-    expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
   });
 
   it("[Q3] a later publish to the channel doesn't overtake one that is asked about", async () => {
@@ -165,7 +167,10 @@ describe.each(variants)("with hooks, on $name", (variant) => {
     const socket = await connected(channel);
     await takeAsked();
     socket.send(
-      { id: 2, publish: { channel, data: { answer: { wait: 100, body: { result: { data: 1 } } } } } },
+      {
+        id: 2,
+        publish: { channel, data: { answer: { wait: 100, body: { result: { data: 1 } } } } },
+      },
       { id: 3, publish: { channel, data: { answer: { body: { result: { data: 2 } } } } } },
     );
     expect(await socket.line()).toBe('{"id":2,"publish":{}}');
@@ -191,8 +196,8 @@ describe("a question to a backend", () => {
     });
     expect(headers["cookie"]).toBeUndefined();
     const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${asked?.text}`;
-    const expected = createHmac("sha256", secret).update(signed).digest("base64");
-    expect(headers["webhook-signature"]).toBe(`v1,${expected}`);
+    expect(await isSigned(headers["webhook-signature"] ?? "", signed)).toBe(true);
+    expect(await isSigned(headers["webhook-signature"] ?? "", `${signed} `)).toBe(false);
     expect(Math.abs(Date.now() / 1_000 - Number(headers["webhook-timestamp"]))).toBeLessThan(30);
   });
 
@@ -202,7 +207,7 @@ describe("a question to a backend", () => {
       headers: admitted("ada"),
       body: JSON.stringify({ id: 1, connect: {} }),
     });
-    expect(await stream.event()).toContain('"connect"');
+    expect(await stream.upTo("\n\n")).toContain('"connect"');
     const [asked] = await takeAsked();
     expect(JSON.parse(asked?.text ?? "")).toMatchObject({ transport: "sse", protocol: "json" });
   });
@@ -216,9 +221,7 @@ describe("a question to a backend", () => {
 
   it("[Q6] is one of thousands that clients cause at once, and all are answered", async () => {
     const channel = newChannel("asked");
-    const sockets = await Promise.all(
-      Array.from({ length: 60 }, () => TestSocket.open(channel)),
-    );
+    const sockets = await Promise.all(Array.from({ length: 60 }, () => TestSocket.open(channel)));
     const answer = { wait: 200, body: { result: { user: "ada" } } };
     const replies = await Promise.all(
       sockets.map((socket) => socket.ask({ id: 1, connect: { data: { answer } } })),
