@@ -71,9 +71,10 @@ async function untilAsked(): Promise<readonly Asked[]> {
 async function isSigned(signature: string, text: string): Promise<boolean> {
   const bytes = Uint8Array.from(atob(signature.replace("v1,", "")), (one) => one.charCodeAt(0));
   const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const encode = (one: string) => new TextEncoder().encode(one);
-  const key = await crypto.subtle.importKey("raw", encode(secret), algorithm, false, ["verify"]);
-  return crypto.subtle.verify("HMAC", key, bytes, encode(text));
+  const encoder = new TextEncoder();
+  const raw = encoder.encode(secret);
+  const key = await crypto.subtle.importKey("raw", raw, algorithm, false, ["verify"]);
+  return crypto.subtle.verify("HMAC", key, bytes, encoder.encode(text));
 }
 
 const saying = (answer: object) => ({ "X-Answer": JSON.stringify(answer) });

@@ -251,12 +251,8 @@ describe("[A8] a backend", () => {
   });
 
   it("has bounded lists", () => {
-    const names = (count: number) => Array.from({ length: count }, (_, index) => `x-${index}`);
     const most = names(limits.hookHeadersMax);
     const over = names(limits.hookHeadersMax + 1);
-    const headers = (all: readonly string[]) => Object.fromEntries(all.map((name) => [name, "v"]));
-    const transforms = (count: number) =>
-      names(count).map((_, index) => ({ status_code: 300 + index, to_error: { code: 400 } }));
     expect(
       connectProblems({
         http_headers: most,
@@ -280,7 +276,6 @@ describe("[A8] a backend", () => {
   });
 
   it("has static headers of a bounded length", () => {
-    const value = (length: number) => ({ http: { static_headers: { a: "x".repeat(length) } } });
     expect(connectProblems(value(limits.hookStaticHeaderMax))).toStrictEqual([]);
     expect(connectProblems(value(limits.hookStaticHeaderMax + 1))).toHaveLength(1);
   });
@@ -342,8 +337,6 @@ describe("[A8] a hook", () => {
   });
 
   it("has a bounded number of backends", () => {
-    const entries = (count: number) =>
-      Array.from({ length: count }, (_, index) => ({ name: `n${index}`, endpoint: "service:A" }));
     expect(problemsOf({ proxies: entries(limits.hookTargetsMax) })).toStrictEqual([]);
     expect(problemsOf({ proxies: entries(limits.hookTargetsMax + 1) })).toStrictEqual([
       `proxies has more than ${limits.hookTargetsMax} entries`,
@@ -354,3 +347,25 @@ describe("[A8] a hook", () => {
     ]);
   });
 });
+
+function names(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `x-${index}`);
+}
+
+function headers(all: readonly string[]): object {
+  return Object.fromEntries(all.map((name) => [name, "v"]));
+}
+
+function transforms(count: number): readonly object[] {
+  return names(count).map((_, index) => ({ status_code: 300 + index, to_error: { code: 400 } }));
+}
+
+/** A static header of so many characters. */
+function value(length: number): object {
+  return { http: { static_headers: { a: "x".repeat(length) } } };
+}
+
+/** So many entries of `proxies`. */
+function entries(count: number) {
+  return names(count).map((name) => ({ name, endpoint: "service:A" }));
+}

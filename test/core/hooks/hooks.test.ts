@@ -117,11 +117,6 @@ describe("a hook", () => {
 });
 
 describe("[Q7] a backend that is down", () => {
-  /** Fails as often as it takes. */
-  function failAll(fixture: HooksFixture, reply: HookReply, to: HookTarget = target()): void {
-    for (let count = 0; count < limits.hookFailuresMax; count++) fixture.answered(reply, to);
-  }
-
   it.each([
     { outcome: "failed", reason: "there is no response within 1000 ms" } as const,
     status(500),
@@ -168,7 +163,6 @@ describe("[Q7] a backend that is down", () => {
   });
 
   it("is known by its origin or binding, whatever the hook", () => {
-    const url = (text: string) => target({ endpoint: { kind: "url", url: text } });
     const service = target({ endpoint: { kind: "service", binding: "BACKEND" } });
     const fixture = new HooksFixture();
     failAll(fixture, status(500), url("https://one.example/a"));
@@ -180,3 +174,12 @@ describe("[Q7] a backend that is down", () => {
     expect(fixture.ask(url("https://two.example/a")).answer).toBeUndefined();
   });
 });
+
+/** Fails as often as it takes. */
+function failAll(fixture: HooksFixture, reply: HookReply, to: HookTarget = target()): void {
+  for (let count = 0; count < limits.hookFailuresMax; count++) fixture.answered(reply, to);
+}
+
+function url(text: string): HookTarget {
+  return target({ endpoint: { kind: "url", url: text } });
+}

@@ -227,7 +227,6 @@ describe("[Q2] the result of publish", () => {
     });
   });
 
-  const bytes = (count: number) => JSON.stringify("x".repeat(count - 2));
   it("[B2] may be as large as any publication, and no larger", () => {
     const most = valid(`{"data":${bytes(limits.publicationBytesMax)}}`);
     expect(parsePublishResult(most, own)).toMatchObject({ outcome: "read" });
@@ -271,3 +270,8 @@ describe("[Q2] the result of rpc", () => {
     expect(parseRpcResult(valid('{"b64data":5}'))).toMatchObject({ outcome: "invalid" });
   });
 });
+
+/** A string of JSON with so many bytes. */
+function bytes(count: number): string {
+  return JSON.stringify("x".repeat(count - 2));
+}

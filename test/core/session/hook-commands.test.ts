@@ -35,6 +35,8 @@ const publish = (id: number, data = "1", name = "asked:a") =>
   `{"id":${id},"publish":{"channel":"${name}","data":${data}}}`;
 const subscribe = (id: number, name = "asked:a", more = "") =>
   `{"id":${id},"subscribe":{"channel":"${name}"${more}}}`;
+const call = (id: number, method: string, data = "") =>
+  `{"id":${id},"rpc":{"method":"${method}"${data}}}`;
 const asking = { client: "c1", transport: "websocket", protocol: "json", encoding: "json" };
 
 describe("a publish in a namespace with a hook", () => {
@@ -76,18 +78,23 @@ describe("a publish in a namespace with a hook", () => {
     ],
     ["a disconnect", { disconnect: { code: 4_000, reason: "bye" } }, "close 4000 bye"],
     ["a result that can't be used", { result: { tags: 1 } }, internal(2)],
-    ["data that the namespace doesn't take", { result: { b64data: "", data: "" } }, undefined],
   ])("[Q5] is answered by %s of the backend", (_, answer, expected) => {
     const fixture = newFixture();
     const connection = fixture.connected();
     fixture.ask(connection, publish(2));
     fixture.backend.answer(answer);
-    if (expected === undefined) {
-      fixture.channels.answerPublish("asked:a");
-      expect(connection.takeSent()).toStrictEqual(['{"id":2,"publish":{}}']);
-      return;
-    }
     expect(connection.takeSent()).toStrictEqual([expected]);
+    expect(fixture.channels.takeCalls()).toStrictEqual([]);
+  });
+
+  it("[Q5] is answered 100 if the namespace doesn't take the backend's data", () => {
+    const objects = { name: "objects", publish_proxy_enabled: true };
+    const formatted = [{ ...objects, publication_data_format: "json_object" }];
+    const fixture = newFixture({ channel: { proxy, namespaces: formatted } });
+    const connection = fixture.connected();
+    fixture.send(connection, publish(2, "{}", "objects:a"));
+    fixture.backend.answer({ result: { data: [] } });
+    expect(connection.takeSent()).toStrictEqual([internal(2)]);
     expect(fixture.channels.takeCalls()).toStrictEqual([]);
   });
 
@@ -345,8 +352,6 @@ describe("an rpc", () => {
     ping: { enabled: true },
   };
   const proxies = [{ name: "other", endpoint, binary_encoding: true }];
-  const call = (id: number, method: string, data = "") =>
-    `{"id":${id},"rpc":{"method":"${method}"${data}}}`;
 
   it("[Q2] is answered with the backend's data, calls side by side", () => {
     const fixture = newFixture({ rpc, proxies });
