@@ -213,6 +213,21 @@ describe("a question to a backend", () => {
     expect(JSON.parse(asked?.text ?? "")).toMatchObject({ transport: "sse", protocol: "json" });
   });
 
+  it("[Q5] is answered within a number of bytes", async () => {
+    const socket = await TestSocket.open(newChannel("asked"));
+    const admit = { answer: { body: { result: { user: "ada" } } } };
+    await socket.ask({ id: 1, connect: { data: admit } });
+    const { byteLength } = new TextEncoder().encode('{"result":{"data":""}}');
+    const most = limits.hookAnswerBytesMax - byteLength;
+    const call = (id: number, size: number) => ({
+      id,
+      rpc: { method: "m", data: { answer: { size } } },
+    });
+    // The client can't be sent so much at once, but the answer was read.
+    expect((await socket.ask(call(2, most))).error?.code).toBe(106);
+    expect((await socket.ask(call(3, most + 1))).error?.code).toBe(100);
+  });
+
   it("[B2] brings no more headers of a client than a session can keep", async () => {
     const channel = newChannel("asked");
     const large = { "X-Answer": "x".repeat(limits.hookHeadersLengthMax) };
