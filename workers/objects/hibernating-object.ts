@@ -8,7 +8,7 @@ import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
-import type { HookQuestion } from "../../src/contract/hook-call.ts";
+import type { HookName } from "../../src/contract/hook-call.ts";
 import { type HookCall, Hooks } from "../../src/hooks/hooks.ts";
 import { askBackend, register } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
@@ -140,17 +140,27 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     this.callsMade++;
     const { HookEntrypoint } = this.ctx.exports;
     const reply = await askBackend(HookEntrypoint, question, timeoutMs);
-    await this.carryOutAnswer(question, (isBusy) => {
-      done(isBusy ? { outcome: "busy" } : reply, Date.now());
-    });
+    const bytes = question.body.length + (reply.outcome === "answered" ? reply.body.length : 0);
+    try {
+      await this.carryOutAnswer(question.hook, bytes, (isBusy) => {
+        done(isBusy ? { outcome: "busy" } : reply, Date.now());
+      });
+    } catch (error) {
+      console.error(`A hook failed: ${error instanceof Error ? error.name : "unknown error"}`);
+    }
   }
 
   /**
    * Carries out what follows on a backend's answer, and ends the event.
    *
+   * @param bytes of the question and the answer
    * @param work called once, synchronously; `isBusy` says that too much waits already to publish anything (rule B6)
    */
-  protected carryOutAnswer(_: HookQuestion, work: (isBusy: boolean) => void): Promise<void> {
+  protected carryOutAnswer(
+    _hook: HookName,
+    _bytes: number,
+    work: (isBusy: boolean) => void,
+  ): Promise<void> {
     work(false);
     return this.endEvent(Date.now());
   }
