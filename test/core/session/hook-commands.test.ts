@@ -281,7 +281,8 @@ describe("a subscribe in a namespace with a hook", () => {
   });
 
   it("[Q2] isn't there for a client that nobody is asked about: a unidirectional one", () => {
-    const open = namespaces.map((one) => ({ ...one, allow_subscribe_for_client: true }));
+    const asked = { name: "asked", subscribe_proxy_enabled: true };
+    const open = [{ ...asked, allow_subscribe_for_client: true }];
     const fixture = newFixture({ channel: { proxy, namespaces: open } });
     const connection = fixture.open({ codec: "one_way" });
     const request = '{"id":1,"connect":{"subs":{"asked:a":{},"open":{}}}}';
