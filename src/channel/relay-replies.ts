@@ -2,7 +2,7 @@ import { type Channel, historyError } from "./channel.ts";
 import { clientPublication } from "./publication-request.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { ChannelCommand, PublicationRequest } from "../contract/channel-call.ts";
+import { isPublish, type PublicationRequest } from "../contract/channel-call.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
@@ -69,11 +69,6 @@ function replyTo(
       // A newer release may send a request that this release doesn't know yet, and may send it again (rule V1).
       return failed(errorCodes.internal);
   }
-}
-
-/** Whether a request publishes, and so may have to wait or to be refused (rules B3, F6). */
-export function isPublish({ method }: Pick<RelayRequest | ChannelCommand, "method">): boolean {
-  return method === "publish" || method === "publish_request";
 }
 
 function publish(

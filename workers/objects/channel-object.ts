@@ -2,6 +2,7 @@ import {
   type ChannelAnswers,
   type ChannelCommand,
   commandBytes,
+  isPublish,
 } from "../../src/contract/channel-call.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
@@ -19,7 +20,7 @@ import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { Subscriber } from "../../src/hub/subscriber.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
-import { isPublish, replyToRequests } from "../../src/channel/relay-replies.ts";
+import { replyToRequests } from "../../src/channel/relay-replies.ts";
 import type { Delivery } from "../../src/channel/follower-progress.ts";
 import {
   relayRequestBytes,
@@ -319,7 +320,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 }
 
 /** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
-function kindOf(commands: readonly (ChannelCommand | RelayRequest)[]): "publish" | "other" {
+function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
   return commands.some(isPublish) ? "publish" : "other";
 }
 
