@@ -48,14 +48,6 @@ export type ChannelAnswers =
   | { readonly outcome: "overloaded"; readonly retryAfterSeconds: number };
 
 /**
- * Whether a command, or a gateway's request, publishes, and so may have to wait or to be refused (rules B3, F6). The method
- * `publish_request` is a gateway's only.
- */
-export function isPublish({ method }: { readonly method: string }): boolean {
-  return method === "publish" || method === "publish_request";
-}
-
-/**
  * The bytes that a command takes in memory until it is answered, estimated: one byte per character of the sender's
  * texts, and a constant for the rest.
  */

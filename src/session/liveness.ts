@@ -79,7 +79,7 @@ export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
 }
 
 /** When a credential has been expired for `delayMs`, ms since 1970; Infinity if it never expires. */
-export function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
+function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
   if (expireAtSeconds === undefined || expireAtSeconds === 0) return Number.POSITIVE_INFINITY;
   return expireAtSeconds * 1000 + delayMs;
 }

@@ -2,7 +2,6 @@ import {
   type ChannelAnswers,
   type ChannelCommand,
   commandBytes,
-  isPublish,
 } from "../../src/contract/channel-call.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
@@ -319,9 +318,14 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 }
 
+/** Whether a method publishes. A gateway's method for a publication that a backend has completed is another one. */
+function publishes({ method }: { readonly method: string }): boolean {
+  return method === "publish" || method === "publish_request";
+}
+
 /** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
 function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
-  return commands.some(isPublish) ? "publish" : "other";
+  return commands.some(publishes) ? "publish" : "other";
 }
 
 /**
