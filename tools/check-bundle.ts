@@ -39,7 +39,10 @@ async function startupCalls(file: string): Promise<number> {
   registerHooks({
     resolve: (specifier, context, next) =>
       specifier === "cloudflare:workers"
-        ? { url: "data:text/javascript,export class DurableObject {}", shortCircuit: true }
+        ? {
+            url: "data:text/javascript,export class DurableObject {} export class WorkerEntrypoint {}",
+            shortCircuit: true,
+          }
         : next(specifier, context),
   });
   const url = pathToFileURL(file).href;

@@ -30,14 +30,15 @@ export function connectionState(session: CommandSession): ConnectionState {
 }
 
 /** The transport by Centrifugo's name; a long poll, which Centrifugo doesn't have, by the name of its setting. */
-function transportOf({ codec, secret, passing, events }: SessionIdentity): string {
+export function transportOf({ codec, secret, passing, events }: SessionIdentity): string {
   if (passing === true) return "long_poll";
   const prefix = codec === "one_way" ? "uni_" : "";
   if (secret === undefined) return `${prefix}websocket`;
   return `${prefix}${events === true ? "sse" : "http_stream"}`;
 }
 
-function protocolOf({ codec }: SessionIdentity): string {
+/** The name of the client's protocol: a unidirectional client reads JSON. */
+export function protocolOf({ codec }: SessionIdentity): string {
   switch (codec) {
     case "protobuf":
       return "protobuf";
