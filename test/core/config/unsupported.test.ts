@@ -74,7 +74,6 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
       "true",
       "is an option of Centrifugo PRO, not supported by Dormouse",
     ],
-    ["rpc.namespace_boundary", "/", not],
     ["rpc.ping.method", "pong", not],
     ["http_api.handler_prefix", "/v1", not],
     ["websocket", { message_size_limit: 65_537 }, not],
