@@ -187,7 +187,7 @@ export class LocalUsers {
         missing--;
         if (missing > 0) return;
         // An order may take long, and connections may begin meanwhile that it names as well.
-        const now = isLater ? here() : those.filter((one) => one.takesOrders);
+        const now = isLater ? here() : [...concerned].filter((one) => one.takesOrders);
         const others = now.filter((one) => !concerned.has(one));
         if (others.length > 0) {
           takeAll(others);

@@ -146,6 +146,37 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       ],
     },
   },
+  {
+    name: "[U5] an object isn't forgotten when connections that began meanwhile end last, and others stay",
+    plan: {
+      seed: 602381,
+      faultShare: 0,
+      channels: ["keep:a"],
+      gateways: 2,
+      limits: { recoveryMax: 20, queueBytesMax: 65536 },
+      clients: [
+        { reconnectsEarly: true, user: "user-1" },
+        { given: "keep:a", reconnectsEarly: false, user: "user-1" },
+        { reconnectsEarly: true, user: "user-1" },
+        { reconnectsEarly: false, user: "user-1" },
+      ],
+      steps: [
+        { do: "connect", client: 0, ms: 0 },
+        { do: "connect", client: 2, ms: 50 },
+        { do: "subscribe", client: 2, channel: "keep:a", ms: 0 },
+        { do: "unsubscribe user", user: "user-1", channel: "keep:a", ms: 0 },
+        { do: "subscribe user", user: "user-1", channel: "keep:a", only: 0, back: 1, ms: 0 },
+        { do: "disconnect user", user: "user-1", returns: true, spares: 0, ms: 9369 },
+        { do: "disconnect user", user: "user-1", returns: true, only: 0, ms: 0 },
+      ],
+      hasHomes: true,
+      outcomes: {
+        "carry out home 52 g1 2": { requestMs: 8326, answerMs: 37 },
+        "carry out home 52 g1 3": { requestMs: 5004, answerMs: 24 },
+        "ask g1 keep:a 2": { requestMs: 13, answerMs: 5312 },
+      },
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

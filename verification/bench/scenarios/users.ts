@@ -136,8 +136,8 @@ async function addConnects(
     ["calls between objects per connect", "callsBetweenObjects"],
     ["rows written per connect", "rowsWritten"],
   ] as const) {
-    const value = counted[name] / (callers + firstCallers);
-    figures.add({ measure, unit: "count", ...figure }, { value, busy: 0 });
+    const perCaller = counted[name] / (callers + firstCallers);
+    figures.add({ measure, unit: "count", ...figure }, { value: perCaller, busy: 0 });
   }
 }
 
