@@ -53,6 +53,11 @@ export interface SessionIdentity {
   readonly lastOrder?: number;
   /** The user's home knows of invalid tokens of the user (rule U11): a new token isn't taken without asking it. */
   readonly invalidated?: true;
+  /**
+   * A backend gave the credentials (rule Q2) and no token did, so what makes tokens invalid doesn't concern the connection
+   * (rules U10 and U11). Absent or false: a token gave them, or nobody did.
+   */
+  readonly byHook?: boolean;
   /** The headers that hooks get; absent: none. */
   readonly headers?: KeptHeaders;
   /**

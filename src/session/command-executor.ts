@@ -27,7 +27,7 @@ import { callMethod, passMessage } from "./methods.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
-import { carryOutSubscribe } from "./subscribe.ts";
+import { asksBeforeSubscribe, carryOutSubscribe } from "./subscribe.ts";
 import { standingTokens } from "./token-standing.ts";
 import { unidirectionalDisconnect } from "./unidirectional.ts";
 
@@ -61,11 +61,19 @@ export class CommandExecutor {
       return;
     }
     const channel = channelOf(command) ?? "";
-    const { user } = this.#session;
+    const { user, connecting } = this.#session;
     const unfamiliar = this.#unfamiliar(command);
-    switch (this.#rateLimit.take(command.method, user, channel, unfamiliar, nowMs)) {
+    const taken = this.#rateLimit.take(command.method, user, channel, unfamiliar, nowMs);
+    const received = { command, tokens, nowMs, busy };
+    this.#heed(taken, user === "" && connecting ? { ...received, beforeUser: true } : received);
+  }
+
+  /** Carries a command out, or queues it, unless it is over a rate. */
+  #heed(taken: ReturnType<CommandRateLimit["take"]>, received: ReceivedCommand): void {
+    const { command, tokens } = received;
+    switch (taken) {
       case "granted":
-        this.#enter({ command, tokens, nowMs, busy });
+        this.#enter(received);
         return;
       case "over":
         this.#apply(
@@ -158,12 +166,14 @@ export class CommandExecutor {
   /**
    * Whether a command waits for the connect reply, or for the user's home (rule U4). Until the home has answered, the
    * client's first subscribes go on, because all that they do is held back. But those with a token wait: the home may know
-   * that the token is invalid (rule U11), and then nothing of the channel may reach the client.
+   * that the token is invalid (rule U11), and then nothing of the channel may reach the client. So do those about which a
+   * backend is asked: it isn't asked for a blocked user.
    */
   #waitsForConnect(command: Command): boolean {
     const { connecting, held } = this.#session;
     if (connecting || !held) return connecting;
     if (command.method !== "subscribe" || command.request.token !== "") return true;
+    if (asksBeforeSubscribe(this.#session, command.request.channel)) return true;
     return this.#queue?.isOpen(connectKey) === true;
   }
 
@@ -180,7 +190,15 @@ export class CommandExecutor {
     const waited = this.#queue?.close(key) ?? [];
     if (this.#queue?.idle === true) this.#queue = undefined;
     for (const received of waited) {
-      if (this.#session.identity.phase === "connected") this.#enter(received);
+      if (this.#session.identity.phase !== "connected") continue;
+      const { beforeUser, ...counted } = received;
+      const { command, nowMs } = counted;
+      const { user } = this.#session;
+      const taken =
+        beforeUser === true && user !== ""
+          ? this.#rateLimit.takeForUser(command.method, user, channelOf(command) ?? "", nowMs)
+          : "granted";
+      this.#heed(taken, counted);
     }
   }
 

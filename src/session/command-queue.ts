@@ -134,6 +134,8 @@ export interface ReceivedCommand {
   readonly nowMs: number;
   /** Too much waits in the object already: a publish is refused (rule B6). */
   readonly busy: boolean;
+  /** It came before a backend had named the user, whose rates it doesn't count in yet (rule B7). Absent: it did not. */
+  readonly beforeUser?: true;
 }
 
 interface PendingReply {

@@ -73,7 +73,7 @@ function carryOutAccepted(
   session: CommandSession,
   id: number,
   request: ConnectRequest,
-  { claims, data }: AcceptedConnect,
+  { claims, data, byHook }: AcceptedConnect,
   nowMs: number,
   done: DecisionDone,
 ): void {
@@ -86,7 +86,12 @@ function carryOutAccepted(
   // From here on the subscriptions are stored as such, not as claims.
   const kept = withoutSubscriptions(claims);
   const { headers } = session.identity;
-  session.identity = { ...session.identity, ...appOf(request), claims: kept };
+  session.identity = {
+    ...session.identity,
+    ...appOf(request),
+    ...(byHook === undefined ? {} : { byHook }),
+    claims: kept,
+  };
   if (headers !== undefined)
     session.identity = withHeaders(session.identity, afterConnect(config.hooks.targets, headers));
   session.identity = nameAnonymous(session);
@@ -162,7 +167,7 @@ function askBackend(
     else if (!fitsAttachment(withoutSubscriptions(claims)))
       done(failWith(errorCodes.limitExceeded, refused), answeredMs);
     else {
-      const accepted = { outcome: "accepted", claims } as const;
+      const accepted = { outcome: "accepted", claims, byHook: true } as const;
       done(told === undefined ? accepted : { ...accepted, data: told }, answeredMs);
     }
   });
@@ -228,6 +233,8 @@ function credentialsOf(
 interface AcceptedConnect {
   readonly outcome: "accepted";
   readonly claims: ConnectionClaims;
+  /** A backend gave them; absent: no backend did. */
+  readonly byHook?: true;
   /** For the reply, from a backend. */
   readonly data?: JsonText;
 }

@@ -16,7 +16,7 @@ import type { SubscribeTerms } from "../hooks/response.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import type { ChannelOptions } from "../config/config.ts";
+import type { ChannelOptions, HookTarget } from "../config/config.ts";
 
 /** A subscription as the namespace, its token and its request together allow it. */
 export interface Grant {
@@ -98,6 +98,15 @@ export function grantByHook(
   const grant = grantedAsRequested(bare, channel, requester, terms ?? namespaceTerms);
   if (grant.outcome !== "granted" || channel.options.subRefreshHook === undefined) return grant;
   return { ...grant, subscription: { ...grant.subscription, serverRefresh: true } };
+}
+
+/** The backend that decides on a subscribe without a token (docs/protocol.md 5.5); undefined if none does. */
+export function subscribeHookOf({
+  private: isPrivate,
+  users,
+  options,
+}: KnownChannel): HookTarget | undefined {
+  return isPrivate || users !== undefined ? undefined : options.subscribeHook;
 }
 
 /** Grants a server-side subscription. Nothing is requested, except recovery, and nothing is refused. */

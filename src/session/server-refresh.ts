@@ -5,6 +5,7 @@ import type { HookAnswer } from "../hooks/hooks.ts";
 import { type Life, parseRefreshResult } from "../hooks/response.ts";
 import { limits } from "../limits.ts";
 import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
+import { tokenEndSeconds } from "../users/local-tokens.ts";
 import { askHook, reasonOf } from "./hook.ts";
 import { hasEnded, ttlSeconds } from "./liveness.ts";
 import type { CommandSession } from "./ports.ts";
@@ -31,7 +32,28 @@ export class ServerRefresh {
   connection(target: HookTarget, nowMs: number): void {
     this.#ask("", target, { hook: "refresh" }, nowMs, (outcome, answeredMs) => {
       if (outcome === "ended") this.#session.disconnect(disconnectCodes.connectionExpired);
-      else this.#extendConnection(outcome, answeredMs);
+      else this.#prolong(outcome, answeredMs);
+    });
+  }
+
+  /** The home of a token that can be revoked has to know it for as long as the connection may last now (rule U10). */
+  #prolong(life: Life, nowMs: number): void {
+    const session = this.#session;
+    const { identity, context } = session;
+    const uid = identity.claims?.uid;
+    if (uid === undefined || context.users === undefined) {
+      this.#extendConnection(life, nowMs);
+      return;
+    }
+    this.#underWay.add("");
+    const endSeconds = tokenEndSeconds(life.expireAtSeconds, context.config.client);
+    context.users.tokens.check(uid, endSeconds, (state) => {
+      this.#underWay.delete("");
+      if (session.closed) return;
+      if (state === "valid") this.#extendConnection(life, nowMs);
+      else if (state === "revoked") session.disconnect(disconnectCodes.invalidToken);
+      // The client comes back, as after a connect about which the home doesn't answer (rule U4).
+      else session.disconnect(disconnectCodes.internalServerError);
     });
   }
 

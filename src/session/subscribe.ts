@@ -14,6 +14,7 @@ import {
   grantByHook,
   grantSubscription,
   isAllowed,
+  subscribeHookOf,
 } from "./grant.ts";
 import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 import type { Subscription } from "./subscription.ts";
@@ -43,7 +44,7 @@ export function carryOutSubscribe(
     done(found);
     return;
   }
-  const target = token === undefined ? hookOf(found) : undefined;
+  const target = token === undefined ? subscribeHookOf(found) : undefined;
   if (target !== undefined) {
     subscribeByHook(session, id, request, found, target, nowMs, done);
     return;
@@ -56,9 +57,10 @@ export function carryOutSubscribe(
   else done(grant);
 }
 
-/** The backend that decides on a subscribe without a token (docs/protocol.md 5.5); undefined if none does. */
-function hookOf({ private: isPrivate, users, options }: KnownChannel): HookTarget | undefined {
-  return isPrivate || users !== undefined ? undefined : options.subscribeHook;
+/** Whether a backend is asked about a subscribe to this channel, if the client has it not and sends no token. */
+export function asksBeforeSubscribe({ context }: CommandSession, channel: string): boolean {
+  const found = context.channels.find(channel);
+  return found.outcome === "resolved" && subscribeHookOf(found) !== undefined;
 }
 
 /**

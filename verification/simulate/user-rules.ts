@@ -231,6 +231,9 @@ export class WatchedConnection {
       }
       case "block_user":
       case "unblock_user":
+      // The simulated clients have no tokens.
+      case "invalidate_user_tokens":
+      case "revoke_token":
     }
   }
 
