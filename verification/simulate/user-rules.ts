@@ -231,9 +231,9 @@ export class WatchedConnection {
       }
       case "block_user":
       case "unblock_user":
-      // The simulated clients have no tokens.
-      case "invalidate_user_tokens":
+      // The simulator's backend gives none of these.
       case "revoke_token":
+      case "invalidate_user_tokens":
     }
   }
 
