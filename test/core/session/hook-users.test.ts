@@ -56,9 +56,10 @@ class HookedFixture extends HeldFixture {
     return connection;
   }
 
-  /** Carries out one order on connections of user 42. */
+  /** Carries out one order on connections of user 42, of which some are left. */
   order(order: HolderOrder, ...all: readonly TestConnection[]): void {
-    expect(this.carryOut("42", [{ number: 1, order }], ...all)).toStrictEqual([{ left: true }]);
+    const [answer] = this.carryOut("42", [{ number: 1, order }], ...all);
+    if (answer?.left !== true) throw new Error("the order isn't carried out");
   }
 }
 
