@@ -8,7 +8,19 @@ const workerd = () =>
   cloudflareTest({
     wrangler: { configPath: "./wrangler.toml" },
     // These win over .dev.vars and over [vars], so that the tests know what they test.
-    miniflare: { bindings: { ...testSecrets, config: testConfig } },
+    miniflare: {
+      bindings: { ...testSecrets, config: testConfig },
+      // Another Worker of the account, which hooks ask.
+      serviceBindings: { BACKEND: "hook-backend" },
+      workers: [
+        {
+          name: "hook-backend",
+          modules: true,
+          scriptPath: "./test/workers/hook-backend.js",
+          compatibilityDate: "2026-11-02",
+        },
+      ],
+    },
   });
 
 /** How long a test may take. A timeout is to tell of a test that hangs, and never of a machine that is busy. */

@@ -1,4 +1,5 @@
 import { accessLimits } from "./access-limits.ts";
+import { hookLimits } from "./hook-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
@@ -459,4 +460,5 @@ export const limits = {
   descriptorsReadMs: 250,
   ...accessLimits,
   ...userLimits,
+  ...hookLimits,
 } as const;

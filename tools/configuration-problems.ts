@@ -25,7 +25,9 @@ export function checkConfiguration(
     ...(use === "deployment"
       ? developmentVariables({ ...wranglerConfig.vars, ...variablesOf(options) })
       : []),
-    ...(parsed.outcome === "bad" ? parsed.problems : []),
+    ...(parsed.outcome === "bad"
+      ? parsed.problems
+      : unboundServices(parsed.config.hooks.targets, wranglerConfig)),
   ];
   if (parsed.outcome === "config" && problems.length === 0) {
     for (const note of parsed.notes) console.log(`Note: ${note}`);
@@ -41,6 +43,29 @@ function developmentVariables(variables: object): readonly string[] {
   return ["DEVELOPMENT", "DEVELOPMENT_ORIGINS"]
     .filter((name) => name in variables)
     .map((name) => `variable ${name} is for npm start only`);
+}
+
+/** Problems of the service bindings by which hooks ask other Workers. */
+function unboundServices(
+  targets: Config["hooks"]["targets"],
+  { services = [] }: ReturnType<typeof wranglerConfigOf>,
+): readonly string[] {
+  return [...targets.values()].flatMap(({ name, endpoint }) => {
+    if (endpoint.kind !== "service") return [];
+    const { binding, entrypoint } = endpoint;
+    const bound = services.find((one: ServiceBinding) => one.binding === binding);
+    if (bound === undefined)
+      return [`${name}.endpoint: ${binding} is not a binding of [[services]] in wrangler.toml`];
+    return entrypoint === undefined || bound.entrypoint === entrypoint
+      ? []
+      : [`${name}.endpoint: the binding ${binding} has no entrypoint = "${entrypoint}"`];
+  });
+}
+
+/** An entry of `[[services]]`. */
+interface ServiceBinding {
+  readonly binding: string;
+  readonly entrypoint?: string | undefined;
 }
 
 function unboundObjects(wranglerConfig: ReturnType<typeof wranglerConfigOf>): readonly string[] {

@@ -7,6 +7,7 @@ import { constants } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { secretProblems } from "../src/access/secrets.ts";
+import type { Config } from "../src/config/config.ts";
 import { secretUses } from "../src/config/secret-uses.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { deleteEmptyDatabases } from "./empty-databases.ts";
@@ -37,6 +38,8 @@ async function serve(args: readonly string[]): Promise<number> {
   const { options } = parsed;
   const config = checkConfiguration(args, "deployment");
   if (config === undefined) return 1;
+  const unplaced = unplacedServices(config, options.services);
+  if (unplaced !== undefined) return refuse(unplaced);
   const uses = secretUses(config);
   const given = servedSecrets(options.target, uses);
   const setup = setupOf(options, given.secrets);
@@ -54,6 +57,17 @@ async function serve(args: readonly string[]): Promise<number> {
   return run({ ...setup, modules, keepsOpen: folder.descriptor }, options, given);
 }
 
+/** The problem of a Worker that a hook asks, and whose address isn't given; undefined if there is none. */
+function unplacedServices(
+  { hooks }: Config,
+  services: ServeOptions["services"],
+): string | undefined {
+  for (const { endpoint } of hooks.targets.values())
+    if (endpoint.kind === "service" && !(endpoint.binding in services))
+      return `say with --service ${endpoint.binding}=HOST:PORT where the Worker is that a hook asks`;
+  return undefined;
+}
+
 function refuse(problem: string): number {
   console.error(`The server did not start: ${problem}`);
   return 1;
@@ -61,7 +75,7 @@ function refuse(problem: string): number {
 
 /** Everything that the deployed Worker has, except its code. */
 function setupOf(
-  { target, host }: ServeOptions,
+  { target, host, services }: ServeOptions,
   secrets: ServedSecrets["secrets"],
 ): Omit<WorkerdSetup, "modules"> {
   const config = wranglerConfigOf(target);
@@ -87,6 +101,7 @@ function setupOf(
     ...(directory !== undefined && { assets: { binding, folder: folderOf(target, directory) } }),
     compatibility: { date: config.compatibility_date ?? "", flags: config.compatibility_flags },
     host,
+    services,
     ...descriptorsLimit(),
     printsThrough: true,
   };

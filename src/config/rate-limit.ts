@@ -21,8 +21,8 @@ export function readRateLimits(
 
 function readCommands(commands: Section): ReadonlyMap<string, CommandRates> {
   const all = new Map<string, CommandRates>();
-  for (const kind of kinds) {
-    const rates = readCommandRates(commands.section(kind), kind !== "total");
+  for (const kind of [...kinds, ...kindsOfChannels]) {
+    const rates = readCommandRates(commands.section(kind), kindsOfChannels.includes(kind));
     if (rates.size > 0) all.set(kind, rates);
   }
   endSection(commands, all.size > 0);
@@ -85,7 +85,9 @@ export function checkRateLimit({ client, channel }: Config, root: Section): void
   }
 }
 
-const kinds = ["total", "subscribe", "publish", "presence", "presence_stats", "history"];
+/** The kinds that name no channel. */
+const kinds = ["total", "rpc", "send"];
+const kindsOfChannels = ["subscribe", "publish", "presence", "presence_stats", "history"];
 const overrides = "namespace_overrides";
 const namespaceName = "namespace_name";
 

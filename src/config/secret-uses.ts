@@ -11,6 +11,7 @@ export function secretUses(config: Config | undefined): readonly SecretUse[] {
   const { token, subscriptionToken } = config?.client ?? {};
   return [
     ...secretPair("API_KEY", "api"),
+    ...secretPair(hookSecret, "hook", "HOOK_SIGNING_PREVIOUS_SECRET"),
     ...tokenSecrets("TOKEN", token),
     ...tokenSecrets("SUBSCRIPTION_TOKEN", subscriptionToken),
     ...(config === undefined ? [] : namedSecrets(config)),
@@ -18,14 +19,18 @@ export function secretUses(config: Config | undefined): readonly SecretUse[] {
 }
 
 /**
- * The names of the secrets that stand in the configuration, each once. Without one of them the Worker isn't configured
- * (rule A8).
+ * The names of the secrets that the configuration needs, each once. Without one of them the Worker isn't configured (rule
+ * A8).
  */
 export function namedSecretNames(config: Config): readonly string[] {
-  return namedSecrets(config)
+  const named = namedSecrets(config)
     .filter(({ name, of }) => name === of)
     .map(({ name }) => name);
+  return config.hooks.targets.size === 0 ? named : [...named, hookSecret];
 }
+
+/** Signs the questions to backends (rule Q8). */
+const hookSecret = "HOOK_SIGNING_SECRET";
 
 function namedSecrets({ httpApi, client }: Config): readonly SecretUse[] {
   const issuers = [...client.token.issuers, ...(client.subscriptionToken?.issuers ?? [])];

@@ -4,7 +4,7 @@ import type {
   SubscriptionState,
 } from "../contract/connection-state.ts";
 import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import { maySubscribe } from "./grant.ts";
+import { maySubscribe, subscribeHookOf } from "./grant.ts";
 import type { CommandSession } from "./ports.ts";
 import { personalChannel } from "./server-subscriptions.ts";
 
@@ -30,14 +30,15 @@ export function connectionState(session: CommandSession): ConnectionState {
 }
 
 /** The transport by Centrifugo's name; a long poll, which Centrifugo doesn't have, by the name of its setting. */
-function transportOf({ codec, secret, passing, events }: SessionIdentity): string {
+export function transportOf({ codec, secret, passing, events }: SessionIdentity): string {
   if (passing === true) return "long_poll";
   const prefix = codec === "one_way" ? "uni_" : "";
   if (secret === undefined) return `${prefix}websocket`;
   return `${prefix}${events === true ? "sse" : "http_stream"}`;
 }
 
-function protocolOf({ codec }: SessionIdentity): string {
+/** The name of the client's protocol: a unidirectional client reads JSON. */
+export function protocolOf({ codec }: SessionIdentity): string {
   switch (codec) {
     case "protobuf":
       return "protobuf";
@@ -108,20 +109,24 @@ function sourceOf(
   if (byCapability === true) return sources.capability;
   if (serverSide === true) {
     if (channel === personalChannel(user, context.config)) return sources.personal;
-    const isOwn = isOpen && identity.codec === "one_way";
-    return isOwn ? sources.unidirectional : sources.connectionToken;
+    if (isOpen && identity.codec === "one_way") return sources.unidirectional;
+    return identity.byHook === true ? sources.connectHook : sources.connectionToken;
   }
   const isByToken = granted.issuedAtSeconds !== undefined;
+  const isByHook = known.outcome === "resolved" && subscribeHookOf(known) !== undefined;
+  if (!isByToken && isByHook) return sources.subscribeHook;
   if (isByToken || !isOpen || chanInfo !== undefined || expireAtSeconds !== 0)
     return sources.subscriptionToken;
   if (known.users !== undefined) return sources.userLimited;
   return context.config.client.insecure ? sources.insecure : sources.allowed;
 }
 
-/** The numbers of Centrifugo's sources, but for those of proxies. */
+/** The numbers of Centrifugo's sources. */
 const sources = {
   connectionToken: 1,
+  connectHook: 2,
   subscriptionToken: 3,
+  subscribeHook: 4,
   userLimited: 5,
   allowed: 6,
   insecure: 7,

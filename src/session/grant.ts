@@ -12,10 +12,11 @@ import type { SubscribeRequest, FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
 import { hasEnded } from "./liveness.ts";
+import type { SubscribeTerms } from "../hooks/response.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import type { ChannelOptions } from "../config/config.ts";
+import type { ChannelOptions, HookTarget } from "../config/config.ts";
 
 /** A subscription as the namespace, its token and its request together allow it. */
 export interface Grant {
@@ -75,6 +76,37 @@ export function grantSubscription(
       return grantedAsRequested(request, channel, requester, terms);
     }
   }
+}
+
+/**
+ * Grants what a backend allows. As in Centrifugo the client's wishes for positions, recovery, joins and leaves have no
+ * effect: only the namespace and the backend switch them on (docs/protocol.md 5.5).
+ *
+ * @param terms undefined before the backend is asked, for finding out what no backend could allow
+ * @returns the grant, or the decision on the command if there is none
+ */
+export function grantByHook(
+  request: SubscribeRequest,
+  channel: KnownChannel,
+  requester: Requester,
+  terms: SubscribeTerms | undefined,
+): Grant | Decision {
+  if (request.type !== 0) return failWith(errorCodes.permissionDenied);
+  if (request.delta !== "" && request.delta !== "fossil")
+    return disconnectWith(disconnectCodes.badRequest);
+  const bare = { ...request, positioned: false, recoverable: false, joinLeave: false };
+  const grant = grantedAsRequested(bare, channel, requester, terms ?? namespaceTerms);
+  if (grant.outcome !== "granted" || channel.options.subRefreshHook === undefined) return grant;
+  return { ...grant, subscription: { ...grant.subscription, serverRefresh: true } };
+}
+
+/** The backend that decides on a subscribe without a token (docs/protocol.md 5.5); undefined if none does. */
+export function subscribeHookOf({
+  private: isPrivate,
+  users,
+  options,
+}: KnownChannel): HookTarget | undefined {
+  return isPrivate || users !== undefined ? undefined : options.subscribeHook;
 }
 
 /** Grants a server-side subscription. Nothing is requested, except recovery, and nothing is refused. */
@@ -239,6 +271,8 @@ export function maySubscribe(
   if (channel.private) return false;
   // A user-limited channel is for the users that it names and no others, whatever the namespace allows.
   if (channel.users !== undefined) return user !== "" && channel.users.includes(user);
+  // A backend decides, and isn't asked here (rule Q2).
+  if (channel.options.subscribeHook !== undefined) return false;
   const { allowSubscribeForClient, allowSubscribeForAnonymous } = channel.options;
   const isOpen = allowSubscribeForClient && (user !== "" || allowSubscribeForAnonymous);
   return isOpen || capabilities.includes("sub");

@@ -55,6 +55,22 @@ export class CommandRateLimit {
     return this.#newChannels.takeChannel(unfamiliar, nowMs);
   }
 
+  /** Takes one command that the connection's own rates granted before the user was known. */
+  takeForUser(
+    method: CommandMethod,
+    user: string,
+    channel: string,
+    nowMs: number,
+  ): ReturnType<TokenBucket["take"]> {
+    if (method === "pong") return "granted";
+    this.exceeded = undefined;
+    for (const kind of ["total", method] as const) {
+      const taken = this.#takeUsers(kind, user, channel, nowMs);
+      if (taken !== "granted") return taken;
+    }
+    return "granted";
+  }
+
   /** Whether all buckets are full, so that this can be dropped: an object has thousands of connections. */
   isFull(nowMs: number): boolean {
     return (
@@ -74,7 +90,15 @@ export class CommandRateLimit {
   ): ReturnType<TokenBucket["take"]> {
     const own = this.#takeOwn(kind, channel, nowMs);
     if (own === "refused") return this.#refuse(`client_command.${kind}`, nowMs);
-    if (own !== "granted" || user === "") return own;
+    return own !== "granted" || user === "" ? own : this.#takeUsers(kind, user, channel, nowMs);
+  }
+
+  #takeUsers(
+    kind: CommandMethod | "total",
+    user: string,
+    channel: string,
+    nowMs: number,
+  ): ReturnType<TokenBucket["take"]> {
     if (this.#users?.take(user, kind, channel, nowMs) !== false) return "granted";
     return this.#refuse(`user_command.${kind}`, nowMs);
   }

@@ -27,6 +27,8 @@ export function carryOutRefresh(
   nowMs: number,
 ): Decision {
   const { config, serverSubscriptions } = session.context;
+  // The server refreshes the connection itself, and the client was told of no end (rule Q9).
+  if (config.hooks.refresh !== undefined) return disconnectWith(disconnectCodes.badRequest);
   const channelsOf = (claims: ConnectionClaims): ServerChannels =>
     serverSubscriptions ? serverChannels(claims, config) : noChannels;
   const decision = refresh(id, session.snapshot, token, channelsOf, nowMs);
@@ -113,7 +115,8 @@ function refresh(
       return {
         outcome: "reply",
         reply: { id, method: "refresh", result },
-        changes: { claims: kept },
+        // From now on it is a connection with a token.
+        changes: { claims: kept, ...(snapshot.byHook === true ? { byHook: false } : {}) },
       };
     }
   }
@@ -165,7 +168,14 @@ function subRefresh(
         return disconnectWith(disconnectCodes.subscriptionExpired);
       }
       const result = { ttlSeconds: ttlSeconds(expireAtSeconds, nowMs) };
-      const { chanInfo: _, serverFilter: __, uid: ___, ...kept } = subscription;
+      const {
+        chanInfo: _,
+        serverFilter: __,
+        uid: ___,
+        // What a token prolongs ends with it, and no backend is asked about it any more (rule Q9).
+        serverRefresh: ____,
+        ...kept
+      } = subscription;
       const shown = info === undefined ? {} : { chanInfo: info };
       const filtered = serverFilter === undefined ? {} : { serverFilter };
       return {

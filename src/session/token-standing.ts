@@ -73,8 +73,9 @@ export function endInvalid(
   end = () => session.disconnect(disconnectCodes.invalidToken),
 ): void {
   if (hasEnded(invalidation.expireAtSeconds, nowMs)) return;
-  const { claims } = session.identity;
-  if (claims !== undefined && concerns(invalidation, claims.issuedAtSeconds, undefined)) {
+  const { claims, byHook } = session.identity;
+  const isByToken = claims !== undefined && byHook !== true;
+  if (isByToken && concerns(invalidation, claims.issuedAtSeconds, undefined)) {
     end();
     return;
   }

@@ -11,6 +11,8 @@ declare global {
       readonly CHANNELS: DurableObjectNamespace<edge.ChannelObject>;
       readonly GATEWAYS: DurableObjectNamespace<edge.GatewayObject>;
       readonly USERS: DurableObjectNamespace<edge.UsersObject>;
+      /** The backend of hooks: test/workers/hook-backend.js. */
+      readonly BACKEND: Fetcher;
     }
     interface GlobalProps {
       mainModule: typeof edge;

@@ -98,8 +98,8 @@ export const protections: readonly Protection[] = [
     rule: "U4",
     noticedBy: ["prove", "simulate"],
     file: "src/session/session.ts",
-    code: `      this.#connection.hold();`,
-    weakened: `      void this.#connection;`,
+    code: `    this.#connection.hold();`,
+    weakened: `    void this.#connection;`,
   },
   {
     name: "stored-orders",
@@ -158,8 +158,8 @@ export const protections: readonly Protection[] = [
     rule: "U9",
     noticedBy: ["prove", "simulate"],
     file: "src/users/home.ts",
-    code: "if (this.#isBlocked(user, nowMs)) {",
-    weakened: 'if (user === "" && this.#isBlocked(user, nowMs)) {',
+    code: "if (this.#standing.isBarred(user, nowMs)) {",
+    weakened: 'if (user === "" && this.#standing.isBarred(user, nowMs)) {',
   },
   {
     name: "cancelled-subscribe",

@@ -3,6 +3,7 @@
  * are told about the connection (rule A3), and what the client gets if none accepts.
  */
 import type { ConnectionClaims } from "../../src/access/claims.ts";
+import type { HookHeader } from "../../src/contract/hook-call.ts";
 import type { DisconnectCode } from "../../src/protocol/codes.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import type { Pools } from "../../src/gateway/pool.ts";
@@ -102,7 +103,7 @@ type OpenedSocket =
 export async function openSocket(
   pool: Pool,
   codec: CodecName,
-  claims: ConnectionClaims | undefined,
+  { claims, headers }: Admitted,
   client: "stream" | "events" | "poll",
 ): Promise<OpenedSocket> {
   const handover = handoverRequest(
@@ -114,6 +115,7 @@ export async function openSocket(
       ...(codec !== "json" && { codec }),
       ...(client === "events" && { events: true }),
       ...(client === "poll" && { passing: true }),
+      ...(headers !== undefined && { headers }),
       ...(claims !== undefined && { claims }),
     },
   );
@@ -134,6 +136,14 @@ export function closedSocket({ code, reason }: DisconnectCode): OpenedSocket {
   objectEnd.accept();
   objectEnd.close(code, reason);
   return { outcome: "opened", socket, keepalive: keepaliveTexts };
+}
+
+/** What the edge knows of a client that it admits. */
+export interface Admitted {
+  /** Of the token that came with the request, if there was one. */
+  readonly claims?: ConnectionClaims;
+  /** The headers that hooks get; absent if there are none. */
+  readonly headers?: readonly HookHeader[];
 }
 
 /** The stub of an object that can hold sockets. */

@@ -30,7 +30,7 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
     const reads = kind.events ? "events" : "stream";
     const opened =
       code === undefined
-        ? await openSocket(destination.pool, first.codec, admission.claims, reads)
+        ? await openSocket(destination.pool, first.codec, admission, reads)
         : closedSocket(code);
     if (opened.outcome === "refused") return opened.response;
     const format = kind.events ? eventFormat : responseFormat(first.codec);

@@ -11,6 +11,7 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import type { HookCalls, HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
 import type {
@@ -189,6 +190,26 @@ export async function listNode(shards: Env["USERS"], node: string): Promise<bool
   } catch (error) {
     console.warn(`call to the directory failed: ${parseCallFailure(error).summary}`);
     return false;
+  }
+}
+
+/**
+ * Asks a backend by the Worker's stateless entrypoint, once (rule Q5).
+ *
+ * @param timeoutMs within which the entrypoint has to have an answer of the backend
+ */
+export async function askBackend(
+  hooks: HookCalls,
+  question: HookQuestion,
+  timeoutMs: number,
+): Promise<HookReply> {
+  try {
+    const reply = hooks.ask(question);
+    const late = { outcome: "failed", reason: "the entrypoint didn't answer in time" } as const;
+    return await inTime<HookReply>(reply, timeoutMs + limits.hookMarginMs, late);
+  } catch (error) {
+    const { summary } = parseCallFailure(error);
+    return { outcome: "failed", reason: `the call to the entrypoint failed: ${summary}` };
   }
 }
 

@@ -3,6 +3,7 @@ import {
   type ChannelCommand,
   commandBytes,
 } from "../../src/contract/channel-call.ts";
+import type { HookName } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
@@ -111,6 +112,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       knownDeltas: new KnownDeltas(),
       version,
       ...this.users,
+      ...this.hooks,
       node: channelNode(name),
       channel: name,
       serverSubscriptions: false,
@@ -180,6 +182,25 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const answer = { subscribers: this.#channel.hub.size, left: this.stillListed() };
     await this.endEvent(nowMs);
     return answer;
+  }
+
+  /**
+   * A publish that a backend has allowed is a job like a frame that publishes. After a connect or a subscribe, commands
+   * are carried out that waited for it, and may publish.
+   */
+  protected override async carryOutAnswer(
+    hook: HookName,
+    bytes: number,
+    work: (isBusy: boolean) => void,
+  ): Promise<void> {
+    if (hook !== "publish" && hook !== "connect" && hook !== "subscribe") {
+      await super.carryOutAnswer(hook, bytes, work);
+      return;
+    }
+    const kind = hook === "publish" ? hook : "other";
+    const carriedOut = await this.#queue.add(kind, bytes, () => work(false));
+    if (carriedOut.outcome === "overloaded") work(true);
+    await this.endEvent(Date.now());
   }
 
   /** The job of {@link execute}. */
@@ -307,9 +328,14 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 }
 
+/** Whether a method publishes. A gateway's method for a publication that a backend has completed is another one. */
+function publishes({ method }: { readonly method: string }): boolean {
+  return method === "publish" || method === "publish_request";
+}
+
 /** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
 function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
-  return commands.some(({ method }) => method === "publish") ? "publish" : "other";
+  return commands.some(publishes) ? "publish" : "other";
 }
 
 /**

@@ -347,7 +347,7 @@ export interface ClientSocketsSetup extends FrameHost {
  * @param listed whether the directory lists the object (rule U22)
  */
 function newSession(
-  { keepalive, codec, emulated, events, passing }: Handover,
+  { keepalive, codec, emulated, events, passing, headers }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
   listed: boolean,
@@ -362,6 +362,7 @@ function newSession(
     ...(events === true ? { events } : {}),
     ...(passing === true ? { passing } : {}),
     ...(listed ? { listed } : {}),
+    ...(headers === undefined ? {} : { headers: { http: headers } }),
     ...(claims === undefined ? {} : { claims }),
     subscriptions: [],
   };

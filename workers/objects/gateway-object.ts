@@ -65,6 +65,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       knownDeltas: new KnownDeltas(),
       version,
       ...this.users,
+      ...this.hooks,
       node: gatewayNode(name),
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",

@@ -18,13 +18,15 @@ import type { ConnectionState, HeldConnections } from "../../src/contract/connec
 import { connectionState } from "../../src/session/connection-state.ts";
 import { ConnectionList } from "../../src/users/connection-list.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
+import type { HookName } from "../../src/contract/hook-call.ts";
+import { type HookCall, Hooks } from "../../src/hooks/hooks.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { OnlineUsers } from "../../src/contract/user-status.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import { UserRates } from "../../src/session/user-rates.ts";
 import { EndedUsers } from "../../src/users/ended-users.ts";
 import { Listing } from "../../src/users/listing.ts";
-import { admit, listNode, register, tellEnded } from "./calls.ts";
+import { admit, askBackend, listNode, register, tellEnded } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 
 /**
@@ -70,6 +72,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     sockets: () => this.sockets.clients,
     nowMs: () => Date.now(),
   });
+  /** Asks backends for the sessions; absent where the configuration has no hooks. */
+  protected readonly hooks: { readonly hooks?: Hooks };
   /** The users as sessions register them, where users have homes, and their rates, if they have any. */
   protected readonly users: Pick<SessionContext, "users" | "userEnded" | "userRates">;
   /** When this instance began, ms since 1970. */
@@ -112,6 +116,10 @@ export abstract class HibernatingObject extends DurableObject<Env> {
         users.status && { userEnded: (user: string) => this.#endedUsers.ended(user) }),
       ...(userRateLimit.size > 0 && { userRates: new UserRates(configuration.config) }),
     };
+    const asksBackends = configuration.config.hooks.targets.size > 0;
+    this.hooks = asksBackends
+      ? { hooks: new Hooks((...call) => void this.#askBackend(...call)) }
+      : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
   }
@@ -258,6 +266,35 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     }
     return left;
   };
+
+  async #askBackend(...[question, timeoutMs, done]: Parameters<HookCall>): Promise<void> {
+    this.callsMade++;
+    const { HookEntrypoint } = this.ctx.exports;
+    const reply = await askBackend(HookEntrypoint, question, timeoutMs);
+    const bytes = question.body.length + (reply.outcome === "answered" ? reply.body.length : 0);
+    try {
+      await this.carryOutAnswer(question.hook, bytes, (isBusy) => {
+        done(isBusy ? { outcome: "busy" } : reply, Date.now());
+      });
+    } catch (error) {
+      console.error(`A hook failed: ${error instanceof Error ? error.name : "unknown error"}`);
+    }
+  }
+
+  /**
+   * Carries out what follows on a backend's answer, and ends the event.
+   *
+   * @param bytes of the question and the answer
+   * @param work called once, synchronously; `isBusy` says that too much waits already to publish anything (rule B6)
+   */
+  protected carryOutAnswer(
+    _hook: HookName,
+    _bytes: number,
+    work: (isBusy: boolean) => void,
+  ): Promise<void> {
+    work(false);
+    return this.endEvent(Date.now());
+  }
 
   /** Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3). */
   protected readonly sendInTurns = (): void => {

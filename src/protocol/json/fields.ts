@@ -75,6 +75,8 @@ export class JsonFields implements FieldReader {
 
   /** In JSON any value, null included, as its sender wrote it (rule W2); in MessagePack bytes. */
   payload(_: number, name: string): Payload | undefined {
+    // The text is looked through only if there is something to find: most requests have no data.
+    if (!Object.hasOwn(this.#object, name)) return undefined;
     if (this.#json !== undefined) return memberText(this.#json, ...this.#path, name);
     const value = this.#object[name] ?? null;
     if (value === null) return undefined;
@@ -119,6 +121,22 @@ export class JsonFields implements FieldReader {
       else if (entry !== null) this.complain(name, "has an entry that is not an object");
     }
     return objects;
+  }
+
+  textMap(_: number, name: string, countMax: number): ReadonlyMap<string, string> {
+    const texts = new Map<string, string>();
+    const value = this.#object[name] ?? null;
+    if (value === null) return texts;
+    const entries = isWireObject(value) ? Object.entries(value) : [];
+    if (!isWireObject(value)) this.complain(name, "is not an object");
+    else if (entries.length > countMax) this.complain(name, `has over ${countMax} entries`);
+    else {
+      for (const [key, entry] of entries) {
+        if (typeof entry === "string") texts.set(key, entry);
+        else if (entry !== null) this.complain(name, "has an entry that is not a string");
+      }
+    }
+    return texts;
   }
 
   complain(name: string, complaint: string): void {

@@ -50,6 +50,7 @@ describe("the payload of a connection token", () => {
         uid: "x",
         issuedAtSeconds: 1,
         info: `{"a":1}`,
+        meta: "1",
       },
     });
   });

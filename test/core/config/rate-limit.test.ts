@@ -4,6 +4,16 @@ import { limits } from "../../../src/limits.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
 const path = "client.rate_limit.client_command";
+const everyKind = [
+  "total",
+  "rpc",
+  "send",
+  "subscribe",
+  "publish",
+  "presence",
+  "presence_stats",
+  "history",
+];
 const bucket = { interval: "1s", rate: 3 };
 const on = { enabled: true, buckets: [bucket] };
 
@@ -29,7 +39,7 @@ describe("[B7] the rate limits of commands", () => {
       { burst: 7, perSecond: 7 },
       { burst: 1, perSecond: 0.5 },
     ];
-    for (const kind of ["total", "subscribe", "publish", "presence", "presence_stats", "history"]) {
+    for (const kind of everyKind) {
       const { client } = configOf(limiting({ [kind]: { enabled: true, buckets } }));
       expect(client.rateLimit).toStrictEqual(new Map([[kind, new Map([["", rates]])]]));
     }
@@ -116,7 +126,8 @@ describe("[B7] the rate limits of commands", () => {
     ],
     [{ publish: { ...on, bucket: 1 } }, "publish.bucket is unknown; did you mean buckets?"],
     [{ default: on }, "default is unknown"],
-    [{ rpc: on }, "rpc is unknown"],
+    [{ refresh: on }, "refresh is unknown"],
+    [{ rpc: { ...on, namespace_overrides: [] } }, "rpc.namespace_overrides is unknown"],
   ])("are refused where they say nothing, or too much: %j", (commands, problem) => {
     expect(problemsWith({ total: on, ...commands })).toStrictEqual([`${path}.${problem}`]);
   });

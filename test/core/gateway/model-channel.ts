@@ -231,6 +231,7 @@ export class ModelChannel implements ChannelClientPort {
       case "announce":
       case "history":
       case "publish":
+      case "publish_request":
         throw new Error(`nobody asks for ${request.method} here`);
     }
   }

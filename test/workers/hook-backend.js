@@ -1,0 +1,30 @@
+/**
+ * A backend of hooks, as a Worker of its own beside the Worker under test. What a client sends tells it what to answer:
+ * `{"answer": …}` in the data, or in the header `x-answer` for hooks without data. It keeps what it was asked, and
+ * gives that at `/asked`.
+ */
+const asked = [];
+
+/** The questions that have come of those that are to be answered together. */
+const come = [];
+
+export default {
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/asked") return Response.json(asked.splice(0));
+    // Redirects lead here, and nobody may follow them.
+    if (pathname === "/elsewhere") return Response.json({});
+    const text = await request.text();
+    const headers = Object.fromEntries(request.headers);
+    asked.push({ path: pathname, headers, text });
+    const answer = JSON.parse(headers["x-answer"] ?? "null") ?? JSON.parse(text).data?.answer ?? {};
+    const { status = 200, wait = 0, body = answer, retry, size = 0, together = 0 } = answer;
+    if (together > 0) come.push(pathname);
+    while (come.length < together) await new Promise((resolve) => setTimeout(resolve, 10));
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    const location = status === 302 ? { Location: "/elsewhere" } : {};
+    const pause = retry === undefined ? {} : { "Retry-After": String(retry) };
+    const content = size > 0 ? `{"result":{"data":"${"x".repeat(size)}"}}` : JSON.stringify(body);
+    return new Response(content, { status, headers: { ...location, ...pause } });
+  },
+};
