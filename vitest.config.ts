@@ -30,7 +30,7 @@ export default defineConfig({
   test: {
     reporters: ["default", new ClosingLineReporter()],
     // Most of the time is spent waiting for pings, expiries and processes: also where there are two processors.
-    maxWorkers: 2,
+    maxWorkers: 3,
     projects: [
       {
         test: {

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { ClientGroup, needDescriptors } from "../support/client-group.ts";
 import { TestServer } from "../support/test-server.ts";
 
-/** As many as a gateway takes by default. */
-const clients = 5_000;
+/** So many that a gateway closes them for seconds. The bench cuts 8,000. */
+const clients = 3_000;
 const missed = 20;
 const channel = "stadium";
 
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 it(
-  "[L6] [R2] 5,000 clients of a gateway that are cut all at once come back together, and get exactly the 20 they missed",
+  "[L6] [R2] 3,000 clients of a gateway that are cut all at once come back together, and get exactly the 20 they missed",
   { timeout: 300_000 },
   async () => {
     const address = server.gatewayAddress(await server.runtimeAddress());
@@ -46,7 +46,7 @@ it(
     await group.received(1);
     await group.cut();
     // To count thousands takes the server as long as to close some hundreds.
-    while ((await server.backend.presenceStats(channel)).num_clients > 0) await pause(500);
+    while ((await clientsLeft()) > 0) await pause(500);
     const offsets = Array.from({ length: 1 + missed }, (_, index) => index + 1);
     await server.backend.publishAll(channel, offsets.slice(1));
     const back = await group.reconnect(address, channel);
@@ -59,3 +59,12 @@ it(
     expect(await server.backend.presenceStats(channel)).toMatchObject({ num_clients: clients });
   },
 );
+
+/** How many clients are present. While a gateway closes thousands, it may answer too late, and the API with 503. */
+async function clientsLeft(): Promise<number> {
+  try {
+    return (await server.backend.presenceStats(channel)).num_clients;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

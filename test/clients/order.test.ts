@@ -5,7 +5,7 @@ import { firstGateway } from "../support/variant.ts";
 import { TestServer } from "../support/test-server.ts";
 import { signToken } from "../support/test-tokens.ts";
 
-const publications = 6_000;
+const publications = 3_000;
 const publishers = 8;
 const subscribersEach = 10;
 const channel = "order";
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 it(
-  "[O1] [O3] 6,000 publications of 8 publishers reach 20 subscribers once and in one order, 10 on the channel's own " +
+  "[O1] [O3] 3,000 publications of 8 publishers reach 20 subscribers once and in one order, 10 on the channel's own " +
     "object and 10 on a gateway, though both objects are thrown away at random all the while",
   { timeout: 240_000 },
   async () => {
@@ -44,7 +44,7 @@ it(
       evictAtRandom(clients.at(-1), 3, () => server.gatewayAsleep(firstGateway)),
     ]);
     for (const count of evictions) expect(count).toBeGreaterThan(10);
-    expect(repeated.length).toBeGreaterThan(100);
+    expect(repeated.length).toBeGreaterThan(20);
     for (const { first, again } of repeated) expect(again).toEqual(first);
 
     const offsets = Array.from({ length: publications }, (_, index) => index + 1);
@@ -150,7 +150,7 @@ async function evictAtRandom(
   while (next < publications) {
     await reader?.subscription.publications.count(next);
     if (!(await asleep())) evictions++;
-    next = received.length + Math.ceil(random() * 400);
+    next = received.length + Math.ceil(random() * 150);
   }
   return evictions;
 }
