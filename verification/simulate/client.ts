@@ -8,7 +8,7 @@ import {
 } from "./client-subscription.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import type { ConnectionClaims } from "../../src/access/claims.ts";
-import type { WatchedConnection } from "./user-rules.ts";
+import type { ClientToken, WatchedConnection } from "./user-rules.ts";
 
 /** An object that accepts sockets: a gateway, or a channel object. */
 interface Place {
@@ -45,6 +45,8 @@ export class WorldClient {
   /** Publishes without an answer yet: their data and channels. */
   readonly #publishing = new Map<string, string>();
   #connection: Connection | undefined;
+  #token: ClientToken | undefined;
+  #tokens = 0;
   #isWanted = false;
   #ids = 0;
   #published = 0;
@@ -117,23 +119,44 @@ export class WorldClient {
     const subscriptions = this.#traits.given.map((channel) => ({ channel, override: {} }));
     const { info, user = this.name } = this.#traits;
     const shown = info === undefined ? {} : { info };
-    const claims = { user, expireAtSeconds: 0, subscriptions, ...shown };
+    const token = this.#context.users && this.#currentToken();
+    const claims = { user, expireAtSeconds: 0, subscriptions, ...shown, ...token };
     const socket = place.open(end, claims);
     connection.socket = socket;
-    connection.watched = this.#watch(user, place.name, socket);
+    connection.watched = this.#watch(user, place.name, socket, token);
     const subs = Object.fromEntries(
       this.#traits.given.map((channel) => [channel, recovering(this.subscription(channel))]),
     );
     this.#send({ connect: { subs } }, (frame) => this.#onConnect(connection, frame));
   }
 
-  #watch(user: string, place: string, socket: Socket): WatchedConnection | undefined {
+  /** The `jti` of the token with which the client connects; undefined before its first connect. */
+  get tokenUid(): string | undefined {
+    return this.#token?.uid;
+  }
+
+  /** A token is used until it is refused. */
+  #currentToken(): ClientToken {
+    this.#token ??= {
+      uid: `${this.name}-${++this.#tokens}`,
+      issuedAtSeconds: Math.floor(this.#context.timeline.nowMs / 1_000),
+    };
+    return this.#token;
+  }
+
+  #watch(
+    user: string,
+    place: string,
+    socket: Socket,
+    token: ClientToken | undefined,
+  ): WatchedConnection | undefined {
     const { only } = this.#traits;
     return this.#context.users?.rules.open({
       user,
       who: this.name,
       place,
       ...(only === undefined ? {} : { only }),
+      ...(token === undefined ? {} : { token }),
       socket,
       isSubscribed: (channel) => {
         const { state, leaving } = this.subscription(channel);
@@ -343,6 +366,7 @@ export class WorldClient {
         if (subscription.given || subscription.isOrdered) subscription.lose(code);
       }
     }
+    if (code === disconnectCodes.invalidToken.code) this.#token = undefined;
     if (isTerminal(code)) this.#isWanted = false;
     this.#forgetConnection();
     this.#comeBack();
@@ -442,7 +466,14 @@ function isOrdersError(code: number | undefined): boolean {
 function isInexplicable(code: number): boolean {
   const { insufficientState, internalServerError, permissionDenied, connectionExpired } =
     disconnectCodes;
-  const known = [insufficientState, internalServerError, permissionDenied, connectionExpired];
+  const { invalidToken } = disconnectCodes;
+  const known = [
+    insufficientState,
+    internalServerError,
+    permissionDenied,
+    connectionExpired,
+    invalidToken,
+  ];
   return code !== 1006 && code < 4_000 && known.every((one) => one.code !== code);
 }
 

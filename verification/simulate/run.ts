@@ -130,6 +130,8 @@ function carryOut(world: World, action: Action): void {
     case "refresh user":
     case "block user":
     case "unblock user":
+    case "revoke token":
+    case "invalidate user":
       giveOrder(world, action);
       return;
     case "evict":
@@ -185,6 +187,12 @@ function giveOrder(world: World, action: OrderAction): void {
       return;
     case "unblock user":
       users.order(user, { method: "unblock_user" });
+      return;
+    case "revoke token":
+      users.revoke(only === undefined ? undefined : world.clients[only]?.tokenUid);
+      return;
+    case "invalidate user":
+      users.invalidate(user);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Ordered, OrderTarget, UserOrder } from "../../src/contract/user-order.ts";
+import { tokenKey } from "../../src/contract/identity-key.ts";
 import { homeName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import type { UserRules } from "./user-rules.ts";
@@ -48,6 +49,19 @@ export class UserBackend {
         if (ordered?.outcome === "done") rules.acknowledge(given);
       },
     });
+  }
+
+  /** Revokes a token, if there is one. */
+  revoke(uid: string | undefined): void {
+    if (uid !== undefined)
+      this.order(tokenKey(uid), { method: "revoke_token", expireAtSeconds: 0 });
+  }
+
+  /** Makes all tokens of a user invalid that were issued until now. */
+  invalidate(user: string): void {
+    const issuedBeforeSeconds = Math.floor(this.#context.timeline.nowMs / 1_000);
+    const order = { channel: "", issuedBeforeSeconds, expireAtSeconds: 0 };
+    this.order(user, { method: "invalidate_user_tokens", ...order });
   }
 
   /** Blocks a user, for so many ms from now on or without an end. */

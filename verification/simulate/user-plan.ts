@@ -26,6 +26,9 @@ export type OrderAction = {
   /** Absent: without an end. */
   | { readonly do: "block user"; readonly forMs?: number }
   | { readonly do: "unblock user" }
+  /** The token of the connection that is named. */
+  | { readonly do: "revoke token" }
+  | { readonly do: "invalidate user" }
 );
 
 /**
@@ -80,7 +83,8 @@ function orderAction(random: Random, { plan, users }: Place): Action {
       ...(random.chance(0.5) ? { forMs: random.between(0, 20_000) } : {}),
     };
   }
-  return { do: "unblock user", user };
+  if (roll < 95) return { do: "unblock user", user };
+  return roll < 98 ? { do: "revoke token", user, only: client } : { do: "invalidate user", user };
 }
 
 /** A home crashes, sleeps or fails, or doesn't reach a holder or isn't reached by it. */

@@ -3,6 +3,7 @@ import {
   type NumberedOrder,
   type UserOrder,
 } from "../../src/contract/user-order.ts";
+import { tokenKey } from "../../src/contract/identity-key.ts";
 import type { StreamPosition } from "../../src/protocol/publication.ts";
 import type { Socket } from "./socket.ts";
 import type { Timeline } from "./timeline.ts";
@@ -19,6 +20,12 @@ export interface GivenOrder {
   readonly carriedOutAtMs: Map<string, number>;
 }
 
+/** A token by which a client connects. */
+export interface ClientToken {
+  readonly uid: string;
+  readonly issuedAtSeconds: number;
+}
+
 /** A connection of a user, as its client knows it. */
 export interface UserConnection {
   readonly user: string;
@@ -28,6 +35,8 @@ export interface UserConnection {
   readonly place: string;
   /** The only channel at the client's address; absent where there are all. */
   readonly only?: string;
+  /** What the client's token says of itself. */
+  readonly token?: ClientToken;
   readonly socket: Pick<Socket, "client" | "begunAtMs" | "isOpen" | "onBegun" | "afterSent">;
   /** Whether the client is subscribed, or waits for the reply to a subscribe or an unsubscribe. */
   readonly isSubscribed: (channel: string) => boolean;
@@ -92,6 +101,7 @@ export class UserRules {
     const rules = {
       nowMs: () => this.#timeline.nowMs,
       taken: this.#takenOf(connection.user),
+      tokenTaken: this.#takenOf(tokenKey(connection.token?.uid ?? "")),
       complain: (what: string) => this.#complain(`${connection.who} ${what}`),
       left: (one: WatchedConnection) => this.#connections.delete(one),
     };
@@ -108,7 +118,8 @@ export class UserRules {
 
   #check(given: GivenOrder, when: string): void {
     for (const connection of this.#connections) {
-      if (connection.user === given.user) connection.check(given, when);
+      const isConcerned = connection.user === given.user || connection.tokenKey === given.user;
+      if (isConcerned) connection.check(given, when);
     }
   }
 }
@@ -118,6 +129,8 @@ interface ConnectionRules {
   readonly nowMs: () => number;
   /** The orders of the user that were taken, in that order. */
   readonly taken: readonly GivenOrder[];
+  /** The same for the connection's token. */
+  readonly tokenTaken: readonly GivenOrder[];
   readonly complain: (what: string) => void;
   readonly left: (connection: WatchedConnection) => void;
 }
@@ -143,11 +156,17 @@ export class WatchedConnection {
     connection.socket.onBegun = () => this.#begun();
   }
 
+  /** The key of the connection's token. */
+  get tokenKey(): string {
+    return tokenKey(this.#connection.token?.uid ?? "");
+  }
+
   /** The client's connection has ended, with this code if the server closed it. */
   closed(code?: number): void {
     this.#rules.left(this);
     if (code === undefined || !isOrdered(code)) return;
-    const orders = this.#rules.taken.filter((given) => codeOf(given.order) === code);
+    const { taken, tokenTaken } = this.#rules;
+    const orders = [...taken, ...tokenTaken].filter((given) => codeOf(given.order) === code);
     if (!orders.some((given) => this.#explains(given)))
       this.#rules.complain(`was closed with ${code}, which no order says`);
   }
@@ -193,6 +212,12 @@ export class WatchedConnection {
     const { order, takenAtMs } = given;
     const { socket, only } = this.#connection;
     const { begunAtMs } = socket;
+    if (this.#isAgainstToken(given)) {
+      // Nobody begins with the token after the order either.
+      if (begunAtMs !== undefined && socket.isOpen)
+        this.#rules.complain(`is still connected after ${order.method}, ${when}`);
+      return;
+    }
     if (order.method === "block_user" && begunAtMs !== undefined && socket.isOpen) {
       // Nobody begins after the block either, until it is lifted.
       const index = this.#rules.taken.indexOf(given);
@@ -231,10 +256,20 @@ export class WatchedConnection {
       }
       case "block_user":
       case "unblock_user":
-      // The simulator's backend gives none of these.
+      // They concern other tokens.
       case "revoke_token":
       case "invalidate_user_tokens":
     }
+  }
+
+  /** Whether an order makes the connection's token invalid (rules U10, U11). None of them ends. */
+  #isAgainstToken({ user, order }: GivenOrder): boolean {
+    const { token } = this.#connection;
+    if (token === undefined) return false;
+    if (order.method === "revoke_token") return user === this.tokenKey;
+    return (
+      order.method === "invalidate_user_tokens" && token.issuedAtSeconds < order.issuedBeforeSeconds
+    );
   }
 
   /** Does work when the client has received all that was sent by now, if it is still connected then. */
@@ -245,6 +280,10 @@ export class WatchedConnection {
   /** The connect reply is sent: nobody whose block was acknowledged gets that far (rule U9). */
   #begun(): void {
     const nowMs = this.#rules.nowMs();
+    for (const given of [...this.#rules.taken, ...this.#rules.tokenTaken]) {
+      if (this.#isAgainstToken(given) && (given.doneAtMs ?? Infinity) < nowMs)
+        this.#rules.complain(`was let in with a token that ${given.order.method} names`);
+    }
     for (const [index, given] of this.#rules.taken.entries()) {
       const isBlocked =
         given.order.method === "block_user" &&
@@ -272,6 +311,8 @@ export class WatchedConnection {
   /** Whether an order may have closed this connection: it names the connection, and wasn't over when that was opened. */
   #explains(given: GivenOrder): boolean {
     const { order, doneAtMs = Infinity, carriedOutAtMs } = given;
+    if (order.method === "revoke_token" || order.method === "invalidate_user_tokens")
+      return this.#isAgainstToken(given);
     if (!this.#isNamedIn(order)) return false;
     if (order.method === "block_user") {
       const index = this.#rules.taken.indexOf(given);
@@ -321,10 +362,10 @@ function codeOf(order: UserOrder): number | undefined {
     case "unsubscribe":
     case "subscribe":
     case "unblock_user":
-    // The simulator's backend gives none of these.
+      return undefined;
     case "revoke_token":
     case "invalidate_user_tokens":
-      return undefined;
+      return invalidTokenCode;
   }
 }
 
@@ -340,9 +381,10 @@ function endsBlocks({ method }: UserOrder): boolean {
 
 /** Whether only an order closes a connection with this code. */
 function isOrdered(code: number): boolean {
-  return code === blockedCode || code === expiredCode || code >= 4_000;
+  return [blockedCode, expiredCode, invalidTokenCode].includes(code) || code >= 4_000;
 }
 
 /** The codes of docs/protocol.md 1.8 for a blocked user and for a connection that has expired. */
 const blockedCode = 3_507;
+const invalidTokenCode = 3_500;
 const expiredCode = 3_005;

@@ -170,6 +170,24 @@ export const protections: readonly Protection[] = [
     code: "this.#wait().cancelled.add(channel);",
     weakened: "this.#wait();",
   },
+  {
+    name: "revoked-tokens",
+    meaning: "a revocation ends the connections that were made with the token",
+    rule: "U10",
+    noticedBy: ["simulate"],
+    file: "src/users/local-tokens.ts",
+    code: "for (const session of all) session.revoke(uid);",
+    weakened: "for (const session of all) session.usesToken(uid);",
+  },
+  {
+    name: "invalidated-tokens",
+    meaning: "a home tells of invalid tokens when a user is registered",
+    rule: "U11",
+    noticedBy: ["simulate"],
+    file: "src/users/home.ts",
+    code: "invalidations.push(...this.#standing.invalidations(user, nowMs));",
+    weakened: "this.#standing.invalidations(user, nowMs);",
+  },
 ];
 
 /** @throws if the program notices the absence of none of that name, listing all names */
