@@ -63,6 +63,6 @@ const bundles: { product?: string; personal?: string } = {};
 const homeEach = {
   name: "a home for each user",
   file: "src/contract/object-names.ts",
-  code: "return String((hash >>> 0) % limits.homes);",
-  weakened: "return `${user} ${hash >>> 0}`;",
+  code: "return String(hashOf(user) % limits.homes);",
+  weakened: "return `${user} ${hashOf(user)}`;",
 };
