@@ -18,6 +18,11 @@ export type SqlValue = string | number | Uint8Array | null;
 /** A row of a result, by column. Bytes are read as the platform's own type for them. */
 export type SqlRow = Readonly<Record<string, string | number | Uint8Array | ArrayBuffer | null>>;
 
+/** Whether a table exists: many are made only when there is something to store. */
+export function hasTable(sql: Sql, name: string): boolean {
+  return sql.rows(`SELECT 1 FROM sqlite_master WHERE name = '${name}'`).length > 0;
+}
+
 /**
  * The text in a column of a row.
  *

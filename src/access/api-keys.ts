@@ -36,7 +36,7 @@ export interface ApiKey {
   readonly rights?: ApiKeyRights;
 }
 
-/** What a key of `http_api.keys` admits. */
+/** A key of `http_api.keys` admits these methods on these channels. */
 export interface ApiKeyRights {
   /** Names of methods; "*" stands for every method. */
   readonly methods: readonly string[];

@@ -84,7 +84,7 @@ interface Compiled {
   readonly rules: readonly Rule[];
   /** Why a regular expression can't be used. */
   readonly fault?: PatternFault;
-  /** What is allowed on some channels, so that a client's next command takes one look-up. */
+  /** The capabilities on channels that were asked for, so that a client's next command takes one look-up. */
   readonly known: Map<string, readonly Capability[]>;
 }
 

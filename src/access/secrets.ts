@@ -14,7 +14,7 @@ export type SecretName =
 /** Secrets by their names; a secret that is absent or empty is missing. */
 export type Secrets = { readonly [name: string]: string | undefined };
 
-/** What a secret is used for. */
+/** The use of a secret. */
 export interface SecretUse {
   readonly name: string;
   /** api: a key of the HTTP API. token, issuer: signs tokens, those of one issuer or all. hook: signs questions. */

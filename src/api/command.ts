@@ -48,7 +48,7 @@ interface Order {
   readonly order: UserOrder;
 }
 
-/** What a backend asks about connections and users, or says. The edge asks the homes and the directory, and answers. */
+/** A backend asks about connections and users, or says something of them; the edge asks homes and the directory. */
 export type Question =
   /** Which connections a user has (rule U20). */
   | { readonly method: "connections"; readonly user: string }

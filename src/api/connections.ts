@@ -63,7 +63,7 @@ function encodeSubscription({
   });
 }
 
-/** What never ends has no field. */
+/** A connection or a subscription that never ends has no such field. */
 function shownEnd(seconds: number): number | undefined {
   return seconds === 0 ? undefined : seconds;
 }

@@ -23,7 +23,7 @@ export function namesForPage({ limit }: Page): number {
 /** The answer of each shard to the first step, by its number; undefined for none in time. */
 type ShardAnswers<Answer> = readonly (Answer | undefined)[];
 
-/** What is asked in the second step: names by the number of the shard that told them. */
+/** The names to be asked about in the second step, by the number of the shard that told them. */
 export type AskedShards = ReadonlyMap<number, readonly string[]>;
 
 /** The gateways of a page. */

@@ -42,7 +42,7 @@ export interface HookTarget {
   /** The headers of the client's connect command that the backend gets, in lower case (docs/protocol.md 7). */
   readonly emulatedHeaders: readonly string[];
   readonly staticHeaders: readonly HookHeader[];
-  /** What a response with another status than 200 stands for; a status that isn't there is a failed call. */
+  /** The refusals for which other statuses than 200 stand; a call whose status isn't among them has failed. */
   readonly statuses: ReadonlyMap<number, HookRefusal>;
   /** Payloads are sent in base64. */
   readonly binaryEncoding: boolean;

@@ -188,7 +188,7 @@ function cursorOf([, epoch, offset, instance, sequence]: KeptTuple): Cursor {
 
 /**
  * The channel's name, flags, expiry, channel info, tags filter and server's tags filter of a subscription, and the `iat`
- * and `jti` of its token. What is absent before something else is null.
+ * and `jti` of its token. An absent value is null if another value follows.
  */
 type PackedSubscription = readonly [
   string,

@@ -21,7 +21,7 @@ export interface ConnectionState {
   readonly connectedAtMs: number;
   /** When the connection's token ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
-  /** What the connection's token says of itself; absent if it says nothing, or there is none. */
+  /** The name and the age of the connection's token; absent if the token has neither, or there is none. */
   readonly token?: ShownToken;
   readonly subscriptions: readonly SubscriptionState[];
 }
@@ -29,11 +29,11 @@ export interface ConnectionState {
 /** A subscription as backends are shown it. */
 export interface SubscriptionState {
   readonly channel: string;
-  /** What made the subscription, as Centrifugo PRO numbers it. */
+  /** The origin of the subscription, as Centrifugo PRO numbers it. */
   readonly source: number;
   /** When the subscription ends, in seconds since 1970; 0 for never. */
   readonly expireAtSeconds: number;
-  /** What the token says of itself with which the subscription was made; absent as above. */
+  /** The same of the token with which the subscription was made; absent as above. */
   readonly token?: ShownToken;
   /** The newest position that the object has passed on; absent without history, and while it isn't known. */
   readonly position?: StreamPosition;
@@ -41,7 +41,7 @@ export interface SubscriptionState {
   readonly options: readonly string[];
 }
 
-/** What a token says of itself, and nothing that it could be made from. */
+/** The name and the age of a token. Nothing here helps to make the token. */
 export interface ShownToken {
   /** The claim `jti`. */
   readonly uid?: string;

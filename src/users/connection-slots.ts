@@ -1,5 +1,5 @@
 import type { UserConnection } from "../contract/user-order.ts";
-import { columnText, type Sql } from "../sql.ts";
+import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
  * The connections that a home has admitted, where `client.user_connection_limit` is set (rule U12): a row for each, which
@@ -8,10 +8,11 @@ import { columnText, type Sql } from "../sql.ts";
  */
 export class ConnectionSlots {
   readonly #sql: Sql;
-  #hasTable = false;
+  #hasTable: boolean;
 
   constructor(sql: Sql) {
     this.#sql = sql;
+    this.#hasTable = hasTable(sql, "slot");
   }
 
   /**
@@ -75,27 +76,21 @@ export class ConnectionSlots {
 
   /** Frees all slots of users whom an object doesn't hold any more. */
   forget(users: Iterable<string>, holder: string): void {
-    for (const user of users) {
-      if (!this.#isThere()) return;
+    if (!this.#hasTable) return;
+    for (const user of users)
       this.#sql.run("DELETE FROM slot WHERE user = ? AND holder = ?", user, holder);
-    }
   }
 
   #slots(user: string): readonly Slot[] {
-    if (!this.#isThere()) return [];
+    if (!this.#hasTable) return [];
     return this.#sql
       .rows("SELECT client, holder FROM slot WHERE user = ?", user)
       .map((row) => ({ client: columnText(row, "client"), holder: columnText(row, "holder") }));
   }
 
   #createTable(): void {
-    if (!this.#isThere()) this.#sql.run(slotTable);
+    if (!this.#hasTable) this.#sql.run(slotTable);
     this.#hasTable = true;
-  }
-
-  #isThere(): boolean {
-    this.#hasTable ||= this.#sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'slot'").length > 0;
-    return this.#hasTable;
   }
 }
 

@@ -2,7 +2,7 @@ import type { ChannelsQuery } from "../contract/listing.ts";
 import { type NodeName, parseNodeName } from "../contract/object-names.ts";
 import { compileGlob } from "../access/name-glob.ts";
 import { limits } from "../limits.ts";
-import { columnText, type Sql } from "../sql.ts";
+import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
  * A shard of the directory: the list of a share of all objects that hold connections (rule U22). An object is a row from
@@ -17,7 +17,7 @@ export class Directory {
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.#hasTable = sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'listed'").length > 0;
+    this.#hasTable = hasTable(sql, "listed");
   }
 
   /**

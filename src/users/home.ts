@@ -8,7 +8,7 @@ import type {
 } from "../contract/user-order.ts";
 import { disconnectCodes } from "../protocol/codes.ts";
 import { limits } from "../limits.ts";
-import { columnText, type Sql } from "../sql.ts";
+import { columnText, hasTable, type Sql } from "../sql.ts";
 import { HolderSweep } from "./holder-sweep.ts";
 import { invalidationTable, Standing, standingTables } from "./standing.ts";
 
@@ -35,12 +35,10 @@ export class Home {
   constructor(sql: Sql) {
     this.#sql = sql;
     this.#standing = new Standing(sql);
-    this.#hasTables = sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'holder'").length > 0;
-    const isOld =
-      this.#hasTables &&
-      sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'invalidation'").length === 0;
+    this.#hasTables = hasTable(sql, "holder");
     // A release that knew no revocations made the tables.
-    if (isOld) for (const statement of tablesSince) sql.run(statement);
+    if (this.#hasTables && !hasTable(sql, "invalidation"))
+      for (const statement of tablesSince) sql.run(statement);
     this.sweep = new HolderSweep(sql, this.#hasTables);
     if (!this.#hasTables) return;
     for (const row of sql.rows("SELECT number, user, body, since FROM user_order")) {

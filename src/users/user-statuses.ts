@@ -1,6 +1,6 @@
 import type { UserStatus } from "../contract/user-status.ts";
 import { limits } from "../limits.ts";
-import { columnText, type Sql } from "../sql.ts";
+import { columnText, hasTable, type Sql } from "../sql.ts";
 
 /**
  * The statuses of a share of all users, which a home keeps (rules U25 and U26): a row for each user that was updated or
@@ -14,7 +14,7 @@ export class UserStatuses {
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.#hasTable = sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'status'").length > 0;
+    this.#hasTable = hasTable(sql, "status");
   }
 
   /** A backend says that these users are active, and what their state is: one row written for each. */

@@ -1,4 +1,4 @@
-import { columnText, type Sql } from "../../src/sql.ts";
+import { columnText, hasTable, type Sql } from "../../src/sql.ts";
 
 /**
  * The sessions of a gateway that are too large for their sockets' attachments, in a row each (rule G2). Most gateways
@@ -15,8 +15,7 @@ export class SessionRows {
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    const [table] = sql.rows("SELECT name FROM sqlite_master WHERE name = 'session'");
-    if (table === undefined) return;
+    if (!hasTable(sql, "session")) return;
     const rows = sql.rows("SELECT client FROM session");
     this.#texts = new Map(rows.map((row) => [columnText(row, "client"), undefined]));
   }

@@ -91,13 +91,7 @@ export class ProtobufFields implements FieldReader {
   /** The last of equal keys counts. */
   map(number: number, field: string, countMax: number): ReadonlyMap<string, ProtobufFields> {
     const map = new Map<string, ProtobufFields>();
-    const entries = this.#chunks(number, field, "is not a map");
-    if (entries.length > countMax) {
-      this.complain(field, `has over ${countMax} entries`);
-      return map;
-    }
-    for (const bytes of entries) {
-      const entry = this.#inner(bytes, field);
+    for (const entry of this.#entries(number, field, countMax)) {
       const key = this.#decode(entry.bytes(1, "key", "is not a string"), field);
       map.set(key, this.#inner(concatenated(entry.#chunks(2, "value", "is not a message")), field));
     }
@@ -107,19 +101,20 @@ export class ProtobufFields implements FieldReader {
   /** The last of equal keys counts. */
   textMap(number: number, field: string, countMax: number): ReadonlyMap<string, string> {
     const map = new Map<string, string>();
-    const entries = this.#chunks(number, field, "is not a map");
-    if (entries.length > countMax) {
-      this.complain(field, `has over ${countMax} entries`);
-      return map;
-    }
-    for (const bytes of entries) {
-      const entry = this.#inner(bytes, field);
+    for (const entry of this.#entries(number, field, countMax)) {
       const [key, value] = ([1, 2] as const).map((part) =>
         this.#decode(entry.bytes(part, part === 1 ? "key" : "value", "is not a string"), field),
       );
       map.set(key ?? "", value ?? "");
     }
     return map;
+  }
+
+  /** The entries of a map, each with its key as field 1 and its value as field 2; none of a map that has too many. */
+  *#entries(number: number, field: string, countMax: number): Generator<ProtobufFields> {
+    const entries = this.#chunks(number, field, "is not a map");
+    if (entries.length > countMax) this.complain(field, `has over ${countMax} entries`);
+    else for (const bytes of entries) yield this.#inner(bytes, field);
   }
 
   complain(field: string, complaint: string): void {

@@ -10,79 +10,37 @@ import worker, {
  * are late, get lost or arrive twice, as between data centres.
  */
 
-export class ChannelObject extends Channel {
-  #trouble = new Trouble();
-
-  crash() {
-    this.ctx.abort("crash wanted");
-  }
-
-  makeTrouble(calls, forMs) {
-    this.#trouble.begin(calls, forMs);
-  }
-
-  troubledCalls() {
-    return this.#trouble.count;
-  }
-
-  ask(...question) {
-    return this.#trouble.carry(() => super.ask(...question));
-  }
-
-  carryOut(...orders) {
-    return this.#trouble.carry(() => super.carryOut(...orders));
-  }
-}
-
-export class GatewayObject extends Gateway {
-  #trouble = new Trouble();
-
-  crash() {
-    this.ctx.abort("crash wanted");
-  }
-
-  makeTrouble(calls, forMs) {
-    this.#trouble.begin(calls, forMs);
-  }
-
-  troubledCalls() {
-    return this.#trouble.count;
-  }
-
-  deliver(...batch) {
-    return this.#trouble.carry(() => super.deliver(...batch));
-  }
-
-  carryOut(...orders) {
-    return this.#trouble.carry(() => super.carryOut(...orders));
-  }
-}
-
-export class UsersObject extends Users {
-  #trouble = new Trouble();
-
-  crash() {
-    this.ctx.abort("crash wanted");
-  }
-
-  makeTrouble(calls, forMs) {
-    this.#trouble.begin(calls, forMs);
-  }
-
-  troubledCalls() {
-    return this.#trouble.count;
-  }
-
-  register(...registration) {
-    return this.#trouble.carry(() => super.register(...registration));
-  }
-
-  order(...orders) {
-    return this.#trouble.carry(() => super.order(...orders));
-  }
-}
+export class ChannelObject extends breakable(Channel, ["ask", "carryOut"]) {}
+export class GatewayObject extends breakable(Gateway, ["deliver", "carryOut"]) {}
+export class UsersObject extends breakable(Users, ["register", "order"]) {}
 
 export default worker;
+
+/** A class of objects that end when they are asked to, and whose calls of these names may come to something else. */
+function breakable(Base, calls) {
+  return class extends Base {
+    #trouble = new Trouble();
+
+    static {
+      for (const call of calls)
+        this.prototype[call] = function (...given) {
+          return this.#trouble.carry(() => Base.prototype[call].apply(this, given));
+        };
+    }
+
+    crash() {
+      this.ctx.abort("crash wanted");
+    }
+
+    makeTrouble(kind, forMs) {
+      this.#trouble.begin(kind, forMs);
+    }
+
+    troubledCalls() {
+      return this.#trouble.count;
+    }
+  };
+}
 
 /** What becomes of the calls to an object, until the time is over or the object ends. */
 class Trouble {
