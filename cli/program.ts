@@ -4,6 +4,7 @@ import { checkCommand } from "./check.ts";
 import { disconnectCommand } from "./disconnect.ts";
 import { historyCommand } from "./history.ts";
 import { listenCommand } from "./listen.ts";
+import { migrateCommand } from "./migrate.ts";
 import { presenceCommand } from "./presence.ts";
 import { publishCommand } from "./publish.ts";
 import { exitCodes, Failure, paintOf, type Shell } from "./shell.ts";
@@ -32,6 +33,7 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     presenceCommand(shell),
     usersCommand(shell),
     disconnectCommand(shell),
+    migrateCommand(shell),
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...program.commands]) configure(command, shell);
