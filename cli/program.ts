@@ -1,11 +1,14 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../src/version.ts";
 import { checkCommand } from "./check.ts";
+import { completionCommand } from "./completion.ts";
+import { costCommand } from "./cost.ts";
 import { disconnectCommand } from "./disconnect.ts";
 import { historyCommand } from "./history.ts";
 import { listenCommand } from "./listen.ts";
 import { migrateCommand } from "./migrate.ts";
 import { presenceCommand } from "./presence.ts";
+import { proveCommand } from "./prove.ts";
 import { publishCommand } from "./publish.ts";
 import { exitCodes, Failure, paintOf, type Shell } from "./shell.ts";
 import { tokenCommand } from "./token.ts";
@@ -33,7 +36,10 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     presenceCommand(shell),
     usersCommand(shell),
     disconnectCommand(shell),
+    costCommand(shell),
     migrateCommand(shell),
+    proveCommand(shell),
+    completionCommand(shell, program),
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...program.commands]) configure(command, shell);
