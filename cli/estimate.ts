@@ -35,7 +35,7 @@ export interface Workload {
 }
 
 /** A line of the bill. */
-export interface BillLine {
+interface BillLine {
   readonly item: string;
   /** What the workload takes in a month. */
   readonly quantity: number;

@@ -25,7 +25,7 @@ export function presenceCommand(shell: Shell): Command {
       if (json === true) shell.print(JSON.stringify(result));
       else if (stats === true)
         shell.print(
-          `${shown(result["num_clients"] ?? 0)} connections of ${shown(result["num_users"] ?? 0)} users`,
+          `connections: ${shown(result["num_clients"] ?? 0)}, users: ${shown(result["num_users"] ?? 0)}`,
         );
       else printPresence(result, shell);
     });

@@ -31,7 +31,10 @@ describe("[A8] dormouse check", () => {
   it("checks the environment that is named, with its bindings", async () => {
     const text = `${wranglerToml}\n[env.staging.vars.config.client]\nchannel_limit = 5\n`;
     const { code, printed } = await recordedShell({ "wrangler.toml": text })([
-      ...["check", "--env", "staging", "--json"],
+      "check",
+      "--env",
+      "staging",
+      "--json",
     ]);
     expect(code).toBe(1);
     expect(JSON.parse(printed).problems).toHaveLength(3);

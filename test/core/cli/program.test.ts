@@ -66,13 +66,15 @@ describe("dormouse", () => {
   });
 });
 
+/** The words that bash offers for the last word of a command line. */
+function complete(...words: readonly string[]): string {
+  const script = `${bashScript(program)}
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dormouse; echo "\${COMPREPLY[@]}"`;
+  return execFileSync("bash", ["-c", script, "bash", ...words], { encoding: "utf8" }).trim();
+}
+
 describe("the completion", () => {
   it("of bash completes commands, options and choices", () => {
-    const complete = (...words: readonly string[]) => {
-      const script = `${bashScript(program)}
-COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dormouse; echo "\${COMPREPLY[@]}"`;
-      return execFileSync("bash", ["-c", script, "bash", ...words], { encoding: "utf8" }).trim();
-    };
     expect(complete("dormouse", "pr")).toBe("presence prove");
     expect(complete("dormouse", "history", "--re")).toBe("--reverse --remove");
     expect(complete("dormouse", "cost", "--sockets", "g")).toBe("gateway");

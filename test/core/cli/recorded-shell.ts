@@ -6,7 +6,7 @@ import { run } from "../../../cli/program.ts";
 import type { Shell } from "../../../cli/shell.ts";
 
 /** The end of a command. */
-export interface Ran {
+interface Ran {
   readonly code: number;
   readonly printed: string;
   readonly noted: string;
