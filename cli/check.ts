@@ -5,10 +5,11 @@ import { nestedName } from "../src/config/flat-names.ts";
 import { parseConfig } from "../src/config/parse-config.ts";
 import { secretUses } from "../src/config/secret-uses.ts";
 import { isJsonObject, type JsonValue } from "../src/protocol/wire-value.ts";
+import { wranglerFiles } from "../tools/wrangler.ts";
 import { neededSecrets } from "./needed-secrets.ts";
 import { secretsOf, withSecrets, type SecretOptions } from "./settings.ts";
 import { exitCodes, paintOf, type Shell, usageFailure } from "./shell.ts";
-import { findConfig, wranglerFiles } from "./worker-config.ts";
+import { findConfig } from "./worker-config.ts";
 
 interface CheckOptions extends SecretOptions {
   readonly env?: string;

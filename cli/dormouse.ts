@@ -14,6 +14,9 @@ const shell: Shell = {
   nowMs: () => Date.now(),
 };
 
+// The SDK looks for a debug flag in the storage of a browser, and Node.js prints a warning when it is asked for one.
+Object.defineProperty(globalThis, "localStorage", { value: undefined, configurable: true });
+
 // A reader such as `head` may close the pipe; there is nobody left to write to.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;

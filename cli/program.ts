@@ -5,6 +5,7 @@ import { completionCommand } from "./completion.ts";
 import { costCommand } from "./cost.ts";
 import { disconnectCommand } from "./disconnect.ts";
 import { historyCommand } from "./history.ts";
+import { initCommand } from "./init.ts";
 import { listenCommand } from "./listen.ts";
 import { migrateCommand } from "./migrate.ts";
 import { presenceCommand } from "./presence.ts";
@@ -38,6 +39,7 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     disconnectCommand(shell),
     costCommand(shell),
     migrateCommand(shell),
+    initCommand(shell),
     proveCommand(shell),
     completionCommand(shell, program),
   ];

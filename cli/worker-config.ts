@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../src/protocol/wire-value.ts";
+import { wranglerFiles } from "../tools/wrangler.ts";
 import { firstOf, readDocument } from "./document.ts";
 import { refusal, type Shell, usageFailure } from "./shell.ts";
 
@@ -26,9 +27,6 @@ export interface FoundConfig {
   /** Problems of the file around the configuration, such as a missing binding. */
   readonly problems: readonly string[];
 }
-
-/** The names of wrangler's files, in the order in which wrangler looks for them. */
-export const wranglerFiles = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
 
 /** Adds the options of {@link ConfigOptions} to a command. */
 export function withConfig(command: Command): Command {

@@ -24,11 +24,13 @@ TOKEN_HMAC_SECRET_KEY="development-token-hmac-secret-key"
  * Runs commands in this process, in a folder of the test.
  *
  * @param files the folder's files by their names
+ * @param folder the working directory
  * @returns runs a command line, with variables of the environment and a standard input
  */
-export function recordedShell(files: Readonly<Record<string, string>> = {}): RunCommand {
-  const folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+export function recordedShell(
+  files: Readonly<Record<string, string>> = {},
+  folder: string = temporaryFolder(),
+): RunCommand {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return async (args, { environment = {}, input = "" } = {}) => {
     const [printed, noted]: [string[], string[]] = [[], []];
@@ -50,6 +52,13 @@ export function recordedShell(files: Readonly<Record<string, string>> = {}): Run
       process.exitCode = before;
     }
   };
+}
+
+/** A folder that is removed when the test has finished. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
 }
 
 /** Runs a command line without the name of the program. */
