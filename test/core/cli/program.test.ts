@@ -1,4 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { describe, expect, it } from "vitest";
 import { bashScript, zshScript } from "../../../cli/completion.ts";
 import { programOf } from "../../../cli/program.ts";
@@ -14,6 +17,7 @@ const program = programOf({
   input: () => Promise.resolve(""),
   nowMs: () => 0,
 });
+const documentation = readFileSync("docs/command-line.md", "utf8");
 const names = program.commands.map((command) => command.name());
 
 describe("dormouse", () => {
@@ -21,6 +25,11 @@ describe("dormouse", () => {
     const { code, printed } = await recordedShell()([name, "--help"]);
     expect(code).toBe(0);
     expect(printed).toMatch(new RegExp(`^Examples:\n  dormouse ${name}`, "m"));
+  });
+
+  it.each(names)("has %s in docs/command-line.md", (name) => {
+    expect(documentation).toMatch(new RegExp(`^## (?:.+ and )?${name}(?: and .+)?$`, "m"));
+    expect(documentation).toContain(`\`${name}\``);
   });
 
   it("exits with 2 for a wrong command line, and names the nearest command", async () => {
@@ -51,6 +60,31 @@ describe("dormouse", () => {
     expect(code).toBe(2);
     expect(noted).toContain(reason);
     expect(noted).not.toContain("hunter2");
+  });
+
+  it("[A7] follows no redirect with its key", async (test) => {
+    const asked: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url);
+      response.writeHead(307, { Location: "/elsewhere" }).end();
+    });
+    test.onTestFinished(() => void server.close());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const environment = { API_KEY: "a-key", DORMOUSE_URL: `http://127.0.0.1:${port}` };
+    const { code, noted } = await recordedShell()(["presence", "news"], { environment });
+    expect([code, noted]).toEqual([1, "the server answers with status 307"]);
+    expect(asked).toEqual(["/api/presence"]);
+  });
+
+  it("takes a secret from the environment rather than from .dev.vars", async () => {
+    const run = recordedShell({ ".dev.vars": "TOKEN_HMAC_SECRET_KEY=of-the-file\n" });
+    const environment = { TOKEN_HMAC_SECRET_KEY: "of-the-environment" };
+    const { printed: input } = await run(["token", "ada"], { environment });
+    expect((await run(["token", "--check", "-"], { environment, input })).code).toBe(0);
+    expect((await run(["token", "--check", "-"], { input })).code).toBe(1);
   });
 
   it("knows what to refuse before it calls the server", async () => {
