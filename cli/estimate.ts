@@ -107,7 +107,9 @@ function publishing(workload: Workload): Usage {
   return usage;
 }
 
-/** Each connect is a request to the Worker and one to an object; the home of its user is called, and writes a row once. */
+/**
+ * Each connect is a request to the Worker and one to an object. The home of its user is called, and writes a row once.
+ */
 function connecting({ users, connectsPerUserAndDay, hasHomes }: Workload): Usage {
   const connects = users * connectsPerUserAndDay * daysPerMonth;
   const calls = hasHomes ? connects : 0;

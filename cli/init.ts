@@ -34,6 +34,8 @@ Examples:
             "",
             "Next:",
             ...(folder === "." ? [] : [`  cd ${folder}`]),
+            // A package that is installed is built.
+            ...(isInstalled ? [] : [`  npm run build --prefix ${packageRoot}`]),
             "  npm install",
             "  npm start",
             "and in another terminal:",
@@ -80,7 +82,6 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
 /** The project's package, with the versions of Dormouse and wrangler that belong together. */
 function packageFile(name: string, folder: string, shell: Shell): string {
   const own = readDocument(join(packageRoot, "package.json"), shell);
-  const isInstalled = packageRoot.split(sep).includes("node_modules");
   const toPackage = relative(folder, packageRoot).split(sep).join("/");
   const content = {
     name,
@@ -97,10 +98,13 @@ function packageFile(name: string, folder: string, shell: Shell): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
+/** Whether the package is one that npm installed, or else a clone of the repository. */
+const isInstalled = packageRoot.split(sep).includes("node_modules");
+
 /** What tells the Worker that it serves this machine alone, as `npm start` of Dormouse's own repository does. */
 const variables = [
   "DEVELOPMENT:true",
-  "DEVELOPMENT_ORIGINS:http://localhost:*,http://127.0.0.1:*",
+  "DEVELOPMENT_ORIGINS:http://localhost:*,http://127.0.0.1:*,http://localhost,http://127.0.0.1",
   "STREAM_PROBE_MS:500",
   "CLIENT_ADDRESS_HEADER:",
 ];

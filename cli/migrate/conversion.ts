@@ -58,7 +58,9 @@ class Converter {
   readonly #undecided = new Set<string>();
 
   constructor(document: JsonObject) {
-    const { tree, origins } = nested(document);
+    const { tree, origins, spent } = nested(document);
+    for (const key of spent)
+      this.#rows.push({ key, outcome: "platform", becomes: "", reason: "has no effect any more" });
     this.#tree = tree;
     this.#origins = origins;
   }

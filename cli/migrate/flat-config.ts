@@ -16,6 +16,8 @@ export interface NestedConfig {
   readonly tree: Tree;
   /** The names in the source, by the paths of the values; a value that isn't here was at its path already. */
   readonly origins: ReadonlyMap<string, string>;
+  /** Names in the source that said how proxies are configured, and of which no value is left. */
+  readonly spent: readonly string[];
 }
 
 /** Nests a configuration of any version from 4 to 6. */
@@ -37,7 +39,9 @@ export function nested(document: JsonObject): NestedConfig {
     shareProxyOptions(document, tree, put);
     switchProxiesOn(document, tree, put);
   }
-  return { tree, origins };
+  const used = new Set(origins.values());
+  const spent = [...shared.keys(), ...names].filter((name) => name in document && !used.has(name));
+  return { tree, origins, spent };
 }
 
 type Put = (path: Path, value: JsonValue, from: string) => void;

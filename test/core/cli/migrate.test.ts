@@ -140,7 +140,7 @@ describe("[A8] a configuration of Centrifugo 5", () => {
   });
 
   it("has its granular proxies switched on by their names", () => {
-    const { config } = converted(
+    const conversion = converted(
       "config.json",
       JSON.stringify({
         granular_proxy_mode: true,
@@ -153,7 +153,8 @@ describe("[A8] a configuration of Centrifugo 5", () => {
         rpc_namespaces: [{ name: "math", rpc_proxy_name: "chat" }],
       }),
     );
-    expect(config).toMatchObject({
+    expect(outcomes(conversion, "platform")).toEqual(["granular_proxy_mode"]);
+    expect(conversion.config).toMatchObject({
       client: { proxy: { connect: { enabled: true, endpoint: "https://app.example.com/login" } } },
       channel: {
         namespaces: [{ subscribe_proxy_enabled: true, subscribe_proxy_name: "chat" }],
@@ -319,6 +320,7 @@ describe("[A8] environment variables", () => {
       CENTRIFUGO_VAR_TOKEN: "hunter2",
       HOME: "/root",
     });
+    expect(document).not.toHaveProperty("port");
     const { config, secrets } = checked(document);
     expect(secrets["TOKEN_HMAC_SECRET_KEY"]).toBe("0123456789012345");
     expect(config).toMatchObject({
