@@ -11,7 +11,7 @@ import { migrateCommand } from "./migrate.ts";
 import { presenceCommand } from "./presence.ts";
 import { proveCommand } from "./prove.ts";
 import { publishCommand } from "./publish.ts";
-import { exitCodes, Failure, paintOf, type Shell } from "./shell.ts";
+import { exitCodes, Failure, paintOf, type Shell, usageFailure } from "./shell.ts";
 import { tokenCommand } from "./token.ts";
 import { usersCommand } from "./users.ts";
 
@@ -84,9 +84,17 @@ export async function run(args: readonly string[], shell: Shell): Promise<number
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-    if (!(error instanceof Failure)) throw error;
-    if (args.includes("--json")) shell.note(JSON.stringify({ error: error.message }));
-    else shell.note(paintOf(shell).bad(error.message));
-    return error.exitCode;
+    const failure = error instanceof Failure ? error : fileFailure(error);
+    if (failure === undefined) throw error;
+    if (args.includes("--json")) shell.note(JSON.stringify({ error: failure.message }));
+    else shell.note(paintOf(shell).bad(failure.message));
+    return failure.exitCode;
   }
+}
+
+/** The failure of a file that can't be read or written; undefined for any other error. */
+function fileFailure(error: unknown): Failure | undefined {
+  if (!(error instanceof Error) || !("code" in error) || !("path" in error)) return undefined;
+  const cause = error.code === "ENOENT" ? "it doesn't exist" : String(error.code);
+  return usageFailure(`${String(error.path)} can't be used: ${cause}`);
 }

@@ -6,7 +6,8 @@ import { isSecretAlgorithm, parseTokenAlgorithm, type TokenAlgorithm } from "../
 import { secretsIn } from "../src/access/secrets.ts";
 import type { Config, TokenConfig } from "../src/config/config.ts";
 import { secretUses } from "../src/config/secret-uses.ts";
-import type { JsonValue } from "../src/protocol/wire-value.ts";
+import { parseJsonText } from "../src/protocol/json/text.ts";
+import { jsonValue, type JsonValue } from "../src/protocol/wire-value.ts";
 import { TokenVerifier } from "../workers/platform/token-verifier.ts";
 import { neededSecret, type SecretOptions, secretsOf, withSecrets } from "./settings.ts";
 import { exitCodes, paintOf, refusal, type Shell, usageFailure } from "./shell.ts";
@@ -154,8 +155,14 @@ function otherClaims(options: TokenOptions): Readonly<Record<string, JsonValue |
     iss: options.issuer,
     aud: options.audience,
     jti: jti === true ? randomUUID() : jti,
-    ...Object.fromEntries(Object.entries(claim).map(([name, text]) => [name, json(text)])),
+    ...Object.fromEntries(Object.entries(claim).map(([name, text]) => [name, claimValue(text)])),
   };
+}
+
+function claimValue(text: string): JsonValue {
+  if (parseJsonText(text) === undefined)
+    throw usageFailure("--claim takes NAME=JSON; a text needs double quotes");
+  return jsonValue(text);
 }
 
 function signingKey(secretName: string, options: TokenOptions, shell: Shell): SigningKey {

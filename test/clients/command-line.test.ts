@@ -1,8 +1,14 @@
-import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
+import {
+  type ChildProcessWithoutNullStreams,
+  execFile,
+  execFileSync,
+  spawn,
+} from "node:child_process";
 import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -13,11 +19,13 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { text as textOf } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { Inbox } from "../support/inbox.ts";
 import { TestServer } from "../support/test-server.ts";
 import { testSecrets } from "../support/test-tokens.ts";
 
+const execute = promisify(execFile);
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
 const config = {
@@ -38,17 +46,22 @@ const config = {
 class InstalledPackage {
   readonly folder: string;
 
-  constructor() {
-    this.folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-    execFileSync("npm", ["pack", "--silent", "--pack-destination", this.folder], { cwd: root });
-    const [archive = ""] = readdirSync(this.folder);
-    const modules = join(this.folder, "node_modules");
+  static async install(): Promise<InstalledPackage> {
+    const folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+    await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: root });
+    const [archive = ""] = readdirSync(folder);
+    const modules = join(folder, "node_modules");
     mkdirSync(join(modules, ".bin"), { recursive: true });
-    execFileSync("tar", ["xzf", join(this.folder, archive), "-C", modules]);
-    execFileSync("mv", [join(modules, "package"), join(modules, "dormouse")]);
+    await execute("tar", ["xzf", join(folder, archive), "-C", modules]);
+    renameSync(join(modules, "package"), join(modules, "dormouse"));
     symlinkSync("../dormouse/dist/dormouse.js", join(modules, ".bin", "dormouse"));
     const lines = Object.entries(testSecrets).map(([name, value]) => `${name}="${value}"\n`);
-    writeFileSync(join(this.folder, ".dev.vars"), lines.join(""));
+    writeFileSync(join(folder, ".dev.vars"), lines.join(""));
+    return new InstalledPackage(folder);
+  }
+
+  private constructor(folder: string) {
+    this.folder = folder;
   }
 
   /** Starts a command. */
@@ -101,9 +114,10 @@ let server: TestServer;
 let installed: InstalledPackage;
 
 beforeAll(async () => {
-  const starting = TestServer.start({ config });
-  installed = new InstalledPackage();
-  server = await starting;
+  [server, installed] = await Promise.all([
+    TestServer.start({ config }),
+    InstalledPackage.install(),
+  ]);
 });
 afterAll(async () => {
   rmSync(installed.folder, { recursive: true });

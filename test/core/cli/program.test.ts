@@ -92,6 +92,12 @@ describe("dormouse", () => {
     const refused = async (...args: readonly string[]) => (await run(args)).noted;
     expect(await refused("publish", "news", "{a")).toContain("isn't JSON");
     expect(await refused("publish", "news")).toContain("payload is missing");
+    expect(await refused("publish", "news", "--file", "none")).toMatch(
+      /none can't be used: it doesn't/,
+    );
+    expect(await refused("token", "ada", "--claim", "plan=gold")).toContain(
+      "--claim takes NAME=JSON",
+    );
     expect(await refused("publish", "news", "--lines", "--key", "k")).toContain("--key");
     expect(await refused("disconnect")).toContain("name the user");
     expect(await refused("disconnect", "ada", "--block", "--code", "4000")).toContain("--block");
