@@ -1,5 +1,6 @@
 import { accessLimits } from "./access-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
+import { metricsLimits } from "./metrics-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
@@ -461,4 +462,5 @@ export const limits = {
   ...accessLimits,
   ...userLimits,
   ...hookLimits,
+  ...metricsLimits,
 } as const;

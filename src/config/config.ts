@@ -13,6 +13,13 @@ export interface Config {
   readonly rpc: RpcConfig;
   readonly transports: TransportsConfig;
   readonly hooks: HooksConfig;
+  readonly prometheus: PrometheusConfig;
+}
+
+/** The section `prometheus`: metrics. */
+export interface PrometheusConfig {
+  /** Objects count, and `/metrics` is served. */
+  readonly enabled: boolean;
 }
 
 /**

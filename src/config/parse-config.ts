@@ -9,6 +9,7 @@ import { checkRateLimit } from "./rate-limit.ts";
 import { Section, typeName } from "./section.ts";
 import {
   unsupportedTopLevelKeys,
+  unsupportedPrometheusKeys,
   unsupportedStreamKeys,
   unsupportedUniWebsocketKeys,
   type UnsupportedKeys,
@@ -59,6 +60,7 @@ export function parseConfig(
     rpc,
     transports: readTransports(root),
     hooks: allHooks(hooks, channel, rpc),
+    prometheus: { enabled: readEnabled(root, "prometheus", unsupportedPrometheusKeys) },
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {

@@ -210,6 +210,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   /** Closes the connection from the server's side. */
   disconnect(code: DisconnectCode): void {
     if (this.closed) return;
+    this.context.counts?.disconnected(code);
     this.ended();
     this.#connection.close(code);
   }
@@ -222,6 +223,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.#waiting = undefined;
     const { all } = this.subscriptions;
     this.subscriptions.clear();
+    if (this.hasConnected) this.context.counts?.ended();
     if (this.hasConnected && !this.held && this.user !== "") this.context.userEnded?.(this.user);
     this.identity = compact({ ...this.identity, phase: "closed" });
     // Not by save(), which does nothing while a connect is under way: the platform may list the socket again after
@@ -308,6 +310,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   connected(): void {
+    this.context.counts?.connected();
     const pushes = this.#waiting?.pushes.splice(0) ?? [];
     for (const push of pushes) this.send(push);
     for (const work of this.#waiting?.works.splice(0) ?? []) work();
@@ -442,6 +445,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     const replies: Message[] = [];
     const before = this.#deferred;
     this.#deferred = replies;
+    this.context.counts?.unsubscribed(code);
     this.leave(channel);
     this.#deferred = before;
     this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));

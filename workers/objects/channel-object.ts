@@ -7,7 +7,7 @@ import type { HookName } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
-import { resolveChannel } from "../../src/channel/channel-name.ts";
+import { namespaceLabel, resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { type PresenceAnswer, SharedPresence } from "../../src/channel/shared-presence.ts";
@@ -28,12 +28,15 @@ import {
   type ChannelPresenceReply,
   type RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import type { GaugeValue } from "../../src/contract/metrics-report.ts";
+import { channelCounts } from "../../src/channel/channel-counts.ts";
+import { seriesOf } from "../../src/metrics/catalogue.ts";
+import { SessionCounts } from "../../src/session/session-counts.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
-import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
@@ -64,6 +67,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly kind = "channel";
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
@@ -86,6 +90,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const resolved = resolveChannel(name, config.channel);
     this.#known = resolved.outcome === "resolved";
     const tables = storedTables(this.sql);
+    const counts = this.metrics?.counts;
     this.#hadStorage = tables.size > 0;
     const nowMs = Date.now();
     const channel = new Channel({
@@ -97,6 +102,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
+      ...(counts !== undefined && {
+        counts: channelCounts(counts, namespaceLabel(name, config.channel)),
+      }),
     });
     this.#channel = channel;
     this.#presence = new SharedPresence({
@@ -113,11 +121,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       version,
       ...this.users,
       ...this.hooks,
+      ...(counts !== undefined && { counts: new SessionCounts(counts, config.channel) }),
       node: channelNode(name),
       channel: name,
       serverSubscriptions: false,
       storesRows: false,
-      refused: (refusal: Refusal) => noteRefusal(refusal, channelNode(name)),
+      refused: (refusal: Refusal) => this.refused(refusal),
     };
     this.sockets = new ClientSockets({
       context,
@@ -265,6 +274,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (hub.sending) this.sendInTurns();
     if (!hub.full) this.#queue.resume();
     this.#channel.noteHolders(nowMs);
+  };
+
+  /** The channel is counted by its own object, whose gateways know of it, too. */
+  protected override readonly ownGauges = (): readonly GaugeValue[] => {
+    const isHeld = this.#channel.hub.size > 0 || this.#channel.relay.size > 0;
+    return [[seriesOf("centrifugo_node_num_channels"), isHeld ? 1 : 0]];
   };
 
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();

@@ -8,12 +8,13 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import type { GaugeValue } from "../../src/contract/metrics-report.ts";
+import { SessionCounts } from "../../src/session/session-counts.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
 import { descriptorsOf } from "../platform/descriptors.ts";
-import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { limits } from "../../src/limits.ts";
 import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.ts";
@@ -31,6 +32,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   readonly #gateway: Gateway;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly kind = "gateway";
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
   /** The channels whose objects wait until a frame has been sent, because too much is collected behind it (rule F6). */
   readonly #awaitedRooms = new Map<string, PromiseWithResolvers<void>>();
@@ -41,6 +43,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     const name = context.id.name ?? "";
     this.node = gatewayNode(name);
     const served = parseGatewayName(name);
+    const counts = this.metrics?.counts;
     const only = served.kind === "channel" ? served.channel : undefined;
     const gateway = new Gateway({
       config,
@@ -56,6 +59,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
         later: this.later,
       },
       ...(only === undefined ? {} : { only }),
+      ...(counts !== undefined && { counts }),
     });
     this.#gateway = gateway;
     const sessions = {
@@ -66,11 +70,12 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       version,
       ...this.users,
       ...this.hooks,
+      ...(counts !== undefined && { counts: new SessionCounts(counts, config.channel) }),
       node: gatewayNode(name),
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
-      refused: (refusal: Refusal) => noteRefusal(refusal, gatewayNode(name)),
+      refused: (refusal: Refusal) => this.refused(refusal),
     };
     this.sockets = new ClientSockets({
       context,
@@ -181,6 +186,8 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       resolve();
     }
   };
+
+  protected override readonly ownGauges = (): readonly GaugeValue[] => [];
 
   protected override readonly sendSlice = (): void => this.#gateway.sendSlice();
 

@@ -25,6 +25,11 @@ import type { OnlineUsers } from "../../src/contract/user-status.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import { UserRates } from "../../src/session/user-rates.ts";
 import { EndedUsers } from "../../src/users/ended-users.ts";
+import type { GaugeValue } from "../../src/contract/metrics-report.ts";
+import { seriesOf } from "../../src/metrics/catalogue.ts";
+import { ObjectMetrics } from "./object-metrics.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
+import { noteRefusal } from "../platform/refusal-log.ts";
 import { Listing } from "../../src/users/listing.ts";
 import { admit, askBackend, listNode, register, tellEnded } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
@@ -42,6 +47,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   readonly sql: ObjectSql;
   /** Calls made to other objects since the object woke; tests read it. */
   callsMade = 0;
+  /** Absent without `prometheus.enabled`. */
+  protected readonly metrics: ObjectMetrics | undefined;
   protected readonly config: Config;
   protected readonly verifier: TokenVerifier;
   protected readonly alarms: AlarmSchedule;
@@ -78,6 +85,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly users: Pick<SessionContext, "users" | "userEnded" | "userRates">;
   /** When this instance began, ms since 1970. */
   protected readonly awakeSinceMs = Date.now();
+  /** Logs a refusal, and counts it (rule A13). */
+  protected readonly refused = (refusal: Refusal): void => {
+    const { refused, rule } = refusal;
+    this.metrics?.counts.add("dormouse_refusals_total", { refused, rule });
+    noteRefusal(refusal, this.node);
+  };
   /** Whether the directory lists the object. */
   protected readonly isListed = (): boolean => this.#listing.listed;
   readonly #listing = new Listing({
@@ -88,6 +101,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** Whether the directory may have to list the object. Once it has, no event looks at that any more. */
   #mayBeUnlisted = true;
   #awaitsTurn = false;
+
+  /** The kind of object, as metrics call it. */
+  protected abstract readonly kind: "channel" | "gateway";
+
+  /** Adds the gauges that only one kind of object has. */
+  protected abstract readonly ownGauges: () => readonly GaugeValue[];
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
   protected abstract readonly settle: (nowMs: number) => void;
@@ -122,6 +141,35 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
+    this.metrics = configuration.config.prometheus.enabled
+      ? new ObjectMetrics(this.#measured(), this.awakeSinceMs)
+      : undefined;
+  }
+
+  #measured(): ConstructorParameters<typeof ObjectMetrics>[0] {
+    return {
+      kind: () => this.kind,
+      node: () => this.node,
+      collectors: () => this.env.METRICS,
+      billed: () => ({ rowsWritten: this.sql.rowsWritten, callsMade: this.callsMade }),
+      gauges: () => this.#gauges(),
+      later: this.later,
+    };
+  }
+
+  #gauges(): readonly GaugeValue[] {
+    let [clients, subscriptions] = [0, 0];
+    for (const session of this.sockets.sessions()) {
+      if (!session.hasConnected) continue;
+      clients++;
+      subscriptions += session.subscriptions.size;
+    }
+    const gauges: readonly GaugeValue[] = [
+      [seriesOf("centrifugo_node_num_clients"), clients],
+      [seriesOf("centrifugo_node_num_subscriptions"), subscriptions],
+      ...this.ownGauges(),
+    ];
+    return gauges.filter(([, value]) => value !== 0);
   }
 
   /** Takes over a socket that the edge let through. */
@@ -188,6 +236,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.alarms.rang();
+    this.metrics?.alarmRang();
     const nowMs = Date.now();
     const abandoned = this.sockets.onlyClosed;
     if (abandoned) this.sockets.forget();
@@ -334,6 +383,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
    */
   protected readonly schedule = async (nowMs: number): Promise<void> => {
     if (this.#mayBeUnlisted && !this.sockets.empty) this.#checkListing(nowMs);
+    this.metrics?.check(nowMs);
     const dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(nowMs));
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
