@@ -8,7 +8,21 @@ const workerd = () =>
   cloudflareTest({
     wrangler: { configPath: "./wrangler.toml" },
     // These win over .dev.vars and over [vars], so that the tests know what they test.
-    miniflare: { bindings: { ...testSecrets, config: testConfig } },
+    miniflare: {
+      bindings: { ...testSecrets, config: testConfig },
+      // A backend that takes events.
+      serviceBindings: { RECEIVER: "receiver" },
+      queueProducers: { EVENTS: "events" },
+      workers: [
+        {
+          name: "receiver",
+          modules: true,
+          scriptPath: "test/workers/receiver-worker.mjs",
+          compatibilityDate: "2026-11-02",
+          queueConsumers: { events: { maxBatchTimeout: 0.1 } },
+        },
+      ],
+    },
   });
 
 /** How long a test may take. A timeout is to tell of a test that hangs, and never of a machine that is busy. */

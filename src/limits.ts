@@ -1,4 +1,5 @@
 import { accessLimits } from "./access-limits.ts";
+import { eventLimits } from "./event-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
@@ -453,4 +454,5 @@ export const limits = {
   descriptorsReadMs: 250,
   ...accessLimits,
   ...userLimits,
+  ...eventLimits,
 } as const;

@@ -10,7 +10,41 @@ export interface Config {
   readonly httpApi: HttpApiConfig;
   readonly rpc: RpcConfig;
   readonly transports: TransportsConfig;
+  /** Dormouse's own; absent if no backend is told of events. */
+  readonly events?: EventsConfig;
 }
+
+/** The section `events`: a backend that is told what happens (rules E1 to E7). */
+export interface EventsConfig {
+  readonly target: EventTarget;
+  readonly types: ReadonlySet<EventType>;
+  /** The namespaces whose channels' events are sent, "" for channels without one; absent for all. */
+  readonly namespaces?: ReadonlySet<string>;
+  /** The most events in one batch. */
+  readonly batchMax: number;
+  /** For how long an event is kept that the target hasn't taken, and how many events an object keeps. */
+  readonly keepMs: number;
+  readonly keepMax: number;
+}
+
+/** Where events are sent. A binding is the name of one in wrangler.toml. */
+export type EventTarget =
+  | { readonly kind: "url"; readonly url: string }
+  /** Another Worker of the account; the binding has to name the entrypoint, if one is given. */
+  | { readonly kind: "service"; readonly binding: string; readonly entrypoint?: string }
+  | { readonly kind: "queue"; readonly binding: string };
+
+/** What an event is about. */
+export type EventType =
+  | "connected"
+  | "disconnected"
+  | "subscribed"
+  | "unsubscribed"
+  | "user_online"
+  | "user_offline"
+  | "channel_occupied"
+  | "channel_vacated"
+  | "publication";
 
 /**
  * The transports beside WebSocket, which is always enabled (docs/protocol.md 4). Each is off unless the configuration

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-
 import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
 import type { Config, RpcConfig, TransportsConfig } from "./config.ts";
+import { checkEventNamespaces, readEventsSection } from "./events.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
 import { checkRateLimit } from "./rate-limit.ts";
@@ -47,17 +48,20 @@ export function parseConfig(
   const report = { problems, notes, showsValues, development };
   const root = new Section("", parsed.document, report);
   const channelSection = root.section("channel");
+  const events = readEventsSection(root.section("events"));
   const config: Config = {
     client: readClientSection(root.section("client")),
     channel: readChannelSection(channelSection),
     httpApi: readHttpApiSection(root.section("http_api")),
     rpc: readRpcSection(root.section("rpc")),
     transports: readTransports(root),
+    ...(events === undefined ? {} : { events }),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {
     checkPersonalChannel(config, root);
     checkRateLimit(config, root);
+    checkEventNamespaces(events, config.channel, root);
   }
   root.refuseOthers(unsupportedTopLevelKeys);
   if (problems.length > 0) return { outcome: "bad", problems };

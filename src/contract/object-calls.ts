@@ -28,6 +28,12 @@ interface SessionCalls {
    * @param user "" for an anonymous connection, whose orders come from the edge
    */
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
+  /**
+   * Reads the object's events after a number, oldest first, for the edge (rule E5).
+   *
+   * @returns each as JSON text
+   */
+  eventsAfter(since: number, limit: number): Promise<readonly string[]>;
 }
 
 /** The calls of a channel's object. */

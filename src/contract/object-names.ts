@@ -72,6 +72,17 @@ export function homeName(user: string): string {
   return String((hash >>> 0) % limits.homes);
 }
 
+/** The `object` in the events of a channel's object or a gateway, from its node: `channel/<name>` or `gateway/<name>`. */
+export function eventObject(node: string): string {
+  return node.replace(":", "/");
+}
+
+/** The node of the object of that name in events; undefined for any other text. */
+export function parseEventObject(object: string): string | undefined {
+  const [, kind, name] = /^(channel|gateway)\/(.+)$/s.exec(object) ?? [];
+  return kind === undefined || name === undefined ? undefined : `${kind}:${name}`;
+}
+
 /**
  * The ID of an anonymous connection. It names the object that holds the connection, because an anonymous user has no
  * home that would know (rule U6).

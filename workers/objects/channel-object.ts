@@ -6,7 +6,7 @@ import {
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
-import { resolveChannel } from "../../src/channel/channel-name.ts";
+import { partsOf, resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { type PresenceAnswer, SharedPresence } from "../../src/channel/shared-presence.ts";
@@ -35,6 +35,7 @@ import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
+import type { EventDelivery } from "./event-delivery.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
 
@@ -62,6 +63,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly events: EventDelivery | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
@@ -86,6 +88,11 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const tables = storedTables(this.sql);
     this.#hadStorage = tables.size > 0;
     const nowMs = Date.now();
+    const namespace = partsOf(name, config.channel).namespace ?? "";
+    const events = this.#known
+      ? this.deliveryOf(this.node, ["publication"], namespace)
+      : undefined;
+    this.events = events;
     const channel = new Channel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
@@ -95,6 +102,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
+      ...(events === undefined ? {} : { events: events.outbox }),
     });
     this.#channel = channel;
     this.#presence = new SharedPresence({
@@ -245,7 +253,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
     this.#channel.deleteExpired(nowMs);
     this.settle(nowMs);
-    if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
+    if (this.#storesNothing) await this.#deleteLeftovers(nowMs);
   };
 
   /** The last socket may leave after the last alarm, and then nothing else would delete what is left (rule H6). */
@@ -261,7 +269,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
   async #afterLastSocket(): Promise<void> {
     const isLeft = this.sockets.empty && !this.alarms.pending && this.#hadAlarm;
-    if (isLeft && this.#channel.storesNothing) await this.#deleteLeftovers(Date.now());
+    if (isLeft && this.#storesNothing) await this.#deleteLeftovers(Date.now());
   }
 
   async #deliver(delivery: Delivery): Promise<void> {
@@ -272,8 +280,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     await this.endEvent(nowMs);
   }
 
+  get #storesNothing(): boolean {
+    return this.#channel.storesNothing && this.events?.outbox.storesNothing !== false;
+  }
+
   protected override readonly dueAtMs = (nowMs: number): number => {
-    this.#hadStorage ||= !this.#channel.storesNothing;
+    this.#hadStorage ||= !this.#storesNothing;
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs));
   };

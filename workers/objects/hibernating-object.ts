@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Config } from "../../src/config/config.ts";
+import type { Config, EventType } from "../../src/config/config.ts";
 import { Backlog } from "../../src/hub/backlog.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import { configurationOf } from "../platform/configuration.ts";
@@ -8,8 +8,11 @@ import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
 import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
+import { isTold } from "../../src/events/event.ts";
+import { eventObject } from "../../src/contract/object-names.ts";
 import { register } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
+import { EventDelivery } from "./event-delivery.ts";
 
 /**
  * The common part of both kinds of objects: they hold clients' sockets, hibernate between events, and are woken by a
@@ -42,6 +45,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   });
   /** The users as sessions register them; absent where users have no homes. */
   protected readonly users: { readonly users?: LocalUsers };
+  /** What a backend is told of the object; undefined where it isn't told of anything (section E). */
+  protected abstract readonly events: EventDelivery | undefined;
   #awaitsTurn = false;
 
   /** Starts to send what was collected; calls {@link sendInTurns} if a frame is on its way then. */
@@ -89,6 +94,10 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return answer;
   }
 
+  async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
+    return this.events?.outbox.after(since, limit, Date.now()) ?? [];
+  }
+
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     return this.sockets.message(socket, message);
   }
@@ -107,6 +116,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     const abandoned = this.sockets.onlyClosed;
     if (abandoned) this.sockets.forget();
     this.sockets.tick(nowMs);
+    this.events?.outbox.deleteExpired(nowMs);
     await this.onAlarm(nowMs);
     await this.schedule(nowMs);
     if (abandoned) await this.#drop();
@@ -127,6 +137,31 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     done(await register(this.env.USERS, home, this.node, users));
     await this.endEvent(Date.now());
   }
+
+  /**
+   * The delivery of the object's events; undefined if the backend isn't told of any of these types.
+   *
+   * @param node of the object
+   */
+  protected readonly deliveryOf = (
+    node: string,
+    types: readonly EventType[],
+    namespace?: string,
+  ): EventDelivery | undefined => {
+    const { events } = this.config;
+    if (events === undefined || !types.some((type) => isTold(events, type, namespace)))
+      return undefined;
+    return new EventDelivery({
+      events,
+      sql: this.sql,
+      object: eventObject(node),
+      env: this.env,
+      called: () => {
+        this.callsMade++;
+      },
+      ended: this.schedule,
+    });
+  };
 
   /** Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3). */
   protected readonly sendInTurns = (): void => {
@@ -162,7 +197,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   /** Sets the alarm for what is due next: in a fresh instance for all sockets, afterwards for those that changed. */
   protected readonly schedule = async (nowMs: number): Promise<void> => {
-    const dueMs = Math.min(this.dueAtMs(nowMs), this.sockets.takeDueAtMs(nowMs));
+    this.events?.proceed(nowMs);
+    const dueMs = Math.min(
+      this.dueAtMs(nowMs),
+      this.sockets.takeDueAtMs(nowMs),
+      this.events?.outbox.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY,
+    );
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
 }

@@ -9,6 +9,7 @@ import {
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
+import { targetProblems } from "./event-target.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
 
@@ -95,6 +96,7 @@ function readConfiguration(env: Settings): Configuration {
   const problems = [
     ...secretProblems(given, uses, development),
     ...missing.map((name) => missingSecret(name, development)),
+    ...targetProblems(config?.events?.target, env),
   ];
   if (parsed.outcome === "bad") {
     problems.push(...parsed.problems);

@@ -1,0 +1,111 @@
+import { limits } from "../limits.ts";
+import type { ChannelConfig, EventsConfig, EventTarget, EventType } from "./config.ts";
+import { readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
+import type { Section } from "./section.ts";
+
+/**
+ * Reads `events`, Dormouse's own: where a backend is told what happens, and of what.
+ *
+ * @param section receives the problems
+ * @returns undefined if the backend isn't told of anything
+ */
+export function readEventsSection(section: Section): EventsConfig | undefined {
+  const target = readTarget(section);
+  const types = readTexts(section, "types", typeRule()).flatMap(
+    (name) => eventTypes.find((type) => type === name) ?? [],
+  );
+  const namespaces = section.take("namespaces") === undefined ? undefined : readNamespaces(section);
+  const config = {
+    types: new Set(types),
+    batchMax: readWholeNumber(section, "batch_max", {
+      default: limits.eventsBatchDefault,
+      min: 1,
+      max: limits.eventsBatchMax,
+    }),
+    keepMs: readDurationMs(section, "keep", {
+      defaultMs: limits.eventsKeepMsDefault,
+      minMs: limits.eventsKeepMsMin,
+      maxMs: limits.eventsKeepMsMax,
+    }),
+    keepMax: readWholeNumber(section, "keep_max", {
+      default: limits.eventsKeepDefault,
+      min: limits.eventsKeepMin,
+      max: limits.eventsKeepMax,
+    }),
+    ...(namespaces === undefined ? {} : { namespaces: new Set(namespaces) }),
+  };
+  for (const [one, other] of pairs) {
+    if (config.types.has(one) === config.types.has(other)) continue;
+    const [has, lacks] = config.types.has(one) ? [one, other] : [other, one];
+    section.problem("types", `has "${has}" without "${lacks}": the two belong together`);
+  }
+  const isNamed = types.length > 0;
+  if (target === undefined && isNamed) section.problem("types", "requires target");
+  if (target !== undefined && !isNamed && section.isValid("types"))
+    section.problem("types", "is missing: list what the target is told of");
+  section.refuseOthers({});
+  return target === undefined ? undefined : { target, ...config };
+}
+
+/** The types of events that a configuration may list. */
+export const eventTypes = ["publication"] as const satisfies readonly EventType[];
+
+/** Types of which one undoes the other: a receiver that is told of one of them alone can't know what holds. */
+const pairs: readonly (readonly [EventType, EventType])[] = [
+  ["connected", "disconnected"],
+  ["subscribed", "unsubscribed"],
+  ["user_online", "user_offline"],
+  ["channel_occupied", "channel_vacated"],
+];
+
+/** Made when it is needed, because an isolate starts for every object that wakes. */
+function typeRule() {
+  return {
+    shape: new RegExp(`^(?:${eventTypes.join("|")})$`),
+    meaning: `one of ${eventTypes.join(", ")}`,
+  };
+}
+
+function readNamespaces(section: Section): readonly string[] {
+  return readTexts(section, "namespaces", { shape: /(?:)/, meaning: "the name of a namespace" });
+}
+
+/** Reads the target. An invalid one isn't quoted, because it may contain a password by mistake. */
+function readTarget(section: Section): EventTarget | undefined {
+  const text = readText(section, "target", { default: "" });
+  if (text === "") return undefined;
+  const [, kind, binding, entrypoint] = bindingShape.exec(text) ?? [];
+  if (kind === "queue" && binding !== undefined && entrypoint === undefined)
+    return { kind: "queue", binding };
+  if (kind === "service" && binding !== undefined)
+    return { kind: "service", binding, ...(entrypoint === undefined ? {} : { entrypoint }) };
+  if (!urlShape.test(text)) {
+    section.problem(
+      "target",
+      'is neither "queue:BINDING" nor "service:BINDING" nor an https URL without user, password or fragment (http is allowed for localhost only)',
+    );
+  }
+  // After a problem the result is discarded.
+  return { kind: "url", url: text };
+}
+
+/** A binding of wrangler.toml, and the name of a class that the other Worker exports. */
+const bindingShape = /^(service|queue):([A-Za-z_]\w{0,63})(?:#([A-Za-z_]\w{0,63}))?$/;
+
+const urlShape =
+  /^(?:https:\/\/(?:[-\w.]+|\[[\da-f:]+\])|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;
+
+/**
+ * Reports namespaces that don't exist: their events would never be sent.
+ *
+ * @param root the section of the whole configuration; receives the problems
+ */
+export function checkEventNamespaces(
+  events: EventsConfig | undefined,
+  { namespaces }: ChannelConfig,
+  root: Section,
+): void {
+  for (const name of events?.namespaces ?? [])
+    if (name !== "" && !namespaces.has(name))
+      root.wrongValue("events.namespaces", name, "is not the name of a namespace");
+}

@@ -1,0 +1,51 @@
+import type { Config } from "../../src/config/config.ts";
+import { type EventBatch, Outbox } from "../../src/events/outbox.ts";
+import type { Sql } from "../../src/sql.ts";
+import { NextTimer } from "../platform/alarm-schedule.ts";
+import { sendEvents } from "../platform/event-target.ts";
+
+/**
+ * Sends the events of one object to the target of the configuration: one batch at a time, and nothing else of the object
+ * waits for it (rule E3). `Outbox` decides what is sent and when. The output gate lets a batch out only once its rows are
+ * durable.
+ */
+export class EventDelivery {
+  readonly outbox: Outbox;
+  readonly #setup: EventDeliverySetup;
+  readonly #timer = new NextTimer(() => this.proceed(Date.now()));
+
+  constructor(setup: EventDeliverySetup) {
+    this.#setup = setup;
+    const { sql, object, events } = setup;
+    this.outbox = new Outbox({ sql, object, config: events });
+  }
+
+  /** Sends the batch that is due, and sets the timer for the next one. To be called at the end of every event. */
+  proceed(nowMs: number): void {
+    const batch = this.outbox.begin(nowMs);
+    if (batch !== undefined) void this.#send(batch);
+    this.#timer.set(this.outbox.beginInMs(nowMs), nowMs);
+  }
+
+  async #send(batch: EventBatch): Promise<void> {
+    const { events, env, called, ended } = this.#setup;
+    called();
+    const taken = await sendEvents(events.target, env, batch.body);
+    const nowMs = Date.now();
+    this.outbox.answered(batch, taken, nowMs);
+    await ended(nowMs);
+  }
+}
+
+/** The object whose events are sent. */
+export interface EventDeliverySetup {
+  readonly events: NonNullable<Config["events"]>;
+  readonly sql: Sql;
+  /** The object's name in its events. */
+  readonly object: string;
+  readonly env: object;
+  /** Called before each call. */
+  readonly called: () => void;
+  /** Ends the event that an answer is: it has to call {@link EventDelivery.proceed}, and to set the alarm. */
+  readonly ended: (nowMs: number) => Promise<void>;
+}
