@@ -33,6 +33,16 @@ export const eventLimits = {
    * costs a row, so it is set once for all events of that time.
    */
   eventsAlarmMs: 30_000,
+  /**
+   * After how many events of connections an object stores anew who is connected, unless `events.keep_max` is less than
+   * twice as many. Waking after a crash, it reads as many events at most. The list costs a row for about 2,000 connections.
+   */
+  eventsCheckpointEvery: 2_000,
+  /**
+   * How often an alarm wakes an object with connections of which a backend is told, so that it finds those that died with
+   * its last instance (rule E9).
+   */
+  eventsConnectionsCheckMs: 600_000,
   /** Events in one answer of the API, by default and at most. Together they have at most `answerBytesMax` characters. */
   eventsAnswerDefault: 100,
   eventsAnswerMax: 1_000,

@@ -11,12 +11,14 @@ import type { Section } from "./section.ts";
  */
 export function readEventsSection(section: Section): EventsConfig | undefined {
   const target = readTarget(section);
-  const types = readTexts(section, "types", typeRule()).flatMap(
-    (name) => eventTypes.find((type) => type === name) ?? [],
-  );
+  const types = new Set<EventType>();
+  for (const name of readTexts(section, "types", typeRule())) {
+    const type = eventTypes.find((one) => one === name);
+    if (type !== undefined) types.add(type);
+  }
   const namespaces = section.take("namespaces") === undefined ? undefined : readNamespaces(section);
   const config = {
-    types: new Set(types),
+    types,
     batchMax: readWholeNumber(section, "batch_max", {
       default: limits.eventsBatchDefault,
       min: 1,
@@ -35,20 +37,25 @@ export function readEventsSection(section: Section): EventsConfig | undefined {
     ...(namespaces === undefined ? {} : { namespaces: new Set(namespaces) }),
   };
   for (const [one, other] of pairs) {
-    if (config.types.has(one) === config.types.has(other)) continue;
-    const [has, lacks] = config.types.has(one) ? [one, other] : [other, one];
+    if (types.has(one) === types.has(other)) continue;
+    const [has, lacks] = types.has(one) ? [one, other] : [other, one];
     section.problem("types", `has "${has}" without "${lacks}": the two belong together`);
   }
-  const isNamed = types.length > 0;
-  if (target === undefined && isNamed) section.problem("types", "requires target");
-  if (target !== undefined && !isNamed && section.isValid("types"))
+  if (target === undefined && types.size > 0) section.problem("types", "requires target");
+  if (target !== undefined && types.size === 0 && section.isValid("types[0]"))
     section.problem("types", "is missing: list what the target is told of");
   section.refuseOthers({});
   return target === undefined ? undefined : { target, ...config };
 }
 
 /** The types of events that a configuration may list. */
-export const eventTypes = ["publication"] as const satisfies readonly EventType[];
+export const eventTypes = [
+  "connected",
+  "disconnected",
+  "subscribed",
+  "unsubscribed",
+  "publication",
+] as const satisfies readonly EventType[];
 
 /** Types of which one undoes the other: a receiver that is told of one of them alone can't know what holds. */
 const pairs: readonly (readonly [EventType, EventType])[] = [

@@ -70,7 +70,7 @@ export class OutboxTable {
     this.#exists = true;
   }
 
-  /** Deletes both tables. */
+  /** Deletes both tables, and the checkpoint of what was told. */
   drop(): void {
     for (const statement of statements.drop) this.#sql.run(statement);
     this.#exists = false;
@@ -202,7 +202,7 @@ const statements = {
       first INTEGER NOT NULL, delivered INTEGER NOT NULL, failures INTEGER NOT NULL, retry INTEGER NOT NULL)`,
     `CREATE TABLE event (${eventColumns})`,
   ],
-  drop: ["DROP TABLE IF EXISTS event", "DROP TABLE IF EXISTS outbox"],
+  drop: ["event", "outbox", "told"].map((table) => `DROP TABLE IF EXISTS ${table}`),
   upsert: `INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (slot) DO UPDATE SET
     number = excluded.number, time = excluded.time, delivered = excluded.delivered, marks = excluded.marks,
     type = excluded.type, body = excluded.body`,

@@ -51,6 +51,11 @@ export class Outbox {
     return this.#last;
   }
 
+  /** The number of the object's first event; 0 before it. */
+  get first(): number {
+    return this.#table.first;
+  }
+
   /** Whether nothing is stored. */
   get storesNothing(): boolean {
     return !this.#table.exists;

@@ -23,6 +23,7 @@ import type { Config } from "../config/config.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { Refusal } from "../access/refusal.ts";
+import type { ConnectionEvents } from "../events/connection-events.ts";
 import type { UserSession } from "../users/local-users.ts";
 import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts";
 
@@ -149,6 +150,8 @@ export interface SessionContext {
   readonly channels: Channels;
   /** Absent where users have no homes (`client.users.enabled`). */
   readonly users?: Users;
+  /** Absent where a backend isn't told of connections (rule E8). */
+  readonly events?: ConnectionEvents;
   /** The backlog of all of the object's sockets (rule B3). */
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** Deltas that were made for clients that recovered before. */

@@ -24,6 +24,8 @@ import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
 import { endMs, heartbeat, pingDueAtMs } from "./liveness.ts";
 import type { CommandSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
+import { connectionLost } from "../events/connection-events.ts";
+import { SessionEvents } from "./session-events.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
@@ -45,6 +47,8 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   readonly #connection: Connection;
   /** Undefined until the first command, and again once the executor is idle. */
   #executor: CommandExecutor | undefined;
+  /** What the backend is told; undefined where it isn't told of connections. */
+  readonly told: SessionEvents | undefined;
   /** What waits while the session is held, or while its subscriptions begin; undefined while nothing does. */
   #waiting: Waiting | undefined;
 
@@ -55,7 +59,14 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.codec = codecNamed(identity.codec);
     this.context = context;
     this.#connection = connection;
-    if (snapshot.phase !== "connected") return;
+    if (snapshot.phase === "connected") this.#restore(snapshot);
+    const { events } = context;
+    if (events === undefined || identity.passing === true) return;
+    this.told = new SessionEvents(this, events, this.subscriptions.all.map(({ channel }) => channel));
+  }
+
+  #restore({ subscriptions, cursors, lastOrder }: SessionSnapshot): void {
+    const { context } = this;
     for (const granted of subscriptions) {
       const subscription = this.newSubscription(granted, cursors?.get(granted.channel));
       subscription.restored();
@@ -66,7 +77,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
       if (isFiltered && !subscription.filter) this.insufficientState(subscription);
     }
     // A release without homes made this session, or `client.users.enabled` was off.
-    if (identity.lastOrder === undefined) this.registerUser();
+    if (lastOrder === undefined) this.registerUser();
   }
 
   /** Whether the client's connect was accepted and the connection is open. */
@@ -202,13 +213,18 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   /** Closes the connection from the server's side. */
   disconnect(code: DisconnectCode): void {
     if (this.closed) return;
-    this.ended();
+    this.ended(code);
     this.#connection.close(code);
   }
 
-  /** The socket is closed, by either side: ends the session and its subscriptions. */
-  ended(): void {
+  /**
+   * The socket is closed, by either side: ends the session and its subscriptions.
+   *
+   * @param code of the close frame, if there was one
+   */
+  ended(code: DisconnectCode = connectionLost): void {
     if (this.closed) return;
+    this.told?.ended(code);
     this.#executor?.clear();
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -238,6 +254,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.#connection.release();
     const announcements = this.#waiting?.announcements.splice(0) ?? [];
     for (const subscription of announcements) this.announce(subscription);
+    if (this.hasConnected) this.told?.accepted();
     this.#executor?.admitted();
   }
 
@@ -294,11 +311,14 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     if (this.closed) return;
     if (this.held) this.#wait().announcements.push(subscription);
     // It may have ended while the session was held.
-    else if (this.subscriptions.get(subscription.channel) === subscription)
+    else if (this.subscriptions.get(subscription.channel) === subscription) {
+      this.told?.subscribed(subscription.channel, subscription.info);
       this.context.channels.announce(subscription);
+    }
   }
 
   connected(): void {
+    if (this.hasConnected && !this.held) this.told?.accepted();
     const pushes = this.#waiting?.pushes.splice(0) ?? [];
     for (const push of pushes) this.send(push);
     for (const work of this.#waiting?.works.splice(0) ?? []) work();
@@ -401,16 +421,17 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     return this.#connection.backlogBytes() + bytes > queueMaxSizeBytes;
   }
 
-  leave(channel: string): void {
+  leave(channel: string, code?: UnsubscribeCode): void {
     const subscription = this.subscriptions.get(channel);
     if (subscription === undefined) return;
+    this.told?.unsubscribed(channel, code);
     this.subscriptions.remove(channel);
     this.save();
     this.context.channels.unsubscribe(subscription);
   }
 
   #unsubscribe(channel: string, code: UnsubscribeCode): void {
-    this.leave(channel);
+    this.leave(channel, code);
     this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));
   }
 

@@ -6,7 +6,7 @@ import {
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
-import { partsOf, resolveChannel } from "../../src/channel/channel-name.ts";
+import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { type PresenceAnswer, SharedPresence } from "../../src/channel/shared-presence.ts";
@@ -88,11 +88,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const tables = storedTables(this.sql);
     this.#hadStorage = tables.size > 0;
     const nowMs = Date.now();
-    const namespace = partsOf(name, config.channel).namespace ?? "";
-    const events = this.#known
-      ? this.deliveryOf(this.node, ["publication"], namespace)
-      : undefined;
+    const events = this.#known ? this.deliveryOf(this.node, name) : undefined;
     this.events = events;
+    const isTold = events?.tellsOf("publication", name) === true;
     const channel = new Channel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
@@ -102,7 +100,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
-      ...(events === undefined ? {} : { events: events.outbox }),
+      ...(isTold ? { events: events.outbox } : {}),
     });
     this.#channel = channel;
     this.#presence = new SharedPresence({
@@ -120,6 +118,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       ...this.users,
       node: channelNode(name),
       channel: name,
+      ...(events?.connections === undefined ? {} : { events: events.connections }),
       serverSubscriptions: false,
       storesRows: false,
       refused: (refusal: Refusal) => noteRefusal(refusal, channelNode(name)),

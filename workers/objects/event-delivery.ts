@@ -1,5 +1,8 @@
-import type { Config } from "../../src/config/config.ts";
+import type { Config, EventType } from "../../src/config/config.ts";
+import { ConnectionEvents } from "../../src/events/connection-events.ts";
+import { isTold } from "../../src/events/event.ts";
 import { type EventBatch, Outbox } from "../../src/events/outbox.ts";
+import { type ToldConnection, ToldTable } from "../../src/events/told-table.ts";
 import type { Sql } from "../../src/sql.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import { sendEvents } from "../platform/event-target.ts";
@@ -11,17 +14,44 @@ import { sendEvents } from "../platform/event-target.ts";
  */
 export class EventDelivery {
   readonly outbox: Outbox;
+  /** Tells of the object's connections; undefined where the backend isn't told of any. */
+  readonly connections: ConnectionEvents | undefined;
   readonly #setup: EventDeliverySetup;
   readonly #timer = new NextTimer(() => this.proceed(Date.now()));
 
   constructor(setup: EventDeliverySetup) {
     this.#setup = setup;
-    const { sql, object, events } = setup;
-    this.outbox = new Outbox({ sql, object, config: events });
+    const { sql, object, events, sessions, namespaceOf } = setup;
+    const outbox = new Outbox({ sql, object, config: events });
+    this.outbox = outbox;
+    const isConcerned = isTold(events, "connected") || isTold(events, "subscribed");
+    this.connections = isConcerned
+      ? new ConnectionEvents({
+          config: events,
+          outbox,
+          table: new ToldTable(sql),
+          sessions,
+          namespaceOf,
+          nowMs: () => Date.now(),
+        })
+      : undefined;
+  }
+
+  /** Whether the backend is told of events of a type about a channel. */
+  tellsOf(type: EventType, channel: string): boolean {
+    const { events, namespaceOf } = this.#setup;
+    return isTold(events, type, namespaceOf(channel));
+  }
+
+  /** When the object's alarm has to ring, ms since 1970; Infinity for never. */
+  alarmAtMs(nowMs: number): number {
+    const connectionsAtMs = this.connections?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
+    return Math.min(this.outbox.alarmAtMs(nowMs), connectionsAtMs);
   }
 
   /** Sends the batch that is due, and sets the timer for the next one. To be called at the end of every event. */
   proceed(nowMs: number): void {
+    this.connections?.compare();
     const batch = this.outbox.begin(nowMs);
     if (batch !== undefined) void this.#send(batch);
     this.#timer.set(this.outbox.beginInMs(nowMs), nowMs);
@@ -44,6 +74,9 @@ export interface EventDeliverySetup {
   /** The object's name in its events. */
   readonly object: string;
   readonly env: object;
+  /** What was told of the object's open connections. */
+  readonly sessions: () => Iterable<ToldConnection>;
+  readonly namespaceOf: (channel: string) => string;
   /** Called before each call. */
   readonly called: () => void;
   /** Ends the event that an answer is: it has to call {@link EventDelivery.proceed}, and to set the alarm. */

@@ -40,7 +40,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     const { config, verifier } = this;
     const name = context.id.name ?? "";
     this.node = gatewayNode(name);
-    this.events = this.deliveryOf(this.node, []);
+    this.events = this.deliveryOf(this.node);
     const served = parseGatewayName(name);
     const only = served.kind === "channel" ? served.channel : undefined;
     const gateway = new Gateway({
@@ -67,6 +67,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       version,
       ...this.users,
       node: gatewayNode(name),
+      ...(this.events?.connections === undefined ? {} : { events: this.events.connections }),
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
@@ -92,6 +93,8 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     if (this.backlog.overloaded()) return { outcome: "busy" };
     const reply = this.#gateway.take(batch, nowMs);
     this.settle(nowMs);
+    // Passing it on may have closed connections, of which a backend is told.
+    if (this.events !== undefined) await this.schedule(nowMs);
     if (this.#gateway.full(batch.channel)) await this.#room(batch.channel);
     return reply;
   }

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Config, EventType } from "../../src/config/config.ts";
+import { partsOf } from "../../src/channel/channel-name.ts";
+import type { Config } from "../../src/config/config.ts";
 import { Backlog } from "../../src/hub/backlog.ts";
 import { AlarmSchedule } from "../platform/alarm-schedule.ts";
 import { configurationOf } from "../platform/configuration.ts";
@@ -139,23 +140,27 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   /**
-   * The delivery of the object's events; undefined if the backend isn't told of any of these types.
+   * The delivery of the object's events; undefined if the backend isn't told of any here.
    *
-   * @param node of the object
+   * @param node    of the object
+   * @param channel whose object it is; absent for a gateway
    */
-  protected readonly deliveryOf = (
-    node: string,
-    types: readonly EventType[],
-    namespace?: string,
-  ): EventDelivery | undefined => {
+  protected readonly deliveryOf = (node: string, channel?: string): EventDelivery | undefined => {
     const { events } = this.config;
-    if (events === undefined || !types.some((type) => isTold(events, type, namespace)))
-      return undefined;
+    if (events === undefined) return undefined;
+    const namespaceOf = (name: string): string =>
+      partsOf(name, this.config.channel).namespace ?? "";
+    const isConcerned =
+      connectionTypes.some((type) => isTold(events, type)) ||
+      (channel !== undefined && isTold(events, "publication", namespaceOf(channel)));
+    if (!isConcerned) return undefined;
     return new EventDelivery({
       events,
       sql: this.sql,
       object: eventObject(node),
       env: this.env,
+      sessions: () => this.sockets.clients.flatMap(({ session }) => session.told ?? []),
+      namespaceOf,
       called: () => {
         this.callsMade++;
       },
@@ -201,11 +206,14 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     const dueMs = Math.min(
       this.dueAtMs(nowMs),
       this.sockets.takeDueAtMs(nowMs),
-      this.events?.outbox.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY,
+      this.events?.alarmAtMs(nowMs) ?? Number.POSITIVE_INFINITY,
     );
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
 }
+
+/** The types of events that any object with connections may have. */
+const connectionTypes = ["connected", "subscribed"] as const;
 
 /** Takes the answer of a home; undefined for none in time. */
 type RegisterDone = (registered: Registered | undefined) => void;

@@ -10,22 +10,33 @@ import { inTime } from "./object-call.ts";
  * @returns whether the target has taken it; if not, or if that isn't known, the batch has to be sent again
  */
 export async function sendEvents(target: EventTarget, env: object, body: string): Promise<boolean> {
+  // Ended with the answer: a signal with a time of its own would keep the object awake for that time.
+  const controller = new AbortController();
   try {
-    return await inTime(send(target, env, body), limits.eventsAnswerMs, false);
+    const sent = send(target, env, body, controller.signal);
+    return await inTime(sent, limits.eventsAnswerMs, false);
   } catch (error) {
     const name = error instanceof Error && /^\w{1,64}$/.test(error.name) ? error.name : "unnamed";
     console.warn(`events were not taken: error=${name}`);
     return false;
+  } finally {
+    controller.abort();
   }
 }
 
-async function send(target: EventTarget, env: object, body: string): Promise<boolean> {
+async function send(
+  target: EventTarget,
+  env: object,
+  body: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   switch (target.kind) {
     case "url":
-      return isTaken(await fetch(request(target.url, body)));
+      return isTaken(await fetch(request(target.url, body, signal)));
     case "service": {
       const service = bindingOf(env, target.binding);
-      return service?.fetch !== undefined && isTaken(await service.fetch(request(serviceUrl, body)));
+      if (service?.fetch === undefined) return false;
+      return isTaken(await service.fetch(request(serviceUrl, body, signal)));
     }
     case "queue": {
       const queue = bindingOf(env, target.binding);
@@ -36,13 +47,13 @@ async function send(target: EventTarget, env: object, body: string): Promise<boo
 }
 
 /** A redirect isn't followed: targets come from the configuration only. */
-function request(url: string, body: string): Request {
+function request(url: string, body: string, signal: AbortSignal): Request {
   return new Request(url, {
     method: "POST",
     body,
     headers: { "Content-Type": "application/json" },
     redirect: "manual",
-    signal: AbortSignal.timeout(limits.eventsAnswerMs),
+    signal,
   });
 }
 
@@ -80,6 +91,6 @@ function bindingOf(env: object, name: string): Binding | undefined {
 
 /** A service or a queue. */
 interface Binding {
-  readonly fetch?: Fetcher["fetch"];
-  readonly send?: Queue["send"];
+  fetch?(request: Request): Promise<Response>;
+  send?(body: object, options: { readonly contentType: "json" }): Promise<void>;
 }
