@@ -31,7 +31,11 @@ export function slotRuns(first: number, last: number, size: number): readonly Sl
  * @param size the size of the ring when its rows were written
  * @returns the ring's columns of the row; undefined if the ring is empty
  */
-export function newestRow(sql: Sql, { table, columns, number }: Ring, size: number): SqlRow | undefined {
+export function newestRow(
+  sql: Sql,
+  { table, columns, number }: Ring,
+  size: number,
+): SqlRow | undefined {
   const select = `SELECT slot, ${columns} FROM ${table}`;
   const roundOf = (row: SqlRow): number => Math.floor(Number(row[number]) / size);
   const lowest = sql.rows(`${select} ORDER BY slot LIMIT 1`)[0];

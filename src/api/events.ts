@@ -41,8 +41,7 @@ export function parseEventsRequest(
   if (parsed.outcome === "malformed") return parsed;
   const { object, since, limit } = parsed.value;
   const node = parseEventObject(object);
-  if (node === undefined)
-    return checkMethod("events", caller.key) ?? refusedRequest(notAnObject);
+  if (node === undefined) return checkMethod("events", caller.key) ?? refusedRequest(notAnObject);
   const refused = node.startsWith(channelPrefix)
     ? checkChannel(node.slice(channelPrefix.length), "events", caller)
     : checkAllChannels("events", caller.key);

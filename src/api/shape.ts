@@ -3,12 +3,7 @@
  * of `src/api` uses them, and refuses a field of the wrong type for the whole request (rule W4).
  */
 import * as v from "valibot";
-import {
-  type ApiCaller,
-  type Malformed,
-  type Refused,
-  refusedRequest,
-} from "./command.ts";
+import { type ApiCaller, type Malformed, type Refused, refusedRequest } from "./command.ts";
 import { type admittedMethods, allChannels, type ApiKey, keyRefusal } from "../access/api-keys.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
 import type { ChannelOptions } from "../config/config.ts";

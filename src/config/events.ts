@@ -49,7 +49,7 @@ export function readEventsSection(section: Section): EventsConfig | undefined {
 }
 
 /** The types of events that a configuration may list. */
-export const eventTypes = [
+const eventTypes = [
   "connected",
   "disconnected",
   "subscribed",

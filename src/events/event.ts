@@ -81,7 +81,7 @@ export function publicationEvent(
 }
 
 /** The client that an event is about. */
-export function clientFields({
+function clientFields({
   user,
   client,
   connInfo,

@@ -59,13 +59,20 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     this.codec = codecNamed(identity.codec);
     this.context = context;
     this.#connection = connection;
-    if (snapshot.phase === "connected") this.#restore(snapshot);
+    if (snapshot.phase === "connected") this.#restore(subscriptions, cursors);
     const { events } = context;
     if (events === undefined || identity.passing === true) return;
-    this.told = new SessionEvents(this, events, this.subscriptions.all.map(({ channel }) => channel));
+    this.told = new SessionEvents(
+      this,
+      events,
+      this.subscriptions.all.map(({ channel }) => channel),
+    );
   }
 
-  #restore({ subscriptions, cursors, lastOrder }: SessionSnapshot): void {
+  #restore(
+    subscriptions: SessionSnapshot["subscriptions"],
+    cursors: SessionSnapshot["cursors"],
+  ): void {
     const { context } = this;
     for (const granted of subscriptions) {
       const subscription = this.newSubscription(granted, cursors?.get(granted.channel));
@@ -77,7 +84,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
       if (isFiltered && !subscription.filter) this.insufficientState(subscription);
     }
     // A release without homes made this session, or `client.users.enabled` was off.
-    if (lastOrder === undefined) this.registerUser();
+    if (this.lastOrder === undefined) this.registerUser();
   }
 
   /** Whether the client's connect was accepted and the connection is open. */

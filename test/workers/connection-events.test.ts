@@ -28,7 +28,9 @@ const newUser = () => `user-${crypto.randomUUID()}`;
 function objectOf({ place }: Variant, channel: string): string {
   if (!place.oneChannel) return `gateway/${channel}/0`;
   const own = env.CHANNELS.getByName(channel).id;
-  return place.holder(channel).id.equals(own) ? `channel/${channel}` : `gateway/channel/${channel}/0`;
+  return place.holder(channel).id.equals(own)
+    ? `channel/${channel}`
+    : `gateway/channel/${channel}/0`;
 }
 
 /** The events of an object up to the end of a client, in words; its alarm rings first if the object may be asleep. */

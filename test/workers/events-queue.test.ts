@@ -15,9 +15,7 @@ describe("events in a queue", () => {
     await publish(channel, 1);
     await publish(channel, "x".repeat(limits.eventsQueueDataBytesMax));
     await publish(channel, 3);
-    const events = withoutRepeats(
-      await takenUntil(`channel/${channel}`, ({ data }) => data === 3),
-    );
+    const events = withoutRepeats(await takenUntil(`channel/${channel}`, ({ data }) => data === 3));
     expect(events).toMatchObject([{ data: 1 }, { data_bytes: 65_538 }, { data: 3 }]);
     expect(events[1]).not.toHaveProperty("data");
     expect(env.EVENTS).toBeDefined();

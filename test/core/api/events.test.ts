@@ -56,8 +56,9 @@ describe("an events request", () => {
   });
 
   it("[E5] is answered 108 where no events are kept", () => {
-    expect(
-      parseEventsRequest('{"object":"channel/news"}', caller(), undefined),
-    ).toMatchObject({ outcome: "refused", error: { code: 108 } });
+    expect(parseEventsRequest('{"object":"channel/news"}', caller(), undefined)).toMatchObject({
+      outcome: "refused",
+      error: { code: 108 },
+    });
   });
 });

@@ -62,7 +62,10 @@ it.each([
       for (const statement of tables.drop) sql.run(statement);
       storeRing(sql, { size, first: Math.max(1, top - size + 1), top });
       const counting = new CountingSql(sql);
-      expect(newestRow(counting, publicationRing, size)).toMatchObject({ offset: top, slot: top % size });
+      expect(newestRow(counting, publicationRing, size)).toMatchObject({
+        offset: top,
+        slot: top % size,
+      });
       expect(counting.rowsRead).toBeLessThanOrEqual(rowsMax);
       expect(rowsReadMax(size)).toBe(rowsMax);
     }

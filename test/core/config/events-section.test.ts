@@ -55,7 +55,7 @@ describe("[A8] the events section", () => {
   });
 
   it.each<[object, string]>([
-    [{ types: ["publicatoin"] }, "events.types[0]: \"publicatoin\" is not one of"],
+    [{ types: ["publicatoin"] }, 'events.types[0]: "publicatoin" is not one of'],
     [{ types: [] }, "events.types is missing: list what the target is told of"],
     [{ target: undefined }, "events.types requires target"],
     [{ batch_max: 0 }, "events.batch_max: 0 is not"],

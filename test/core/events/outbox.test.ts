@@ -40,17 +40,12 @@ describe("an outbox", () => {
     add(openOutbox(sql), 1, 2);
     const outbox = openOutbox(sql);
     add(outbox, 3, 3, startMs + 5);
-    expect(eventsIn(beginDue(outbox, startMs + 200).body)).toStrictEqual(
-      [1, 2, 3].map((data) => ({
-        object: "channel/news",
-        number: startMs + data - 1,
-        time: data === 3 ? startMs + 5 : startMs,
-        ...(data === 1 ? { first: true } : {}),
-        type: "publication",
-        channel: "news",
-        data,
-      })),
-    );
+    const common = { object: "channel/news", type: "publication", channel: "news" };
+    expect(eventsIn(beginDue(outbox, startMs + 200).body)).toStrictEqual([
+      { ...common, number: startMs, time: startMs, first: true, data: 1 },
+      { ...common, number: startMs + 1, time: startMs, data: 2 },
+      { ...common, number: startMs + 2, time: startMs + 5, data: 3 },
+    ]);
   });
 
   it("[E7] sends the first event after 100 ms, later ones 1 s after the answer, and a full batch at once", () => {
@@ -85,9 +80,8 @@ describe("an outbox", () => {
 
   it("[E2] [B1] sends at most 1 MiB at once, and a larger event alone", () => {
     const outbox = openOutbox(new NodeSql());
-    const text = (length: number) => `"${"x".repeat(length)}"`;
     for (const length of [600_000, 500_000, 400_000, 1_048_574, 1])
-      outbox.add(published(text(length)), startMs);
+      outbox.add(published(`"${"x".repeat(length)}"`), startMs);
     const counts: number[] = [];
     while (outbox.dueAtMs() !== undefined) {
       const batch = beginDue(outbox, startMs + 60_000);
@@ -99,9 +93,8 @@ describe("an outbox", () => {
 
   it("[E2] sends a queue no data over its limit, but its size", () => {
     const outbox = openOutbox(new NodeSql(), { target: { kind: "queue", binding: "EVENTS" } });
-    const data = (bytes: number) => `"${"ä".repeat((bytes - 2) / 2)}"`;
-    outbox.add(published(data(limits.eventsQueueDataBytesMax)), startMs);
-    outbox.add(published(data(limits.eventsQueueDataBytesMax + 2)), startMs);
+    for (const bytes of [limits.eventsQueueDataBytesMax, limits.eventsQueueDataBytesMax + 2])
+      outbox.add(published(`"${"ä".repeat((bytes - 2) / 2)}"`), startMs);
     outbox.add(published(1), startMs);
     const { body } = beginDue(outbox, startMs + 100);
     expect(body).toContain('"data":"ää');
