@@ -43,6 +43,13 @@ export const eventLimits = {
    * its last instance (rule E9).
    */
   eventsConnectionsCheckMs: 600_000,
+  /**
+   * How often a channel's object asks its gateways whether they still follow the channel, if a backend is told when it is
+   * vacated: a gateway that has crashed doesn't say so by itself (rule E10).
+   */
+  eventsFollowersCheckMs: 3_600_000,
+  /** How often a home asks the holders of its users, if a backend is told who is online, for the same reason (rule E11). */
+  eventsHoldersCheckMs: 3_600_000,
   /** Events in one answer of the API, by default and at most. Together they have at most `answerBytesMax` characters. */
   eventsAnswerDefault: 100,
   eventsAnswerMax: 1_000,

@@ -1,5 +1,5 @@
 import type { EventsConfig } from "../config/config.ts";
-import { parseEventObject } from "../contract/object-names.ts";
+import { type EventObject, parseEventObject } from "../contract/object-names.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import { type ApiCaller, type Malformed, type Refused, refusedRequest } from "./command.ts";
@@ -18,8 +18,7 @@ import {
 export type ParsedEventsRequest =
   | {
       readonly outcome: "events";
-      /** The node of the object. */
-      readonly node: string;
+      readonly object: EventObject;
       readonly since: number;
       readonly limit: number;
     }
@@ -39,21 +38,21 @@ export function parseEventsRequest(
 ): ParsedEventsRequest {
   const parsed = parseShape(eventsShape, params);
   if (parsed.outcome === "malformed") return parsed;
-  const { object, since, limit } = parsed.value;
-  const node = parseEventObject(object);
-  if (node === undefined) return checkMethod("events", caller.key) ?? refusedRequest(notAnObject);
-  const refused = node.startsWith(channelPrefix)
-    ? checkChannel(node.slice(channelPrefix.length), "events", caller)
+  const { object: named, since, limit } = parsed.value;
+  const object = parseEventObject(named);
+  if (object === undefined) return checkMethod("events", caller.key) ?? refusedRequest(notAnObject);
+  const refused = object.name.startsWith(channelPrefix)
+    ? checkChannel(object.name.slice(channelPrefix.length), "events", caller)
     : checkAllChannels("events", caller.key);
   if (refused?.outcome === "refused") return refused;
   if (events === undefined) return switchedOff;
   if (limit > limits.eventsAnswerMax)
     return refusedRequest(`limit is more than ${limits.eventsAnswerMax}`);
-  return { outcome: "events", node, since, limit: limit || limits.eventsAnswerDefault };
+  return { outcome: "events", object, since, limit: limit || limits.eventsAnswerDefault };
 }
 
 const channelPrefix = "channel:";
-const notAnObject = "object must be channel/ or gateway/ and a name, as events have it";
+const notAnObject = "object must be channel/, gateway/ or home/ and a name, as events have it";
 
 const switchedOff: Refused = {
   outcome: "refused",

@@ -69,7 +69,7 @@ export class Channel {
     // Young keys of the rows that are deleted are retained first.
     this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
     const checks = {
-      intervalMs: Math.max(metaTtlMs, checkIntervalMinMs),
+      intervalMs: setup.followersCheckMs ?? Math.max(metaTtlMs, checkIntervalMinMs),
       history: this.#history,
     };
     this.#registry = new GatewayRegistry(sql, checks, tables);
@@ -274,12 +274,17 @@ export class Channel {
     this.relay.add({ type: "sole", user, client }, this.top);
   }
 
+  /** Whether the channel has subscribers, here or on gateways. */
+  get isHeld(): boolean {
+    return this.hub.size > 0 || this.relay.size > 0;
+  }
+
   /**
    * Notes at the end of an event whether the channel still has subscribers or gateways: an unused stream is kept for a
    * while from the time at which the last of them left (rule H6).
    */
   noteHolders(nowMs: number): void {
-    const isHeld = this.hub.size > 0 || this.relay.size > 0;
+    const { isHeld } = this;
     if (this.#wasHeld && !isHeld) this.#history.left(nowMs);
     this.#wasHeld = isHeld;
   }
@@ -396,6 +401,8 @@ export interface ChannelSetup {
   readonly nowMs: number;
   /** Takes an event for each publication, in the stretch in which its row is written (rule E1); absent for none. */
   readonly events?: { add(event: ObjectEvent, nowMs: number): void };
+  /** How often gateways are asked whether they still follow the channel, in ms; absent: as seldom as it needs. */
+  readonly followersCheckMs?: number;
   /** Absent for the usual limits. */
   readonly fanOut?: FanOutLimits;
 }

@@ -1,5 +1,5 @@
 import { limits } from "../limits.ts";
-import type { ChannelConfig, EventsConfig, EventTarget, EventType } from "./config.ts";
+import type { Config, EventsConfig, EventTarget, EventType } from "./config.ts";
 import { readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
 import type { Section } from "./section.ts";
 
@@ -54,6 +54,10 @@ const eventTypes = [
   "disconnected",
   "subscribed",
   "unsubscribed",
+  "user_online",
+  "user_offline",
+  "channel_occupied",
+  "channel_vacated",
   "publication",
 ] as const satisfies readonly EventType[];
 
@@ -103,16 +107,14 @@ const urlShape =
   /^(?:https:\/\/(?:[-\w.]+|\[[\da-f:]+\])|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;
 
 /**
- * Reports namespaces that don't exist: their events would never be sent.
+ * Reports what would never be sent: events of namespaces that don't exist, and of users without homes.
  *
  * @param root the section of the whole configuration; receives the problems
  */
-export function checkEventNamespaces(
-  events: EventsConfig | undefined,
-  { namespaces }: ChannelConfig,
-  root: Section,
-): void {
+export function checkEvents({ events, channel, client }: Config, root: Section): void {
   for (const name of events?.namespaces ?? [])
-    if (name !== "" && !namespaces.has(name))
+    if (name !== "" && !channel.namespaces.has(name))
       root.wrongValue("events.namespaces", name, "is not the name of a namespace");
+  if (events?.types.has("user_online") === true && !client.users.enabled)
+    root.problem("events.types", "requires client.users.enabled for user_online and user_offline");
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-
 import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
 import type { Config, RpcConfig, TransportsConfig } from "./config.ts";
-import { checkEventNamespaces, readEventsSection } from "./events.ts";
+import { checkEvents, readEventsSection } from "./events.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
 import { checkRateLimit } from "./rate-limit.ts";
@@ -61,7 +61,7 @@ export function parseConfig(
   if (namespacesKnown) {
     checkPersonalChannel(config, root);
     checkRateLimit(config, root);
-    checkEventNamespaces(events, config.channel, root);
+    checkEvents(config, root);
   }
   root.refuseOthers(unsupportedTopLevelKeys);
   if (problems.length > 0) return { outcome: "bad", problems };

@@ -28,6 +28,8 @@ interface SessionCalls {
    * @param user "" for an anonymous connection, whose orders come from the edge
    */
   carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut>;
+  /** Says, for the users' home, which of these users have connections here (rule E11). */
+  held(users: readonly string[]): Promise<readonly string[]>;
   /**
    * Reads the object's events after a number, oldest first, for the edge (rule E5).
    *
@@ -80,4 +82,13 @@ export interface HomeCalls {
    * @returns when all holders have carried out all of them, or not in time
    */
   order(user: string, orders: readonly UserOrder[]): Promise<Ordered>;
+  /**
+   * The last connection of these users on an object has ended: the home asks the object whether that is still so (rule
+   * E11).
+   *
+   * @param holder the object's node
+   */
+  check(holder: string, users: readonly string[]): Promise<void>;
+  /** As for the other objects. */
+  eventsAfter(since: number, limit: number): Promise<readonly string[]>;
 }

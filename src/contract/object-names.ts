@@ -77,10 +77,25 @@ export function eventObject(node: string): string {
   return node.replace(":", "/");
 }
 
-/** The node of the object of that name in events; undefined for any other text. */
-export function parseEventObject(object: string): string | undefined {
-  const [, kind, name] = /^(channel|gateway)\/(.+)$/s.exec(object) ?? [];
-  return kind === undefined || name === undefined ? undefined : `${kind}:${name}`;
+/** The `object` in the events of a home. */
+export function homeObject(home: string): string {
+  return `home/${home}`;
+}
+
+/** The object of that name in events: its node, or the name of a home; undefined for any other text. */
+export function parseEventObject(object: string): EventObject | undefined {
+  const [, kind, name] = /^(channel|gateway|home)\/(.+)$/s.exec(object) ?? [];
+  if (kind === undefined || name === undefined) return undefined;
+  if (kind !== "home") return { kind: "node", name: `${kind}:${name}` };
+  const isHome = /^(?:0|[1-9]\d?)$/.test(name) && Number(name) < limits.homes;
+  return isHome ? { kind, name } : undefined;
+}
+
+/** An object with events. */
+export interface EventObject {
+  readonly kind: "node" | "home";
+  /** The node of a channel's object or a gateway, or the name of a home. */
+  readonly name: string;
 }
 
 /**

@@ -150,6 +150,8 @@ export interface SessionContext {
   readonly channels: Channels;
   /** Absent where users have no homes (`client.users.enabled`). */
   readonly users?: Users;
+  /** Takes the user of a connection that has ended; absent where nobody wants to know at once (rule E11). */
+  readonly userLeft?: (user: string) => void;
   /** Absent where a backend isn't told of connections (rule E8). */
   readonly events?: ConnectionEvents;
   /** The backlog of all of the object's sockets (rule B3). */

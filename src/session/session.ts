@@ -232,6 +232,8 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   ended(code: DisconnectCode = connectionLost): void {
     if (this.closed) return;
     this.told?.ended(code);
+    // A client that polls comes back at once, and its user would come and go with each poll.
+    if (this.user !== "" && this.identity.passing !== true) this.context.userLeft?.(this.user);
     this.#executor?.clear();
     const waiting = this.#waiting;
     this.#waiting = undefined;

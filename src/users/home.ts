@@ -16,14 +16,20 @@ import { columnText, type Sql } from "../sql.ts";
  */
 export class Home {
   readonly #sql: Sql;
+  readonly #tell: TellOfUser | undefined;
   readonly #kept = new Map<number, KeptOrder>();
   readonly #inFlight = new Set<Delivery>();
   #hasTables: boolean;
   #lastOrder = 0;
 
-  /** Also restores a home: its orders are to be delivered again, to all that hold connections of their users now. */
-  constructor(sql: Sql) {
+  /**
+   * Also restores a home: its orders are to be delivered again, to all that hold connections of their users now.
+   *
+   * @param tell called when a user gets the first holder, and has lost the last one (rule E11); absent for nobody
+   */
+  constructor(sql: Sql, tell?: TellOfUser) {
     this.#sql = sql;
+    this.#tell = tell;
     this.#hasTables = sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'holder'").length > 0;
     if (!this.#hasTables) return;
     for (const row of sql.rows("SELECT number, user, body, since FROM user_order")) {
@@ -52,7 +58,9 @@ export class Home {
         blocked.push(user);
         continue;
       }
+      const isFirst = this.#tell !== undefined && this.#holders(user).length === 0;
       this.#sql.run("INSERT INTO holder VALUES (?, ?) ON CONFLICT DO NOTHING", user, holder);
+      if (isFirst) this.#tell?.(user, true);
       for (const delivery of this.#inFlight) {
         if (delivery.user === user && delivery.holder === holder) delivery.renewed = true;
       }
@@ -75,6 +83,39 @@ export class Home {
     const numbers = carriedOut.map((order) => this.#keep(user, order, holders, nowMs));
     const deliveries = holders.map((holder) => this.#delivery(user, holder));
     return { outcome: "taken", numbers, deliveries };
+  }
+
+  /**
+   * Questions to one holder whether it still holds connections of these users: to be asked together, and each
+   * {@link answered} as a delivery without orders. Users of whom it isn't a holder are left out.
+   */
+  questions(holder: string, users: readonly string[]): readonly Delivery[] {
+    if (!this.#hasTables) return [];
+    return users
+      .filter((user) => this.#holders(user).includes(holder))
+      .map((user) => {
+        const question = { user, holder, orders: [], renewed: false };
+        this.#inFlight.add(question);
+        return question;
+      });
+  }
+
+  /** The users of each holder. */
+  get usersByHolder(): ReadonlyMap<string, readonly string[]> {
+    const users = new Map<string, string[]>();
+    if (!this.#hasTables) return users;
+    for (const row of this.#sql.rows("SELECT user, holder FROM holder")) {
+      const holder = columnText(row, "holder");
+      const held = users.get(holder);
+      if (held === undefined) users.set(holder, [columnText(row, "user")]);
+      else held.push(columnText(row, "user"));
+    }
+    return users;
+  }
+
+  /** Whether any object holds connections of a user of this home. */
+  get hasHolders(): boolean {
+    return this.#hasTables && this.#sql.rows("SELECT 1 FROM holder LIMIT 1").length > 0;
   }
 
   /** Deliveries of all orders that aren't carried out yet, to be made once more. */
@@ -104,8 +145,7 @@ export class Home {
     this.#inFlight.delete(delivery);
     if (answer === undefined || answer.failed === true) return;
     const { user, holder, orders } = delivery;
-    if (!answer.left && !delivery.renewed)
-      this.#sql.run("DELETE FROM holder WHERE user = ? AND holder = ?", user, holder);
+    if (!answer.left && !delivery.renewed) this.#forget(user, holder);
     for (const { number } of orders) {
       const kept = this.#kept.get(number);
       kept?.waiting.delete(holder);
@@ -145,6 +185,13 @@ export class Home {
       case "refresh":
         return [order];
     }
+  }
+
+  /** A holder has no connection of a user any more. */
+  #forget(user: string, holder: string): void {
+    const before = this.#tell === undefined ? 0 : this.#holders(user).length;
+    this.#sql.run("DELETE FROM holder WHERE user = ? AND holder = ?", user, holder);
+    if (before > 0 && this.#holders(user).length === 0) this.#tell?.(user, false);
   }
 
   #isBlocked(user: string, nowMs: number): boolean {
@@ -202,6 +249,9 @@ export class Home {
     this.#hasTables = true;
   }
 }
+
+/** Takes that a user is online from now on, or isn't any more. */
+type TellOfUser = (user: string, isOnline: boolean) => void;
 
 /** One call to a holder, with the orders that it hasn't carried out. */
 export interface Delivery {

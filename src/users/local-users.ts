@@ -85,6 +85,22 @@ export class LocalUsers {
     else done(undefined);
   }
 
+  /**
+   * Finds which of these users have connections here, for their home, which forgets this object for the others (rule U5).
+   *
+   * @param sessions all sessions of the object
+   */
+  held(users: readonly string[], sessions: Iterable<UserSession>): readonly string[] {
+    const here = new Set<string>();
+    for (const one of sessions) if (one.takesOrders) here.add(one.user);
+    return users.filter((user) => {
+      const isHeld = here.has(user) || this.#pending.has(user);
+      // The user's next connection has to register this object anew.
+      if (!isHeld) this.#known.delete(user);
+      return isHeld;
+    });
+  }
+
   #carryOut(
     user: string,
     orders: readonly NumberedOrder[],

@@ -27,10 +27,18 @@ export function takenUntil(
   object: string,
   isLast: (event: TakenEvent) => boolean,
 ): Promise<readonly TakenEvent[]> {
+  return takenWhen(object, (events) => events.some(isLast));
+}
+
+/** The same, once it has taken enough. */
+export function takenWhen(
+  object: string,
+  isEnough: (events: readonly TakenEvent[]) => boolean,
+): Promise<readonly TakenEvent[]> {
   return vi.waitUntil(
     async () => {
       const events = await takenOf(object);
-      return events.some(isLast) && events;
+      return isEnough(events) && events;
     },
     { timeout: 20_000, interval: 20 },
   );

@@ -27,7 +27,9 @@ export async function events(context: Context<AppEnv>): Promise<Response> {
     case "events":
       break;
   }
-  const object = objectOf(parsed.node, context.env, channel);
+  const { kind, name } = parsed.object;
+  const object =
+    kind === "home" ? context.env.USERS.getByName(name) : objectOf(name, context.env, channel);
   if (object === undefined) return respondAnswer(empty, mode);
   try {
     const call = object.eventsAfter(parsed.since, parsed.limit);

@@ -141,6 +141,53 @@ export async function register(
 }
 
 /**
+ * Has a home check whether an object still holds connections of these users, once: the home asks by itself, too, though
+ * seldom (rule E11).
+ *
+ * @param holder the object's node
+ */
+export async function checkUsers(
+  homes: Env["USERS"],
+  home: string,
+  holder: string,
+  users: readonly string[],
+): Promise<void> {
+  try {
+    await homes.getByName(home).check(holder, users);
+  } catch (error) {
+    console.warn(`call to a user's home failed: ${parseCallFailure(error).summary}`);
+  }
+}
+
+/**
+ * Asks an object which of these users have connections there.
+ *
+ * @param holder the object's node
+ * @returns undefined if it didn't answer in time
+ */
+export async function askHeld(
+  env: Pick<Env, "CHANNELS" | "GATEWAYS">,
+  holder: string,
+  users: readonly string[],
+): Promise<readonly string[] | undefined> {
+  try {
+    const answer = holderOf(env, holder)?.held(users);
+    if (answer === undefined) return [];
+    return await inTime<readonly string[] | undefined>(answer, limits.objectAnswerMs, undefined);
+  } catch (error) {
+    console.warn(`call for users' connections failed: ${parseCallFailure(error).summary}`);
+    return undefined;
+  }
+}
+
+/** The object of a node; undefined for a text that is none. */
+function holderOf({ CHANNELS, GATEWAYS }: Pick<Env, "CHANNELS" | "GATEWAYS">, holder: string) {
+  const node = parseNodeName(holder);
+  if (node === undefined) return undefined;
+  return node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
+}
+
+/**
  * Has an object carry out orders on the connections of a user, once.
  *
  * @param holder the object's node
@@ -148,16 +195,14 @@ export async function register(
  *          orders were carried out
  */
 export async function carryOut(
-  { CHANNELS, GATEWAYS }: Pick<Env, "CHANNELS" | "GATEWAYS">,
+  env: Pick<Env, "CHANNELS" | "GATEWAYS">,
   holder: string,
   user: string,
   orders: readonly NumberedOrder[],
 ): Promise<CarriedOut | undefined> {
-  const node = parseNodeName(holder);
-  if (node === undefined) return undefined;
+  const object = holderOf(env, holder);
+  if (object === undefined) return undefined;
   try {
-    const object =
-      node.kind === "channel" ? CHANNELS.getByName(node.name) : GATEWAYS.getByName(node.name);
     const answer = object.carryOut(user, orders);
     return await inTime<CarriedOut | undefined>(answer, limits.objectAnswerMs, undefined);
   } catch (error) {

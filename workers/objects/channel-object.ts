@@ -14,6 +14,7 @@ import type { Codec } from "../../src/protocol/codec.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
 import type { Sql } from "../../src/sql.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
+import { Occupancy } from "../../src/events/occupancy.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { Subscriber } from "../../src/hub/subscriber.ts";
 import { limits } from "../../src/limits.ts";
@@ -90,7 +91,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const nowMs = Date.now();
     const events = this.#known ? this.deliveryOf(this.node, name) : undefined;
     this.events = events;
-    const isTold = events?.tellsOf("publication", name) === true;
+    const [isTold, tellsHeld] = (["publication", "channel_occupied"] as const).map(
+      (type) => events?.tellsOf(type, name) === true,
+    );
     const channel = new Channel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
@@ -100,8 +103,13 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
-      ...(isTold ? { events: events.outbox } : {}),
+      ...(events !== undefined && isTold === true ? { events: events.outbox } : {}),
+      ...(tellsHeld === true ? { followersCheckMs: limits.eventsFollowersCheckMs } : {}),
     });
+    if (events !== undefined && tellsHeld === true) {
+      const occupancy = new Occupancy(events.outbox, name);
+      events.watch((atMs) => occupancy.note(channel.isHeld, atMs));
+    }
     this.#channel = channel;
     this.#presence = new SharedPresence({
       later: this.later,

@@ -17,6 +17,7 @@ export class EventDelivery {
   /** Tells of the object's connections; undefined where the backend isn't told of any. */
   readonly connections: ConnectionEvents | undefined;
   readonly #setup: EventDeliverySetup;
+  #note: ((nowMs: number) => void) | undefined;
   readonly #timer = new NextTimer(() => this.proceed(Date.now()));
 
   constructor(setup: EventDeliverySetup) {
@@ -37,6 +38,11 @@ export class EventDelivery {
       : undefined;
   }
 
+  /** Calls this at the end of every event, before the event's batch begins: it may add events. */
+  watch(note: (nowMs: number) => void): void {
+    this.#note = note;
+  }
+
   /** Whether the backend is told of events of a type about a channel. */
   tellsOf(type: EventType, channel: string): boolean {
     const { events, namespaceOf } = this.#setup;
@@ -52,6 +58,7 @@ export class EventDelivery {
   /** Sends the batch that is due, and sets the timer for the next one. To be called at the end of every event. */
   proceed(nowMs: number): void {
     this.connections?.compare();
+    this.#note?.(nowMs);
     const batch = this.outbox.begin(nowMs);
     if (batch !== undefined) void this.#send(batch);
     this.#timer.set(this.outbox.beginInMs(nowMs), nowMs);

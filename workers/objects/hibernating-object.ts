@@ -10,8 +10,10 @@ import type { TokenVerifier } from "../platform/token-verifier.ts";
 import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
 import { isTold } from "../../src/events/event.ts";
-import { eventObject } from "../../src/contract/object-names.ts";
-import { register } from "./calls.ts";
+import { eventObject, homeName } from "../../src/contract/object-names.ts";
+import { limits } from "../../src/limits.ts";
+import type { SessionContext } from "../../src/session/ports.ts";
+import { checkUsers, register } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 import { EventDelivery } from "./event-delivery.ts";
 
@@ -45,7 +47,9 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     nowMs: () => Date.now(),
   });
   /** The users as sessions register them; absent where users have no homes. */
-  protected readonly users: { readonly users?: LocalUsers };
+  protected readonly users: Pick<SessionContext, "users" | "userLeft">;
+  /** The users of connections that have ended since the last event, if a backend is told who is online. */
+  readonly #leftUsers = new Set<string>();
   /** What a backend is told of the object; undefined where it isn't told of anything (section E). */
   protected abstract readonly events: EventDelivery | undefined;
   #awaitsTurn = false;
@@ -70,7 +74,11 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       throw new Error(configuration.problems.join("\n"));
     this.config = configuration.config;
     this.verifier = configuration.verifier;
-    this.users = configuration.config.client.users.enabled ? { users: this.#users } : {};
+    const { client, events } = configuration.config;
+    const userLeft = (user: string): unknown => this.#leftUsers.add(user);
+    this.users = client.users.enabled
+      ? { users: this.#users, ...(isTold(events, "user_offline") ? { userLeft } : {}) }
+      : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
   }
@@ -97,6 +105,14 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   async eventsAfter(since: number, limit: number): Promise<readonly string[]> {
     return this.events?.outbox.after(since, limit, Date.now()) ?? [];
+  }
+
+  async held(users: readonly string[]): Promise<readonly string[]> {
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    const held = this.#users.held(users, this.sockets.clients.map(({ session }) => session));
+    await this.endEvent(nowMs);
+    return held;
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -152,7 +168,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       partsOf(name, this.config.channel).namespace ?? "";
     const isConcerned =
       connectionTypes.some((type) => isTold(events, type)) ||
-      (channel !== undefined && isTold(events, "publication", namespaceOf(channel)));
+      (channel !== undefined &&
+        channelTypes.some((type) => isTold(events, type, namespaceOf(channel))));
     if (!isConcerned) return undefined;
     return new EventDelivery({
       events,
@@ -194,6 +211,20 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     }, waitMs);
   };
 
+  /** Tells the homes of users whose last connection here has ended, once for all that ended together (rule E11). */
+  #tellHomes(): void {
+    const left = new Set(this.#leftUsers);
+    this.#leftUsers.clear();
+    for (const { session } of this.sockets.clients) if (session.takesOrders) left.delete(session.user);
+    for (const [home, users] of Map.groupBy(left, homeName)) {
+      for (let first = 0; first < users.length; first += limits.registerUsersMax) {
+        this.callsMade++;
+        const some = users.slice(first, first + limits.registerUsersMax);
+        void checkUsers(this.env.USERS, home, this.node, some);
+      }
+    }
+  }
+
   /** Ends an event: sends what the event collected, and sets the alarm. */
   protected readonly endEvent = async (nowMs: number): Promise<void> => {
     this.settle(nowMs);
@@ -202,6 +233,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   /** Sets the alarm for what is due next: in a fresh instance for all sockets, afterwards for those that changed. */
   protected readonly schedule = async (nowMs: number): Promise<void> => {
+    if (this.#leftUsers.size > 0) this.#tellHomes();
     this.events?.proceed(nowMs);
     const dueMs = Math.min(
       this.dueAtMs(nowMs),
@@ -214,6 +246,9 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
 /** The types of events that any object with connections may have. */
 const connectionTypes = ["connected", "subscribed"] as const;
+
+/** Those that only the object of a channel has. */
+const channelTypes = ["publication", "channel_occupied"] as const;
 
 /** Takes the answer of a home; undefined for none in time. */
 type RegisterDone = (registered: Registered | undefined) => void;

@@ -12,13 +12,13 @@ describe("an events request", () => {
   it("[E5] names an object, a number and a limit", () => {
     expect(parse({ object: "channel/news/today", since: 7, limit: 3 })).toStrictEqual({
       outcome: "events",
-      node: "channel:news/today",
+      object: { kind: "node", name: "channel:news/today" },
       since: 7,
       limit: 3,
     });
     expect(parse({ object: "gateway/weur/0" })).toStrictEqual({
       outcome: "events",
-      node: "gateway:weur/0",
+      object: { kind: "node", name: "gateway:weur/0" },
       since: 0,
       limit: limits.eventsAnswerDefault,
     });
@@ -28,6 +28,7 @@ describe("an events request", () => {
     [{}, 107],
     [{ object: "news" }, 107],
     [{ object: "channel/" }, 107],
+    [{ object: "home/64" }, 107],
     [{ object: "channel/strange:a" }, 102],
     [{ object: "channel/news", limit: limits.eventsAnswerMax + 1 }, 107],
   ])("[E5] [B2] refuses %j", (request, code) => {
@@ -50,6 +51,7 @@ describe("an events request", () => {
     expect(parse({ object: "gateway/weur/0" }, { ...rights, channels: ["*"] }).outcome).toBe(
       "events",
     );
+    expect(parse({ object: "home/7" }, rights)).toMatchObject(denied);
     const others = { ...rights, methods: ["publish"] };
     for (const object of ["channel/news", "gateway/weur/0", "nothing"])
       expect(parse({ object }, others)).toMatchObject(denied);

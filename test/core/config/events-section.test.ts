@@ -54,6 +54,22 @@ describe("[A8] the events section", () => {
     expect(problems[0]).not.toContain("hunter2");
   });
 
+  it("[E8] [E11] takes all types, and wants those together that undo each other", () => {
+    const pairs = ["connected", "subscribed", "user_online", "channel_occupied"];
+    const ends = ["disconnected", "unsubscribed", "user_offline", "channel_vacated"];
+    const types = ["publication", ...pairs, ...ends];
+    expect(configOf({ events: { target, types } }).events?.types).toStrictEqual(new Set(types));
+    for (const [index, type] of pairs.entries()) {
+      expect(problemsOf({ events: { target, types: [type] } })).toEqual([
+        `events.types has "${type}" without "${ends[index]}": the two belong together`,
+      ]);
+    }
+    const client = { users: { enabled: false } };
+    expect(problemsOf({ client, events: { target, types } })).toEqual([
+      "events.types requires client.users.enabled for user_online and user_offline",
+    ]);
+  });
+
   it.each<[object, string]>([
     [{ types: ["publicatoin"] }, 'events.types[0]: "publicatoin" is not one of'],
     [{ types: [] }, "events.types is missing: list what the target is told of"],
