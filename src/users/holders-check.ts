@@ -28,6 +28,9 @@ export class HoldersCheck {
   /** They have been asked, or are about to be. */
   asked(nowMs: number): void {
     this.#askedAtMs = nowMs;
-    this.#sql.run("INSERT INTO asked VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET time = excluded.time", nowMs);
+    this.#sql.run(
+      "INSERT INTO asked VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET time = excluded.time",
+      nowMs,
+    );
   }
 }

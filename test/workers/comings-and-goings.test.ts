@@ -32,7 +32,12 @@ const channelOf = (channel: string) => env.CHANNELS.getByName(channel);
 
 /** The types of so many events of a channel, once they have come. */
 async function toldOfChannel(channel: string, count: number): Promise<readonly string[]> {
-  return told(channelOf(channel), `channel/${channel}`, (event) => event.channel === channel, count);
+  return told(
+    channelOf(channel),
+    `channel/${channel}`,
+    (event) => event.channel === channel,
+    count,
+  );
 }
 
 /** The types of so many events of a user. */
@@ -57,9 +62,8 @@ async function told(
 
 /** Has an object's alarm ring at the time for which it is set. */
 async function ringWhenDue(holder: Holder): Promise<void> {
-  const dueAtMs = await runInDurableObject<DurableObject, number | null>(
-    holder,
-    (_, { storage }) => storage.getAlarm(),
+  const dueAtMs = await runInDurableObject<DurableObject, number | null>(holder, (_, { storage }) =>
+    storage.getAlarm(),
   );
   if (dueAtMs === null) throw new Error("no alarm is set");
   vi.setSystemTime(Math.max(dueAtMs, Date.now()));
@@ -135,14 +139,17 @@ describe.each(awakeVariants)("a crash of the object of $place.name", (variant) =
     await crashObject(variant.place.holder(channel));
     await socket.closed;
     const startMs = Date.now();
-    const asked = vi.waitUntil(async () => {
+    await vi.waitUntil(async () => {
       await ringWhenDue(channelOf(channel));
-      return (await runInDurableObject(channelOf(channel), ({ sql }) =>
-        sql.rows("SELECT 1 FROM event WHERE type = 'channel_vacated'"),
-      )).length;
+      return (
+        await runInDurableObject(channelOf(channel), ({ sql }) =>
+          sql.rows("SELECT 1 FROM event WHERE type = 'channel_vacated'"),
+        )
+      ).length;
     });
-    await asked;
-    expect(Date.now() - startMs).toBeLessThanOrEqual(limits.eventsFollowersCheckMs);
+    // An alarm that repeats calls comes 8 s after the one that is due.
+    const checkMs = limits.eventsFollowersCheckMs + limits.crashAlarmMs;
+    expect(Date.now() - startMs).toBeLessThanOrEqual(checkMs);
     vi.setSystemTime(startMs);
     await vi.waitUntil(async () => {
       await ringWhenDue(homeOf(user));

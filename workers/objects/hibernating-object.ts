@@ -110,7 +110,10 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   async held(users: readonly string[]): Promise<readonly string[]> {
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
-    const held = this.#users.held(users, this.sockets.clients.map(({ session }) => session));
+    const held = this.#users.held(
+      users,
+      this.sockets.clients.map(({ session }) => session),
+    );
     await this.endEvent(nowMs);
     return held;
   }
@@ -215,7 +218,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   #tellHomes(): void {
     const left = new Set(this.#leftUsers);
     this.#leftUsers.clear();
-    for (const { session } of this.sockets.clients) if (session.takesOrders) left.delete(session.user);
+    for (const { session } of this.sockets.clients)
+      if (session.takesOrders) left.delete(session.user);
     for (const [home, users] of Map.groupBy(left, homeName)) {
       for (let first = 0; first < users.length; first += limits.registerUsersMax) {
         this.callsMade++;
