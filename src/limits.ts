@@ -1,5 +1,6 @@
 import { accessLimits } from "./access-limits.ts";
 import { eventLimits } from "./event-limits.ts";
+import { hookLimits } from "./hook-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
@@ -455,4 +456,5 @@ export const limits = {
   ...accessLimits,
   ...userLimits,
   ...eventLimits,
+  ...hookLimits,
 } as const;

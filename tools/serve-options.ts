@@ -10,6 +10,8 @@ export interface ServeOptions {
   /** The absolute path of the folder with the server's state. */
   readonly state: string;
   readonly target: Target;
+  /** The addresses of the Workers that are bound as services, by the names of their bindings. */
+  readonly services: Readonly<Record<string, string>>;
 }
 
 export type ParsedServeOptions =
@@ -28,6 +30,8 @@ else from .dev.vars. See docs/self-hosting.md.
   --state PATH    the folder for all persistent state (default .dormouse)
   --config PATH   the configuration file (default wrangler.toml)
   --env NAME      the environment in that file
+  --service NAME=HOST:PORT
+                  where the Worker is that is bound as NAME, for hooks that ask it; may be repeated
   --var config:…  the whole configuration as JSON, in place of the file's
   --help          prints this text
 `;
@@ -40,6 +44,7 @@ export function parseServeOptions(args: readonly string[]): ParsedServeOptions {
     state: { type: "string", default: resolve(root, ".dormouse") },
     config: { type: "string", short: "c" },
     env: { type: "string", short: "e" },
+    service: { type: "string", multiple: true },
     var: { type: "string", multiple: true },
   } as const;
   if (args.includes("--help")) return { outcome: "help" };
@@ -68,13 +73,22 @@ export function parseServeOptions(args: readonly string[]): ParsedServeOptions {
     return bad(
       "--var takes config:… only; pass secrets in the environment, which other users can't read",
     );
+  const services = given
+    .filter(({ name }) => name === "service")
+    .map(({ value = "" }) => serviceShape.exec(value));
+  if (services.includes(null)) return bad("--service takes NAME=HOST:PORT");
+  const addresses = services.map((one) => [one?.[1] ?? "", one?.[2] ?? ""] as const);
   const port = Number(valueOf("port") ?? known.port.default);
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     return bad("--port must be a whole number from 1 to 65535");
   const host = valueOf("host") ?? known.host.default;
   const state = resolve(valueOf("state") ?? known.state.default);
-  return { outcome: "options", options: { port, host, state, target: targetOf(args) } };
+  const options = { port, host, state, target: targetOf(args) };
+  return { outcome: "options", options: { ...options, services: Object.fromEntries(addresses) } };
 }
+
+/** A binding, and an address as workerd takes it: an IPv6 address is in brackets. */
+const serviceShape = /^([A-Za-z_]\w{0,63})=((?:[-\w.]+|\[[\da-f:]+\]):\d{1,5})$/i;
 
 function bad(problem: string): ParsedServeOptions {
   return { outcome: "bad", problem };

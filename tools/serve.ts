@@ -7,6 +7,8 @@ import { constants } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { secretProblems } from "../src/access/secrets.ts";
+import type { Config } from "../src/config/config.ts";
+import { targetsOf } from "../src/config/targets.ts";
 import { secretUses } from "../src/config/secret-uses.ts";
 import { checkConfiguration } from "./configuration-problems.ts";
 import { deleteEmptyDatabases } from "./empty-databases.ts";
@@ -37,6 +39,8 @@ async function serve(args: readonly string[]): Promise<number> {
   const { options } = parsed;
   const config = checkConfiguration(args, "deployment");
   if (config === undefined) return 1;
+  const unplaced = unplacedTargets(config, options.services);
+  if (unplaced !== undefined) return refuse(unplaced);
   const uses = secretUses(config);
   const given = servedSecrets(options.target, uses);
   const setup = setupOf(options, given.secrets);
@@ -54,6 +58,17 @@ async function serve(args: readonly string[]): Promise<number> {
   return run({ ...setup, modules, keepsOpen: folder.descriptor }, options, given);
 }
 
+/** The problem of a target that the server can't reach, or whose address isn't given; undefined if there is none. */
+function unplacedTargets(config: Config, services: ServeOptions["services"]): string | undefined {
+  for (const { key, endpoint } of targetsOf(config)) {
+    if (endpoint.kind === "queue")
+      return `${key} is a queue, which only Cloudflare and npm start have`;
+    if (endpoint.kind === "service" && !(endpoint.binding in services))
+      return `say with --service ${endpoint.binding}=HOST:PORT where the Worker is that ${key} names`;
+  }
+  return undefined;
+}
+
 function refuse(problem: string): number {
   console.error(`The server did not start: ${problem}`);
   return 1;
@@ -61,7 +76,7 @@ function refuse(problem: string): number {
 
 /** Everything that the deployed Worker has, except its code. */
 function setupOf(
-  { target, host }: ServeOptions,
+  { target, host, services }: ServeOptions,
   secrets: ServedSecrets["secrets"],
 ): Omit<WorkerdSetup, "modules"> {
   const config = wranglerConfigOf(target);
@@ -87,6 +102,7 @@ function setupOf(
     ...(directory !== undefined && { assets: { binding, folder: folderOf(target, directory) } }),
     compatibility: { date: config.compatibility_date ?? "", flags: config.compatibility_flags },
     host,
+    services,
     ...descriptorsLimit(),
     printsThrough: true,
   };

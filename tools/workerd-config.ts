@@ -37,6 +37,10 @@ export function workerdConfig(
   }
   if (setup.descriptorsMax !== undefined)
     services.push(`(name = "descriptors", disk = (path = "/proc/self/fd"))`);
+  for (const [binding, address] of Object.entries(setup.services ?? {})) {
+    const external = `external = (address = ${text(address)}, http = ())`;
+    services.push(`(name = ${text(serviceName(binding))}, ${external})`);
+  }
   if (assets !== undefined) {
     services.push(
       `(name = "assets", worker = .assets)`,
@@ -78,6 +82,8 @@ function mainWorker(setup: WorkerdSetup, compatibility: Compatibility): string {
       `(name = "DESCRIPTORS_MAX", text = ${max})`,
     );
   }
+  for (const binding of Object.keys(setup.services ?? {}))
+    bindings.push(`(name = ${text(binding)}, service = ${text(serviceName(binding))})`);
   if (assets !== undefined) bindings.push(`(name = ${text(assets.binding)}, service = "assets")`);
   return `const worker :Workerd.Worker = (
   modules = ${list(Object.keys(modules).map(embedded))},
@@ -87,6 +93,11 @@ function mainWorker(setup: WorkerdSetup, compatibility: Compatibility): string {
   bindings = ${list(bindings)},
 );
 `;
+}
+
+/** No other service has such a name. */
+function serviceName(binding: string): string {
+  return `service:${binding}`;
 }
 
 function controlWorker({ classNames }: WorkerdSetup, { date }: Compatibility): string {

@@ -26,6 +26,8 @@ export interface WorkerdSetup {
   readonly secrets?: Readonly<Record<string, string>>;
   /** Static files that the Worker fetches through a binding. The path of the folder is absolute. */
   readonly assets?: { readonly binding: string; readonly folder: string };
+  /** The addresses of other Workers that this one fetches through bindings, by the names of the bindings. */
+  readonly services?: Readonly<Record<string, string>>;
   /** How many file descriptors the process may have, if the Worker is to watch them. */
   readonly descriptorsMax?: number;
   /** The address or host name on which the server listens; by default 127.0.0.1. */

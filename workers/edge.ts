@@ -3,6 +3,7 @@ import type { Env } from "./platform/env.ts";
 
 export { ChannelObject } from "./objects/channel-object.ts";
 export { GatewayObject } from "./objects/gateway-object.ts";
+export { HookEntrypoint } from "./platform/hook-entrypoint.ts";
 export { UsersObject } from "./objects/users-object.ts";
 
 // Created by the first request, because an isolate that starts only for an object doesn't need it.

@@ -11,6 +11,8 @@ export interface ConnectionClaims {
   readonly info?: JsonText;
   /** What `caps` allows beside the options of namespaces, as text for `capabilitiesOn`; absent if it allows nothing. */
   readonly capabilities?: string;
+  /** Told to backends whose hooks ask for it (docs/protocol.md 7), and to nobody else; absent if none does. */
+  readonly meta?: JsonText;
   /** The server-side subscriptions of the connection; absent if the token names none. */
   readonly subscriptions?: readonly ServerSubscription[];
 }
@@ -22,6 +24,13 @@ export interface ConnectionClaims {
 export function withoutSubscriptions(claims: ConnectionClaims): ConnectionClaims {
   if (claims.subscriptions === undefined) return claims;
   const { subscriptions: _, ...kept } = claims;
+  return kept;
+}
+
+/** The claims without the metadata, which takes room where no hook asks for it. */
+export function withoutMeta(claims: ConnectionClaims): ConnectionClaims {
+  if (claims.meta === undefined) return claims;
+  const { meta: _, ...kept } = claims;
   return kept;
 }
 

@@ -49,8 +49,11 @@ export function parseConnectionClaims(
   const { subscriptions } = parsed;
   const caps = parseCapabilities(read.fields["caps"]);
   if (caps.outcome === "invalid") return caps;
+  const hasMeta = (read.fields["meta"] ?? null) !== null;
+  const metaText = hasMeta ? memberText(read.text, "meta") : undefined;
   const claims: ConnectionClaims = {
     ...base.claims,
+    ...(metaText === undefined ? {} : { meta: metaText }),
     ...(caps.text === undefined ? {} : { capabilities: caps.text }),
     ...(subscriptions.length === 0 ? {} : { subscriptions }),
   };
@@ -232,7 +235,10 @@ type ParsedServerSubscriptions =
  * @param text   the payload as its sender wrote it
  * @param fields the same payload, parsed
  */
-function parseServerSubscriptions(text: string, fields: JsonObject): ParsedServerSubscriptions {
+export function parseServerSubscriptions(
+  text: string,
+  fields: JsonObject,
+): ParsedServerSubscriptions {
   const channels = parseChannels(fields["channels"]);
   if (channels === undefined) return invalid('"channels" claim must be an array of strings');
   const subs = fields["subs"] ?? {};
@@ -307,7 +313,7 @@ function hasPayload(fields: JsonObject): boolean {
  * @param given undefined or null if there is none
  * @returns undefined if it is malformed
  */
-function parseOverride(given: JsonValue | undefined): SubscriptionOverride | undefined {
+export function parseOverride(given: JsonValue | undefined): SubscriptionOverride | undefined {
   if (given === undefined || given === null) return {};
   if (!isJsonObject(given)) return undefined;
   const override: { -readonly [Key in keyof SubscriptionOverride]: SubscriptionOverride[Key] } = {};
@@ -340,8 +346,10 @@ interface RawClaimNames {
   readonly base64: string;
 }
 
-const infoClaim: RawClaimNames = { plain: "info", base64: "b64info" };
-const dataClaim: RawClaimNames = { plain: "data", base64: "b64data" };
+/** Shown to other clients. */
+export const infoClaim: RawClaimNames = { plain: "info", base64: "b64info" };
+/** Returned to the client. */
+export const dataClaim: RawClaimNames = { plain: "data", base64: "b64data" };
 
 /**
  * Reads such a claim of an object. The base64 form takes precedence over the plain one (docs/protocol.md 5.1).
@@ -349,7 +357,7 @@ const dataClaim: RawClaimNames = { plain: "data", base64: "b64data" };
  * @param text   the object as its sender wrote it, valid JSON
  * @param fields the same object, parsed
  */
-function readRawClaim(text: string, fields: JsonObject, names: RawClaimNames): RawClaim {
+export function readRawClaim(text: string, fields: JsonObject, names: RawClaimNames): RawClaim {
   const encoded = fields[names.base64];
   if (encoded !== undefined && encoded !== null && encoded !== "") {
     const decoded = typeof encoded === "string" ? parseBase64Json(encoded) : undefined;

@@ -7,7 +7,9 @@ export type SecretName =
   | "TOKEN_HMAC_SECRET_KEY"
   | "TOKEN_HMAC_PREVIOUS_SECRET_KEY"
   | "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY"
-  | "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY";
+  | "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY"
+  | "HOOK_SIGNING_SECRET"
+  | "HOOK_SIGNING_PREVIOUS_SECRET";
 
 /** Secrets by their names; a secret that is absent or empty is missing. */
 export type Secrets = { readonly [name: string]: string | undefined };
@@ -15,8 +17,8 @@ export type Secrets = { readonly [name: string]: string | undefined };
 /** What a secret is used for. */
 export interface SecretUse {
   readonly name: string;
-  /** api: a key of the HTTP API. token, issuer: signs tokens, those of one issuer or all. */
-  readonly kind: "api" | "token" | "issuer";
+  /** api: a key of the HTTP API. token, issuer: signs tokens, those of one issuer or all. hook: signs questions. */
+  readonly kind: "api" | "token" | "issuer" | "hook";
   /** The secret of which this one is a value: itself, or the one that it preceded. */
   readonly of: string;
 }

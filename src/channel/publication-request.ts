@@ -20,6 +20,13 @@ export function clientPublication(data: Payload): PublicationRequest {
   };
 }
 
+/** Whether a publication has data and nothing else, as one of {@link clientPublication}. */
+export function isPlain(request: PublicationRequest): boolean {
+  const { tags, skipHistory, idempotencyKey, version, versionEpoch, delta } = request;
+  const isBare = tags === undefined && !skipHistory && !delta;
+  return isBare && idempotencyKey === "" && version === 0n && versionEpoch === "";
+}
+
 /** Whether the namespace's `publication_data_format` accepts this data. Only the format `binary` accepts empty data. */
 export function acceptsData(options: ChannelOptions, data: Payload): boolean {
   switch (options.publicationDataFormat) {

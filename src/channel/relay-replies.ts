@@ -2,7 +2,8 @@ import { type Channel, historyError } from "./channel.ts";
 import { clientPublication } from "./publication-request.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { StreamPosition } from "../protocol/publication.ts";
+import type { ChannelCommand, PublicationRequest } from "../contract/channel-call.ts";
+import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 
@@ -25,7 +26,7 @@ export function replyToRequests(
   let roomBytes: number = limits.answerBytesMax;
   return requests.map((request) => {
     const reply =
-      publishRefused && request.method === "publish"
+      publishRefused && isPublish(request)
         ? failed(errorCodes.tooManyRequests)
         : replyTo(channel, gateway, request, roomBytes, nowMs);
     if ("publications" in reply) {
@@ -52,12 +53,10 @@ function replyTo(
         : recover(channel, request.since, "stream", roomBytes, nowMs);
     case "newest":
       return recover(channel, noPosition, "cache", roomBytes, nowMs);
-    case "publish": {
-      const outcome = channel.publish(clientPublication(request.data), request.info, nowMs);
-      if (outcome.outcome === "too-many-keys") return failed(errorCodes.tooManyRequests);
-      const { instance, sequence } = channel.relay;
-      return { outcome: "published", instance, sequence };
-    }
+    case "publish":
+      return publish(channel, clientPublication(request.data), request.info, nowMs);
+    case "publish_request":
+      return publish(channel, request.request, request.info, nowMs);
     case "history": {
       const bytesMax = Math.min(request.bytesMax, roomBytes);
       const outcome = channel.history(request.query, nowMs, bytesMax);
@@ -73,6 +72,23 @@ function replyTo(
       // A newer release may send a request that this release doesn't know yet, and may send it again (rule V1).
       return failed(errorCodes.internal);
   }
+}
+
+/** Whether a request publishes, and so may have to wait or to be refused (rules B3, F6). */
+export function isPublish({ method }: Pick<RelayRequest | ChannelCommand, "method">): boolean {
+  return method === "publish" || method === "publish_request";
+}
+
+function publish(
+  channel: Channel,
+  request: PublicationRequest,
+  info: ClientInfo,
+  nowMs: number,
+): RelayReply {
+  const outcome = channel.publish(request, info, nowMs);
+  if (outcome.outcome === "too-many-keys") return failed(errorCodes.tooManyRequests);
+  const { instance, sequence } = channel.relay;
+  return { outcome: "published", instance, sequence };
 }
 
 function follow(channel: Channel, gateway: string, nowMs: number): RelayReply {

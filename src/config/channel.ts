@@ -1,4 +1,10 @@
 import type { ChannelConfig, ChannelOptions } from "./config.ts";
+import {
+  type ChannelTargets,
+  type NamedTargets,
+  readChannelHooks,
+  readChannelTargets,
+} from "./hooks.ts";
 import type { Section } from "./section.ts";
 import {
   readDurationMs,
@@ -8,7 +14,7 @@ import {
   readChoice,
   readTexts,
 } from "./fields.ts";
-import { unsupportedChannelKeys, unsupportedChannelOptions } from "./unsupported.ts";
+import { unsupportedChannelOptions, unsupportedChannelProxyKeys } from "./unsupported.ts";
 import { limits } from "../limits.ts";
 import { readPattern } from "./regex.ts";
 
@@ -16,12 +22,19 @@ import { readPattern } from "./regex.ts";
  * Reads `channel`: the syntax of channel names, and the options of each namespace (docs/protocol.md 5.4 and 5.6).
  *
  * @param section receives the problems
+ * @param proxies the backends to which namespaces may refer by name
  */
-export function readChannelSection(section: Section): ChannelConfig {
+export function readChannelSection(section: Section, proxies: NamedTargets): ChannelConfig {
   const historyMetaTtlMs = readDurationMs(section, "history_meta_ttl", {
     defaultMs: historyMetaTtlDefaultMs,
   });
-  const inherited = { section, historyMetaTtlMs };
+  const proxySection = section.section("proxy");
+  const inherited = {
+    section,
+    historyMetaTtlMs,
+    targets: readChannelTargets(proxySection, proxies),
+  };
+  proxySection.refuseOthers(unsupportedChannelProxyKeys);
   const config: ChannelConfig = {
     maxLengthBytes: readWholeNumber(section, "max_length", { default: 255, min: 1, max: 1_000 }),
     privatePrefix: readText(section, "private_prefix", { default: "$" }),
@@ -31,7 +44,7 @@ export function readChannelSection(section: Section): ChannelConfig {
     withoutNamespace: readChannelOptions(section.section("without_namespace"), inherited),
     namespaces: readNamespaces(section.sections("namespaces", "name"), inherited),
   };
-  section.refuseOthers(unsupportedChannelKeys);
+  section.refuseOthers({});
   return config;
 }
 
@@ -69,6 +82,7 @@ const historyMetaTtlDefaultMs = 2_592_000_000;
 interface InheritedOptions {
   readonly section: Section;
   readonly historyMetaTtlMs: number;
+  readonly targets: ChannelTargets;
 }
 
 /**
@@ -82,6 +96,7 @@ function readChannelOptions(section: Section, inherited: InheritedOptions): Chan
   const options: ChannelOptions = {
     ...readFeatures(section),
     ...readPermissions(section),
+    ...readChannelHooks(section, inherited.targets),
     historyMetaTtlMs: ownMetaTtlMs === 0 ? inherited.historyMetaTtlMs : ownMetaTtlMs,
     ...(channelRegex === undefined ? {} : { channelRegex }),
     publicationDataFormat: readChoice(section, "publication_data_format", {

@@ -2,6 +2,8 @@ import type { ApiKey } from "../access/api-keys.ts";
 import type { ClaimRules } from "../access/parse-claims.ts";
 import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
+import type { HookHeader } from "../contract/hook-call.ts";
+import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
 
 /** The whole configuration, checked and with defaults filled in. The names are those of Centrifugo's configuration. */
 export interface Config {
@@ -12,6 +14,7 @@ export interface Config {
   readonly transports: TransportsConfig;
   /** Dormouse's own; absent if no backend is told of events. */
   readonly events?: EventsConfig;
+  readonly hooks: HooksConfig;
 }
 
 /** The section `events`: a backend that is told what happens (rules E1 to E7). */
@@ -27,12 +30,8 @@ export interface EventsConfig {
   readonly keepMax: number;
 }
 
-/** Where events are sent. A binding is the name of one in wrangler.toml. */
-export type EventTarget =
-  | { readonly kind: "url"; readonly url: string }
-  /** Another Worker of the account; the binding has to name the entrypoint, if one is given. */
-  | { readonly kind: "service"; readonly binding: string; readonly entrypoint?: string }
-  | { readonly kind: "queue"; readonly binding: string };
+/** Where events are sent: to a backend, or to a queue by the name of its binding. */
+export type EventTarget = HookEndpoint | { readonly kind: "queue"; readonly binding: string };
 
 /** What an event is about. */
 export type EventType =
@@ -45,6 +44,52 @@ export type EventType =
   | "channel_occupied"
   | "channel_vacated"
   | "publication";
+
+/**
+ * The hooks of connections (docs/protocol.md 7). Those of channels stand with their namespaces, and those of calls in
+ * {@link RpcConfig}.
+ */
+export interface HooksConfig {
+  readonly connect?: HookTarget;
+  /** The server refreshes connections; clients don't (rule Q9). */
+  readonly refresh?: HookTarget;
+  /** Dormouse's own: takes what clients send with `send`. */
+  readonly message?: HookTarget;
+  /** Whether a hook gets the metadata of connections. */
+  readonly keepsMeta: boolean;
+  /** The targets of all hooks that are switched on, by {@link HookTarget.name}. */
+  readonly targets: ReadonlyMap<string, HookTarget>;
+}
+
+/** A backend's address for one or more hooks, and how it is asked. */
+export interface HookTarget {
+  /** The path of its section, such as `client.proxy.connect`, or `proxies.` and its name. Two releases agree on it. */
+  readonly name: string;
+  readonly endpoint: HookEndpoint;
+  readonly timeoutMs: number;
+  /** The headers of the client's handshake that the backend gets, in lower case. */
+  readonly httpHeaders: readonly string[];
+  /** The headers of the client's connect command that the backend gets, in lower case (docs/protocol.md 7). */
+  readonly emulatedHeaders: readonly string[];
+  readonly staticHeaders: readonly HookHeader[];
+  /** What a response with another status than 200 stands for; a status that isn't there is a failed call. */
+  readonly statuses: ReadonlyMap<number, HookRefusal>;
+  /** Payloads are sent in base64. */
+  readonly binaryEncoding: boolean;
+  /** The backend gets the connection's metadata. */
+  readonly includesMeta: boolean;
+}
+
+/** Where a backend is. */
+export type HookEndpoint =
+  | { readonly kind: "url"; readonly url: string }
+  /** Another Worker of the account: the name of its binding, and the entrypoint that the binding has to name. */
+  | { readonly kind: "service"; readonly binding: string; readonly entrypoint?: string };
+
+/** A backend's refusal. */
+export type HookRefusal =
+  | { readonly outcome: "error"; readonly error: ErrorCode }
+  | { readonly outcome: "disconnect"; readonly code: DisconnectCode };
 
 /**
  * The transports beside WebSocket, which is always enabled (docs/protocol.md 4). Each is off unless the configuration
@@ -60,13 +105,15 @@ export interface TransportsConfig {
   readonly longPoll: boolean;
 }
 
-/** The section `rpc` (docs/protocol.md 1.6). */
+/** The section `rpc` (docs/protocol.md 1.6 and 7): which backend answers which methods. */
 export interface RpcConfig {
-  /**
-   * Whether the method `ping` is answered. All other methods would need a proxy to a backend, which Dormouse doesn't
-   * have.
-   */
+  /** Whether the method `ping` is answered, without a backend. */
   readonly pingEnabled: boolean;
+  readonly namespaceBoundary: string;
+  /** Absent if the hook isn't switched on for methods without a namespace. */
+  readonly withoutNamespace?: HookTarget;
+  /** The namespaces of methods; undefined where the hook isn't switched on. */
+  readonly namespaces: ReadonlyMap<string, HookTarget | undefined>;
 }
 
 /** The section `client` (docs/protocol.md 5.7). */
@@ -220,6 +267,12 @@ export interface ChannelOptions {
   readonly deltaPublish: boolean;
   /** Subscribers may filter publications by tags (docs/protocol.md 3.2). */
   readonly allowTagsFilter: boolean;
+  /** The backend that decides on subscribes without a token (docs/protocol.md 7). */
+  readonly subscribeHook?: HookTarget;
+  /** The backend that decides on publishes of clients. */
+  readonly publishHook?: HookTarget;
+  /** The backend that extends subscriptions without a token, when they expire. */
+  readonly subRefreshHook?: HookTarget;
 }
 
 /** The section `http_api` (docs/protocol.md 6.1). */

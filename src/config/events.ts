@@ -2,6 +2,7 @@ import { limits } from "../limits.ts";
 import type { Config, EventsConfig, EventTarget, EventType } from "./config.ts";
 import { readDurationMs, readText, readTexts, readWholeNumber } from "./fields.ts";
 import type { Section } from "./section.ts";
+import { parseEventTarget } from "./targets.ts";
 
 /**
  * Reads `events`, Dormouse's own: where a backend is told what happens, and of what.
@@ -85,26 +86,15 @@ function readNamespaces(section: Section): readonly string[] {
 function readTarget(section: Section): EventTarget | undefined {
   const text = readText(section, "target", { default: "" });
   if (text === "") return undefined;
-  const [, kind, binding, entrypoint] = bindingShape.exec(text) ?? [];
-  if (kind === "queue" && binding !== undefined && entrypoint === undefined)
-    return { kind: "queue", binding };
-  if (kind === "service" && binding !== undefined)
-    return { kind: "service", binding, ...(entrypoint === undefined ? {} : { entrypoint }) };
-  if (!urlShape.test(text)) {
-    section.problem(
-      "target",
-      'is neither "queue:BINDING" nor "service:BINDING" nor an https URL without user, password or fragment (http is allowed for localhost only)',
-    );
-  }
+  const target = parseEventTarget(text);
+  if (target !== undefined) return target;
+  section.problem(
+    "target",
+    'is neither "queue:BINDING" nor "service:BINDING" nor an https URL without user, password or fragment (http is allowed for localhost only)',
+  );
   // After a problem the result is discarded.
   return { kind: "url", url: text };
 }
-
-/** A binding of wrangler.toml, and the name of a class that the other Worker exports. */
-const bindingShape = /^(service|queue):([A-Za-z_]\w{0,63})(?:#([A-Za-z_]\w{0,63}))?$/;
-
-const urlShape =
-  /^(?:https:\/\/(?:[-\w.]+|\[[\da-f:]+\])|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?:[/?][^\s#\\]*)?$/i;
 
 /**
  * Reports what would never be sent: events of namespaces that don't exist, and of users without homes.

@@ -24,6 +24,9 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/^(subscription_token|token)_(.+)$/, "client.$1.$2"],
   [/^(allowed_origins|(?:dis)?allow_anonymous_.+|ping_interval|pong_timeout)$/, "client.$1"],
   [/^client_(.+)$/, "client.$1"],
+  [/^proxy_(connect|refresh)_(endpoint|timeout)$/, "client.proxy.$1.$2"],
+  [/^proxy_(subscribe|publish|sub_refresh)_(endpoint|timeout)$/, "channel.proxy.$1.$2"],
+  [/^proxy_rpc_(endpoint|timeout)$/, "rpc.proxy.$1"],
   [/^api_(key|insecure)$/, "http_api.$1"],
   [
     /^(presence|join_leave|channel_regex|allowed_delta_types|delta_publish|(?:force|history|allow)_.+)$/,

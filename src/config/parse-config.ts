@@ -1,16 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-value.ts";
 import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
-import type { Config, RpcConfig, TransportsConfig } from "./config.ts";
 import { checkEvents, readEventsSection } from "./events.ts";
+import type { Config, TransportsConfig } from "./config.ts";
+import { allHooks, readClientHooks, readProxies, readRpcSection } from "./hooks.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
 import { checkRateLimit } from "./rate-limit.ts";
 import { Section, typeName } from "./section.ts";
 import {
   unsupportedTopLevelKeys,
-  unsupportedRpcKeys,
-  unsupportedRpcPingKeys,
   unsupportedStreamKeys,
   unsupportedUniWebsocketKeys,
   type UnsupportedKeys,
@@ -47,15 +46,22 @@ export function parseConfig(
   const notes: string[] = [];
   const report = { problems, notes, showsValues, development };
   const root = new Section("", parsed.document, report);
-  const channelSection = root.section("channel");
   const events = readEventsSection(root.section("events"));
+  const [clientSection, channelSection] = [root.section("client"), root.section("channel")];
+  const proxies = readProxies(root);
+  const hooks = readClientHooks(clientSection.section("proxy"));
+  const client = readClientSection(clientSection);
+  const channel = readChannelSection(channelSection, proxies);
+  const httpApi = readHttpApiSection(root.section("http_api"));
+  const rpc = readRpcSection(root.section("rpc"), proxies);
   const config: Config = {
-    client: readClientSection(root.section("client")),
-    channel: readChannelSection(channelSection),
-    httpApi: readHttpApiSection(root.section("http_api")),
-    rpc: readRpcSection(root.section("rpc")),
+    client,
+    channel,
+    httpApi,
+    rpc,
     transports: readTransports(root),
     ...(events === undefined ? {} : { events }),
+    hooks: allHooks(hooks, channel, rpc),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {
@@ -116,19 +122,6 @@ function parseJson(input: unknown): JsonValue | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Reads `rpc`: the methods that clients can call (docs/protocol.md 1.6).
- *
- * @param section receives the problems
- */
-function readRpcSection(section: Section): RpcConfig {
-  const ping = section.section("ping");
-  const config: RpcConfig = { pingEnabled: readBoolean(ping, "enabled") };
-  ping.refuseOthers(unsupportedRpcPingKeys);
-  section.refuseOthers(unsupportedRpcKeys);
-  return config;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type SecretUse, secretPair } from "../access/secrets.ts";
 import type { Config, TokenConfig } from "./config.ts";
+import { targetsOf } from "./targets.ts";
 
 /**
  * All secrets that a Worker may have: those of every Worker, and those whose names stand in the configuration. A secret
@@ -11,6 +12,7 @@ export function secretUses(config: Config | undefined): readonly SecretUse[] {
   const { token, subscriptionToken } = config?.client ?? {};
   return [
     ...secretPair("API_KEY", "api"),
+    ...secretPair(hookSecret, "hook", "HOOK_SIGNING_PREVIOUS_SECRET"),
     ...tokenSecrets("TOKEN", token),
     ...tokenSecrets("SUBSCRIPTION_TOKEN", subscriptionToken),
     ...(config === undefined ? [] : namedSecrets(config)),
@@ -18,14 +20,19 @@ export function secretUses(config: Config | undefined): readonly SecretUse[] {
 }
 
 /**
- * The names of the secrets that stand in the configuration, each once. Without one of them the Worker isn't configured
- * (rule A8).
+ * The names of the secrets that the configuration needs, each once. Without one of them the Worker isn't configured (rule
+ * A8).
  */
 export function namedSecretNames(config: Config): readonly string[] {
-  return namedSecrets(config)
+  const named = namedSecrets(config)
     .filter(({ name, of }) => name === of)
     .map(({ name }) => name);
+  const isSigning = targetsOf(config).some(({ endpoint }) => endpoint.kind !== "queue");
+  return isSigning ? [...named, hookSecret] : named;
 }
+
+/** Signs the requests to backends (rules E4 and Q8). */
+const hookSecret = "HOOK_SIGNING_SECRET";
 
 function namedSecrets({ httpApi, client }: Config): readonly SecretUse[] {
   const issuers = [...client.token.issuers, ...(client.subscriptionToken?.issuers ?? [])];

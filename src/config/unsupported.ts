@@ -112,7 +112,6 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   map_broker: notYet,
   controller: not,
   shared_poll: notYet,
-  proxies: notYet,
   grpc_api: { ...notYet, switched: true },
   consumers: notYet,
   websocket: {
@@ -155,12 +154,14 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
   enable_unreleased_features: not,
 };
 
-/** Set by default, and without effect until the proxy is enabled. */
+/** Set by default, and without effect until the stream proxy is enabled. */
 const proxyName: UnsupportedKey = { ...notYet, accepted: ["default"] };
+
+/** The values of a backend that change nothing without an endpoint. */
+const proxyDefaults: AcceptedValue = { timeout: ["1s", "1000ms"] };
 
 /** `client.*` (docs/protocol.md 4.5, 5.3, 5.7 and 7). */
 export const unsupportedClientKeys: UnsupportedKeys = {
-  proxy: notYet,
   insecure_skip_token_signature_verify: {
     refusal: "is not supported by Dormouse: tokens are always verified",
   },
@@ -223,17 +224,29 @@ export const unsupportedIssuerKeys: UnsupportedKeys = {
   },
 };
 
-/** `channel.*` (docs/protocol.md 7). */
-export const unsupportedChannelKeys: UnsupportedKeys = { proxy: notYet };
+/** `channel.proxy.*` (docs/protocol.md 7). */
+export const unsupportedChannelProxyKeys: UnsupportedKeys = {
+  subscribe_stream: { ...notYet, accepted: proxyDefaults },
+  map_publish: { ...notYet, accepted: proxyDefaults },
+  map_remove: { ...notYet, accepted: proxyDefaults },
+  shared_poll_refresh: { ...notYet, accepted: proxyDefaults },
+  cache_empty: pro,
+  state: pro,
+};
+
+/** A backend of a hook: `client.proxy.connect`, `channel.proxy.subscribe`, each of `proxies` and so on. */
+export const unsupportedHookKeys: UnsupportedKeys = {
+  grpc_metadata: not,
+  grpc: not,
+};
+
+/** `http` of a backend. */
+export const unsupportedHookHttpKeys: UnsupportedKeys = {
+  tls: { refusal: "is not supported by Dormouse: the runtime checks the backend's certificate" },
+};
 
 /** `channel.without_namespace.*` and each of `channel.namespaces` (docs/protocol.md 5.6, with PRO's). */
 export const unsupportedChannelOptions: UnsupportedKeys = {
-  subscribe_proxy_enabled: notYet,
-  subscribe_proxy_name: proxyName,
-  publish_proxy_enabled: notYet,
-  publish_proxy_name: proxyName,
-  sub_refresh_proxy_enabled: notYet,
-  sub_refresh_proxy_name: proxyName,
   subscribe_stream_proxy_enabled: notYet,
   subscribe_stream_proxy_name: proxyName,
   subscribe_stream_proxy_bidirectional: notYet,
@@ -256,14 +269,6 @@ export const unsupportedChannelOptions: UnsupportedKeys = {
   cache_empty_proxy_name: pro,
   state_proxy_enabled: pro,
   shared_position_sync: pro,
-};
-
-/** `rpc.*` (docs/protocol.md 7): without a proxy, there is no method to which these keys could apply. */
-export const unsupportedRpcKeys: UnsupportedKeys = {
-  proxy: notYet,
-  without_namespace: { ...notYet, accepted: { proxy_name: ["default"] } },
-  namespaces: notYet,
-  namespace_boundary: { ...not, accepted: [":"] },
 };
 
 /** `rpc.ping.*` (docs/protocol.md 1.6). */

@@ -115,15 +115,19 @@ export function fitsRow(subscriptions: readonly SubscriptionSnapshot[]): boolean
 }
 
 /** Whether the subscriptions fit into the attachment, beside the claims. */
-export function fitsInside({ claims, subscriptions }: SessionSnapshot): boolean {
+export function fitsInside(snapshot: SessionSnapshot): boolean {
+  const { subscriptions } = snapshot;
   const { bytes } = pack(subscriptions);
-  return bytes + keptBytesMax * subscriptions.length <= roomBytes(claims);
+  return bytes + keptBytesMax * subscriptions.length <= roomBytes(snapshot);
 }
 
 /** Whether so many cursors fit into the attachment, beside the claims and wherever the subscriptions are. */
-export function fitsCursors(claims: ConnectionClaims | undefined, count: number): boolean {
-  return keptBytesMax * count <= roomBytes(claims);
+export function fitsCursors(identity: LargeParts, count: number): boolean {
+  return keptBytesMax * count <= roomBytes(identity);
 }
+
+/** The parts of an identity that may be large. */
+type LargeParts = Pick<SessionIdentity, "claims" | "headers">;
 
 /**
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
@@ -159,10 +163,10 @@ function haveServerFilter(all: readonly { readonly serverFilter?: FilterNode }[]
 /**
  * Cursors can be done without: if the claims have grown and cursors don't fit any more, they are left out (rule L7).
  */
-function keptTuples({ claims, subscriptions, cursors }: SessionSnapshot): {
-  readonly kept?: readonly KeptTuple[];
-} {
-  if (cursors === undefined || cursors.size === 0 || !fitsCursors(claims, cursors.size)) return {};
+function keptTuples(snapshot: SessionSnapshot): { readonly kept?: readonly KeptTuple[] } {
+  const { subscriptions, cursors } = snapshot;
+  if (cursors === undefined || cursors.size === 0 || !fitsCursors(snapshot, cursors.size))
+    return {};
   const tuples: KeptTuple[] = [];
   for (const [place, { channel }] of subscriptions.entries()) {
     const cursor = cursors.get(channel);
@@ -262,6 +266,7 @@ function unpackOne([
     ...(isSet("delta") ? { delta: true } : {}),
     ...(isSet("byCapability") ? { byCapability: true } : {}),
     ...(isSet("ordered") ? { ordered: true } : {}),
+    ...(isSet("serverRefresh") ? { serverRefresh: true } : {}),
     ...(chanInfo === null ? {} : { chanInfo }),
     ...(filter === null ? {} : { filter }),
     ...(serverFilter === undefined ? {} : { serverFilter }),
@@ -280,19 +285,22 @@ const flagNames = [
   "delta",
   "byCapability",
   "ordered",
+  "serverRefresh",
 ] as const;
 
-function roomBytes(claims: ConnectionClaims | undefined): number {
+function roomBytes({ claims, headers }: LargeParts): number {
   const rest = claims === undefined ? 0 : claimsBytes(claims);
-  return limits.attachmentBytesMax - identityBytes - rest;
+  // Few connections have headers, and these change once.
+  const kept = headers === undefined ? 0 : storedBytes(JSON.stringify(headers));
+  return limits.attachmentBytesMax - identityBytes - rest - kept;
 }
 
 /**
  * The size of large claims is cached. Claims with a user only are counted quickly, and as in {@link pack} not cached.
  */
 function claimsBytes(claims: ConnectionClaims): number {
-  const { info, capabilities, subscriptions } = claims;
-  if ((info ?? capabilities ?? subscriptions) === undefined)
+  const { info, capabilities, meta, subscriptions } = claims;
+  if ((info ?? capabilities ?? meta ?? subscriptions) === undefined)
     return storedBytes(JSON.stringify(claims));
   const known = claimSizes.get(claims);
   if (known !== undefined) return known;

@@ -1,5 +1,6 @@
 import type { ConnectionClaims } from "../access/claims.ts";
 import type { CodecName } from "../protocol/codec.ts";
+import type { HookHeader } from "./hook-call.ts";
 
 /**
  * The edge's decisions on a connection, sent to the object that will hold the connection. During a deploy the two sides
@@ -21,6 +22,10 @@ export interface Handover {
    * transient.
    */
   readonly passing?: true;
+  /** With `emulated`: the stream is one of server-sent events. Absent: it isn't, or the release before sent this. */
+  readonly stream?: "sse";
+  /** The headers of the client's request that hooks get (rule Q8); absent: none. */
+  readonly headers?: readonly HookHeader[];
   /** The claims of the token at the upgrade, verified (rule A3); absent if there was none. */
   readonly claims?: ConnectionClaims;
   /**

@@ -1,4 +1,4 @@
-import type { HistoryQuery } from "./channel-call.ts";
+import { commandBytes, type HistoryQuery, type PublicationRequest } from "./channel-call.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
@@ -23,6 +23,15 @@ export type RelayRequest =
   | { readonly method: "newest" }
   /** Publishes for a client. The gateway has checked the client's permission, and the data. */
   | { readonly method: "publish"; readonly data: Payload; readonly info: ClientInfo }
+  /**
+   * The same for a publication that a backend has completed, with its tags, version and the like. A release before it
+   * refuses it, rather than leave these out.
+   */
+  | {
+      readonly method: "publish_request";
+      readonly request: PublicationRequest;
+      readonly info: ClientInfo;
+    }
   /** Reads the history for a client. `bytesMax`: how large a reply the client can take. */
   | { readonly method: "history"; readonly query: HistoryQuery; readonly bytesMax: number }
   /** Passes on joins, leaves and exclusive connections of the gateway's clients. */
@@ -87,6 +96,8 @@ export function relayRequestBytes(request: RelayRequest): number {
         type: "publication",
         publication: { data: request.data, offset: 0, info: request.info },
       });
+    case "publish_request":
+      return commandBytes({ method: "publish", request: request.request });
     case "announce":
       return request.entries.reduce((sum, entry) => sum + entryBytes(entry), plainBytes);
     case "follow":

@@ -3,6 +3,7 @@ import type { CodecName } from "../protocol/codec.ts";
 import type { FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
+import type { HookHeader } from "./hook-call.ts";
 
 /**
  * A client's identity, and the phase of its connection. The names of the fields are stored in attachments (rule V1).
@@ -42,8 +43,25 @@ export interface SessionIdentity {
    * Absent: the session isn't registered with a home, because it is anonymous or of a release without homes.
    */
   readonly lastOrder?: number;
+  /** The headers that hooks get; absent: none. */
+  readonly headers?: KeptHeaders;
+  /** The client's stream is one of server-sent events. Absent: it is an HTTP stream, or a WebSocket without a secret. */
+  readonly stream?: "sse";
+  /**
+   * A backend is asked for a command, whose reply would be lost with the object's memory: restored with this, the
+   * connection ends (rule Q4). Absent: none is asked.
+   */
+  readonly asking?: true;
   /** Whether the last ping is unanswered, unless the platform has answered the client since (rule K2). */
   readonly awaitingPong?: boolean;
+}
+
+/** The headers of a connection that are kept for hooks, of which it gets those that the configuration names. */
+export interface KeptHeaders {
+  /** Of the handshake. */
+  readonly http?: readonly HookHeader[];
+  /** Of the connect command, which the client chooses. */
+  readonly emulated?: readonly HookHeader[];
 }
 
 /** The state of a session that survives hibernation (rule S1). `attachment.ts` writes it and reads it. */
@@ -84,6 +102,8 @@ export interface SubscriptionSnapshot {
   readonly hasNewest?: boolean;
   /** Only a capability of the connection's token allows it: it ends with the capability (rule A16). */
   readonly byCapability?: boolean;
+  /** When it expires, the server asks a backend to extend it (rule Q9). Absent: the client renews it, if it can. */
+  readonly serverRefresh?: boolean;
   /** The tags filter that the client asked for. */
   readonly filter?: FilterNode;
   /** The tags filter that the server set. The client gets the publications that pass both (rule A17). */

@@ -180,6 +180,7 @@ function failure(error: ErrorCode): RelayReply {
 function attemptsOf({ method }: RelayRequest): number {
   switch (method) {
     case "publish":
+    case "publish_request":
       return 1;
     case "follow":
     case "recover":
@@ -199,6 +200,7 @@ function attemptsOf({ method }: RelayRequest): number {
 function triesOf({ method }: RelayRequest): number {
   switch (method) {
     case "publish":
+    case "publish_request":
     case "history":
       return 1;
     case "follow":

@@ -1,6 +1,7 @@
-import type { HistoryQuery } from "../contract/channel-call.ts";
 import { partsOf, type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
+import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
+import { isPlain } from "../channel/publication-request.ts";
 import { type GatheredPresence, presentClients } from "../channel/presence.ts";
 import {
   type PresenceQuestion,
@@ -12,7 +13,6 @@ import type { FanOutLimits } from "../hub/hub.ts";
 import { isTold } from "../events/event.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import { Follower, type FollowerGateway } from "./follower.ts";
@@ -190,13 +190,16 @@ export class Gateway implements Channels {
 
   publish(
     channel: string,
-    data: Payload,
+    request: PublicationRequest,
     info: ClientInfo,
     subscription: Subscription | undefined,
     nowMs: number,
     done: (outcome: PublishReply) => void,
   ): void {
-    this.#request(channel, { method: "publish", data, info }, (reply) => {
+    const relayed: RelayRequest = isPlain(request)
+      ? { method: "publish", data: request.data, info }
+      : { method: "publish_request", request, info };
+    this.#request(channel, relayed, (reply) => {
       if (reply.outcome !== "published") {
         done(failed(reply));
         return;

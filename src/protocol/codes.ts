@@ -28,6 +28,7 @@ export const errorCodes = {
   internal: { code: 100, message: "internal server error", temporary: true },
   unknownChannel: { code: 102, message: "unknown channel", temporary: false },
   permissionDenied: { code: 103, message: "permission denied", temporary: false },
+  methodNotFound: { code: 104, message: "method not found", temporary: false },
   alreadySubscribed: { code: 105, message: "already subscribed", temporary: false },
   limitExceeded: { code: 106, message: "limit exceeded", temporary: false },
   badRequest: { code: 107, message: "bad request", temporary: false },

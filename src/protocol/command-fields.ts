@@ -18,6 +18,7 @@ import type {
   SubRefreshRequest,
 } from "./command.ts";
 import type { FieldReader } from "./fields.ts";
+import type { Payload } from "./payload.ts";
 
 /**
  * Reads a command.
@@ -79,10 +80,11 @@ function readMethod(
     case "sub_refresh":
       return { method, id, request: subRefreshRequest(request) };
     case "rpc":
-      return { method, id, request: { method: request.text(2, "method") } };
+      return { method, id, request: { method: request.text(2, "method"), ...dataOf(request, 1) } };
     case "send":
+      return { method, id, request: dataOf(request, 1) };
     case "ping":
-      // Both are refused whatever their fields are.
+      // It is refused whatever its fields are.
       return { method, id };
   }
 }
@@ -90,6 +92,8 @@ function readMethod(
 function connectRequest(request: FieldReader): ConnectRequest {
   const token = request.text(1, "token");
   const name = request.text(4, "name");
+  const version = request.text(5, "version");
+  const headers = request.textMap(6, "headers", limits.hookHeadersMax);
   const subscriptions = new Map<string, ServerSubscriptionRequest>();
   // A connection has no more subscriptions than that, so more couldn't be recovered either.
   for (const [channel, fields] of request.map(3, "subs", limits.channelLimitMax)) {
@@ -99,7 +103,13 @@ function connectRequest(request: FieldReader): ConnectRequest {
       offset: fields.uint64(7, "offset"),
     });
   }
-  return { token, name, subscriptions };
+  return { token, ...dataOf(request, 2), name, version, headers, subscriptions };
+}
+
+/** The data of a request, which a backend gets; absent if the field is absent. */
+function dataOf(request: FieldReader, number: number): { readonly data?: Payload } {
+  const data = request.payload(number, "data");
+  return data === undefined ? {} : { data };
 }
 
 /** Reads a subscribe request but for its tags filter (`tf`). */
@@ -114,6 +124,7 @@ export function subscribeRequest(request: FieldReader): SubscribeRequest {
     recoverable: request.flag(10, "recoverable"),
     joinLeave: request.flag(11, "join_leave"),
     delta: request.text(12, "delta"),
+    ...dataOf(request, 8),
     flag: request.int64(14, "flag"),
     type: request.int32(15, "type"),
   };

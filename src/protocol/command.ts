@@ -17,7 +17,7 @@ export type Command =
   | { readonly method: "refresh"; readonly id: number; readonly request: RefreshRequest }
   | { readonly method: "sub_refresh"; readonly id: number; readonly request: SubRefreshRequest }
   | { readonly method: "rpc"; readonly id: number; readonly request: RpcRequest }
-  | { readonly method: "send"; readonly id: number }
+  | { readonly method: "send"; readonly id: number; readonly request: SendRequest }
   | { readonly method: "ping"; readonly id: number }
   /** The empty message, which answers the server's ping. */
   | { readonly method: "pong" };
@@ -26,8 +26,13 @@ export type CommandMethod = Command["method"];
 
 export interface ConnectRequest {
   readonly token: string;
-  /** The SDK's name, such as "js"; without effect. */
+  /** For the backend's connect hook; absent if the field was absent. */
+  readonly data?: Payload;
+  /** The SDK's name, such as "js", and its version; for the connect hook. */
   readonly name: string;
+  readonly version: string;
+  /** Stands in for headers that a client can't set; for hooks that ask for them. */
+  readonly headers: ReadonlyMap<string, string>;
   /** The client's positions in its server-side subscriptions, by channel. */
   readonly subscriptions: ReadonlyMap<string, ServerSubscriptionRequest>;
 }
@@ -52,6 +57,8 @@ export interface SubscribeRequest {
   readonly delta: string;
   /** The tags filter (`tf`). */
   readonly filter?: FilterNode;
+  /** For the backend's subscribe hook; absent if the field was absent. */
+  readonly data?: Payload;
   /** Bit 1: the client knows channel compaction. Bit 2: see {@link flagErrorOnUnrecoverable}. */
   readonly flag: number;
   /** Subscription type; 0 is a stream. */
@@ -78,9 +85,16 @@ export interface HistoryRequest {
   readonly reverse: boolean;
 }
 
-interface RpcRequest {
+export interface RpcRequest {
   /** The name of the called method. */
   readonly method: string;
+  /** Absent if the field was absent. */
+  readonly data?: Payload;
+}
+
+interface SendRequest {
+  /** Absent if the field was absent. */
+  readonly data?: Payload;
 }
 
 interface RefreshRequest {

@@ -95,6 +95,8 @@ export interface FieldReader {
    * @param countMax how many entries are read; more are a complaint, and then none is read
    */
   map(number: number, name: string, countMax: number): ReadonlyMap<string, FieldReader>;
+  /** A map of texts; the parameters and complaints are those of {@link map}. */
+  textMap(number: number, name: string, countMax: number): ReadonlyMap<string, string>;
   /** Leaves a complaint: a sentence whose subject is the field. */
   complain(name: string, complaint: string): void;
 }

@@ -44,7 +44,7 @@ export function payloadText(payload: Payload): JsonText | undefined {
 }
 
 /** Decodes base64; undefined if the text isn't base64. */
-export function parseBase64(encoded: string): Uint8Array | undefined {
+export function parseBase64(encoded: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
   } catch {

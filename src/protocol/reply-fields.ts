@@ -6,6 +6,7 @@
  */
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "./codes.ts";
 import type { FieldWriter } from "./fields.ts";
+import type { Payload } from "./payload.ts";
 import type { ClientInfo, Publication } from "./publication.ts";
 import type {
   ConnectResult,
@@ -39,7 +40,7 @@ export function replyFields(out: FieldWriter, reply: Reply): void {
     case "history":
       return out.message(11, "history", reply.result, historyFields);
     case "rpc":
-      return out.message(13, "rpc", reply, noFields);
+      return out.message(13, "rpc", reply, rpcFields);
     case "refresh":
       return out.message(14, "refresh", reply.result, refreshFields);
     case "sub_refresh":
@@ -84,6 +85,7 @@ function connectFields(out: FieldWriter, result: ConnectResult): void {
   out.text(2, "version", result.version, "always");
   out.flag(3, "expires", result.ttlSeconds > 0);
   out.seconds(4, "ttl", result.ttlSeconds);
+  out.json(5, "data", result.data);
   out.map(6, "subs", [...(result.subscriptions ?? [])], subscribeFields);
   out.seconds(7, "ping", result.pingSeconds);
   out.flag(8, "pong", result.pong);
@@ -137,7 +139,11 @@ function subRefreshFields(out: FieldWriter, result: Expiry): void {
 }
 
 function noFields(): void {
-  // The results of unsubscribe, publish and rpc are empty.
+  // The results of unsubscribe and publish are empty.
+}
+
+function rpcFields(out: FieldWriter, { data }: { readonly data?: Payload }): void {
+  if (data !== undefined) out.payload(1, "data", data);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "./codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "./publication.ts";
 import type { JsonText } from "./json/text.ts";
+import type { Payload } from "./payload.ts";
 
 /**
  * The reply to one command, with the command's `id` (docs/protocol.md 1.2). Its fields on the wire are in
@@ -15,7 +16,7 @@ export type Reply =
   | { readonly id: number; readonly method: "presence"; readonly result: PresenceResult }
   | { readonly id: number; readonly method: "presence_stats"; readonly result: PresenceStatsResult }
   | { readonly id: number; readonly method: "history"; readonly result: HistoryResult }
-  | { readonly id: number; readonly method: "rpc" }
+  | { readonly id: number; readonly method: "rpc"; readonly data?: Payload }
   | { readonly id: number; readonly method: "refresh"; readonly result: Expiry }
   | { readonly id: number; readonly method: "sub_refresh"; readonly result: Expiry };
 
@@ -46,6 +47,8 @@ export interface ConnectResult extends Expiry {
   readonly pong: boolean;
   /** Server time, ms since 1970; absent unless the configuration asks for it. */
   readonly timeMs?: number;
+  /** The data of the backend's connect hook; absent if there is none. */
+  readonly data?: JsonText;
   /** The server-side subscriptions, by channel; absent if there are none. */
   readonly subscriptions?: ReadonlyMap<string, SubscribeResult>;
   /** The secret that the client's posted frames carry (rule T4); absent on a WebSocket (docs/protocol.md 4.3). */

@@ -11,11 +11,16 @@ import {
   maySeePresence,
 } from "./grant.ts";
 import type { KnownChannel } from "../channel/channel-name.ts";
-import { acceptsData } from "../channel/publication-request.ts";
+import { acceptsData, clientPublication } from "../channel/publication-request.ts";
+import type { HookTarget } from "../config/config.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
+import { parsePublishResult } from "../hooks/response.ts";
 import { errorCodes } from "../protocol/codes.ts";
+import type { Payload } from "../protocol/payload.ts";
 import type { ChannelRequest, HistoryRequest, PublishRequest } from "../protocol/command.ts";
 import type { CommandSession } from "./ports.ts";
 import { type DecisionDone, failWith } from "./decision.ts";
+import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 import { clientInfo } from "./subscription.ts";
 
 /** Publishes for a client. The publisher gets the publication before this reply, if it is subscribed (rule O4). */
@@ -33,18 +38,67 @@ export function publish(
     return;
   }
   const { data } = request;
-  if (!mayPublish(found.options, callerOf(session, request.channel, found)))
-    done(failWith(errorCodes.permissionDenied));
+  const { publishHook } = found.options;
+  const caller = callerOf(session, request.channel, found);
+  const isAllowed =
+    publishHook === undefined ? mayPublish(found.options, caller) : mayAsk(found, caller);
+  if (!isAllowed) done(failWith(errorCodes.permissionDenied));
   else if (data === undefined || request.type !== 0 || !acceptsData(found.options, data)) {
     done(failWith(errorCodes.badRequest));
-  } else {
-    const subscription = session.subscriptions.get(request.channel);
-    const info = subscription?.info ?? clientInfo(session.identity);
-    channels.publish(request.channel, data, info, subscription, nowMs, (reply) => {
-      if (reply.outcome === "failed") done(failWith(reply.error));
-      else done({ outcome: "reply", reply: { id, method: "publish" } });
-    });
-  }
+  } else if (publishHook === undefined) {
+    publishTo(session, id, request.channel, clientPublication(data), nowMs, done);
+  } else publishByHook(session, id, { ...request, data }, publishHook, nowMs, done);
+}
+
+/** Whether a publish to a channel asks a backend, so that later commands for the channel have to wait (rule Q3). */
+export function asksBeforePublish({ context }: CommandSession, channel: string): boolean {
+  const found = context.channels.find(channel);
+  return found.outcome === "resolved" && found.options.publishHook !== undefined;
+}
+
+function publishTo(
+  session: CommandSession,
+  id: number,
+  channel: string,
+  request: PublicationRequest,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  const subscription = session.subscriptions.get(channel);
+  const info = subscription?.info ?? clientInfo(session.identity);
+  session.context.channels.publish(channel, request, info, subscription, nowMs, (reply) => {
+    if (reply.outcome === "failed") done(failWith(reply.error));
+    else done({ outcome: "reply", reply: { id, method: "publish" } });
+  });
+}
+
+/** Lets a backend decide on a publish, in place of the namespace's permissions (rule Q2). */
+function publishByHook(
+  session: CommandSession,
+  id: number,
+  { channel, data }: { readonly channel: string; readonly data: Payload },
+  target: HookTarget,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  askHook(session, target, { hook: "publish", channel, data }, nowMs, (answer, answeredMs) => {
+    if (answer.outcome !== "result") {
+      done(refusedByHook(answer, target));
+      return;
+    }
+    const read = parsePublishResult(answer.result, data);
+    const known = session.context.channels.find(channel);
+    if (read.outcome === "invalid") done(unusableResult(read.reason, target));
+    else if (known.outcome !== "resolved" || !acceptsData(known.options, read.request.data))
+      done(unusableResult("the namespace doesn't accept such data", target));
+    else publishTo(session, id, channel, read.request, answeredMs, done);
+  });
+}
+
+/** Whether a backend may allow a publish: not where nobody but subscribers publishes (rule A5). */
+function mayAsk({ private: isPrivate, users, options }: KnownChannel, caller: Caller): boolean {
+  const isLimited = isPrivate || users !== undefined;
+  return !isLimited || !options.limitedChannelsForSubscribersOnly || caller.subscribed;
 }
 
 /** Answers `presence` or `presence_stats`. */

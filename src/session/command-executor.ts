@@ -4,9 +4,9 @@ import {
   type ErrorCode,
   errorCodes,
 } from "../protocol/codes.ts";
-import { explain } from "./explain.ts";
+import { explain, whyExceeded } from "./explain.ts";
 import type { Command } from "../protocol/command.ts";
-import { publish, readHistory, seePresence } from "./channel-commands.ts";
+import { asksBeforePublish, publish, readHistory, seePresence } from "./channel-commands.ts";
 import {
   channelOf,
   CommandQueue,
@@ -15,8 +15,15 @@ import {
   ReplyOrder,
 } from "./command-queue.ts";
 import { carryOutConnect } from "./connect.ts";
-import { type Decision, type DecisionDone, disconnectWith, failWith } from "./decision.ts";
+import {
+  type Decision,
+  type DecisionDone,
+  disconnectWith,
+  failWith,
+  type Why,
+} from "./decision.ts";
 import { pong } from "./liveness.ts";
+import { callMethod, passMessage } from "./methods.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 import { CommandRateLimit } from "./rate-limit.ts";
 import { carryOutRefresh, carryOutSubRefresh } from "./refresh.ts";
@@ -59,16 +66,13 @@ export class CommandExecutor {
       case "over":
         this.#apply(
           { command, tokens },
-          failWith(errorCodes.tooManyRequests),
-          this.#rateLimit.exceeded,
+          { outcome: "error", error: errorCodes.tooManyRequests, ...this.#exceeded() },
         );
         return;
       case "far-over":
-        this.#disconnect(
-          command,
-          tokens,
-          disconnectCodes.tooManyRequests,
-          this.#rateLimit.exceeded,
+        this.#apply(
+          { command, tokens },
+          { outcome: "disconnect", code: disconnectCodes.tooManyRequests, ...this.#exceeded() },
         );
     }
   }
@@ -99,6 +103,12 @@ export class CommandExecutor {
   clear(): void {
     this.#queue = undefined;
     this.#replyOrder?.clear();
+  }
+
+  /** The rate of the configuration that a command exceeds, as the reason of its refusal; none for any other rate. */
+  #exceeded(): { readonly why?: Why } {
+    const why = whyExceeded(this.#rateLimit.exceeded);
+    return why === undefined ? {} : { why };
   }
 
   /** The channel that a command makes the server turn to, unless the connection is subscribed to it. */
@@ -221,8 +231,14 @@ export class CommandExecutor {
         done(carryOutSubRefresh(session, command.id, command.request, tokens.subscription, nowMs));
         return;
       case "publish":
-        if (busy) done(failWith(errorCodes.tooManyRequests));
-        else publish(session, command.id, command.request, nowMs, done);
+        if (busy) {
+          done(failWith(errorCodes.tooManyRequests));
+          return;
+        }
+        // Commands for the channel wait until the backend has decided, or a later publish could come first (rule Q3).
+        if (asksBeforePublish(session, command.request.channel))
+          this.#open(command.request.channel);
+        publish(session, command.id, command.request, nowMs, done);
         return;
       case "presence":
       case "presence_stats":
@@ -232,14 +248,10 @@ export class CommandExecutor {
         readHistory(session, command.id, command.request, nowMs, done);
         return;
       case "rpc":
-        done(
-          session.context.config.rpc.pingEnabled && command.request.method === "ping"
-            ? { outcome: "reply", reply: { id: command.id, method: "rpc" } }
-            : failWith(errorCodes.notAvailable),
-        );
+        callMethod(session, command.id, command.request, nowMs, done);
         return;
       case "send":
-        done(disconnectWith(disconnectCodes.notAvailable));
+        passMessage(session, command.request.data, nowMs, done);
         return;
       case "ping":
         done(disconnectWith(disconnectCodes.badRequest));
@@ -250,54 +262,48 @@ export class CommandExecutor {
   }
 
   /** Closes the connection because of a command. */
-  #disconnect(
-    command: Command,
-    tokens: VerifiedTokens,
-    code: DisconnectCode,
-    exceeded?: string,
-  ): void {
-    this.#report(command, tokens, code, exceeded);
+  #disconnect(command: Command, tokens: VerifiedTokens, code: DisconnectCode, why?: Why): void {
+    this.#report(command, tokens, code, why);
     this.#session.disconnect(code);
   }
 
   /**
    * Reports a refused command to the log (rule A13).
    *
-   * @param exceeded the rate of the configuration that it exceeds, if that is why
+   * @param why if the decision on the command says it
    */
   #report(
     command: Command,
     tokens: VerifiedTokens,
     code: DisconnectCode | ErrorCode,
-    exceeded?: string,
+    why?: Why,
   ): void {
     const { refused } = this.#session.context;
-    if (refused !== undefined) refused(explain(this.#session, command, tokens, code, exceeded));
+    if (refused !== undefined) refused(explain(this.#session, command, tokens, code, why));
   }
 
   #apply(
     { command, tokens }: Pick<ReceivedCommand, "command" | "tokens">,
     decision: Decision,
-    exceeded?: string,
   ): void {
     const session = this.#session;
     if (session.closed) return;
     switch (decision.outcome) {
       case "disconnect":
-        this.#disconnect(command, tokens, decision.code);
+        this.#disconnect(command, tokens, decision.code, decision.why);
         return;
       case "silent":
         session.change(decision.changes);
         return;
       case "error":
-        this.#report(command, tokens, decision.error, exceeded);
+        this.#report(command, tokens, decision.error, decision.why);
         if (session.unidirectional) {
           session.disconnect(unidirectionalDisconnect(decision.error));
           return;
         }
         session.change(decision.changes);
-        // `send` has no id, so it can't be answered with an error.
-        if (command.method === "send") session.disconnect(disconnectCodes.notAvailable);
+        // `send` has no id, so it can't be answered with an error: it is over a limit.
+        if (command.method === "send") session.disconnect(whyNotSent(session));
         else if (command.method !== "pong")
           session.reply({ id: command.id, error: decision.error });
         return;
@@ -320,6 +326,13 @@ function unsubscribe(session: CommandSession, id: number, channel: string): Deci
   if (channel === "") return disconnectWith(disconnectCodes.badRequest);
   session.leave(channel);
   return { outcome: "reply", reply: { id, method: "unsubscribe" } };
+}
+
+/** The code for a message over a limit: without a hook, messages aren't available at any rate. */
+function whyNotSent({ context }: CommandSession): DisconnectCode {
+  return context.config.hooks.message === undefined
+    ? disconnectCodes.notAvailable
+    : disconnectCodes.tooManyRequests;
 }
 
 /** The key of the connect. No channel has this name. */

@@ -6,8 +6,9 @@
  *       ↓                why: verifying a token and a commit take time, and the next frame must not overtake (rule O6)
  *       ↓                limit: limits.framesWaitingBytesMax, then disconnect code 3013
  *     command
- *       ↓  CommandQueue  commands that name a channel, while a subscribe to it is under way; all during a connect
- *       ↓                why: their outcome depends on how the subscribe, or the connect, ends (rules O6, C1)
+ *       ↓  CommandQueue  commands that name a channel, while a subscribe to it is under way, or a backend is asked about
+ *       ↓                a publish; all during a connect
+ *       ↓                why: their outcome depends on how that ends (rules O6, C1, Q3)
  *       ↓                limit: limits.commandsWaitingMax, then error 111
  *     decision
  *       ↓  ReplyOrder    decisions on commands that name the same channel
@@ -25,7 +26,7 @@ import type { VerifiedTokens } from "./ports.ts";
 
 /**
  * The commands of one connection that wait for an earlier command (rule O6). A key is a channel, while a subscribe to
- * it is under way, or the connect, for which every command waits.
+ * it is under way or a backend is asked about a publish, or the connect, for which every command waits.
  */
 export class CommandQueue {
   readonly #underWay = new Map<string, ReceivedCommand[]>();

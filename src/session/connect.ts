@@ -1,6 +1,7 @@
 import {
   type ConnectionClaims,
   type ConnectionVerdict,
+  withoutMeta,
   withoutSubscriptions,
 } from "../access/claims.ts";
 import { limits } from "../limits.ts";
@@ -20,12 +21,16 @@ import {
   subscribeOptions,
   subscribeResult,
 } from "./subscribe.ts";
-import type { ClientConfig } from "../config/config.ts";
+import type { ClientConfig, Config, HookTarget } from "../config/config.ts";
 import { fitsAttachment } from "../contract/attachment.ts";
 import { anonymousClient } from "../contract/object-names.ts";
 import { hasEnded, ttlSeconds } from "./liveness.ts";
 import { asksForPongs, sendsPongs } from "./pongs.ts";
-import type { SessionIdentity } from "../contract/session-snapshot.ts";
+import type { KeptHeaders, SessionIdentity } from "../contract/session-snapshot.ts";
+import { afterConnect, fitHeaders, withEmulated } from "../hooks/headers.ts";
+import { parseConnectResult } from "../hooks/response.ts";
+import type { JsonText } from "../protocol/json/text.ts";
+import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 
 /**
  * Carries out a connect: decides on it, makes the server-side subscriptions, and replies when all of them have begun
@@ -42,13 +47,38 @@ export function carryOutConnect(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  const { channels, config } = session.context;
-  const accepted = connect(session.identity, token, config.client, nowMs);
-  if (accepted.outcome !== "accepted") {
-    done(accepted);
+  const { config } = session.context;
+  const headers = withEmulated(
+    config.hooks.targets,
+    session.identity.headers ?? {},
+    request.headers,
+  );
+  if (!fitHeaders(headers)) {
+    done(failWith(errorCodes.limitExceeded, refused));
     return;
   }
-  const { claims } = accepted;
+  session.identity = withHeaders(session.identity, headers);
+  const accept = (accepted: AcceptedConnect | Decision, acceptedMs: number): void => {
+    if (accepted.outcome === "accepted")
+      carryOutAccepted(session, id, request, accepted, acceptedMs, done);
+    else done(accepted);
+  };
+  const { connect: target } = config.hooks;
+  if (target !== undefined && token === undefined && session.identity.claims === undefined)
+    askBackend(session, target, request, nowMs, accept);
+  else accept(connect(session.identity, token, config.client, nowMs), nowMs);
+}
+
+/** Makes the server-side subscriptions of an accepted connect, and replies. */
+function carryOutAccepted(
+  session: CommandSession,
+  id: number,
+  request: ConnectRequest,
+  { claims, data }: AcceptedConnect,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  const { channels, config } = session.context;
   const grants = grantAll(session, request, claims);
   if (grants.outcome !== "granted") {
     done(grants.outcome === "error" ? { ...grants, changes: refused } : grants);
@@ -56,7 +86,8 @@ export function carryOutConnect(
   }
   // From here on the subscriptions are stored as such, not as claims.
   const kept = withoutSubscriptions(claims);
-  session.identity = { ...session.identity, claims: kept };
+  const headers = afterConnect(config.hooks.targets, session.identity.headers ?? {});
+  session.identity = withHeaders({ ...session.identity, claims: kept }, headers);
   session.identity = nameAnonymous(session);
   const { granted } = grants;
   if (!session.hasRoom(granted.map(({ grant }) => grant.subscription))) {
@@ -70,7 +101,7 @@ export function carryOutConnect(
     const asked = asksForPongs(session);
     const reply =
       outcome.outcome === "subscribed"
-        ? connectReply(session, id, kept, outcome.subscribed, asked, nowMs)
+        ? connectReply(session, id, { claims: kept, data }, outcome.subscribed, asked, nowMs)
         : outcome;
     if (reply.outcome === "failed") {
       for (const subscription of session.subscriptions.all) channels.unsubscribe(subscription);
@@ -81,6 +112,66 @@ export function carryOutConnect(
       done(silent);
     }
   });
+}
+
+/**
+ * Asks a backend for the credentials of a client that brings none (rule Q2). Meanwhile the session is connecting: the
+ * commands after the connect wait.
+ */
+function askBackend(
+  session: CommandSession,
+  target: HookTarget,
+  request: ConnectRequest,
+  nowMs: number,
+  done: (accepted: AcceptedConnect | Decision, nowMs: number) => void,
+): void {
+  const { config } = session.context;
+  const { data, name, version, subscriptions } = request;
+  const subject = {
+    hook: "connect",
+    ...(data === undefined ? {} : { data }),
+    name,
+    version,
+    channels: [...subscriptions.keys()],
+  } as const;
+  session.connecting = true;
+  askHook(session, target, subject, nowMs, (answer, answeredMs) => {
+    session.connecting = false;
+    if (answer.outcome !== "result") {
+      done(refusing(refusedByHook(answer, target)), answeredMs);
+      return;
+    }
+    if (answer.result === undefined) {
+      done(connect(session.identity, undefined, config.client, answeredMs), answeredMs);
+      return;
+    }
+    const read = parseConnectResult(answer.result);
+    if (read.outcome === "invalid") {
+      done(refusing(unusableResult(read.reason, target)), answeredMs);
+      return;
+    }
+    const { data: told } = read;
+    const claims = config.hooks.keepsMeta ? read.claims : withoutMeta(read.claims);
+    if (hasEnded(claims.expireAtSeconds, answeredMs))
+      done(failWith(errorCodes.expired, refused), answeredMs);
+    else if (!fitsAttachment(withoutSubscriptions(claims)))
+      done(failWith(errorCodes.limitExceeded, refused), answeredMs);
+    else {
+      const accepted = { outcome: "accepted", claims } as const;
+      done(told === undefined ? accepted : { ...accepted, data: told }, answeredMs);
+    }
+  });
+}
+
+/** The decision on a connect that a backend refuses: after an error no command is answered (rule C4). */
+function refusing(decision: Decision): Decision {
+  return decision.outcome === "error" ? { ...decision, changes: refused } : decision;
+}
+
+function withHeaders(identity: SessionIdentity, headers: KeptHeaders | undefined): SessionIdentity {
+  const { headers: _, ...rest } = identity;
+  const hasSome = headers?.http !== undefined || headers?.emulated !== undefined;
+  return hasSome ? { ...rest, headers } : rest;
 }
 
 /** Decides on a connect command (rules C1, C3 and C4, docs/protocol.md 1.4 and 5.1). */
@@ -132,6 +223,8 @@ function credentialsOf(
 interface AcceptedConnect {
   readonly outcome: "accepted";
   readonly claims: ConnectionClaims;
+  /** For the reply, from a backend. */
+  readonly data?: JsonText;
 }
 
 /** The change of a session whose connect is answered with an error (rule C4). */
@@ -242,7 +335,7 @@ type AllSubscribed =
 function connectReply(
   session: CommandSession,
   id: number,
-  claims: ConnectionClaims,
+  { claims, data }: { readonly claims: ConnectionClaims; readonly data: JsonText | undefined },
   subscribed: readonly SubscribedChannel[],
   pong: boolean,
   nowMs: number,
@@ -270,7 +363,8 @@ function connectReply(
     subscriptions.set(channel, fits ? whole : bare);
   }
   const result = {
-    ...connectResult(session.identity, pong, claims, config.client, version, nowMs),
+    ...connectResult(session.identity, pong, claims, config, version, nowMs),
+    ...(data === undefined ? {} : { data }),
     ...emulation(session),
     ...(subscriptions.size === 0 ? {} : { subscriptions }),
   };
@@ -285,14 +379,15 @@ function connectResult(
   { client }: SessionIdentity,
   pong: boolean,
   claims: ConnectionClaims,
-  config: ClientConfig,
+  { client: config, hooks }: Config,
   version: string,
   nowMs: number,
 ): ConnectResult {
   return {
     client,
     version,
-    ttlSeconds: ttlSeconds(claims.expireAtSeconds, nowMs),
+    // The client isn't told of an end before which the server asks a backend (rule Q9).
+    ttlSeconds: hooks.refresh === undefined ? ttlSeconds(claims.expireAtSeconds, nowMs) : 0,
     pingSeconds: config.pingIntervalMs / 1000,
     pong,
     ...(config.connectIncludeServerTime ? { timeMs: nowMs } : {}),

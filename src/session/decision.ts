@@ -1,3 +1,4 @@
+import type { Refusal } from "../access/refusal.ts";
 import type { DisconnectCode, ErrorCode } from "../protocol/codes.ts";
 import type { Reply } from "../protocol/reply.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
@@ -8,10 +9,19 @@ import type { SessionIdentity } from "../contract/session-snapshot.ts";
  */
 export type Decision =
   | { readonly outcome: "reply"; readonly reply: Reply; readonly changes?: Changes }
-  | { readonly outcome: "error"; readonly error: ErrorCode; readonly changes?: Changes }
-  | { readonly outcome: "disconnect"; readonly code: DisconnectCode }
+  | {
+      readonly outcome: "error";
+      readonly error: ErrorCode;
+      readonly changes?: Changes;
+      /** The reason for the log, where it can't be found by looking at the command again. */
+      readonly why?: Why;
+    }
+  | { readonly outcome: "disconnect"; readonly code: DisconnectCode; readonly why?: Why }
   /** Nothing is sent. */
   | { readonly outcome: "silent"; readonly changes?: Changes };
+
+/** The rule by which a command is refused, and the reason in words. */
+export type Why = Pick<Refusal, "rule" | "reason">;
 
 /** Takes the outcome of a command, at once or when the channel's object has replied. */
 export type DecisionDone = (decision: Decision) => void;

@@ -8,6 +8,7 @@ import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { Command } from "../protocol/command.ts";
 import { partsOf } from "../channel/channel-name.ts";
 import { channelOf } from "./command-queue.ts";
+import type { Why } from "./decision.ts";
 import type { CommandSession, VerifiedTokens } from "./ports.ts";
 
 /**
@@ -15,30 +16,24 @@ import type { CommandSession, VerifiedTokens } from "./ports.ts";
  *
  * @param tokens   the command's own
  * @param code     of the error or the close with which it was answered
- * @param exceeded the rate of the configuration that it exceeds, if that is why
+ * @param known    why it is refused, if the decision says so
  */
 export function explain(
   session: CommandSession,
   command: Command,
   tokens: VerifiedTokens,
   code: { readonly code: number; readonly message?: string; readonly reason?: string },
-  exceeded?: string,
+  known?: Why,
 ): Refusal {
   const channel = channelOf(command);
-  const reason =
-    exceeded === undefined
-      ? why(session, command, tokens, code.code)
-      : { rule: "B7", reason: `client.rate_limit.client_command.${exceeded} is exceeded` };
   return {
     refused: command.method,
-    ...reason,
+    ...(known ?? why(session, command, tokens, code.code)),
     code: code.code,
     user: session.user,
     ...(channel === undefined ? {} : { channel }),
   };
 }
-
-type Why = Pick<Refusal, "rule" | "reason">;
 
 function why(session: CommandSession, command: Command, tokens: VerifiedTokens, code: number): Why {
   const ofToken = whyToken(tokens, code);
@@ -73,6 +68,12 @@ function whyToken({ connection, subscription }: VerifiedTokens, code: number): W
     case undefined:
       return undefined;
   }
+}
+
+/** Why a command over a rate of the configuration is refused; undefined for any other rate. */
+export function whyExceeded(rate: string | undefined): Why | undefined {
+  if (rate === undefined) return undefined;
+  return { rule: "B7", reason: `client.rate_limit.client_command.${rate} is exceeded` };
 }
 
 function whyConnect({ identity, context }: CommandSession, code: number): Why {
@@ -126,6 +127,8 @@ function whyChannel(session: CommandSession, command: Command, channel: string, 
         return { rule: "A5", reason: `a ${config.channel.privatePrefix} channel needs a token` };
       if (found.users !== undefined)
         return { rule: "A5", reason: "the channel is limited to other users" };
+      if (found.options.subscribeHook !== undefined)
+        return { rule: "Q2", reason: `${namespace}: an order ended the subscribe` };
       return {
         rule: "A1",
         reason: `${namespace}: ${

@@ -12,6 +12,7 @@ import type { SubscribeRequest, FilterNode } from "../protocol/command.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
 import { hasEnded } from "./liveness.ts";
+import type { SubscribeTerms } from "../hooks/response.ts";
 import type { Channels } from "./ports.ts";
 import { type Decision, disconnectWith, failWith } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
@@ -74,6 +75,28 @@ export function grantSubscription(
       return grantedAsRequested(request, channel, requester, claims);
     }
   }
+}
+
+/**
+ * Grants what a backend allows. As in Centrifugo the client's wishes for positions, recovery, joins and leaves have no
+ * effect: only the namespace and the backend switch them on (docs/protocol.md 5.5).
+ *
+ * @param terms undefined before the backend is asked, for finding out what no backend could allow
+ * @returns the grant, or the decision on the command if there is none
+ */
+export function grantByHook(
+  request: SubscribeRequest,
+  channel: KnownChannel,
+  requester: Requester,
+  terms: SubscribeTerms | undefined,
+): Grant | Decision {
+  if (request.type !== 0) return failWith(errorCodes.permissionDenied);
+  if (request.delta !== "" && request.delta !== "fossil")
+    return disconnectWith(disconnectCodes.badRequest);
+  const bare = { ...request, positioned: false, recoverable: false, joinLeave: false };
+  const grant = grantedAsRequested(bare, channel, requester, terms ?? namespaceTerms);
+  if (grant.outcome !== "granted" || channel.options.subRefreshHook === undefined) return grant;
+  return { ...grant, subscription: { ...grant.subscription, serverRefresh: true } };
 }
 
 /** Grants a server-side subscription. Nothing is requested, except recovery, and nothing is refused. */
@@ -230,6 +253,8 @@ export function maySubscribe(
   if (channel.private) return false;
   // A user-limited channel is for the users that it names and no others, whatever the namespace allows.
   if (channel.users !== undefined) return user !== "" && channel.users.includes(user);
+  // A backend decides, and isn't asked here (rule Q2).
+  if (channel.options.subscribeHook !== undefined) return false;
   const { allowSubscribeForClient, allowSubscribeForAnonymous } = channel.options;
   const isOpen = allowSubscribeForClient && (user !== "" || allowSubscribeForAnonymous);
   return isOpen || capabilities.includes("sub");

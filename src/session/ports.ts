@@ -2,12 +2,11 @@
  * The session's ports: what a session needs of the object that holds it (channels, socket, configuration, verified
  * tokens), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
  */
-import type { HistoryQuery } from "../contract/channel-call.ts";
+import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { PresenceQuestion } from "../channel/shared-presence.ts";
 import type { ResolvedChannel } from "../channel/channel-name.ts";
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../protocol/codes.ts";
-import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { Reply } from "../protocol/reply.ts";
 import type { Changes } from "./decision.ts";
@@ -20,6 +19,7 @@ import type {
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
 import type { Config } from "../config/config.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { Refusal } from "../access/refusal.ts";
@@ -52,14 +52,14 @@ export interface Channels {
   /** Ends a subscription, or cancels a pending one. The leave is announced if the join was (rule O5). */
   unsubscribe(subscription: Subscription): void;
   /**
-   * Publishes for a client that is allowed to.
+   * Publishes for a client that is allowed to, or whose backend has allowed it.
    *
    * @param subscription the publisher's own to this channel, if there is one: the publication then reaches the hub
    *                     before `done` is called (rule O4)
    */
   publish(
     channel: string,
-    data: Payload,
+    request: PublicationRequest,
     info: ClientInfo,
     subscription: Subscription | undefined,
     nowMs: number,
@@ -154,6 +154,8 @@ export interface SessionContext {
   readonly userLeft?: (user: string) => void;
   /** Absent where a backend isn't told of connections (rule E8). */
   readonly events?: ConnectionEvents;
+  /** Asks backends; absent where the configuration has no hooks. */
+  readonly hooks?: Pick<Hooks, "ask">;
   /** The backlog of all of the object's sockets (rule B3). */
   readonly backlog: Pick<Backlog, "sent" | "overloaded">;
   /** Deltas that were made for clients that recovered before. */
@@ -197,6 +199,10 @@ export interface CommandSession {
   readonly user: string;
   /** The session's state in the form that a save stores. */
   readonly snapshot: SessionSnapshot;
+  /** A backend is asked for a command: until it has answered, the connection ends if it is restored (rule Q4). */
+  hookAsked(): void;
+  /** One of the backends that are asked has answered. */
+  hookAnswered(): void;
   /** Changes the identity, and saves the session; without changes it does neither. */
   change(changes: Changes | undefined): void;
   /** Registers the user with its home, once the connect is accepted (rule U4). */

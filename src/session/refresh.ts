@@ -27,6 +27,8 @@ export function carryOutRefresh(
   nowMs: number,
 ): Decision {
   const { config, serverSubscriptions } = session.context;
+  // The server refreshes the connection itself, and the client was told of no end (rule Q9).
+  if (config.hooks.refresh !== undefined) return disconnectWith(disconnectCodes.badRequest);
   const channelsOf = (claims: ConnectionClaims): ServerChannels =>
     serverSubscriptions ? serverChannels(claims, config) : noChannels;
   const decision = refresh(id, session.snapshot, token, channelsOf, nowMs);

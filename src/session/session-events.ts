@@ -2,6 +2,16 @@ import type { SessionIdentity } from "../contract/session-snapshot.ts";
 import type { ConnectionEvents, EndCode } from "../events/connection-events.ts";
 import type { ToldConnection } from "../events/told-table.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+/** What a backend is told of a session; undefined if it isn't told of connections, or not of this one. */
+export function sessionEvents(
+  session: EventfulSession,
+  events: ConnectionEvents | undefined,
+): SessionEvents | undefined {
+  if (events === undefined || session.identity.passing === true) return undefined;
+  return new SessionEvents(session, events);
+}
 
 /**
  * What a backend is told of one session (rule E8), and what it has been told, which is that the client is connected, and
@@ -14,11 +24,11 @@ export class SessionEvents implements ToldConnection {
   readonly #channels: Set<string>;
 
   /** Also restores: of a session that hibernated, everything has been told. */
-  constructor(session: EventfulSession, events: ConnectionEvents, channels: Iterable<string>) {
+  constructor(session: EventfulSession, events: ConnectionEvents) {
     this.#session = session;
     this.#events = events;
     this.#connected = session.hasConnected;
-    this.#channels = new Set(channels);
+    this.#channels = new Set(session.subscriptions.all.map(({ channel }) => channel));
   }
 
   get client(): string {
@@ -79,6 +89,7 @@ interface EventfulSession {
   readonly client: string;
   readonly user: string;
   readonly hasConnected: boolean;
+  readonly subscriptions: Pick<Subscriptions, "all">;
 }
 
 /** How the client is connected: the edge holds the streams, and the object doesn't know of which kind they are. */

@@ -22,10 +22,12 @@ import type { OrderOutcome, UserSession } from "../users/local-users.ts";
 import { carryOutOrder } from "./carry-out-order.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import type { Changes } from "./decision.ts";
-import { endMs, heartbeat, pingDueAtMs } from "./liveness.ts";
+import { endExpired, expiryDueAtMs } from "./expiry.ts";
+import { heartbeat, pingDueAtMs } from "./liveness.ts";
 import type { CommandSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
 import { connectionLost } from "../events/connection-events.ts";
-import { SessionEvents } from "./session-events.ts";
+import { type SessionEvents, sessionEvents } from "./session-events.ts";
+import { ServerRefresh } from "./server-refresh.ts";
 import { clientInfo, Subscription, type SubscriptionSession } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
@@ -49,31 +51,31 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   #executor: CommandExecutor | undefined;
   /** What the backend is told; undefined where it isn't told of connections. */
   readonly told: SessionEvents | undefined;
+  /** How many backends are asked for commands. */
+  #hooksAsked = 0;
+  /** Undefined until something is refreshed in the client's place. */
+  #serverRefresh: ServerRefresh | undefined;
   /** What waits while the session is held, or while its subscriptions begin; undefined while nothing does. */
   #waiting: Waiting | undefined;
 
   /** Also restores a session after hibernation: each subscription in the snapshot is restored. */
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
-    const { subscriptions, cursors, ...identity } = snapshot;
+    const { subscriptions, cursors, asking, ...identity } = snapshot;
     this.identity = compact(identity);
     this.codec = codecNamed(identity.codec);
     this.context = context;
     this.#connection = connection;
     if (snapshot.phase === "connected") this.#restore(subscriptions, cursors);
-    const { events } = context;
-    if (events === undefined || identity.passing === true) return;
-    this.told = new SessionEvents(
-      this,
-      events,
-      this.subscriptions.all.map(({ channel }) => channel),
-    );
+    // The command for which a backend was asked was lost with the object's memory, and would never be answered.
+    if (asking === true) this.disconnect(disconnectCodes.internalServerError);
+    this.told = sessionEvents(this, context.events);
   }
 
   #restore(
     subscriptions: SessionSnapshot["subscriptions"],
     cursors: SessionSnapshot["cursors"],
   ): void {
-    const { context } = this;
+    const { context, identity } = this;
     for (const granted of subscriptions) {
       const subscription = this.newSubscription(granted, cursors?.get(granted.channel));
       subscription.restored();
@@ -84,7 +86,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
       if (isFiltered && !subscription.filter) this.insufficientState(subscription);
     }
     // A release without homes made this session, or `client.users.enabled` was off.
-    if (this.lastOrder === undefined) this.registerUser();
+    if (identity.lastOrder === undefined) this.registerUser();
   }
 
   /** Whether the client's connect was accepted and the connection is open. */
@@ -180,13 +182,8 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
       if (nowMs >= this.#staleAtMs()) this.disconnect(disconnectCodes.stale);
       return;
     }
-    if (nowMs >= endMs(identity.claims?.expireAtSeconds, client.expiredCloseDelayMs)) {
-      this.disconnect(disconnectCodes.connectionExpired);
-      return;
-    }
-    if (nowMs >= endMs(this.subscriptions.expireAtSeconds, client.expiredSubCloseDelayMs)) {
-      this.#endExpired(nowMs);
-    }
+    const refresher = () => (this.#serverRefresh ??= new ServerRefresh(this));
+    if (endExpired(this, this.#serverRefresh, refresher, nowMs)) return;
     switch (heartbeat(this.identity, client.pingIntervalMs, pingTick, this.#heardAtMs(), nowMs)) {
       case "nothing":
         return;
@@ -206,15 +203,9 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
 
   /** When {@link tick} has to be called next, ms since 1970; Infinity for never. */
   get dueAtMs(): number {
-    const { identity } = this;
-    const { client } = this.context.config;
     if (this.closed || this.connecting || this.held) return Number.POSITIVE_INFINITY;
-    if (identity.phase !== "connected") return this.#staleAtMs();
-    return Math.min(
-      this.pingDueAtMs,
-      endMs(identity.claims?.expireAtSeconds, client.expiredCloseDelayMs),
-      endMs(this.subscriptions.expireAtSeconds, client.expiredSubCloseDelayMs),
-    );
+    if (this.identity.phase !== "connected") return this.#staleAtMs();
+    return Math.min(this.pingDueAtMs, expiryDueAtMs(this, this.#serverRefresh));
   }
 
   /** Closes the connection from the server's side. */
@@ -307,7 +298,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     if (this.subscriptions.has(channel) && this.subscriptions.get(channel) === undefined)
       this.#wait().cancelled.add(channel);
     if (this.connecting) {
-      this.leave(channel);
+      this.leave(channel, code);
       this.#wait().pushes.push(this.codec.encodePush({ type: "unsubscribe", channel, code }));
     } else this.#unsubscribe(channel, code);
   }
@@ -354,6 +345,22 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     }
   }
 
+  hookAsked(): void {
+    this.#hooksAsked++;
+    if (this.#hooksAsked > 1) return;
+    this.identity = compact({ ...this.identity, asking: true });
+    // Not by save(), which does nothing while a connect is under way, for which a backend may be asked.
+    if (!this.held && !this.closed) this.#connection.save(this.snapshot);
+  }
+
+  hookAnswered(): void {
+    this.#hooksAsked--;
+    if (this.#hooksAsked > 0) return;
+    const { asking: _, ...identity } = this.identity;
+    this.identity = compact(identity);
+    this.save();
+  }
+
   change(changes: Changes | undefined): void {
     if (changes === undefined) return;
     this.identity = compact({ ...this.identity, ...changes });
@@ -370,7 +377,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   }
 
   hasRoomForCursor(): boolean {
-    return fitsCursors(this.identity.claims, this.subscriptions.cursorCount + 1);
+    return fitsCursors(this.identity, this.subscriptions.cursorCount + 1);
   }
 
   hasRoom(
@@ -442,20 +449,6 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   #unsubscribe(channel: string, code: UnsubscribeCode): void {
     this.leave(channel, code);
     this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));
-  }
-
-  #endExpired(nowMs: number): void {
-    const { expiredSubCloseDelayMs } = this.context.config.client;
-    for (const one of this.subscriptions.begunSnapshots) {
-      const { channel, expireAtSeconds, serverSide } = one;
-      if (nowMs < endMs(expireAtSeconds, expiredSubCloseDelayMs)) continue;
-      // A client can't renew a subscription of the server's (docs/protocol.md 2.8).
-      if (serverSide === true) {
-        this.disconnect(disconnectCodes.subscriptionExpired);
-        return;
-      }
-      this.#unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
-    }
   }
 
   #ping(nowMs: number): void {

@@ -1,4 +1,4 @@
-import type { HistoryQuery } from "../contract/channel-call.ts";
+import type { HistoryQuery, PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelConfig } from "../config/config.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -7,7 +7,6 @@ import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./por
 import type { Subscription } from "./subscription.ts";
 import { type Channel, type SubscribeOptions, historyError } from "../channel/channel.ts";
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
-import { clientPublication } from "../channel/publication-request.ts";
 import type { PresenceQuestion, SharedPresence } from "../channel/shared-presence.ts";
 
 /**
@@ -70,7 +69,7 @@ export class SingleChannel implements Channels {
 
   publish(
     _channel: string,
-    data: Payload,
+    request: PublicationRequest,
     info: ClientInfo,
     _subscription: Subscription | undefined,
     nowMs: number,
@@ -80,7 +79,7 @@ export class SingleChannel implements Channels {
       done(failed(errorCodes.tooManyRequests));
       return;
     }
-    const { outcome } = this.#channel.publish(clientPublication(data), info, nowMs);
+    const { outcome } = this.#channel.publish(request, info, nowMs);
     done(
       outcome === "too-many-keys" ? failed(errorCodes.tooManyRequests) : { outcome: "published" },
     );

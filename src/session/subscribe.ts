@@ -1,15 +1,25 @@
 import type { SubscriptionVerdict } from "../access/claims.ts";
-import type { ChannelOptions } from "../config/config.ts";
+import type { KnownChannel } from "../channel/channel-name.ts";
+import type { ChannelOptions, HookTarget } from "../config/config.ts";
+import { parseSubscribeResult } from "../hooks/response.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Message } from "../protocol/codec.ts";
 import { flagErrorOnUnrecoverable, type SubscribeRequest } from "../protocol/command.ts";
 import type { CommandSession, SubscribeReply } from "./ports.ts";
 import { type Decision, type DecisionDone, failWith, silent } from "./decision.ts";
-import { capabilitiesOf, findChannel, type Grant, grantSubscription, isAllowed } from "./grant.ts";
+import {
+  capabilitiesOf,
+  findChannel,
+  type Grant,
+  grantByHook,
+  grantSubscription,
+  isAllowed,
+} from "./grant.ts";
+import { askHook, refusedByHook, unusableResult } from "./hook.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel.ts";
 import type { SubscribeResult } from "../protocol/reply.ts";
-import { ttlSeconds } from "./liveness.ts";
+import { hasEnded, ttlSeconds } from "./liveness.ts";
 import { deltaChain, type KnownDeltas } from "../delta/delta-chain.ts";
 import type { Publication } from "../protocol/publication.ts";
 
@@ -28,14 +38,90 @@ export function carryOutSubscribe(
   nowMs: number,
   done: DecisionDone,
 ): void {
-  const { channels } = session.context;
-  const { channel } = request;
-  const allowed = allow(session, request, token, nowMs);
-  if (allowed.outcome !== "allowed") {
-    done(allowed);
+  const found = findFree(session, request.channel);
+  if (found.outcome !== "resolved") {
+    done(found);
     return;
   }
-  const { grant, options } = allowed;
+  const target = token === undefined ? hookOf(found) : undefined;
+  if (target !== undefined) {
+    subscribeByHook(session, id, request, found, target, nowMs, done);
+    return;
+  }
+  const { client, claims } = session.identity;
+  const capabilities = capabilitiesOf(claims, request.channel, found, true);
+  const requester = { client, user: session.user, ...capabilities };
+  const grant = withRoom(session, grantSubscription(request, found, requester, token, nowMs));
+  if (grant.outcome === "granted") begin(session, id, request, grant, found.options, nowMs, done);
+  else done(grant);
+}
+
+/** The backend that decides on a subscribe without a token (docs/protocol.md 5.5); undefined if none does. */
+function hookOf({ private: isPrivate, users, options }: KnownChannel): HookTarget | undefined {
+  return isPrivate || users !== undefined ? undefined : options.subscribeHook;
+}
+
+/**
+ * Lets a backend decide on a subscribe, in place of the namespace's permissions (rule Q2). Meanwhile the channel counts as
+ * one of the session's, so that an order can end the subscription before it begins (rule U2).
+ */
+function subscribeByHook(
+  session: CommandSession,
+  id: number,
+  request: SubscribeRequest,
+  known: KnownChannel,
+  target: HookTarget,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  const { channel, data } = request;
+  const requester = { client: session.identity.client, user: session.user };
+  const atMost = withRoom(session, grantByHook(request, known, requester, undefined));
+  if (atMost.outcome !== "granted") {
+    done(atMost);
+    return;
+  }
+  session.subscriptions.reserve(channel);
+  const subject = { hook: "subscribe", channel, ...(data === undefined ? {} : { data }) } as const;
+  askHook(session, target, subject, nowMs, (answer, answeredMs) => {
+    session.subscriptions.release(channel);
+    if (session.takeCancelled(channel)) {
+      done(failWith(errorCodes.permissionDenied));
+      return;
+    }
+    if (answer.outcome !== "result") {
+      done(refusedByHook(answer, target));
+      return;
+    }
+    const read = parseSubscribeResult(answer.result);
+    if (read.outcome === "invalid") {
+      done(unusableResult(read.reason, target));
+      return;
+    }
+    const { terms } = read;
+    if (hasEnded(terms.expireAtSeconds, answeredMs)) {
+      done(failWith(errorCodes.expired));
+      return;
+    }
+    const grant = withRoom(session, grantByHook(request, known, requester, terms));
+    if (grant.outcome === "granted")
+      begin(session, id, request, grant, known.options, answeredMs, done);
+    else done(grant);
+  });
+}
+
+/** Begins a subscription that is granted, and replies. */
+function begin(
+  session: CommandSession,
+  id: number,
+  request: SubscribeRequest,
+  grant: Grant,
+  options: ChannelOptions,
+  nowMs: number,
+  done: DecisionDone,
+): void {
+  const { channels } = session.context;
+  const { channel } = request;
   const subscription = session.newSubscription(grant.subscription);
   session.subscriptions.add(subscription);
   const fail = (error: ErrorCode): void => {
@@ -75,29 +161,23 @@ export function carryOutSubscribe(
   });
 }
 
-type Allowed =
-  | { readonly outcome: "allowed"; readonly grant: Grant; readonly options: ChannelOptions }
-  | Decision;
-
-function allow(
-  session: CommandSession,
-  request: SubscribeRequest,
-  token: SubscriptionVerdict | undefined,
-  nowMs: number,
-): Allowed {
+/** Finds the channel of a subscribe, unless the session has it already or has no room for another one. */
+function findFree(session: CommandSession, channel: string): KnownChannel | Decision {
   const { channels, config } = session.context;
   const { subscriptions } = session;
-  const found = findChannel(request.channel, channels);
+  const found = findChannel(channel, channels);
   if (found.outcome !== "resolved") return found;
-  if (subscriptions.has(request.channel)) return failWith(errorCodes.alreadySubscribed);
-  if (subscriptions.size >= config.client.channelLimit) return failWith(errorCodes.limitExceeded);
-  const { client, claims } = session.identity;
-  const capabilities = capabilitiesOf(claims, request.channel, found, true);
-  const requester = { client, user: session.user, ...capabilities };
-  const grant = grantSubscription(request, found, requester, token, nowMs);
+  if (subscriptions.has(channel)) return failWith(errorCodes.alreadySubscribed);
+  return subscriptions.size >= config.client.channelLimit
+    ? failWith(errorCodes.limitExceeded)
+    : found;
+}
+
+/** The grant, unless the session has no room for it (rules G2, S1). */
+function withRoom(session: CommandSession, grant: Grant | Decision): Grant | Decision {
   if (grant.outcome !== "granted") return grant;
-  return session.hasRoom([...subscriptions.snapshots, grant.subscription])
-    ? { outcome: "allowed", grant, options: found.options }
+  return session.hasRoom([...session.subscriptions.snapshots, grant.subscription])
+    ? grant
     : failWith(errorCodes.limitExceeded);
 }
 
@@ -199,7 +279,7 @@ export function subscribeResult(
 ): SubscribeResult {
   const { position, recovered, publications } = subscribed;
   return {
-    ttlSeconds: ttlSeconds(grant.subscription.expireAtSeconds, nowMs),
+    ttlSeconds: toldTtlSeconds(grant, nowMs),
     recoverable: grant.recoverable,
     positioned: grant.positioned,
     wasRecovering: grant.recoverable && request.recover,
@@ -212,6 +292,11 @@ export function subscribeResult(
     ...(grant.subscription.delta === true ? { delta: true } : {}),
     ...(grant.data === undefined ? {} : { data: grant.data }),
   };
+}
+
+/** The client isn't told of an end before which the server asks a backend (rule Q9). */
+function toldTtlSeconds({ subscription }: Grant, nowMs: number): number {
+  return subscription.serverRefresh === true ? 0 : ttlSeconds(subscription.expireAtSeconds, nowMs);
 }
 
 /**

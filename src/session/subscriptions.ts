@@ -9,15 +9,31 @@ export class Subscriptions {
   #all: readonly Subscription[] = [];
   /** The same, by channel; undefined until there were more than `few`. */
   #byChannel: Map<string, Subscription> | undefined;
+  /** The channels of {@link reserve}; undefined while there is none. */
+  #reserved: Set<string> | undefined;
   /** Cache of {@link begunSnapshots}; undefined after a change, and up to `few`. */
   #begunSnapshots: readonly SubscriptionSnapshot[] | undefined;
 
+  /** How many there are, reserved ones included. */
   get size(): number {
-    return this.#all.length;
+    return this.#all.length + (this.#reserved?.size ?? 0);
   }
 
+  /** Whether there is a subscription to a channel, or will perhaps be one. */
   has(channel: string): boolean {
-    return this.#find(channel) !== undefined;
+    return this.#find(channel) !== undefined || this.#reserved?.has(channel) === true;
+  }
+
+  /** Keeps a place for a subscription to a channel, about which a backend is asked. */
+  reserve(channel: string): void {
+    this.#reserved ??= new Set();
+    this.#reserved.add(channel);
+  }
+
+  /** Gives the place up again. */
+  release(channel: string): void {
+    this.#reserved?.delete(channel);
+    if (this.#reserved?.size === 0) this.#reserved = undefined;
   }
 
   /** The subscription to a channel, if it has begun. */
@@ -65,13 +81,17 @@ export class Subscriptions {
     return count;
   }
 
-  /** When the first one expires of those that have begun, in seconds since 1970; 0 for never. */
-  get expireAtSeconds(): number {
-    let first = 0;
+  /**
+   * When the first one ends of those that have begun and that expire, ms since 1970; Infinity for never.
+   *
+   * @param delayMs how long after it has expired a subscription ends
+   */
+  endMs(delayMs: (granted: SubscriptionSnapshot) => number): number {
+    let first = Number.POSITIVE_INFINITY;
     for (const { begun, granted } of this.#all) {
       const { expireAtSeconds } = granted;
-      if (begun && expireAtSeconds !== 0 && (first === 0 || expireAtSeconds < first))
-        first = expireAtSeconds;
+      if (begun && expireAtSeconds !== 0)
+        first = Math.min(first, expireAtSeconds * 1_000 + delayMs(granted));
     }
     return first;
   }
@@ -79,7 +99,7 @@ export class Subscriptions {
   /** Adds a subscription, pending or restored. */
   add(subscription: Subscription): void {
     const { channel } = subscription;
-    if (this.has(channel)) this.remove(channel);
+    if (this.#find(channel) !== undefined) this.remove(channel);
     this.#all = this.#all.concat([subscription]);
     if (this.#byChannel !== undefined) this.#byChannel.set(channel, subscription);
     else if (this.#all.length > few) {
@@ -101,6 +121,7 @@ export class Subscriptions {
 
   clear(): void {
     this.#all = [];
+    this.#reserved = undefined;
     this.#byChannel = undefined;
     this.#begunSnapshots = undefined;
   }

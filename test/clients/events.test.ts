@@ -2,14 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EventServer } from "../support/event-server.ts";
 import { SdkClient } from "../support/sdk-client.ts";
 import { TestServer } from "../support/test-server.ts";
-import { signToken } from "../support/test-tokens.ts";
+import { signToken, testSecrets } from "../support/test-tokens.ts";
 
+const secret = "signs-the-events-of-this-test";
 let server: TestServer;
 let backend: EventServer;
 
 beforeAll(async () => {
-  backend = await EventServer.start();
+  backend = await EventServer.start(secret);
   server = await TestServer.start({
+    secrets: { ...testSecrets, HOOK_SIGNING_SECRET: secret },
     config: {
       channel: {
         without_namespace: { allow_subscribe_for_client: true, allow_publish_for_client: true },
@@ -52,5 +54,6 @@ describe("events", () => {
       "disconnected ada  ",
     ]);
     expect(backend.refused).toBe(2);
+    expect(backend.unsigned).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
+import { isSigned } from "./hook-server.ts";
 import { Inbox } from "./inbox.ts";
 import { listen } from "./listen.ts";
 
@@ -22,20 +23,23 @@ export class EventServer {
   /** The status of the next answers, each for one; 204 after them. */
   readonly statuses: number[] = [];
   refused = 0;
+  /** Requests without a right signature. */
+  unsigned = 0;
   readonly #server: Server;
   readonly #last = new Map<string, number>();
 
-  static async start(): Promise<EventServer> {
+  /** @param secret which has to sign the requests */
+  static async start(secret: string): Promise<EventServer> {
     const server = createServer();
-    return new EventServer(server, await listen(server));
+    return new EventServer(server, await listen(server), secret);
   }
 
-  private constructor(server: Server, port: number) {
+  private constructor(server: Server, port: number, secret: string) {
     this.url = `http://127.0.0.1:${port}/events`;
     this.#server = server;
     server.on("request", (request, response) => {
       const status = this.statuses.shift() ?? 204;
-      if (status === 204) void this.#take(request);
+      if (status === 204) void this.#take(request, secret);
       else this.refused++;
       request.resume().once("end", () => response.writeHead(status).end());
     });
@@ -47,9 +51,10 @@ export class EventServer {
     await once(this.#server, "close");
   }
 
-  async #take(request: IncomingMessage): Promise<void> {
+  async #take(request: IncomingMessage, secret: string): Promise<void> {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+    if (!isSigned(request.headers, text, secret)) this.unsigned++;
     const { events }: { readonly events: readonly ReceivedEvent[] } = JSON.parse(text);
     for (const event of events) {
       if (event.number <= (this.#last.get(event.object) ?? 0)) continue;

@@ -13,7 +13,11 @@ import { streamProbeMs } from "../../tools/local-server.ts";
 export interface TestServerOptions {
   /** Replaces `[vars.config]`, whole. */
   readonly config?: object;
-  readonly secrets?: { readonly API_KEY: string; readonly TOKEN_HMAC_SECRET_KEY: string };
+  readonly secrets?: {
+    readonly API_KEY: string;
+    readonly TOKEN_HMAC_SECRET_KEY: string;
+    readonly HOOK_SIGNING_SECRET?: string;
+  };
 }
 
 /**

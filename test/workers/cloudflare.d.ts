@@ -14,6 +14,8 @@ declare global {
       /** The receiver of events: vitest.config.ts. */
       readonly RECEIVER: Fetcher;
       readonly EVENTS: Queue;
+      /** The backend of hooks: test/workers/hook-backend.js. */
+      readonly BACKEND: Fetcher;
     }
     interface GlobalProps {
       mainModule: typeof edge;

@@ -5,21 +5,15 @@ import { homeName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import { call } from "./api-request.ts";
 import { hibernate } from "./attachments.ts";
-import { configure } from "./configure.ts";
 import { crashObject } from "./crash-object.ts";
-import { type TakenEvent, takenWhen, withoutRepeats } from "./event-receiver.ts";
+import { type TakenEvent, takenWhen, withoutRepeats, configureEvents } from "./event-receiver.ts";
 import { newChannel } from "./new-channel.ts";
 import type { Holder } from "./place.ts";
-import { testConfig } from "./test-config.ts";
 import { awakeVariants, variants } from "./variant.ts";
 
-configure({
-  ...testConfig,
-  events: {
-    target: "service:RECEIVER",
-    types: ["user_online", "user_offline", "channel_occupied", "channel_vacated"],
-    namespaces: ["room"],
-  },
+configureEvents({
+  types: ["user_online", "user_offline", "channel_occupied", "channel_vacated"],
+  namespaces: ["room"],
 });
 
 afterEach(() => {

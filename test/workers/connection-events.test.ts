@@ -3,21 +3,21 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { call } from "./api-request.ts";
-import { configure } from "./configure.ts";
 import { crashObject } from "./crash-object.ts";
-import { answerWith, takenOf, takenUntil, withoutRepeats } from "./event-receiver.ts";
+import {
+  answerWith,
+  takenOf,
+  takenUntil,
+  withoutRepeats,
+  configureEvents,
+} from "./event-receiver.ts";
 import { newChannel } from "./new-channel.ts";
-import { testConfig } from "./test-config.ts";
 import { awakeVariants, type Variant, variants } from "./variant.ts";
 import { secondsFromNow } from "./sign-token.ts";
 
-configure({
-  ...testConfig,
-  events: {
-    target: "service:RECEIVER",
-    types: ["connected", "disconnected", "subscribed", "unsubscribed"],
-    namespaces: ["room"],
-  },
+configureEvents({
+  types: ["connected", "disconnected", "subscribed", "unsubscribed"],
+  namespaces: ["room"],
 });
 
 afterEach(() => answerWith(200));

@@ -1,5 +1,13 @@
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
+import { configure } from "./configure.ts";
+import { testConfig } from "./test-config.ts";
+
+/** Configures the Worker of one test file so that it tells the receiver of events. See {@link configure}. */
+export function configureEvents(events: object): void {
+  configure({ ...testConfig, events: { target: "service:RECEIVER", ...events } });
+  Object.assign(env, { HOOK_SIGNING_SECRET: "signs-the-events-of-worker-tests" });
+}
 
 /** An event as the receiver has taken it. */
 export interface TakenEvent {

@@ -2,12 +2,10 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { publish } from "./api-request.ts";
-import { configure } from "./configure.ts";
-import { takenUntil, withoutRepeats } from "./event-receiver.ts";
+import { takenUntil, withoutRepeats, configureEvents } from "./event-receiver.ts";
 import { newChannel } from "./new-channel.ts";
-import { testConfig } from "./test-config.ts";
 
-configure({ ...testConfig, events: { target: "queue:EVENTS", types: ["publication"] } });
+configureEvents({ target: "queue:EVENTS", types: ["publication"] });
 
 describe("events in a queue", () => {
   it("[E2] [E4] are messages of its consumer, one for each batch", async () => {

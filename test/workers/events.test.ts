@@ -4,22 +4,23 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { call, post, publish } from "./api-request.ts";
 import { hibernate } from "./attachments.ts";
-import { configure } from "./configure.ts";
 import { crashObject } from "./crash-object.ts";
-import { answerWith, requestCount, takenOf, takenUntil, withoutRepeats } from "./event-receiver.ts";
+import {
+  answerWith,
+  requestCount,
+  takenOf,
+  takenUntil,
+  withoutRepeats,
+  configureEvents,
+} from "./event-receiver.ts";
 import { newChannel } from "./new-channel.ts";
-import { testConfig } from "./test-config.ts";
 import { TestSocket } from "./test-socket.ts";
 
-configure({
-  ...testConfig,
-  events: {
-    target: "service:RECEIVER",
-    types: ["publication"],
-    namespaces: ["room", "plain"],
-    batch_max: 20,
-    keep_max: 100,
-  },
+configureEvents({
+  types: ["publication"],
+  namespaces: ["room", "plain"],
+  batch_max: 20,
+  keep_max: 100,
 });
 
 afterEach(async () => {

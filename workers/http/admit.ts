@@ -5,13 +5,14 @@ import { noTokenReason, tokenReason } from "../../src/access/refusal.ts";
 import type { Codec, Message } from "../../src/protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../src/protocol/codes.ts";
 import { type AppEnv, refusedOrigin } from "./middleware.ts";
-import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
+import type { Admitted } from "./placement.ts";
+import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./respond.ts";
+import { fitHeaders, handshakeHeaders } from "../../src/hooks/headers.ts";
 import { getCookie } from "hono/cookie";
 
 /** Whether a client may connect. */
 type Admission =
-  /** The claims of the token that came with the request itself, if there was one. */
-  | { readonly outcome: "admitted"; readonly claims?: ConnectionClaims }
+  | ({ readonly outcome: "admitted" } & Admitted)
   | { readonly outcome: "refused"; readonly response: Response };
 
 /** Checks the origin and the token of a request for a connection, before any object is called (rules A3 and A6). */
@@ -31,10 +32,24 @@ export async function admit(context: Context<AppEnv>): Promise<Admission> {
       context.set("refusal", { rule: "A9", reason: tokenReason(token) });
       return refused(respondBusy(busyRetrySeconds()));
     case "absent":
-      return { outcome: "admitted" };
+      return admitted(context, undefined);
     case "verified":
-      return { outcome: "admitted", claims: token.claims };
+      return admitted(context, token.claims);
   }
+}
+
+/** Admits a client, unless the headers that hooks get are more than a session can keep (rule B2). */
+function admitted(context: Context<AppEnv>, claims: ConnectionClaims | undefined): Admission {
+  const { targets } = context.var.configured.config.hooks;
+  const request = context.req.raw.headers;
+  const headers =
+    targets.size === 0 ? undefined : handshakeHeaders(targets, (name) => request.get(name));
+  if (headers !== undefined && !fitHeaders({ http: headers })) return refused(respondTooLarge());
+  return {
+    outcome: "admitted",
+    ...(claims !== undefined && { claims }),
+    ...(headers !== undefined && { headers }),
+  };
 }
 
 /**
@@ -66,7 +81,8 @@ export async function checkFirstFrame(
 
 /** Whether every client needs a connection token (rule C3). */
 export function tokenRequired(context: Context<AppEnv>): boolean {
-  return !context.var.configured.config.client.allowAnonymousConnectWithoutToken;
+  const { client, hooks } = context.var.configured.config;
+  return !client.allowAnonymousConnectWithoutToken && hooks.connect === undefined;
 }
 
 function refused(response: Response): Admission {

@@ -3,6 +3,7 @@
  * are told about the connection (rule A3), and what the client gets if none accepts.
  */
 import type { ConnectionClaims } from "../../src/access/claims.ts";
+import type { HookHeader } from "../../src/contract/hook-call.ts";
 import type { DisconnectCode } from "../../src/protocol/codes.ts";
 import type { CodecName } from "../../src/protocol/codec.ts";
 import type { Pools } from "../../src/gateway/pool.ts";
@@ -97,13 +98,13 @@ type OpenedSocket =
  * any other, because this request of the edge keeps nothing but the edge awake. The socket's messages wait until
  * `accept`.
  *
- * @param stay whether the client stays, or is a long poll, whose joins and leaves aren't announced (rule T9)
+ * @param kind of the client's transport; the joins and leaves of a long poll aren't announced (rule T9)
  */
 export async function openSocket(
   pool: Pool,
   codec: CodecName,
-  claims: ConnectionClaims | undefined,
-  stay: "lasting" | "transient" = "lasting",
+  { claims, headers }: Admitted,
+  kind: "stream" | "sse" | "poll" = "stream",
 ): Promise<OpenedSocket> {
   const handover = handoverRequest(
     { headers: new Headers({ Upgrade: "websocket" }) },
@@ -112,7 +113,9 @@ export async function openSocket(
       keepalive: "client",
       emulated: true,
       ...(codec !== "json" && { codec }),
-      ...(stay === "transient" && { passing: true }),
+      ...(kind === "poll" && { passing: true }),
+      ...(kind === "sse" && { stream: "sse" }),
+      ...(headers !== undefined && { headers }),
       ...(claims !== undefined && { claims }),
     },
   );
@@ -133,6 +136,14 @@ export function closedSocket({ code, reason }: DisconnectCode): OpenedSocket {
   objectEnd.accept();
   objectEnd.close(code, reason);
   return { outcome: "opened", socket, keepalive: keepaliveTexts };
+}
+
+/** What the edge knows of a client that it admits. */
+export interface Admitted {
+  /** Of the token that came with the request, if there was one. */
+  readonly claims?: ConnectionClaims;
+  /** The headers that hooks get; absent if there are none. */
+  readonly headers?: readonly HookHeader[];
 }
 
 /** The stub of an object that can hold sockets. */

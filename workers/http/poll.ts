@@ -38,12 +38,11 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
     if (resolved.outcome !== "resolved") return respondText(404, "unknown channel");
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
-    const { claims } = admission;
-    if (claims === undefined && tokenRequired(context)) {
+    if (admission.claims === undefined && tokenRequired(context)) {
       context.set("refusal", { rule: "A12", reason: noTokenReason });
       return respondClosed(disconnectCodes.badRequest.code);
     }
-    const opened = await openSocket(destination.pool, "one_way", claims, "transient");
+    const opened = await openSocket(destination.pool, "one_way", admission, "poll");
     if (opened.outcome === "refused") return opened.response;
     const { request } = parsed;
     const ending = await awaitEnding(
@@ -137,6 +136,9 @@ function cacheControl(context: Context<AppEnv>, { since }: PollRequest, ending: 
     !headers.has("Authorization") &&
     !headers.has("Cookie") &&
     !new URL(url).searchParams.has("token");
+  // A backend may have admitted the client because of a header that caches don't know.
+  const { hooks } = context.var.configured.config;
+  const open = anonymous && hooks.connect === undefined;
   const lasting = ending.outcome === "answered" && ending.kind === "fresh" && since?.epoch !== "";
-  return anonymous && lasting ? "public, max-age=60" : "private, no-store";
+  return open && lasting ? "public, max-age=60" : "private, no-store";
 }

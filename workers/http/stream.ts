@@ -29,7 +29,7 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
     const code = await checkFirstFrame(context, codec, first.frame, admission.claims);
     const opened =
       code === undefined
-        ? await openSocket(destination.pool, first.codec, admission.claims)
+        ? await openSocket(destination.pool, first.codec, admission, kind.events ? "sse" : "stream")
         : closedSocket(code);
     if (opened.outcome === "refused") return opened.response;
     const format = kind.events ? eventFormat : responseFormat(first.codec);

@@ -11,6 +11,7 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import type { HookCalls, HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
 import { limits } from "../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../src/protocol/codes.ts";
 import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
@@ -156,6 +157,26 @@ export async function checkUsers(
     await homes.getByName(home).check(holder, users);
   } catch (error) {
     console.warn(`call to a user's home failed: ${parseCallFailure(error).summary}`);
+  }
+}
+
+/**
+ * Asks a backend by the Worker's stateless entrypoint, once (rule Q5).
+ *
+ * @param timeoutMs within which the entrypoint has to have an answer of the backend
+ */
+export async function askBackend(
+  hooks: HookCalls,
+  question: HookQuestion,
+  timeoutMs: number,
+): Promise<HookReply> {
+  try {
+    const reply = hooks.ask(question);
+    const late = { outcome: "failed", reason: "the entrypoint didn't answer in time" } as const;
+    return await inTime<HookReply>(reply, timeoutMs + limits.hookMarginMs, late);
+  } catch (error) {
+    const { summary } = parseCallFailure(error);
+    return { outcome: "failed", reason: `the call to the entrypoint failed: ${summary}` };
   }
 }
 

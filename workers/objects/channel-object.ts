@@ -3,6 +3,7 @@ import {
   type ChannelCommand,
   commandBytes,
 } from "../../src/contract/channel-call.ts";
+import type { HookQuestion } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
@@ -14,12 +15,11 @@ import type { Codec } from "../../src/protocol/codec.ts";
 import { jsonCodec } from "../../src/protocol/json/codec.ts";
 import type { Sql } from "../../src/sql.ts";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
-import { Occupancy } from "../../src/events/occupancy.ts";
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { Subscriber } from "../../src/hub/subscriber.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
-import { replyToRequests } from "../../src/channel/relay-replies.ts";
+import { isPublish, replyToRequests } from "../../src/channel/relay-replies.ts";
 import type { Delivery } from "../../src/channel/follower-progress.ts";
 import {
   relayRequestBytes,
@@ -89,11 +89,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const tables = storedTables(this.sql);
     this.#hadStorage = tables.size > 0;
     const nowMs = Date.now();
-    const events = this.#known ? this.deliveryOf(this.node, name) : undefined;
-    this.events = events;
-    const [isTold, tellsHeld] = (["publication", "channel_occupied"] as const).map(
-      (type) => events?.tellsOf(type, name) === true,
-    );
+    this.events = this.#known ? this.deliveryOf(this.node, name) : undefined;
     const channel = new Channel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
@@ -103,13 +99,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
-      ...(events !== undefined && isTold === true ? { events: events.outbox } : {}),
-      ...(tellsHeld === true ? { followersCheckMs: limits.eventsFollowersCheckMs } : {}),
+      ...this.events?.ofChannel(name),
     });
-    if (events !== undefined && tellsHeld === true) {
-      const occupancy = new Occupancy(events.outbox, name);
-      events.watch((atMs) => occupancy.note(channel.isHeld, atMs));
-    }
+    this.events?.watch(channel);
     this.#channel = channel;
     this.#presence = new SharedPresence({
       later: this.later,
@@ -124,9 +116,10 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       knownDeltas: new KnownDeltas(),
       version,
       ...this.users,
+      ...this.hooks,
       node: channelNode(name),
       channel: name,
-      ...(events?.connections === undefined ? {} : { events: events.connections }),
+      ...this.events?.ofSessions,
       serverSubscriptions: false,
       storesRows: false,
       refused: (refusal: Refusal) => noteRefusal(refusal, channelNode(name)),
@@ -185,6 +178,25 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (answer.outcome === "failed") return { outcome: "error", error: answer.error };
     const { parts, incomplete } = answer.result;
     return { outcome: "present", clients: parts.flat(), complete: incomplete !== true };
+  }
+
+  /**
+   * A publish that a backend has allowed is a job like a frame that publishes. After a connect or a subscribe, commands
+   * are carried out that waited for it, and may publish.
+   */
+  protected override async carryOutAnswer(
+    question: HookQuestion,
+    work: (isBusy: boolean) => void,
+  ): Promise<void> {
+    const { hook, body } = question;
+    if (hook !== "publish" && hook !== "connect" && hook !== "subscribe") {
+      await super.carryOutAnswer(question, work);
+      return;
+    }
+    const kind = hook === "publish" ? hook : "other";
+    const carriedOut = await this.#queue.add(kind, body.length, () => work(false));
+    if (carriedOut.outcome === "overloaded") work(true);
+    await this.endEvent(Date.now());
   }
 
   /** The job of {@link execute}. */
@@ -317,8 +329,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 }
 
 /** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
-function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
-  return commands.some(({ method }) => method === "publish") ? "publish" : "other";
+function kindOf(commands: readonly (ChannelCommand | RelayRequest)[]): "publish" | "other" {
+  return commands.some(isPublish) ? "publish" : "other";
 }
 
 /**

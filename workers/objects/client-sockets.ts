@@ -338,7 +338,7 @@ export interface ClientSocketsSetup extends FrameHost {
  * @param claims the useful claims of the handover, see {@link usefulClaims}
  */
 function newSession(
-  { keepalive, codec, emulated, passing }: Handover,
+  { keepalive, codec, emulated, passing, stream, headers }: Handover,
   claims: ConnectionClaims | undefined,
   nowMs: number,
 ): SessionSnapshot {
@@ -350,6 +350,8 @@ function newSession(
     ...(codec === undefined ? {} : { codec }),
     ...(emulated === true ? { secret: newSecret() } : {}),
     ...(passing === true ? { passing } : {}),
+    ...(stream === undefined ? {} : { stream }),
+    ...(headers === undefined ? {} : { headers: { http: headers } }),
     ...(claims === undefined ? {} : { claims }),
     subscriptions: [],
   };

@@ -1,11 +1,16 @@
+import type { Channel, ChannelSetup } from "../../src/channel/channel.ts";
 import type { Config, EventType } from "../../src/config/config.ts";
 import { ConnectionEvents } from "../../src/events/connection-events.ts";
 import { isTold } from "../../src/events/event.ts";
+import { Occupancy } from "../../src/events/occupancy.ts";
 import { type EventBatch, Outbox } from "../../src/events/outbox.ts";
 import { type ToldConnection, ToldTable } from "../../src/events/told-table.ts";
+import { limits } from "../../src/limits.ts";
+import type { SessionContext } from "../../src/session/ports.ts";
 import type { Sql } from "../../src/sql.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import { sendEvents } from "../platform/event-target.ts";
+import type { WebhookSigner } from "../platform/webhook-signature.ts";
 
 /**
  * Sends the events of one object to the target of the configuration: one batch at a time, and nothing else of the object
@@ -17,6 +22,7 @@ export class EventDelivery {
   /** Tells of the object's connections; undefined where the backend isn't told of any. */
   readonly connections: ConnectionEvents | undefined;
   readonly #setup: EventDeliverySetup;
+  /** Adds events at the end of every event, before the batch begins. */
   #note: ((nowMs: number) => void) | undefined;
   readonly #timer = new NextTimer(() => this.proceed(Date.now()));
 
@@ -38,13 +44,28 @@ export class EventDelivery {
       : undefined;
   }
 
-  /** Calls this at the end of every event, before the event's batch begins: it may add events. */
-  watch(note: (nowMs: number) => void): void {
-    this.#note = note;
+  /** What a channel needs to tell of its publications, and to find out that it has no subscriber any more. */
+  ofChannel(name: string): Pick<ChannelSetup, "events" | "followersCheckMs"> {
+    const followersCheckMs = limits.eventsFollowersCheckMs;
+    return {
+      ...(this.#tellsOf("publication", name) ? { events: this.outbox } : {}),
+      ...(this.#tellsOf("channel_occupied", name) ? { followersCheckMs } : {}),
+    };
   }
 
-  /** Whether the backend is told of events of a type about a channel. */
-  tellsOf(type: EventType, channel: string): boolean {
+  /** Tells, from now on, whether a channel has subscribers (rule E10). */
+  watch(channel: Pick<Channel, "name" | "isHeld">): void {
+    if (!this.#tellsOf("channel_occupied", channel.name)) return;
+    const occupancy = new Occupancy(this.outbox, channel.name);
+    this.#note = (nowMs) => occupancy.note(channel.isHeld, nowMs);
+  }
+
+  /** What sessions need to tell of themselves. */
+  get ofSessions(): Pick<SessionContext, "events"> {
+    return this.connections === undefined ? {} : { events: this.connections };
+  }
+
+  #tellsOf(type: EventType, channel: string): boolean {
     const { events, namespaceOf } = this.#setup;
     return isTold(events, type, namespaceOf(channel));
   }
@@ -65,9 +86,9 @@ export class EventDelivery {
   }
 
   async #send(batch: EventBatch): Promise<void> {
-    const { events, env, called, ended } = this.#setup;
+    const { events, env, signer, called, ended } = this.#setup;
     called();
-    const taken = await sendEvents(events.target, env, batch.body);
+    const taken = await sendEvents(events.target, env, signer, batch.body);
     const nowMs = Date.now();
     this.outbox.answered(batch, taken, nowMs);
     await ended(nowMs);
@@ -81,6 +102,7 @@ export interface EventDeliverySetup {
   /** The object's name in its events. */
   readonly object: string;
   readonly env: object;
+  readonly signer: WebhookSigner;
   /** What was told of the object's open connections. */
   readonly sessions: () => Iterable<ToldConnection>;
   readonly namespaceOf: (channel: string) => string;

@@ -7,13 +7,16 @@ import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import type { TokenVerifier } from "../platform/token-verifier.ts";
+import type { WebhookSigner } from "../platform/webhook-signature.ts";
 import type { CarriedOut, NumberedOrder, Registered } from "../../src/contract/user-order.ts";
 import { LocalUsers } from "../../src/users/local-users.ts";
 import { isTold } from "../../src/events/event.ts";
 import { eventObject, homeName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
-import { checkUsers, register } from "./calls.ts";
+import { askBackend, checkUsers, register } from "./calls.ts";
+import type { HookQuestion } from "../../src/contract/hook-call.ts";
+import { type HookCall, Hooks } from "../../src/hooks/hooks.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 import { EventDelivery } from "./event-delivery.ts";
 
@@ -32,6 +35,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   callsMade = 0;
   protected readonly config: Config;
   protected readonly verifier: TokenVerifier;
+  /** Signs requests to backends. */
+  readonly #signer: WebhookSigner;
   protected readonly alarms: AlarmSchedule;
   protected abstract readonly sockets: ClientSockets;
   /** The object's name among all objects, as clients' posts and users' homes know it (docs/protocol.md 4.3). */
@@ -46,6 +51,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     sockets: () => this.sockets.clients,
     nowMs: () => Date.now(),
   });
+  /** Asks backends for the sessions; absent where the configuration has no hooks. */
+  protected readonly hooks: { readonly hooks?: Hooks };
   /** The users as sessions register them; absent where users have no homes. */
   protected readonly users: Pick<SessionContext, "users" | "userLeft">;
   /** The users of connections that have ended since the last event, if a backend is told who is online. */
@@ -78,6 +85,11 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     const userLeft = (user: string): unknown => this.#leftUsers.add(user);
     this.users = client.users.enabled
       ? { users: this.#users, ...(isTold(events, "user_offline") ? { userLeft } : {}) }
+      : {};
+    this.#signer = configuration.hookSigner;
+    const asksBackends = configuration.config.hooks.targets.size > 0;
+    this.hooks = asksBackends
+      ? { hooks: new Hooks((...call) => void this.#askBackend(...call)) }
       : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
@@ -179,6 +191,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       sql: this.sql,
       object: eventObject(node),
       env: this.env,
+      signer: this.#signer,
       sessions: () => this.sockets.clients.flatMap(({ session }) => session.told ?? []),
       namespaceOf,
       called: () => {
@@ -187,6 +200,24 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       ended: this.schedule,
     });
   };
+  async #askBackend(...[question, timeoutMs, done]: Parameters<HookCall>): Promise<void> {
+    this.callsMade++;
+    const { HookEntrypoint } = this.ctx.exports;
+    const reply = await askBackend(HookEntrypoint, question, timeoutMs);
+    await this.carryOutAnswer(question, (isBusy) => {
+      done(isBusy ? { outcome: "busy" } : reply, Date.now());
+    });
+  }
+
+  /**
+   * Carries out what follows on a backend's answer, and ends the event.
+   *
+   * @param work called once, synchronously; `isBusy` says that too much waits already to publish anything (rule B6)
+   */
+  protected carryOutAnswer(_: HookQuestion, work: (isBusy: boolean) => void): Promise<void> {
+    work(false);
+    return this.endEvent(Date.now());
+  }
 
   /** Gives the event loop a turn, and sends the next slice; {@link settle} asks for the next turn (rules F2, S3). */
   protected readonly sendInTurns = (): void => {

@@ -52,6 +52,7 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
       sql: this.sql,
       object: homeObject(home),
       env: this.env,
+      signer: configuration.hookSigner,
       sessions: () => [],
       namespaceOf: () => "",
       called: () => undefined,

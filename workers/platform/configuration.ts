@@ -9,9 +9,11 @@ import {
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
-import { targetProblems } from "./event-target.ts";
+import { targetsOf } from "../../src/config/targets.ts";
+import { missingTargets } from "./services.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
+import { WebhookSigner } from "./webhook-signature.ts";
 
 /**
  * The Worker's configuration and secrets, or all their problems (rule A8): a sentence for each, without the value of a
@@ -26,6 +28,8 @@ export interface Configured {
   readonly secrets: { readonly apiKeys: readonly SecretApiKey[] };
   /** Created once with the configuration, because it caches keys. */
   readonly verifier: TokenVerifier;
+  /** Signs questions to backends. */
+  readonly hookSigner: WebhookSigner;
 }
 
 /** A key of the HTTP API with its value. */
@@ -96,20 +100,26 @@ function readConfiguration(env: Settings): Configuration {
   const problems = [
     ...secretProblems(given, uses, development),
     ...missing.map((name) => missingSecret(name, development)),
-    ...targetProblems(config?.events?.target, env),
   ];
   if (parsed.outcome === "bad") {
     problems.push(...parsed.problems);
     logProblems(env);
   }
+  if (config !== undefined) problems.push(...missingTargets(targetsOf(config), env));
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
   if (!development) noteUnused(secrets.token, parsed.config);
   return {
     outcome: "configured",
     config: withOrigins(parsed.config, env.DEVELOPMENT_ORIGINS ?? ""),
     secrets: { apiKeys: apiKeys(parsed.config, given) },
-    verifier: new TokenVerifier(parsed.config.client, secrets),
+    verifier: new TokenVerifier(parsed.config.client, secrets, parsed.config.hooks.keepsMeta),
+    hookSigner: new WebhookSigner(hookSecrets(env)),
   };
+}
+
+function hookSecrets(env: Settings): readonly string[] {
+  const { HOOK_SIGNING_SECRET: current, HOOK_SIGNING_PREVIOUS_SECRET: previous } = env;
+  return [current ?? "", previous ?? ""].filter((secret) => secret !== "");
 }
 
 /** Logs the problems of the configuration, with the values that the responses don't quote (rule A8). */

@@ -1,6 +1,8 @@
 import type { EventTarget } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime } from "./object-call.ts";
+import { queueOf, serviceOf } from "./services.ts";
+import type { WebhookSigner } from "./webhook-signature.ts";
 
 /**
  * Sends a batch of events to the target of the configuration, once.
@@ -9,11 +11,16 @@ import { inTime } from "./object-call.ts";
  * @param body JSON
  * @returns whether the target has taken it; if not, or if that isn't known, the batch has to be sent again
  */
-export async function sendEvents(target: EventTarget, env: object, body: string): Promise<boolean> {
+export async function sendEvents(
+  target: EventTarget,
+  env: object,
+  signer: WebhookSigner,
+  body: string,
+): Promise<boolean> {
   // Ended with the answer: a signal with a time of its own would keep the object awake for that time.
   const controller = new AbortController();
   try {
-    const sent = send(target, env, body, controller.signal);
+    const sent = send(target, env, signer, body, controller.signal);
     return await inTime(sent, limits.eventsAnswerMs, false);
   } catch (error) {
     const name = error instanceof Error && /^\w{1,64}$/.test(error.name) ? error.name : "unnamed";
@@ -27,34 +34,35 @@ export async function sendEvents(target: EventTarget, env: object, body: string)
 async function send(
   target: EventTarget,
   env: object,
+  signer: WebhookSigner,
   body: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   switch (target.kind) {
     case "url":
-      return isTaken(await fetch(request(target.url, body, signal)));
+      return isTaken(await fetch(target.url, await request(signer, body, signal)));
     case "service": {
-      const service = bindingOf(env, target.binding);
-      if (service?.fetch === undefined) return false;
-      return isTaken(await service.fetch(request(serviceUrl, body, signal)));
+      const service = serviceOf(env, target.binding);
+      if (service === undefined) return false;
+      return isTaken(await service.fetch(serviceUrl, await request(signer, body, signal)));
     }
     case "queue": {
-      const queue = bindingOf(env, target.binding);
-      await queue?.send?.(JSON.parse(body), { contentType: "json" });
-      return queue?.send !== undefined;
+      const queue = queueOf(env, target.binding);
+      await queue?.send(JSON.parse(body), { contentType: "json" });
+      return queue !== undefined;
     }
   }
 }
 
-/** A redirect isn't followed: targets come from the configuration only. */
-function request(url: string, body: string, signal: AbortSignal): Request {
-  return new Request(url, {
-    method: "POST",
-    body,
-    headers: { "Content-Type": "application/json" },
-    redirect: "manual",
-    signal,
-  });
+/** Signs the request as those of hooks (rule Q8). A redirect isn't followed: targets come from the configuration only. */
+async function request(
+  signer: WebhookSigner,
+  body: string,
+  signal: AbortSignal,
+): Promise<RequestInit> {
+  const signed = await signer.headers(crypto.randomUUID(), body, Date.now());
+  const headers = { ...signed, "content-type": "application/json" };
+  return { method: "POST", body, headers, redirect: "manual", signal };
 }
 
 async function isTaken(response: Response): Promise<boolean> {
@@ -64,33 +72,5 @@ async function isTaken(response: Response): Promise<boolean> {
   return response.ok;
 }
 
-/** The host of a request to a service binding, which has none. */
-const serviceUrl = "https://events.dormouse.internal/";
-
-/**
- * The problem of a binding that isn't there (rule A8): a sentence, or none.
- *
- * @param env the Worker's environment
- */
-export function targetProblems(target: EventTarget | undefined, env: object): readonly string[] {
-  if (target === undefined || target.kind === "url") return [];
-  const { kind, binding } = target;
-  const found = bindingOf(env, binding);
-  const isThere = kind === "queue" ? found?.send !== undefined : found?.fetch !== undefined;
-  if (isThere) return [];
-  return [
-    `binding ${binding} is missing, which events.target names: add a ${kind} of that name to wrangler.toml`,
-  ];
-}
-
-/** A binding whose name stands in the configuration; undefined if there is none. */
-function bindingOf(env: object, name: string): Binding | undefined {
-  const binding: Binding | string | undefined = Reflect.get(env, name);
-  return typeof binding === "object" ? binding : undefined;
-}
-
-/** A service or a queue. */
-interface Binding {
-  fetch?(request: Request): Promise<Response>;
-  send?(body: object, options: { readonly contentType: "json" }): Promise<void>;
-}
+/** The host is only a name: a service binding goes to its Worker whatever the URL is. */
+const serviceUrl = "https://events/";

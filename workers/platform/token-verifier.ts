@@ -5,7 +5,12 @@ import {
   errors,
   type ProtectedHeaderParameters,
 } from "jose";
-import type { ConnectionVerdict, SubscriptionVerdict, Verdict } from "../../src/access/claims.ts";
+import {
+  type ConnectionVerdict,
+  type SubscriptionVerdict,
+  type Verdict,
+  withoutMeta,
+} from "../../src/access/claims.ts";
 import {
   parseConnectionClaims,
   parseSubscriptionClaims,
@@ -24,13 +29,17 @@ export class TokenVerifier {
   readonly #connection: TokenPolicies;
   readonly #subscription: TokenPolicies;
   readonly #insecure: boolean;
+  readonly #keepsMeta: boolean;
 
+  /** @param keepsMeta whether a hook gets the metadata of connections; without one, sessions have no use for it */
   constructor(
     client: Pick<ClientConfig, "token" | "subscriptionToken" | "insecure">,
     secrets: VerifierSecrets,
+    keepsMeta = false,
   ) {
     const { token, subscriptionToken } = client;
     this.#insecure = client.insecure;
+    this.#keepsMeta = keepsMeta;
     this.#connection = policiesOf(token, secrets.token, secrets.issuers, "client.token");
     this.#subscription =
       subscriptionToken === undefined
@@ -50,9 +59,10 @@ export class TokenVerifier {
    */
   async connection(token: string, nowMs: number): Promise<ConnectionVerdict> {
     const verdict = await verify(token, this.#connection, nowMs, parseConnectionClaims);
-    if (!this.#insecure || verdict.outcome !== "verified") return verdict;
+    if (verdict.outcome !== "verified") return verdict;
+    const claims = this.#keepsMeta ? verdict.claims : withoutMeta(verdict.claims);
     // A connection has no end in insecure mode (rule A11).
-    return { ...verdict, claims: { ...verdict.claims, expireAtSeconds: 0 } };
+    return { ...verdict, claims: this.#insecure ? { ...claims, expireAtSeconds: 0 } : claims };
   }
 
   /** Verifies the signature of a subscription token and parses its claims (docs/protocol.md 5.2). */

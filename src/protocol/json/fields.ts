@@ -121,6 +121,22 @@ export class JsonFields implements FieldReader {
     return objects;
   }
 
+  textMap(_: number, name: string, countMax: number): ReadonlyMap<string, string> {
+    const texts = new Map<string, string>();
+    const value = this.#object[name] ?? null;
+    if (value === null) return texts;
+    const entries = isWireObject(value) ? Object.entries(value) : [];
+    if (!isWireObject(value)) this.complain(name, "is not an object");
+    else if (entries.length > countMax) this.complain(name, `has over ${countMax} entries`);
+    else {
+      for (const [key, entry] of entries) {
+        if (typeof entry === "string") texts.set(key, entry);
+        else if (entry !== null) this.complain(name, "has an entry that is not a string");
+      }
+    }
+    return texts;
+  }
+
   complain(name: string, complaint: string): void {
     this.#complaints.push(`${[...this.#path, name].join(".")} ${complaint}`);
   }

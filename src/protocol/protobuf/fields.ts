@@ -104,6 +104,24 @@ export class ProtobufFields implements FieldReader {
     return map;
   }
 
+  /** The last of equal keys counts. */
+  textMap(number: number, field: string, countMax: number): ReadonlyMap<string, string> {
+    const map = new Map<string, string>();
+    const entries = this.#chunks(number, field, "is not a map");
+    if (entries.length > countMax) {
+      this.complain(field, `has over ${countMax} entries`);
+      return map;
+    }
+    for (const bytes of entries) {
+      const entry = this.#inner(bytes, field);
+      const [key, value] = ([1, 2] as const).map((part) =>
+        this.#decode(entry.bytes(part, part === 1 ? "key" : "value", "is not a string"), field),
+      );
+      map.set(key ?? "", value ?? "");
+    }
+    return map;
+  }
+
   complain(field: string, complaint: string): void {
     this.#complaints.push(`${this.#prefix}${field} ${complaint}`);
   }

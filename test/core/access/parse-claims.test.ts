@@ -43,7 +43,7 @@ describe("the payload of a connection token", () => {
     const payload = `{"sub":"42","exp":1700000100,"nbf":1700000000,"iat":1,"jti":"x","info":{"a":1},"aud":["b"],"channels":[],"meta":1}`;
     expect(connection(payload)).toStrictEqual({
       outcome: "verified",
-      claims: { user: "42", expireAtSeconds: 1_700_000_100, info: `{"a":1}` },
+      claims: { user: "42", expireAtSeconds: 1_700_000_100, info: `{"a":1}`, meta: "1" },
     });
   });
 

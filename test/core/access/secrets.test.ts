@@ -113,6 +113,8 @@ describe("secrets", () => {
     expect(usedBy({ token: { issuers: [jwks] } })).toStrictEqual([
       "API_KEY",
       "API_KEY_PREVIOUS",
+      "HOOK_SIGNING_SECRET",
+      "HOOK_SIGNING_PREVIOUS_SECRET",
       "SUBSCRIPTION_TOKEN_HMAC_SECRET_KEY",
       "SUBSCRIPTION_TOKEN_HMAC_PREVIOUS_SECRET_KEY",
     ]);
@@ -120,6 +122,8 @@ describe("secrets", () => {
     expect(usedBy({ token: both, subscription_token: { enabled: true, ...both } })).toStrictEqual([
       "API_KEY",
       "API_KEY_PREVIOUS",
+      "HOOK_SIGNING_SECRET",
+      "HOOK_SIGNING_PREVIOUS_SECRET",
       "TOKEN_HMAC_SECRET_KEY_B",
       "TOKEN_HMAC_SECRET_KEY_B_PREVIOUS",
     ]);

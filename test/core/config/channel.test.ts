@@ -5,8 +5,11 @@ import { Pattern } from "../../../src/access/pattern.ts";
 import { compiled } from "../../support/compiled.ts";
 import { configOf, problemsOf } from "./parsed.ts";
 
+/** The options that refer to a backend have tests of their own. */
+type HookOption = "subscribeHook" | "publishHook" | "subRefreshHook";
+
 /** One value other than the default for each option, as it is parsed. The compiler sees to it that none is missing. */
-const everyOption: Required<ChannelOptions> = {
+const everyOption: Required<Omit<ChannelOptions, HookOption>> = {
   presence: true,
   joinLeave: true,
   forcePushJoinLeave: true,

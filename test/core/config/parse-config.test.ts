@@ -79,7 +79,8 @@ describe("[A8] parseConfig", () => {
         namespaces: new Map(),
       },
       httpApi: { errorMode: "", insecure: false, keys: [] },
-      rpc: { pingEnabled: false },
+      rpc: { pingEnabled: false, namespaceBoundary: ":", namespaces: new Map() },
+      hooks: { keepsMeta: false, targets: new Map() },
       transports: {
         sse: false,
         httpStream: false,
@@ -202,9 +203,9 @@ describe("[A8] parseConfig", () => {
     const deep = '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000);
     const array = "[".repeat(100_000) + "]".repeat(100_000);
     expect(problemsOf(`{"engine":${deep},"channel":${deep},"proxies":${array}}`)).toEqual([
+      "proxies[0] must be an object, found an array",
       "channel.a is unknown",
       "engine is not supported by Dormouse: each channel's object stores the channel's history",
-      "proxies is not supported by Dormouse yet",
     ]);
   });
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
-  unsupportedChannelKeys,
   unsupportedChannelOptions,
+  unsupportedChannelProxyKeys,
   unsupportedClientKeys,
+  unsupportedHookHttpKeys,
+  unsupportedHookKeys,
   unsupportedHttpApiKeys,
-  unsupportedRpcKeys,
   unsupportedRpcPingKeys,
   unsupportedStreamKeys,
   unsupportedTopLevelKeys,
@@ -27,10 +28,11 @@ function configWith(path: string, value: unknown): unknown {
 const everyPath = [
   ...Object.keys(unsupportedTopLevelKeys),
   ...Object.keys(unsupportedClientKeys).map((name) => `client.${name}`),
-  ...Object.keys(unsupportedChannelKeys).map((name) => `channel.${name}`),
   ...Object.keys(unsupportedChannelOptions).map((name) => `channel.without_namespace.${name}`),
   ...Object.keys(unsupportedHttpApiKeys).map((name) => `http_api.${name}`),
-  ...Object.keys(unsupportedRpcKeys).map((name) => `rpc.${name}`),
+  ...Object.keys(unsupportedChannelProxyKeys).map((name) => `channel.proxy.${name}`),
+  ...Object.keys(unsupportedHookKeys).map((name) => `rpc.proxy.${name}`),
+  ...Object.keys(unsupportedHookHttpKeys).map((name) => `rpc.proxy.http.${name}`),
   ...Object.keys(unsupportedRpcPingKeys).map((name) => `rpc.ping.${name}`),
   ...["sse", "http_stream", "uni_sse", "uni_http_stream"].flatMap((transport) =>
     Object.keys(unsupportedStreamKeys("")).map((name) => `${transport}.${name}`),
@@ -55,7 +57,6 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
   it.each([
     ["engine", { type: "redis" }, ownHistory],
     ["engine", "memory", ownHistory],
-    ["proxies", [false], yet],
     ["pid_file", 5, not],
     ["client.channel_position_check_delay", "41s", not],
     ["client.concurrency", "2", not],
@@ -74,9 +75,6 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
       "is an option of Centrifugo PRO, not supported by Dormouse",
     ],
     ["client.user_connection_limit", 1, not],
-    ["rpc.without_namespace", { proxy_enabled: true, proxy_name: "default" }, yet],
-    ["rpc.namespaces", [{ name: "chat" }], yet],
-    ["rpc.namespace_boundary", "/", not],
     ["rpc.ping.method", "pong", not],
     ["http_api.handler_prefix", "/v1", not],
     ["websocket", { message_size_limit: 65_537 }, not],
@@ -92,7 +90,6 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
     ["uni_websocket.join_push_messages", true, not],
     ["uni_websocket.compression", true, not],
     ["client.token.insecure_skip_jwks_endpoint_safety_check", true, not],
-    ["client.proxy", { connect: { enabled: true } }, yet],
     ["http_api.key", "hunter2", "is a secret: set API_KEY instead"],
     [
       "client.pong_timeout",
@@ -105,7 +102,8 @@ describe("[A8] a key of Centrifugo's that Dormouse does not have", () => {
       "is not supported by Dormouse: presence is derived from the open connections",
     ],
     ["channel.without_namespace.subscription_type", "map", yet],
-    ["channel.without_namespace.subscribe_proxy_enabled", true, yet],
+    ["channel.without_namespace.subscribe_stream_proxy_enabled", true, yet],
+    ["channel.proxy.map_publish", { endpoint: "https://example.com" }, yet],
   ])("refuses %s: %j", (path, value, predicate) => {
     expect(problemsOf(configWith(path, value))).toEqual([`${path} ${predicate}`]);
   });

@@ -80,7 +80,7 @@ describe("a stored session", () => {
         if (packed !== undefined) places.packed++;
         else if (stored === true) places.row++;
         else places.attachment++;
-        const fits = fitsCursors(snapshot.claims, snapshot.cursors?.size ?? 0);
+        const fits = fitsCursors(snapshot, snapshot.cursors?.size ?? 0);
         expect(afterHibernation(snapshot)).toStrictEqual(
           fits ? snapshot : withoutCursors(snapshot),
         );
@@ -189,7 +189,7 @@ describe("a stored session", () => {
     const { subscriptions } = sessionWith(300);
     const cursors = new Map(subscriptions.map(({ channel }) => [channel, cursor]));
     const snapshot = { ...identity, claims, subscriptions, cursors };
-    expect(fitsCursors(claims, 300)).toBe(false);
+    expect(fitsCursors({ claims }, 300)).toBe(false);
     expect(afterHibernation(snapshot)).toStrictEqual({ ...identity, claims, subscriptions });
   });
 
@@ -313,7 +313,7 @@ describe("the largest accepted session", () => {
 
   it("[L7] has as many positions as fit, wherever its subscriptions are", () => {
     let count = 0;
-    while (fitsCursors(identity.claims, count + 1)) count++;
+    while (fitsCursors(identity, count + 1)) count++;
     const { subscriptions } = sessionWith(1_000);
     const cursors = new Map(subscriptions.slice(-count).map(({ channel }) => [channel, cursor]));
     const snapshot = { ...identity, subscriptions, cursors };

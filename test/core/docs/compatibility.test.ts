@@ -4,11 +4,12 @@ import { apiMethods } from "../../../src/access/api-keys.ts";
 import { missingMethods } from "../../../src/api/methods.ts";
 import { publicationFields } from "../../../src/api/publish.ts";
 import {
-  unsupportedChannelKeys,
   unsupportedChannelOptions,
+  unsupportedChannelProxyKeys,
   unsupportedClientKeys,
+  unsupportedHookHttpKeys,
+  unsupportedHookKeys,
   unsupportedHttpApiKeys,
-  unsupportedRpcKeys,
   unsupportedRpcPingKeys,
   unsupportedTokenKeys,
   type UnsupportedKeys,
@@ -190,7 +191,14 @@ const fields: {
   readonly history: Record<keyof HistoryRequest, string>;
   readonly sub_refresh: Record<keyof SubRefreshRequest, string>;
 } = {
-  connect: { token: "token", name: "name", subscriptions: "subs" },
+  connect: {
+    token: "token",
+    data: "data",
+    name: "name",
+    version: "version",
+    headers: "headers",
+    subscriptions: "subs",
+  },
   subscribe: {
     channel: "channel",
     token: "token",
@@ -202,6 +210,7 @@ const fields: {
     joinLeave: "join_leave",
     delta: "delta",
     filter: "tf",
+    data: "data",
     flag: "flag",
     type: "type",
   },
@@ -257,9 +266,12 @@ describe("the configuration in docs/compatibility.md", () => {
     ["Other sections of the configuration", unsupportedTopLevelKeys],
     ["`client`", unsupportedClientKeys],
     ["`client.token` and `client.subscription_token`", unsupportedTokenKeys("TOKEN")],
-    ["`channel`", unsupportedChannelKeys],
     ["Options of a namespace", unsupportedChannelOptions],
-    ["`rpc`", { ...unsupportedRpcKeys, ...Object.fromEntries(pings) }],
+    ["`rpc`", Object.fromEntries(pings)],
+    [
+      "Hooks",
+      { ...unsupportedChannelProxyKeys, ...unsupportedHookKeys, ...unsupportedHookHttpKeys },
+    ],
     ["`http_api`", unsupportedHttpApiKeys],
   ];
   it.each(refused)(

@@ -1,3 +1,4 @@
+import { clientPublication } from "../../../src/channel/publication-request.ts";
 import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { Gateway } from "../../../src/gateway/gateway.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
@@ -60,8 +61,13 @@ export class GatewayFixture {
   ): void {
     const info = { user: "42", client: "c" };
     const { subscription } = by ?? {};
-    this.gateway.publish(channel, json("1"), info, subscription, this.nowMs, ({ outcome }) =>
-      answered(outcome),
+    this.gateway.publish(
+      channel,
+      clientPublication(json("1")),
+      info,
+      subscription,
+      this.nowMs,
+      ({ outcome }) => answered(outcome),
     );
   }
 

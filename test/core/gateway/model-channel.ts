@@ -232,6 +232,7 @@ export class ModelChannel implements ChannelClientPort {
       case "check":
       case "history":
       case "publish":
+      case "publish_request":
         throw new Error(`nobody asks for ${request.method} here`);
     }
   }

@@ -30,6 +30,7 @@ const connected = {
   ttlSeconds: 1,
   pingSeconds: 1,
   pong: true,
+  data: valid("1"),
   subscriptions: new Map([["x", subscribed]]),
 };
 const counted = { clientCount: 1, userCount: 1 };
@@ -44,7 +45,7 @@ const replies: readonly Reply[] = [
   { id: 1, method: "presence", result: { parts: [[info]] } },
   { id: 1, method: "presence_stats", result: counted },
   { id: 1, method: "history", result: { publications: [publication], position } },
-  { id: 1, method: "rpc" },
+  { id: 1, method: "rpc", data: valid("1") },
   { id: 1, method: "refresh", result: { ttlSeconds: 1 } },
   { id: 1, method: "sub_refresh", result: { ttlSeconds: 1 } },
 ];
@@ -79,9 +80,7 @@ const methods: readonly Exclude<CommandMethod, "pong">[] = [
 const neverSent = {
   Reply: ["ping"],
   Push: ["id", "message", "connect"],
-  ConnectResult: ["data"],
   SubscribeResult: ["id", "type", "phase", "cursor", "state", "publish_debounce"],
-  RPCResult: ["data"],
   RefreshResult: ["client", "version"],
   SubRefreshResult: ["items"],
   Disconnect: ["reconnect"],
@@ -90,11 +89,9 @@ const neverSent = {
 
 /** The fields of client.proto that Dormouse ignores, by message (docs/protocol.md 1.3). */
 const ignored = {
-  ConnectRequest: ["data", "version", "headers", "flag"],
-  SubscribeRequest: ["data", "phase", "cursor", "limit", "asc"],
+  ConnectRequest: ["flag"],
+  SubscribeRequest: ["phase", "cursor", "limit", "asc"],
   PublishRequest: ["key", "removed"],
-  RPCRequest: ["data"],
-  SendRequest: ["data"],
   SubRefreshRequest: ["track", "untrack"],
 };
 

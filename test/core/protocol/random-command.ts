@@ -26,12 +26,24 @@ const connect = record(
   {
     token: anyText,
     name: anyText,
+    version: anyText,
+    headers: fc.array(fc.tuple(anyChannel, anyText), { maxLength: 4 }),
     data: fc.jsonValue(),
     subscriptions: fc.array(fc.tuple(anyChannel, serverSubscription), { maxLength: 4 }),
   },
-  (id, { subscriptions, data, ...same }) => {
-    const request = { ...same, subscriptions: new Map(subscriptions) };
-    const wire = { ...same, data, subs: Object.fromEntries(subscriptions) };
+  (id, { subscriptions, headers, data, ...same }) => {
+    const request = {
+      ...same,
+      data: valid(JSON.stringify(data)),
+      headers: new Map(headers),
+      subscriptions: new Map(subscriptions),
+    };
+    const wire = {
+      ...same,
+      data,
+      headers: Object.fromEntries(headers),
+      subs: Object.fromEntries(subscriptions),
+    };
     return { wire: { id, connect: wire }, command: { method: "connect", id, request } };
   },
 );
@@ -116,14 +128,16 @@ const subRefresh = record({ channel: anyText, token: anyText, type: anyInt32 }, 
 const rpc = record({ method: anyText, data: fc.jsonValue() }, (id, { method, data }) => {
   return {
     wire: { id, rpc: { method, data } },
-    command: { method: "rpc", id, request: { method } },
+    command: { method: "rpc", id, request: { method, data: valid(JSON.stringify(data)) } },
   };
 });
 
-const withoutFields = record({ method: fc.constantFrom("send", "ping") }, (id, { method }) => ({
-  wire: { id, [method]: {} },
-  command: { method, id },
+const send = record({ data: fc.jsonValue() }, (id, { data }) => ({
+  wire: { id, send: { data } },
+  command: { method: "send", id, request: { data: valid(JSON.stringify(data)) } },
 }));
+
+const ping = record({}, (id) => ({ wire: { id, ping: {} }, command: { method: "ping", id } }));
 
 /** Any command, with every field that we read. */
 export const sentCommand: fc.Arbitrary<SentCommand> = fc.oneof(
@@ -136,7 +150,8 @@ export const sentCommand: fc.Arbitrary<SentCommand> = fc.oneof(
   refresh,
   subRefresh,
   rpc,
-  withoutFields,
+  send,
+  ping,
 );
 
 function record<Fields>(

@@ -135,6 +135,11 @@ export class RecordingReader implements FieldReader {
     return undefined;
   }
 
+  textMap(number: number, name: string): ReadonlyMap<string, string> {
+    this.recorded.push({ number, name, kind: "textMap" });
+    return new Map();
+  }
+
   message(number: number, name: string): FieldReader | undefined {
     return this.#inner(number, name, "message");
   }

@@ -5,7 +5,9 @@ import type { SessionContext, Users, VerifiedTokens } from "../../../src/session
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
 import { TestConnection } from "./test-connection.ts";
+import type { Refusal } from "../../../src/access/refusal.ts";
 import { startMs } from "./channel-fixture.ts";
+import { ScriptedBackend } from "./scripted-backend.ts";
 import { ScriptedChannels } from "./scripted-channels.ts";
 import { connectionToken } from "./verified-tokens.ts";
 
@@ -17,6 +19,10 @@ export interface ManyChannelsSetup {
   readonly client?: object;
   /** More of the configuration's `channel`. */
   readonly channel?: object;
+  /** The configuration's `rpc`. */
+  readonly rpc?: object;
+  /** The configuration's `proxies`. */
+  readonly proxies?: readonly object[];
   /** Whether sessions can lie in rows. */
   readonly storesRows?: boolean;
   /** Whether the server makes subscriptions of its own. */
@@ -33,6 +39,10 @@ export class ManyChannelsFixture {
   othersBacklogBytes = 0;
   readonly config: Config;
   readonly channels: ScriptedChannels;
+  /** Answers the hooks that the configuration switches on. */
+  readonly backend = new ScriptedBackend(() => this.nowMs);
+  /** What the log is told. */
+  readonly refusals: Refusal[] = [];
   nowMs = startMs;
   readonly #storesRows: boolean;
   readonly #serverSubscriptions: boolean;
@@ -40,11 +50,14 @@ export class ManyChannelsFixture {
   #clients = 0;
 
   constructor(setup: ManyChannelsSetup = {}) {
-    const { options, client, channel, storesRows = true, serverSubscriptions = true } = setup;
+    const { options, client, channel, rpc, proxies } = setup;
+    const { storesRows = true, serverSubscriptions = true } = setup;
     const open = { allow_subscribe_for_client: true, allow_publish_for_client: true, ...options };
     this.config = configured({
       client: { pong: "always", ...client },
       channel: { ...channel, without_namespace: open },
+      rpc: { ...rpc },
+      proxies: [...(proxies ?? [])],
     });
     this.channels = new ScriptedChannels(this.config.channel);
     this.#storesRows = storesRows;
@@ -91,6 +104,13 @@ export class ManyChannelsFixture {
     return connection.takeSent();
   }
 
+  /** Lets time pass, and then runs the alarm's work for a connection, whose client has answered all pings. */
+  pass(connection: TestConnection, ms: number): void {
+    this.nowMs += ms;
+    connection.autoResponseMs = this.nowMs;
+    connection.session.tick(connection.session.pingDueAtMs <= this.nowMs, this.nowMs);
+  }
+
   /** Restores the session from its saved state, as a gateway does when it wakes. */
   wake(connection: TestConnection): void {
     this.channels.forget();
@@ -102,6 +122,8 @@ export class ManyChannelsFixture {
       config: this.config,
       channels: this.channels,
       ...(this.#users === undefined ? {} : { users: this.#users }),
+      ...(this.config.hooks.targets.size === 0 ? {} : { hooks: this.backend.hooks }),
+      refused: (refusal) => this.refusals.push(refusal),
       backlog: new Backlog({
         sockets: () => [
           { backlogBytes: () => this.othersBacklogBytes, disconnect: () => undefined },

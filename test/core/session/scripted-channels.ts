@@ -1,4 +1,4 @@
-import type { HistoryQuery } from "../../../src/contract/channel-call.ts";
+import type { HistoryQuery, PublicationRequest } from "../../../src/contract/channel-call.ts";
 import { type ResolvedChannel, resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { SubscribeOptions } from "../../../src/channel/channel.ts";
 import type { ChannelConfig } from "../../../src/config/config.ts";
@@ -6,7 +6,6 @@ import type { PresenceAnswer, PresenceQuestion } from "../../../src/channel/shar
 import type { Message } from "../../../src/protocol/codec.ts";
 import type { ErrorCode } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import type { Payload } from "../../../src/protocol/payload.ts";
 import type { ClientInfo } from "../../../src/protocol/publication.ts";
 import type {
   Channels,
@@ -33,6 +32,7 @@ interface PendingCall<Answer> {
 
 interface PendingPublish extends PendingCall<PublishReply> {
   readonly info: ClientInfo;
+  readonly request: PublicationRequest;
 }
 
 interface PendingHistory extends PendingCall<HistoryReply> {
@@ -112,6 +112,13 @@ export class ScriptedChannels implements Channels {
 
   refuseSubscribe(channel: string, error: ErrorCode): void {
     this.#takeSubscribe(channel).done({ outcome: "failed", error });
+  }
+
+  /** The oldest publish to a channel that isn't answered. */
+  published(channel: string): PublicationRequest {
+    const pending = this.#publishes.find((publish) => publish.channel === channel);
+    if (pending === undefined) throw new Error(`nobody publishes to ${channel}`);
+    return pending.request;
   }
 
   /** Answers the oldest publish to a channel. */
@@ -198,14 +205,14 @@ export class ScriptedChannels implements Channels {
 
   publish(
     channel: string,
-    data: Payload,
+    request: PublicationRequest,
     info: ClientInfo,
     _subscription: Subscription | undefined,
     _nowMs: number,
     answer: (outcome: PublishReply) => void,
   ): void {
-    this.#calls.push(`publish ${channel} ${textOf(data)}`);
-    this.#publishes.push({ channel, info, done: answer });
+    this.#calls.push(`publish ${channel} ${textOf(request.data)}`);
+    this.#publishes.push({ channel, info, request, done: answer });
   }
 
   history(

@@ -20,7 +20,6 @@ import {
 } from "../../contract/open-channel.ts";
 import { configured } from "../../support/configured.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { json } from "../api/channel-config.ts";
 import { recordingSubscribers, RecordingSubscriber } from "../hub/recording-subscriber.ts";
 import { textOf } from "../../support/text-of.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
@@ -134,7 +133,7 @@ describe("publishing", () => {
     const { subscription, frames } = newSubscription();
     own.subscribe(subscription, unpositioned, 0, nothing);
     const answers = answersOf((answer) => {
-      own.publish("room", json("1"), info, subscription, 0, answer);
+      own.publish("room", publishing(1), info, subscription, 0, answer);
     });
     expect(answers).toEqual([{ outcome: "published" }]);
     expect(frames).toEqual([]);
@@ -153,7 +152,7 @@ describe("publishing", () => {
     publishNumbers(channel, 1, 1);
     sendAll(channel.hub);
     const answers = answersOf((answer) => {
-      own.publish("room", json("2"), info, undefined, 0, answer);
+      own.publish("room", publishing(2), info, undefined, 0, answer);
     });
     expect(answers).toEqual([failed(errorCodes.tooManyRequests)]);
     expect(channel.top?.offset).toBe(1);
@@ -167,7 +166,7 @@ describe("publishing", () => {
       channel.publish(request, undefined, 0);
     }
     const answers = answersOf((answer) => {
-      own.publish("room", json("1"), info, undefined, 0, answer);
+      own.publish("room", publishing(1), info, undefined, 0, answer);
     });
     expect(answers).toEqual([failed(errorCodes.tooManyRequests)]);
   });

@@ -120,13 +120,27 @@ describe("a session's subscriptions", () => {
 
   it("[C5] end when the first of them does that has begun and ends at all", () => {
     const subscriptions = having("a");
-    expect(subscriptions.expireAtSeconds).toBe(0);
+    const endMs = () => subscriptions.endMs(({ channel }) => (channel === "b" ? 5 : 0));
+    expect(endMs()).toBe(Number.POSITIVE_INFINITY);
     subscriptions.addOne("b", { expireAtSeconds: 30 });
     subscriptions.addOne("c", { expireAtSeconds: 20 });
     subscriptions.addOne("d", { expireAtSeconds: 10, begun: false });
-    expect(subscriptions.expireAtSeconds).toBe(20);
+    expect(endMs()).toBe(20_000);
     subscriptions.remove("c");
-    expect(subscriptions.expireAtSeconds).toBe(30);
+    expect(endMs()).toBe(30_005);
+  });
+
+  it("[Q3] count a channel about which a backend is asked, until its place is given up", () => {
+    const subscriptions = having("a");
+    subscriptions.reserve("b");
+    expect([subscriptions.size, subscriptions.has("b")]).toStrictEqual([2, true]);
+    expect(subscriptions.get("b")).toBeUndefined();
+    expect(subscriptions.all).toHaveLength(1);
+    subscriptions.release("b");
+    expect([subscriptions.size, subscriptions.has("b")]).toStrictEqual([1, false]);
+    subscriptions.reserve("c");
+    subscriptions.clear();
+    expect(subscriptions.size).toBe(0);
   });
 
   it("[L7] keep their cursors across hibernation, and lose them with the subscription", () => {

@@ -12,7 +12,9 @@ describe("the command line of npm run serve", () => {
 
   it("takes all of its options, with a state folder that is relative to where it is started", () => {
     const port = ["--port=9000", "--host", "::", "--state", "kept"];
-    const parsed = parseServeOptions([...port, "-c", "a.toml", "-e", "b", "--var", "config:{}"]);
+    const services = ["--service", "A=backend.local:80", "--service=B=[::1]:8788"];
+    const target = ["-c", "a.toml", "-e", "b", "--var", "config:{}"];
+    const parsed = parseServeOptions([...port, ...services, ...target]);
     expect(parsed).toEqual({
       outcome: "options",
       options: {
@@ -20,13 +22,14 @@ describe("the command line of npm run serve", () => {
         host: "::",
         state: resolve("kept"),
         target: { file: "a.toml", environment: "b", config: "{}" },
+        services: { A: "backend.local:80", B: "[::1]:8788" },
       },
     });
   });
 
   it("has a help text that names all options", () => {
     expect(parseServeOptions(["--help"])).toEqual({ outcome: "help" });
-    for (const name of ["port", "host", "state", "config", "env", "var"])
+    for (const name of ["port", "host", "state", "config", "env", "service", "var"])
       expect(usage).toContain(`  --${name} `);
   });
 
@@ -38,6 +41,9 @@ describe("the command line of npm run serve", () => {
     [["--state", "--port", "secret"], "--state requires a value"],
     [["secret"], "unexpected argument"],
     [["--var", "API_KEY:secret"], "--var takes config:… only"],
+    [["--service", "secret"], "--service takes NAME=HOST:PORT"],
+    [["--service", "A=http://secret:80"], "--service takes NAME=HOST:PORT"],
+    [["--service", "A=secret"], "--service takes NAME=HOST:PORT"],
     [["--port", "secret"], "--port must be"],
     [["--port", "0"], "--port must be"],
     [["--port", "65536"], "--port must be"],

@@ -4,7 +4,13 @@ import type { Command, ConnectRequest, FilterNode } from "../../../../src/protoc
 import { decodeCommand } from "../../../../src/protocol/json/decode.ts";
 import { valid } from "../valid-json-text.ts";
 
-const absentConnect: ConnectRequest = { token: "", name: "", subscriptions: new Map() };
+const absentConnect: ConnectRequest = {
+  token: "",
+  name: "",
+  version: "",
+  headers: new Map(),
+  subscriptions: new Map(),
+};
 const absentServerSubscription = { recover: false, epoch: "", offset: 0 };
 
 const absentNode: FilterNode = { op: "", key: "", cmp: "", val: "", vals: [], nodes: [] };
@@ -37,7 +43,10 @@ describe("decoding a command", () => {
         id: 4_294_967_295,
         request: {
           token: "t",
+          data: valid('{"a":[1]}'),
           name: "js",
+          version: "5.8.0",
+          headers: new Map([["h", "v"]]),
           subscriptions: new Map([
             ["x", { recover: true, epoch: "e", offset: 9_007_199_254_740_991 }],
           ]),
@@ -65,6 +74,7 @@ describe("decoding a command", () => {
             op: "and",
             nodes: [{ ...absentNode, key: "k", cmp: "in", vals: ["a"] }],
           },
+          data: valid("{}"),
           flag: 3,
           type: 1,
         },
@@ -134,12 +144,12 @@ describe("decoding a command", () => {
     ],
     [
       '{"id":10,"rpc":{"method":"m","data":{}}}',
-      { method: "rpc", id: 10, request: { method: "m" } },
+      { method: "rpc", id: 10, request: { method: "m", data: valid("{}") } },
     ],
     ['{"id":10,"rpc":{}}', { method: "rpc", id: 10, request: { method: "" } }],
     ['{"id":11,"ping":{}}', { method: "ping", id: 11 }],
-    ['{"send":{"data":1}}', { method: "send", id: 0 }],
-    ['{"id":12,"send":{}}', { method: "send", id: 12 }],
+    ['{"send":{"data":1}}', { method: "send", id: 0, request: { data: valid("1") } }],
+    ['{"id":12,"send":{}}', { method: "send", id: 12, request: {} }],
     [' { "id" : 13 , "ping" : { } }\r', { method: "ping", id: 13 }],
     [
       String.raw`{"id":14,"ref\u0072esh":{}}`,
@@ -263,6 +273,20 @@ describe("decoding a command", () => {
     });
   });
 
+  it.each([
+    ["1", "connect.headers is not an object"],
+    ['{"a":1}', "connect.headers has an entry that is not a string"],
+    [
+      JSON.stringify(Object.fromEntries(manyNames(limits.hookHeadersMax + 1))),
+      `connect.headers has over ${limits.hookHeadersMax} entries`,
+    ],
+  ])("[W1] refuses connect headers %.40s", (headers, reason) => {
+    expect(decodeCommand(`{"id":1,"connect":{"headers":${headers}}}`)).toStrictEqual({
+      outcome: "malformed",
+      reason,
+    });
+  });
+
   it.each<[string, ConnectRequest["subscriptions"]]>([
     ["null", new Map()],
     ["{}", new Map()],
@@ -356,4 +380,8 @@ describe("decoding a command", () => {
 function decodeConnectWith(count: number) {
   const members = Array.from({ length: count }, (_, index) => `"c${index}":{}`);
   return decodeCommand(`{"id":1,"connect":{"subs":{${members.join(",")}}}}`);
+}
+
+function manyNames(count: number): readonly [string, string][] {
+  return Array.from({ length: count }, (_, index) => [`x-${index}`, "v"]);
 }

@@ -8,7 +8,7 @@ const pong = { method: "pong" };
 describe("decoding a frame", () => {
   it("[W1] reads one command a line, in order", () => {
     expect(decodeFrame('{"id":1,"ping":{}}\n{}\n{"send":{}}')).toStrictEqual({
-      commands: [ping, pong, { method: "send", id: 0 }],
+      commands: [ping, pong, { method: "send", id: 0, request: {} }],
     });
   });
 

@@ -8,7 +8,13 @@ import { unidirectionalCodec } from "../../../../src/protocol/json/unidirectiona
 import { jsonText } from "../random-json-text.ts";
 import { valid } from "../valid-json-text.ts";
 
-const nothingNamed = { token: "", name: "", subscriptions: new Map() };
+const nothingNamed = {
+  token: "",
+  name: "",
+  version: "",
+  headers: new Map(),
+  subscriptions: new Map(),
+};
 
 /** The request of the only command in a frame. */
 function requestOf(frame: Message): unknown {
@@ -34,7 +40,10 @@ describe("the frame of a unidirectional client", () => {
       "subs":{"news":{"recover":true,"epoch":"e","offset":7},"room":{}}}`;
     const request = {
       token: "t",
+      data: '{"a":1}',
       name: "n",
+      version: "9",
+      headers: new Map([["a", "b"]]),
       subscriptions: new Map([
         ["news", { recover: true, epoch: "e", offset: 7 }],
         ["room", { recover: false, epoch: "", offset: 0 }],

@@ -25,7 +25,10 @@ const commands: readonly [keyof typeof golden, object, Command][] = [
       id: 1,
       request: {
         token: "t",
+        data: valid("{}"),
         name: "js",
+        version: "",
+        headers: new Map(),
         subscriptions: new Map([["news", { recover: true, epoch: "e", offset: 7 }]]),
       },
     },
@@ -108,11 +111,11 @@ const commands: readonly [keyof typeof golden, object, Command][] = [
     },
   ],
   ["ping", { id: 8, ping: {} }, { method: "ping", id: 8 }],
-  ["send", { send: { data: utf8("1") } }, { method: "send", id: 0 }],
+  ["send", { send: { data: utf8("1") } }, { method: "send", id: 0, request: { data: valid("1") } }],
   [
     "rpc",
     { id: 9, rpc: { data: utf8("1"), method: "m" } },
-    { method: "rpc", id: 9, request: { method: "m" } },
+    { method: "rpc", id: 9, request: { method: "m", data: valid("1") } },
   ],
   [
     "refresh",

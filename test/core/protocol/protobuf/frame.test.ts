@@ -10,7 +10,7 @@ const pong = { method: "pong" };
 describe("decoding a Protobuf frame", () => {
   it("[W5] reads one command after the other, in order", () => {
     expect(decodeFrame(bytes("04 0801 5a00  00  02 6200"))).toStrictEqual({
-      commands: [ping, pong, { method: "send", id: 0 }],
+      commands: [ping, pong, { method: "send", id: 0, request: {} }],
     });
   });
 

@@ -1,0 +1,45 @@
+/**
+ * The call of an object to the entrypoint of the Worker that asks backends. During a deploy the two may be one release
+ * apart (rule V1): fields are only added, and the absence of an added field has a meaning.
+ */
+export interface HookCalls {
+  /** Asks a backend, once. Never throws; a call itself may fail, and then it is unknown whether the backend was asked. */
+  ask(question: HookQuestion): Promise<HookReply>;
+}
+
+/** The hooks: what a backend is asked about (docs/protocol.md 7). */
+export type HookName =
+  | "connect"
+  | "refresh"
+  | "subscribe"
+  | "sub_refresh"
+  | "publish"
+  | "rpc"
+  | "message";
+
+/** A question to a backend. */
+export interface HookQuestion {
+  readonly hook: HookName;
+  /** The name of the target in the configuration: the address comes from there alone (rule Q8). */
+  readonly target: string;
+  /** JSON text. */
+  readonly body: string;
+  /** The headers of the connection that the backend gets, with names in lower case; absent: none. */
+  readonly headers?: readonly HookHeader[];
+}
+
+/** A header's name in lower case, and its value. */
+export type HookHeader = readonly [name: string, value: string];
+
+/** What came of a question. */
+export type HookReply =
+  | {
+      readonly outcome: "answered";
+      readonly status: number;
+      /** The body of a response with status 200; "" for any other one. */
+      readonly body: string;
+      /** The seconds of `Retry-After`; absent if the response has none. */
+      readonly retryAfterSeconds?: number;
+    }
+  /** There is no response, or none that can be used. `reason` quotes neither the question nor a response. */
+  | { readonly outcome: "failed"; readonly reason: string };

@@ -1,0 +1,122 @@
+import type { HookRefusal, HookTarget } from "../config/config.ts";
+import type { HookHeader, HookName, HookQuestion, HookReply } from "../contract/hook-call.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import type { JsonText } from "../protocol/json/text.ts";
+import { Backend } from "./backend.ts";
+import { parseHookResponse } from "./response.ts";
+
+/**
+ * The hooks of one object: asks backends for its sessions, within bounds, and not while a backend is down (rules Q5 to
+ * Q7). Sessions build the questions and read the results.
+ */
+export class Hooks {
+  readonly #call: HookCall;
+  /** By origin or binding: hooks at the same backend share its bounds. */
+  readonly #backends = new Map<string, Backend>();
+
+  /** @param call asks a backend, once */
+  constructor(call: HookCall) {
+    this.#call = call;
+  }
+
+  /**
+   * Asks a backend.
+   *
+   * @param headers those of the connection that the target names
+   * @param done    called once, at once or later, with the time
+   */
+  ask(
+    target: HookTarget,
+    hook: HookName,
+    body: JsonText,
+    headers: readonly HookHeader[],
+    nowMs: number,
+    done: (answer: HookAnswer, nowMs: number) => void,
+  ): void {
+    const name = backendOf(target);
+    const backend = this.#backends.get(name) ?? new Backend();
+    this.#backends.set(name, backend);
+    const question: HookQuestion = {
+      hook,
+      target: target.name,
+      body,
+      ...(headers.length === 0 ? {} : { headers }),
+    };
+    backend.ask(body.length, nowMs, (turn) => {
+      if (turn !== "go") {
+        done(turn === "busy" ? tooMany : isDown, nowMs);
+        return;
+      }
+      this.#call(question, target.timeoutMs, (reply, replyMs) => {
+        const answer = reply.outcome === "busy" ? tooMany : answerOf(reply, target);
+        const pauseMs = reply.outcome === "answered" ? (reply.retryAfterSeconds ?? 0) * 1_000 : 0;
+        backend.answered(isOutage(reply, target) ? "failed" : "answered", pauseMs, replyMs);
+        if (backend.idle) this.#backends.delete(name);
+        done(answer, replyMs);
+      });
+    });
+  }
+}
+
+/**
+ * Asks a backend, once.
+ *
+ * @param done called once, with the time; "busy" if the backend has answered, but the object can't carry out what follows
+ *             (rule B6)
+ */
+export type HookCall = (
+  question: HookQuestion,
+  timeoutMs: number,
+  done: (reply: HookReply | { readonly outcome: "busy" }, nowMs: number) => void,
+) => void;
+
+/** What came of a question. */
+export type HookAnswer =
+  /** The result as the backend wrote it; undefined if the response has none. */
+  | { readonly outcome: "result"; readonly result: JsonText | undefined }
+  | HookRefusal
+  /** The backend wasn't asked, or gave no answer that can be used. `reason` is for the log, and quotes nothing. */
+  | { readonly outcome: "failed"; readonly error: ErrorCode; readonly reason: string };
+
+/** The answer to a question whose result can't be used. */
+export function failedAnswer(reason: string): HookAnswer & { readonly outcome: "failed" } {
+  return { outcome: "failed", error: errorCodes.internal, reason };
+}
+
+const tooMany: HookAnswer = {
+  outcome: "failed",
+  error: errorCodes.tooManyRequests,
+  reason: "too many questions to the backend are in flight and wait",
+};
+
+const isDown: HookAnswer = failedAnswer("the backend has failed, and isn't asked for a while");
+
+function answerOf(reply: HookReply, { statuses }: HookTarget): HookAnswer {
+  if (reply.outcome === "failed") return failedAnswer(reply.reason);
+  const { status, body } = reply;
+  if (status !== 200)
+    return statuses.get(status) ?? failedAnswer(`the response has status ${status}`);
+  const response = parseHookResponse(body);
+  return response.outcome === "invalid" ? failedAnswer(response.reason) : response;
+}
+
+/**
+ * Whether a reply says that the backend is down: there is none, or its status is 429 or one of a fault of the backend's. A
+ * status that the configuration gives a meaning is an answer like any other, unless the backend asks for a pause.
+ */
+function isOutage(
+  reply: HookReply | { readonly outcome: "busy" },
+  { statuses }: HookTarget,
+): boolean {
+  if (reply.outcome === "busy") return false;
+  if (reply.outcome === "failed") return true;
+  const { status, retryAfterSeconds } = reply;
+  const isFault = status === 429 || status >= 500;
+  return isFault && (retryAfterSeconds !== undefined || !statuses.has(status));
+}
+
+/** The origin of the URL, or the binding. */
+function backendOf({ endpoint }: HookTarget): string {
+  if (endpoint.kind === "service") return `service:${endpoint.binding}`;
+  return /^\w+:\/\/[^/?]+/.exec(endpoint.url)?.[0] ?? endpoint.url;
+}

@@ -1,0 +1,304 @@
+/**
+ * Reads what backends answer (docs/protocol.md 7). An answer that can't be read has a reason for the log, which names the
+ * field and quotes nothing (rule A7).
+ */
+import { parseCapabilities } from "../access/capabilities.ts";
+import type {
+  ConnectionClaims,
+  ServerSubscription,
+  SubscriptionOverride,
+} from "../access/claims.ts";
+import {
+  dataClaim,
+  infoClaim,
+  parseOverride,
+  parseServerSubscriptions,
+  readRawClaim,
+} from "../access/parse-claims.ts";
+import type { HookRefusal } from "../config/config.ts";
+import { isDisconnectReason } from "../config/hooks.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
+import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
+import type { FilterNode } from "../protocol/command.ts";
+import { uint32Max } from "../protocol/fields.ts";
+import { parseServerFilter } from "../protocol/json/server-filter.ts";
+import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
+import { parseBase64, type Payload, payloadLength, payloadOf } from "../protocol/payload.ts";
+import type { Tags } from "../protocol/publication.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonValue,
+} from "../protocol/wire-value.ts";
+
+/** A backend's response: its result, which it may leave out, or a refusal. */
+export type HookResponse =
+  | { readonly outcome: "result"; readonly result: JsonText | undefined }
+  | HookRefusal
+  | Invalid;
+
+/** The response or its result can't be read. */
+interface Invalid {
+  readonly outcome: "invalid";
+  readonly reason: string;
+}
+
+/** Parses the body of a response with status 200. As in Centrifugo a disconnect goes before an error, and that before a result. */
+export function parseHookResponse(body: string): HookResponse {
+  const text = parseJsonText(body);
+  const fields = text === undefined ? undefined : jsonValue(text);
+  if (text === undefined || fields === undefined || !isJsonObject(fields))
+    return invalid("the response is not a JSON object");
+  const { disconnect = null, error = null, result = null } = fields;
+  if (disconnect !== null) return parseDisconnect(disconnect);
+  if (error !== null) return parseError(error);
+  if (result === null) return { outcome: "result", result: undefined };
+  if (!isJsonObject(result)) return invalid('"result" is not an object');
+  return { outcome: "result", result: memberText(text, "result") };
+}
+
+function parseDisconnect(given: JsonValue): HookResponse {
+  if (!isJsonObject(given)) return invalid('"disconnect" is not an object');
+  const { code, reason = "" } = given;
+  if (typeof code !== "number" || !Number.isInteger(code) || code < 3_000 || code > 4_999)
+    return invalid('"disconnect.code" is not from 3000 to 4999');
+  if (typeof reason !== "string" || !isDisconnectReason(reason))
+    return invalid(
+      `"disconnect.reason" has more than ${limits.disconnectReasonBytesMax} bytes, or is valid JSON`,
+    );
+  return { outcome: "disconnect", code: { code, reason } };
+}
+
+function parseError(given: JsonValue): HookResponse {
+  if (!isJsonObject(given)) return invalid('"error" is not an object');
+  const { code, message = "", temporary = false } = given;
+  // Smaller codes are what clients themselves call an error.
+  if (typeof code !== "number" || !Number.isInteger(code) || code < 100 || code > uint32Max)
+    return invalid('"error.code" is not a whole number from 100 on');
+  if (typeof message !== "string" || typeof temporary !== "boolean")
+    return invalid(
+      '"error" has a "message" that is not a string, or a "temporary" that is not true or false',
+    );
+  return { outcome: "error", error: { code, message, temporary } };
+}
+
+/** The result of `connect`: the credentials of the connection, and the `data` of its reply. */
+export type ConnectResultRead =
+  | { readonly outcome: "read"; readonly claims: ConnectionClaims; readonly data?: JsonText }
+  | Invalid;
+
+/** Parses the result of `connect`. */
+export function parseConnectResult(text: JsonText): ConnectResultRead {
+  const fields = objectOf(text);
+  const { user = "" } = fields;
+  if (typeof user !== "string") return invalid('"user" is not a string');
+  const base = readLife(text, fields);
+  if (base.outcome === "invalid") return base;
+  const data = readRawClaim(text, fields, dataClaim);
+  if (data.outcome === "invalid") return data;
+  const subs = parseServerSubscriptions(text, { ...fields, channels: null });
+  if (subs.outcome === "invalid") return subs;
+  const channels = parseServerSubscriptions("{}", { channels: fields["channels"] ?? null });
+  if (channels.outcome === "invalid") return channels;
+  const capabilities = parseCapabilities(fields["caps"]);
+  if (capabilities.outcome === "invalid") return capabilities;
+  // Unlike in a token, both may be there.
+  const isNew = ({ channel }: ServerSubscription) =>
+    !subs.subscriptions.some((one) => one.channel === channel);
+  const all = [...subs.subscriptions, ...channels.subscriptions.filter(isNew)];
+  const claims: ConnectionClaims = {
+    user,
+    ...base.life,
+    ...(capabilities.text === undefined ? {} : { capabilities: capabilities.text }),
+    ...(all.length === 0 ? {} : { subscriptions: all }),
+  };
+  return { outcome: "read", claims, ...(data.text === undefined ? {} : { data: data.text }) };
+}
+
+/** What a backend says of the life of a connection or subscription, and what others are shown of it. */
+export interface Life {
+  /** When it ends, in seconds since 1970; 0 for never. */
+  readonly expireAtSeconds: number;
+  readonly info?: JsonText;
+  /** Of connections. */
+  readonly meta?: JsonText;
+}
+
+/** The result of `refresh` and `sub_refresh`: "expired" says that the connection or the subscription ends. */
+export type RefreshResultRead =
+  | { readonly outcome: "read"; readonly life: Life }
+  | { readonly outcome: "expired" }
+  | Invalid;
+
+/**
+ * Parses the result of `refresh` or `sub_refresh`.
+ *
+ * @param text undefined if the response has no result, which means that the life ends (docs/protocol.md 7)
+ */
+export function parseRefreshResult(text: JsonText | undefined): RefreshResultRead {
+  if (text === undefined) return { outcome: "expired" };
+  const fields = objectOf(text);
+  const { expired = false } = fields;
+  if (typeof expired !== "boolean" && expired !== null)
+    return invalid('"expired" is not true or false');
+  return expired === true ? { outcome: "expired" } : readLife(text, fields);
+}
+
+/** The terms of a subscription that a backend allows. */
+export interface SubscribeTerms {
+  readonly expireAtSeconds: number;
+  readonly info?: JsonText;
+  readonly data?: JsonText;
+  readonly serverFilter?: FilterNode;
+  readonly override: SubscriptionOverride;
+}
+
+export type SubscribeResultRead =
+  | { readonly outcome: "read"; readonly terms: SubscribeTerms }
+  | Invalid;
+
+/**
+ * Parses the result of `subscribe`.
+ *
+ * @param text undefined if the response has no result: the subscription is allowed as the namespace says
+ */
+export function parseSubscribeResult(text: JsonText | undefined): SubscribeResultRead {
+  if (text === undefined) return { outcome: "read", terms: { expireAtSeconds: 0, override: {} } };
+  const fields = objectOf(text);
+  const base = readLife(text, fields);
+  if (base.outcome === "invalid") return base;
+  const data = readRawClaim(text, fields, dataClaim);
+  if (data.outcome === "invalid") return data;
+  const override = parseOverride(fields["override"]);
+  if (override === undefined)
+    return invalid('"override" is not an object of {"value": boolean} objects');
+  const filter = parseServerFilter(fields);
+  if (filter.outcome === "invalid") return filter;
+  const { meta: _, ...life } = base.life;
+  const { serverFilter } = filter;
+  const terms = {
+    ...life,
+    override,
+    ...(data.text === undefined ? {} : { data: data.text }),
+    ...(serverFilter === undefined ? {} : { serverFilter }),
+  };
+  return { outcome: "read", terms };
+}
+
+export type PublishResultRead =
+  | { readonly outcome: "read"; readonly request: PublicationRequest }
+  | Invalid;
+
+/**
+ * Parses the result of `publish` into the request to the channel. The namespace's `delta_publish` has no effect then
+ * (docs/protocol.md 7); the caller knows it.
+ *
+ * @param text undefined if the response has no result: the client's data is published as it is
+ * @param data the client's
+ */
+export function parsePublishResult(text: JsonText | undefined, data: Payload): PublishResultRead {
+  const fields = text === undefined ? {} : objectOf(text);
+  const replaced = text === undefined ? noData : readData(text, fields);
+  if (replaced.outcome === "invalid") return replaced;
+  const published = replaced.data ?? data;
+  if (payloadLength(published) > limits.publicationBytesMax)
+    return invalid(`"data" has more than ${limits.publicationBytesMax} bytes`);
+  const {
+    skip_history = null,
+    delta = null,
+    idempotency_key = null,
+    version_epoch = null,
+  } = fields;
+  const texts = { idempotency_key: idempotency_key ?? "", version_epoch: version_epoch ?? "" };
+  const flags = { skip_history: skip_history ?? false, delta: delta ?? false };
+  const tags = fields["tags"] ?? {};
+  if (typeof flags.skip_history !== "boolean" || typeof flags.delta !== "boolean")
+    return invalid('"skip_history" or "delta" is not true or false');
+  if (typeof texts.idempotency_key !== "string" || typeof texts.version_epoch !== "string")
+    return invalid('"idempotency_key" or "version_epoch" is not a string');
+  if (!isJsonObject(tags) || !areTags(tags)) return invalid('"tags" is not an object of strings');
+  const tooLong =
+    !utf8Fits(texts.idempotency_key, limits.idempotencyKeyBytesMax) ||
+    !utf8Fits(texts.version_epoch, limits.versionEpochBytesMax) ||
+    !utf8Fits(JSON.stringify(tags), limits.tagsBytesMax);
+  if (tooLong) return invalid('"idempotency_key", "version_epoch" or "tags" is too long');
+  const version = text === undefined ? 0n : parseVersion(text);
+  if (version === undefined) return invalid('"version" is not an unsigned 64 bit integer');
+  const request: PublicationRequest = {
+    data: published,
+    ...(Object.keys(tags).length === 0 ? {} : { tags }),
+    skipHistory: flags.skip_history,
+    idempotencyKey: texts.idempotency_key,
+    version,
+    versionEpoch: texts.version_epoch,
+    delta: flags.delta,
+  };
+  return { outcome: "read", request };
+}
+
+export type DataRead = { readonly outcome: "read"; readonly data: Payload | undefined } | Invalid;
+
+/** Parses the result of `rpc`; undefined if the response has none: then the reply has no data. */
+export function parseRpcResult(text: JsonText | undefined): DataRead {
+  return text === undefined ? noData : readData(text, objectOf(text));
+}
+
+const noData: DataRead = { outcome: "read", data: undefined };
+
+/** Reads `b64data`, which goes before `data`, or `data` as it was written. */
+function readData(text: JsonText, { b64data = "" }: JsonObject): DataRead {
+  if (b64data !== "" && b64data !== null) {
+    const bytes = typeof b64data === "string" ? parseBase64(b64data) : undefined;
+    return bytes === undefined
+      ? invalid('"b64data" is not base64')
+      : { outcome: "read", data: payloadOf(bytes) };
+  }
+  const data = memberText(text, "data");
+  // Go can't tell null from a field that is absent.
+  return { outcome: "read", data: data === "null" ? undefined : data };
+}
+
+/** Reads `expire_at`, `info` and `meta`. */
+function readLife(
+  text: JsonText,
+  fields: JsonObject,
+): { readonly outcome: "read"; readonly life: Life } | Invalid {
+  const expireAt = fields["expire_at"] ?? 0;
+  if (typeof expireAt !== "number" || !Number.isFinite(expireAt))
+    return invalid('"expire_at" is not a number');
+  const info = readRawClaim(text, fields, infoClaim);
+  if (info.outcome === "invalid") return info;
+  const hasMeta = (fields["meta"] ?? null) !== null;
+  const metaText = hasMeta ? memberText(text, "meta") : undefined;
+  const life = {
+    // A time before 1970, or in its first second, is an end in the past, and must not become 0.
+    expireAtSeconds: expireAt === 0 ? 0 : Math.max(1, Math.floor(expireAt)),
+    ...(info.text === undefined ? {} : { info: info.text }),
+    ...(metaText === undefined ? {} : { meta: metaText }),
+  };
+  return { outcome: "read", life };
+}
+
+/** Reads `version` from its digits, because JSON.parse would round it above 2^53; 0n if it is absent. */
+function parseVersion(text: JsonText): bigint | undefined {
+  const digits = memberText(text, "version") ?? "null";
+  if (digits === "null") return 0n;
+  const version = /^[0-9]{1,20}$/.test(digits) ? BigInt(digits) : undefined;
+  return version === undefined || version > 0xffff_ffff_ffff_ffffn ? undefined : version;
+}
+
+function areTags(tags: JsonObject): tags is JsonObject & Tags {
+  return Object.values(tags).every((value) => typeof value === "string");
+}
+
+/** The result is an object: {@link parseHookResponse} has seen to it. */
+function objectOf(text: JsonText): JsonObject {
+  const fields = jsonValue(text);
+  return isJsonObject(fields) ? fields : {};
+}
+
+function invalid(reason: string): Invalid {
+  return { outcome: "invalid", reason };
+}

@@ -1,0 +1,84 @@
+import type { HookTarget } from "../config/config.ts";
+import { headersFor } from "../hooks/headers.ts";
+import { failedAnswer, type HookAnswer } from "../hooks/hooks.ts";
+import { awaitsReply, type HookClient, type HookSubject, hookRequest } from "../hooks/request.ts";
+import type { Decision } from "./decision.ts";
+import type { CommandSession } from "./ports.ts";
+
+/**
+ * Asks a backend for a session (docs/protocol.md 7). If the connection ends first, the answer does nothing (rule Q4).
+ *
+ * @param done called at most once, with the time, in the object's own time or within this call
+ */
+export function askHook(
+  session: CommandSession,
+  target: HookTarget,
+  subject: HookSubject,
+  nowMs: number,
+  done: (answer: HookAnswer, nowMs: number) => void,
+): void {
+  const { hooks } = session.context;
+  if (hooks === undefined) {
+    done(failedAnswer("this object asks no backends"), nowMs);
+    return;
+  }
+  const body = hookRequest(clientOf(session, target), subject, target.binaryEncoding);
+  const headers = headersFor(target, session.identity.headers ?? {});
+  const isMarked = awaitsReply(subject.hook);
+  if (isMarked) session.hookAsked();
+  hooks.ask(target, subject.hook, body, headers, nowMs, (answer, answeredMs) => {
+    if (session.closed) return;
+    if (isMarked) session.hookAnswered();
+    done(answer, answeredMs);
+  });
+}
+
+/** The decision on a command that a backend refuses, or for which it gives no usable answer (rule Q5). */
+export function refusedByHook(
+  answer: Exclude<HookAnswer, { readonly outcome: "result" }>,
+  target: HookTarget,
+): Decision {
+  const why = { rule: "Q5", reason: reasonOf(answer, target) };
+  return answer.outcome === "disconnect"
+    ? { outcome: "disconnect", code: answer.code, why }
+    : { outcome: "error", error: answer.error, why };
+}
+
+/** The decision on a command whose backend gives a result that can't be used. */
+export function unusableResult(reason: string, target: HookTarget): Decision {
+  return refusedByHook(failedAnswer(`the result can't be used: ${reason}`), target);
+}
+
+/** Why a backend's answer isn't a result, for the log. The message of a backend isn't quoted (rule A7). */
+export function reasonOf(
+  answer: Exclude<HookAnswer, { readonly outcome: "result" }>,
+  { name }: HookTarget,
+): string {
+  switch (answer.outcome) {
+    case "error":
+    case "disconnect":
+      return `the backend of ${name} refused it`;
+    case "failed":
+      return `${name} failed: ${answer.reason}`;
+  }
+}
+
+function clientOf(session: CommandSession, { includesMeta }: HookTarget): HookClient {
+  const { identity, user, codec } = session;
+  const meta = includesMeta ? identity.claims?.meta : undefined;
+  return {
+    client: identity.client,
+    transport: transportOf(session),
+    protocol: codec.name === "one_way" ? "json" : codec.name,
+    user,
+    ...(meta === undefined ? {} : { meta }),
+  };
+}
+
+/** The name of the client's transport in Centrifugo (docs/protocol.md 4); a long poll has one of its own. */
+function transportOf({ identity, unidirectional }: CommandSession): string {
+  const { secret, stream, passing } = identity;
+  if (passing === true) return "long_poll";
+  const name = secret === undefined ? "websocket" : (stream ?? "http_stream");
+  return unidirectional ? `uni_${name}` : name;
+}

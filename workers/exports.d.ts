@@ -1,0 +1,10 @@
+import type { HookEntrypoint } from "./platform/hook-entrypoint.ts";
+
+/** The part of the Worker's exports that its objects call. Naming all of them would close a cycle. */
+declare global {
+  namespace Cloudflare {
+    interface GlobalProps {
+      mainModule: { readonly HookEntrypoint: typeof HookEntrypoint };
+    }
+  }
+}
