@@ -93,6 +93,8 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       : {};
     this.alarms = new AlarmSchedule(context.storage);
     this.sql = new ObjectSql(context.storage);
+    // Once the alarm is known, it is set in the commit in which an event is written, so a crash can't come between them.
+    if (events !== undefined) void context.blockConcurrencyWhile(() => this.alarms.read());
   }
 
   /** Takes over a socket that the edge let through. */

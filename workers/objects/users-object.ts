@@ -36,6 +36,8 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls {
     this.#alarms = new AlarmSchedule(context.storage);
     const events = this.#newEvents(context.id.name ?? "");
     this.#events = events;
+    // As in the other objects: an event and the alarm for it are in one commit.
+    if (events !== undefined) void context.blockConcurrencyWhile(() => this.#alarms.read());
     this.#check = events === undefined ? undefined : new HoldersCheck(this.sql);
     const tell = (user: string, isOnline: boolean): void =>
       events?.outbox.add({ type: isOnline ? "user_online" : "user_offline", user }, Date.now());
