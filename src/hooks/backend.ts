@@ -15,6 +15,7 @@ export class Backend {
   #pauseMs = 0;
   /** Whether a question is in flight that tries a backend which was down. */
   #isTrying = false;
+  #isAskingNext = false;
 
   /** Whether nothing is in flight, nothing waits and the backend has answered: a new one would do as well. */
   get idle(): boolean {
@@ -62,6 +63,13 @@ export class Backend {
     this.#askNext(nowMs);
   }
 
+  /** A question whose turn had come isn't asked after all. */
+  skipped(nowMs: number): void {
+    this.#inFlight--;
+    this.#isTrying = false;
+    this.#askNext(nowMs);
+  }
+
   #isUp(): void {
     this.#failures = 0;
     this.#pauseMs = 0;
@@ -81,20 +89,29 @@ export class Backend {
   }
 
   #askNext(nowMs: number): void {
-    while (this.#waiting.length > 0) {
-      const isDown = this.#downUntilMs !== undefined;
-      if (!isDown && this.#inFlight >= limits.hooksInFlightMax) return;
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      this.#waitingBytes -= next.bytes;
-      // All that wait for a backend that is down learn it now: none of them could be asked in time.
-      if (isDown) next.turn("down");
-      else if (nowMs - next.sinceMs > limits.hookWaitMs) next.turn("busy");
-      else {
-        this.#inFlight++;
-        next.turn("go");
+    // A question that is skipped calls back into this loop, and thousands may be, one after the other.
+    if (this.#isAskingNext) return;
+    this.#isAskingNext = true;
+    try {
+      for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+        // All that wait for a backend that is down learn it now: none of them could be asked in time.
+        if (this.#downUntilMs !== undefined) next.turn("down");
+        else if (nowMs - next.sinceMs > limits.hookWaitMs) next.turn("busy");
+        else {
+          this.#inFlight++;
+          next.turn("go");
+        }
       }
+    } finally {
+      this.#isAskingNext = false;
     }
+  }
+
+  #takeNext(): Waiting | undefined {
+    const hasRoom = this.#inFlight < limits.hooksInFlightMax || this.#downUntilMs !== undefined;
+    const next = hasRoom ? this.#waiting.shift() : undefined;
+    this.#waitingBytes -= next?.bytes ?? 0;
+    return next;
   }
 }
 

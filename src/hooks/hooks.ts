@@ -22,14 +22,12 @@ export class Hooks {
   /**
    * Asks a backend.
    *
-   * @param headers those of the connection that the target names
-   * @param done    called once, at once or later, with the time
+   * @param done called at most once, at once or later, with the time; not if the answer isn't wanted any more before the
+   *             backend is asked
    */
   ask(
     target: HookTarget,
-    hook: HookName,
-    body: JsonText,
-    headers: readonly HookHeader[],
+    { hook, body, headers, isWanted }: Question,
     nowMs: number,
     done: (answer: HookAnswer, nowMs: number) => void,
   ): void {
@@ -47,6 +45,11 @@ export class Hooks {
         done(turn === "busy" ? tooMany : isDown, nowMs);
         return;
       }
+      // Clients that wait for long go away, and come back with another question.
+      if (!isWanted()) {
+        backend.skipped(nowMs);
+        return;
+      }
       this.#call(question, target.timeoutMs, (reply, replyMs) => {
         const answer = reply.outcome === "busy" ? tooMany : answerOf(reply, target);
         const pauseMs = reply.outcome === "answered" ? (reply.retryAfterSeconds ?? 0) * 1_000 : 0;
@@ -56,6 +59,16 @@ export class Hooks {
       });
     });
   }
+}
+
+/** A question as a session has it. */
+interface Question {
+  readonly hook: HookName;
+  readonly body: JsonText;
+  /** The headers of the connection that the target names. */
+  readonly headers: readonly HookHeader[];
+  /** Whether the connection is still there. */
+  readonly isWanted: () => boolean;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { HookTarget } from "../config/config.ts";
 import { headersFor } from "../hooks/headers.ts";
 import { failedAnswer, type HookAnswer } from "../hooks/hooks.ts";
 import { awaitsReply, type HookClient, type HookSubject, hookRequest } from "../hooks/request.ts";
+import { disconnectCodes } from "../protocol/codes.ts";
 import type { Decision } from "./decision.ts";
 import type { CommandSession } from "./ports.ts";
 
@@ -26,10 +27,17 @@ export function askHook(
   const headers = headersFor(target, session.identity.headers ?? {});
   const isMarked = awaitsReply(subject.hook);
   if (isMarked) session.hookAsked();
-  hooks.ask(target, subject.hook, body, headers, nowMs, (answer, answeredMs) => {
+  const question = { hook: subject.hook, body, headers, isWanted: () => !session.closed };
+  hooks.ask(target, question, nowMs, (answer, answeredMs) => {
     if (session.closed) return;
     if (isMarked) session.hookAnswered();
-    done(answer, answeredMs);
+    try {
+      done(answer, answeredMs);
+    } catch (error) {
+      // A bug of the server must not leave the client waiting: this code makes the client reconnect.
+      session.disconnect(disconnectCodes.internalServerError);
+      throw error;
+    }
   });
 }
 

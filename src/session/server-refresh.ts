@@ -27,7 +27,7 @@ export class ServerRefresh {
     return this.#underWay.has(channel);
   }
 
-  /** Asks about the connection, unless that is under way. */
+  /** Asks about the connection. The caller sees to it that none is under way. */
   connection(target: HookTarget, nowMs: number): void {
     this.#ask("", target, { hook: "refresh" }, nowMs, (outcome, answeredMs) => {
       if (outcome === "ended") this.#session.disconnect(disconnectCodes.connectionExpired);
@@ -35,7 +35,7 @@ export class ServerRefresh {
     });
   }
 
-  /** Asks about a subscription, unless that is under way. */
+  /** Asks about a subscription; see {@link connection}. */
   subscription({ channel }: SubscriptionSnapshot, target: HookTarget, nowMs: number): void {
     const subject = { hook: "sub_refresh", channel } as const;
     this.#ask(channel, target, subject, nowMs, (outcome) => {
@@ -57,7 +57,6 @@ export class ServerRefresh {
     nowMs: number,
     done: (outcome: Life | "ended", nowMs: number) => void,
   ): void {
-    if (this.#underWay.has(channel)) return;
     this.#underWay.add(channel);
     askHook(this.#session, target, subject, nowMs, (answer, answeredMs) => {
       this.#underWay.delete(channel);

@@ -71,7 +71,7 @@ export function isSigned(
   body: string,
   secret: string,
 ): boolean {
-  const [id, time] = [headers["webhook-id"], headers["webhook-timestamp"]];
+  const [id, time] = [String(headers["webhook-id"]), String(headers["webhook-timestamp"])];
   const isFresh = Math.abs(Date.now() / 1_000 - Number(time)) < 300;
   const expected = createHmac("sha256", secret).update(`${id}.${time}.${body}`).digest();
   const given = String(headers["webhook-signature"]).split(" ");

@@ -1,8 +1,8 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { call } from "./api-request.ts";
+import { address, call, publish } from "./api-request.ts";
 import { rewriteAttachments } from "./attachments.ts";
 import { configure } from "./configure.ts";
 import { newChannel } from "./new-channel.ts";
@@ -219,13 +219,22 @@ describe("a question to a backend", () => {
     await socket.ask({ id: 1, connect: { data: admit } });
     const { byteLength } = new TextEncoder().encode('{"result":{"data":""}}');
     const most = limits.hookAnswerBytesMax - byteLength;
-    const call = (id: number, size: number) => ({
-      id,
-      rpc: { method: "m", data: { answer: { size } } },
-    });
     // The client can't be sent so much at once, but the answer was read.
-    expect((await socket.ask(call(2, most))).error?.code).toBe(106);
-    expect((await socket.ask(call(3, most + 1))).error?.code).toBe(100);
+    expect((await socket.ask(sized(2, most))).error?.code).toBe(106);
+    expect((await socket.ask(sized(3, most + 1))).error?.code).toBe(100);
+  });
+
+  it("[Q2] admits a poll, whose response no cache keeps", async () => {
+    const channel = newChannel("");
+    const { epoch } = await publish(channel, 1);
+    await publish(channel, 2);
+    const path = `/channel/${channel}/poll?offset=1&epoch=${epoch}`;
+    const poll = (headers: HeadersInit) => exports.default.fetch(address(path), { headers });
+    const response = await poll(admitted("ada"));
+    expect(await response.text()).toContain('"data":2');
+    expect(response.headers.get("Cache-Control")).toBe("private, no-store");
+    const refused = saying({ body: { error: { code: 1_000, message: "no" } } });
+    expect((await poll(refused)).status).toBe(503);
   });
 
   it("[B2] brings no more headers of a client than a session can keep", async () => {
@@ -245,3 +254,8 @@ describe("a question to a backend", () => {
     expect(replies.filter(({ connect }) => connect === undefined)).toStrictEqual([]);
   });
 });
+
+/** A call whose answer has data of so many characters. */
+function sized(id: number, size: number) {
+  return { id, rpc: { method: "m", data: { answer: { size } } } };
+}

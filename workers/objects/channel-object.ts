@@ -3,7 +3,7 @@ import {
   type ChannelCommand,
   commandBytes,
 } from "../../src/contract/channel-call.ts";
-import type { HookQuestion } from "../../src/contract/hook-call.ts";
+import type { HookName } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
@@ -185,16 +185,16 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
    * are carried out that waited for it, and may publish.
    */
   protected override async carryOutAnswer(
-    question: HookQuestion,
+    hook: HookName,
+    bytes: number,
     work: (isBusy: boolean) => void,
   ): Promise<void> {
-    const { hook, body } = question;
     if (hook !== "publish" && hook !== "connect" && hook !== "subscribe") {
-      await super.carryOutAnswer(question, work);
+      await super.carryOutAnswer(hook, bytes, work);
       return;
     }
     const kind = hook === "publish" ? hook : "other";
-    const carriedOut = await this.#queue.add(kind, body.length, () => work(false));
+    const carriedOut = await this.#queue.add(kind, bytes, () => work(false));
     if (carriedOut.outcome === "overloaded") work(true);
     await this.endEvent(Date.now());
   }

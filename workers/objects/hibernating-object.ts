@@ -15,7 +15,7 @@ import { eventObject, homeName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import { askBackend, checkUsers, register } from "./calls.ts";
-import type { HookQuestion } from "../../src/contract/hook-call.ts";
+import type { HookName } from "../../src/contract/hook-call.ts";
 import { type HookCall, Hooks } from "../../src/hooks/hooks.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 import { EventDelivery } from "./event-delivery.ts";
@@ -206,17 +206,27 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     this.callsMade++;
     const { HookEntrypoint } = this.ctx.exports;
     const reply = await askBackend(HookEntrypoint, question, timeoutMs);
-    await this.carryOutAnswer(question, (isBusy) => {
-      done(isBusy ? { outcome: "busy" } : reply, Date.now());
-    });
+    const bytes = question.body.length + (reply.outcome === "answered" ? reply.body.length : 0);
+    try {
+      await this.carryOutAnswer(question.hook, bytes, (isBusy) => {
+        done(isBusy ? { outcome: "busy" } : reply, Date.now());
+      });
+    } catch (error) {
+      console.error(`A hook failed: ${error instanceof Error ? error.name : "unknown error"}`);
+    }
   }
 
   /**
    * Carries out what follows on a backend's answer, and ends the event.
    *
+   * @param bytes of the question and the answer
    * @param work called once, synchronously; `isBusy` says that too much waits already to publish anything (rule B6)
    */
-  protected carryOutAnswer(_: HookQuestion, work: (isBusy: boolean) => void): Promise<void> {
+  protected carryOutAnswer(
+    _hook: HookName,
+    _bytes: number,
+    work: (isBusy: boolean) => void,
+  ): Promise<void> {
     work(false);
     return this.endEvent(Date.now());
   }

@@ -57,6 +57,20 @@ describe("[Q6] the questions to a backend", () => {
     expect(ask(backend, 0, limits.hooksWaitingBytesMax - 1).turn).toBeUndefined();
   });
 
+  it("are skipped without end when nobody wants their answers any more", () => {
+    const backend = new Backend();
+    fill(backend);
+    let skipped = 0;
+    for (let count = 0; count < limits.hooksWaitingMax; count++)
+      backend.ask(1, 0, () => {
+        skipped++;
+        backend.skipped(0);
+      });
+    backend.answered("answered", 0, 0);
+    expect(skipped).toBe(limits.hooksWaitingMax);
+    expect(ask(backend, 0).turn).toBe("go");
+  });
+
   it("are refused when they have waited too long", () => {
     const backend = new Backend();
     fill(backend);

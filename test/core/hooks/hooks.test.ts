@@ -12,9 +12,11 @@ class HooksFixture {
   readonly calls: Parameters<HookCall>[] = [];
   readonly #hooks = new Hooks((...call) => this.calls.push(call));
 
-  ask(to: HookTarget = target()): { answer: HookAnswer | undefined } {
+  ask(to: HookTarget = target(), isWanted = () => true): { answer: HookAnswer | undefined } {
     const asked: { answer: HookAnswer | undefined } = { answer: undefined };
-    this.#hooks.ask(to, "rpc", valid('{"client":"c1"}'), [["cookie", "a=b"]], this.nowMs, (one) => {
+    const headers = [["cookie", "a=b"]] as const;
+    const question = { hook: "rpc", body: valid('{"client":"c1"}'), headers, isWanted } as const;
+    this.#hooks.ask(to, question, this.nowMs, (one) => {
       if (asked.answer !== undefined) throw new Error("answered twice");
       asked.answer = one;
     });
@@ -104,6 +106,19 @@ describe("a hook", () => {
       outcome: "failed",
       error: { code: 111, temporary: true },
     });
+  });
+
+  it("[Q6] isn't asked when its connection has gone while it waited, and the next one is", () => {
+    const fixture = new HooksFixture();
+    for (let count = 0; count < limits.hooksInFlightMax; count++) fixture.ask();
+    const gone = fixture.ask(target(), () => false);
+    const next = fixture.ask();
+    fixture.reply(status(200, "{}"));
+    expect(fixture.calls).toHaveLength(limits.hooksInFlightMax);
+    expect(gone.answer).toBeUndefined();
+    while (fixture.calls.length > 0) fixture.reply(status(200, "{}"));
+    expect(next.answer).toMatchObject({ outcome: "result" });
+    expect(gone.answer).toBeUndefined();
   });
 
   it("[Q6] is answered 111 beyond the bound", () => {

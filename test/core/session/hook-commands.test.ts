@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { ManyChannelsFixture } from "./many-channels-fixture.ts";
-import { subscriptionToken } from "./verified-tokens.ts";
+import { connectionToken, subscriptionToken } from "./verified-tokens.ts";
 
 const endpoint = "https://backend.example/hooks";
 const proxy = {
@@ -277,6 +277,17 @@ describe("a subscribe in a namespace with a hook", () => {
       "107",
       "105",
     ]);
+    expect(fixture.backend.takeAsked()).toStrictEqual([]);
+  });
+
+  it("[Q2] isn't there for a client that nobody is asked about: a unidirectional one", () => {
+    const asked = { name: "asked", subscribe_proxy_enabled: true };
+    const open = [{ ...asked, allow_subscribe_for_client: true }];
+    const fixture = newFixture({ channel: { proxy, namespaces: open } });
+    const connection = fixture.open({ codec: "one_way" });
+    const request = '{"id":1,"connect":{"subs":{"asked:a":{},"open":{}}}}';
+    fixture.send(connection, request, connectionToken("42"));
+    expect(fixture.channels.takeCalls()).toStrictEqual(["join open"]);
     expect(fixture.backend.takeAsked()).toStrictEqual([]);
   });
 
