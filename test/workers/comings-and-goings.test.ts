@@ -26,27 +26,19 @@ const channelOf = (channel: string) => env.CHANNELS.getByName(channel);
 
 /** The types of so many events of a channel, once they have come. */
 async function toldOfChannel(channel: string, count: number): Promise<readonly string[]> {
-  return told(
-    channelOf(channel),
-    `channel/${channel}`,
-    (event) => event.channel === channel,
-    count,
-  );
+  return told(`channel/${channel}`, (event) => event.channel === channel, count);
 }
 
 /** The types of so many events of a user. */
 async function toldOfUser(user: string, count: number): Promise<readonly string[]> {
-  return told(homeOf(user), `home/${homeName(user)}`, (event) => event.user === user, count);
+  return told(`home/${homeName(user)}`, (event) => event.user === user, count);
 }
 
 async function told(
-  holder: Holder,
   object: string,
   concerns: (event: TakenEvent) => boolean,
   count: number,
 ): Promise<readonly string[]> {
-  // The object may have lost the timer with its memory.
-  await runDurableObjectAlarm(holder);
   const typesIn = (events: readonly TakenEvent[]): readonly string[] =>
     withoutRepeats(events)
       .filter(concerns)
