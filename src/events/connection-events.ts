@@ -24,26 +24,26 @@ export class ConnectionEvents {
 
   connected(one: ToldConnection, details: ClientDetails): void {
     if (!this.#tellsConnections) return;
-    this.#write({ type: "connected", ...whoIs(one), ...details }, connectionText(one), 1);
+    this.#write({ type: "connected", ...whoIs(one), ...details }, hashOf(one.client), 1);
   }
 
   /** @param code how it ended, from either side */
   disconnected(one: ToldConnection, code: EndCode): void {
     if (!this.#tellsConnections) return;
-    this.#write({ type: "disconnected", ...whoIs(one), ...code }, connectionText(one), -1);
+    this.#write({ type: "disconnected", ...whoIs(one), ...code }, hashOf(one.client), -1);
   }
 
   subscribed(one: ToldConnection, channel: string, details: ClientDetails): void {
     if (!this.#tellsOf(channel)) return;
     const event: ObjectEvent = { type: "subscribed", channel, ...whoIs(one), ...details };
-    this.#write(event, subscriptionText(one, channel), 1);
+    this.#write(event, subscriptionHash(hashOf(one.client), channel), 1);
   }
 
   /** @param code why the server ended it; undefined if the client did, or its connection has ended */
   unsubscribed(one: ToldConnection, channel: string, code: EndCode | undefined): void {
     if (!this.#tellsOf(channel)) return;
     const event: ObjectEvent = { type: "unsubscribed", channel, ...whoIs(one), ...code };
-    this.#write(event, subscriptionText(one, channel), -1);
+    this.#write(event, subscriptionHash(hashOf(one.client), channel), -1);
   }
 
   /**
@@ -53,8 +53,8 @@ export class ConnectionEvents {
   compare(): void {
     if (this.#compared) return;
     this.#compared = true;
+    if (sameDigest(this.#digestOf(this.#setup.sessions()), this.#digest)) return;
     const here = new Map([...this.#setup.sessions()].map((one) => [one.client, one]));
-    if (sameDigest(this.#digestOf(here.values()), this.#digest)) return;
     const told = this.#told();
     this.#digest = this.#digestOf(told.values());
     for (const one of told.values()) this.#tellWhatEnded(one, here.get(one.client));
@@ -105,28 +105,39 @@ export class ConnectionEvents {
     return isTold(config, "subscribed") && isTold(config, "subscribed", namespaceOf(channel));
   }
 
-  #write(event: ObjectEvent, text: string, change: 1 | -1): void {
+  /** @param hash of what begins or ends */
+  #write(event: ObjectEvent, hash: number, change: 1 | -1): void {
     this.compare();
     const { outbox, table, config, sessions, nowMs } = this.#setup;
     const every = Math.min(limits.eventsCheckpointEvery, Math.floor(config.keepMax / 2));
     // Before the event: until its row is written, the sessions are as the rows before it say.
     if (outbox.last > 0 && outbox.last - this.#checkpoint >= every)
       table.write(outbox.last, sessions());
-    this.#digest = changedDigest(this.#digest, text, change);
+    this.#digest = changedDigest(this.#digest, hash, change);
     outbox.setMark(markName, digestText(this.#digest));
     outbox.add(event, nowMs());
   }
 
+  /** A waking object makes it of all of its connections, so a channel's namespace is looked up once. */
   #digestOf(connections: Iterable<ToldConnection>): Digest {
-    let digest = emptyDigest;
-    for (const one of connections) {
-      if (one.connected && this.#tellsConnections)
-        digest = changedDigest(digest, connectionText(one), 1);
-      for (const channel of one.channels)
-        if (this.#tellsOf(channel))
-          digest = changedDigest(digest, subscriptionText(one, channel), 1);
+    const listed = new Map<string, boolean>();
+    let count = 0;
+    let hash = 0;
+    for (const { client, connected, channels } of connections) {
+      const clientHash = hashOf(client);
+      if (connected && this.#tellsConnections) {
+        count++;
+        hash ^= clientHash;
+      }
+      for (const channel of channels) {
+        const isListed = listed.get(channel) ?? this.#tellsOf(channel);
+        listed.set(channel, isListed);
+        if (!isListed) continue;
+        count++;
+        hash ^= subscriptionHash(clientHash, channel);
+      }
     }
-    return digest;
+    return { count, hash: hash >>> 0 };
   }
 }
 
@@ -170,8 +181,8 @@ interface Digest {
 const emptyDigest: Digest = { count: 0, hash: 0 };
 const markName = "told";
 
-function changedDigest({ count, hash }: Digest, text: string, change: 1 | -1): Digest {
-  return { count: count + change, hash: (hash ^ hashOf(text)) >>> 0 };
+function changedDigest({ count, hash }: Digest, changed: number, change: 1 | -1): Digest {
+  return { count: count + change, hash: (hash ^ changed) >>> 0 };
 }
 
 function sameDigest(one: Digest, other: Digest): boolean {
@@ -188,24 +199,21 @@ function parseDigest(text: string | undefined): Digest {
   return { count, hash };
 }
 
-/** FNV-1a. */
-function hashOf(text: string): number {
-  let hash = 0x81_1c_9d_c5;
+/** FNV-1a. @param start the hash of what comes before the text */
+function hashOf(text: string, start = 0x81_1c_9d_c5): number {
+  let hash = start;
   for (let index = 0; index < text.length; index++)
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01_00_01_93);
   return hash >>> 0;
 }
 
+/** The hash of a connection's ID, a space and the name of a channel. */
+function subscriptionHash(clientHash: number, channel: string): number {
+  return hashOf(channel, hashOf(" ", clientHash));
+}
+
 function whoIs({ client, user }: ToldConnection): Pick<ObjectEvent, "client" | "user"> {
   return { client, user };
-}
-
-function connectionText({ client }: ToldConnection): string {
-  return client;
-}
-
-function subscriptionText({ client }: ToldConnection, channel: string): string {
-  return `${client} ${channel}`;
 }
 
 const sessionTypes: readonly EventType[] = [
