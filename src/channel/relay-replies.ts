@@ -2,7 +2,7 @@ import { type Channel, historyError } from "./channel.ts";
 import { clientPublication } from "./publication-request.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
-import type { ChannelCommand, PublicationRequest } from "../contract/channel-call.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, publicationBytes } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
@@ -26,7 +26,7 @@ export function replyToRequests(
   let roomBytes: number = limits.answerBytesMax;
   return requests.map((request) => {
     const reply =
-      publishRefused && isPublish(request)
+      publishRefused && publishes.has(request.method)
         ? failed(errorCodes.tooManyRequests)
         : replyTo(channel, gateway, request, roomBytes, nowMs);
     if ("publications" in reply) {
@@ -74,10 +74,8 @@ function replyTo(
   }
 }
 
-/** Whether a request publishes, and so may have to wait or to be refused (rules B3, F6). */
-export function isPublish({ method }: Pick<RelayRequest | ChannelCommand, "method">): boolean {
-  return method === "publish" || method === "publish_request";
-}
+/** The methods that publish, and that an overloaded channel object refuses (rule B3). */
+const publishes: ReadonlySet<string> = new Set(["publish", "publish_request"]);
 
 function publish(
   channel: Channel,

@@ -48,16 +48,15 @@ export function carryOutConnect(
   done: DecisionDone,
 ): void {
   const { config } = session.context;
-  const headers = withEmulated(
-    config.hooks.targets,
-    session.identity.headers ?? {},
-    request.headers,
-  );
-  if (!fitHeaders(headers)) {
-    done(failWith(errorCodes.limitExceeded, refused));
-    return;
+  const { targets } = config.hooks;
+  if (targets.size > 0) {
+    const headers = withEmulated(targets, session.identity.headers ?? {}, request.headers);
+    if (!fitHeaders(headers)) {
+      done(failWith(errorCodes.limitExceeded, refused));
+      return;
+    }
+    session.identity = withHeaders(session.identity, headers);
   }
-  session.identity = withHeaders(session.identity, headers);
   const accept = (accepted: AcceptedConnect | Decision, acceptedMs: number): void => {
     if (accepted.outcome === "accepted")
       carryOutAccepted(session, id, request, accepted, acceptedMs, done);
@@ -86,8 +85,10 @@ function carryOutAccepted(
   }
   // From here on the subscriptions are stored as such, not as claims.
   const kept = withoutSubscriptions(claims);
-  const headers = afterConnect(config.hooks.targets, session.identity.headers ?? {});
-  session.identity = withHeaders({ ...session.identity, claims: kept }, headers);
+  const { headers } = session.identity;
+  session.identity = { ...session.identity, claims: kept };
+  if (headers !== undefined)
+    session.identity = withHeaders(session.identity, afterConnect(config.hooks.targets, headers));
   session.identity = nameAnonymous(session);
   const { granted } = grants;
   if (!session.hasRoom(granted.map(({ grant }) => grant.subscription))) {

@@ -1,15 +1,17 @@
 /**
- * The deadlines of a session: those of keep-alive, and the ends of credentials (rules K1 to K5 and C5). The functions
- * decide, and the session acts.
+ * The deadlines of a session: those of keep-alive, and the ends of credentials (rules K1 to K5, C5 and Q9). The functions
+ * of keep-alive decide, and the session acts.
  *
  * Server-driven: the server sends a ping each interval. All sockets of an object share one tick: a client whose last
  * ping is more than half an interval old is pinged along with the one that is due, so that one alarm comes to serve
  * them all. Client-driven: the client pings. Either way the platform answers a JSON client's text without waking the
  * object (rule K3), and the object looks at the time of the last answer.
  */
-import { disconnectCodes } from "../protocol/codes.ts";
+import type { HookTarget } from "../config/config.ts";
+import { disconnectCodes, unsubscribeCodes } from "../protocol/codes.ts";
 import { type Decision, disconnectWith } from "./decision.ts";
-import type { SessionIdentity } from "../contract/session-snapshot.ts";
+import type { CommandSession } from "./ports.ts";
+import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
 /** When this session's next ping is due, ms since 1970; Infinity for never. */
 export function pingDueAtMs(session: SessionIdentity, intervalMs: number): number {
@@ -77,7 +79,7 @@ export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
 }
 
 /** When a credential has been expired for `delayMs`, ms since 1970; Infinity if it never expires. */
-export function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
+function endMs(expireAtSeconds: number | undefined, delayMs: number): number {
   if (expireAtSeconds === undefined || expireAtSeconds === 0) return Number.POSITIVE_INFINITY;
   return expireAtSeconds * 1000 + delayMs;
 }
@@ -85,4 +87,90 @@ export function endMs(expireAtSeconds: number | undefined, delayMs: number): num
 /** Whether a credential has expired. One with 0 never does. */
 export function hasEnded(expireAtSeconds: number, nowMs: number): boolean {
   return expireAtSeconds !== 0 && expireAtSeconds * 1000 <= nowMs;
+}
+
+/**
+ * When {@link endExpired} has something to do next, ms since 1970; Infinity for never.
+ *
+ * @param refresh undefined if nothing is being refreshed
+ */
+export function expiryDueAtMs(session: CommandSession, refresh: Refreshing | undefined): number {
+  const subscriptionsMs = session.subscriptions.endMs((one) => endDelayMs(session, refresh, one));
+  return Math.min(connectionEndMs(session, refresh), subscriptionsMs);
+}
+
+/**
+ * Ends what has expired, or asks a backend about it: what a backend extends ends at its time, what the client extends a
+ * while later.
+ *
+ * @param refresh undefined if nothing is being refreshed
+ * @param start   gives the session's `refresh`, made anew if it is undefined
+ * @returns whether the connection has ended
+ */
+export function endExpired(
+  session: CommandSession,
+  refresh: Refreshing | undefined,
+  start: () => Refreshing,
+  nowMs: number,
+): boolean {
+  if (nowMs < expiryDueAtMs(session, refresh)) return false;
+  if (nowMs >= connectionEndMs(session, refresh)) {
+    const target = session.context.config.hooks.refresh;
+    if (target === undefined) {
+      session.disconnect(disconnectCodes.connectionExpired);
+      return true;
+    }
+    start().connection(target, nowMs);
+  }
+  for (const one of session.subscriptions.begunSnapshots) {
+    if (session.closed) return true;
+    const { channel, expireAtSeconds, serverSide } = one;
+    if (nowMs < endMs(expireAtSeconds, endDelayMs(session, refresh, one))) continue;
+    const target = hookOf(session, one);
+    if (target !== undefined) start().subscription(one, target, nowMs);
+    // A client can't renew a subscription of the server's (docs/protocol.md 2.8).
+    else if (serverSide === true) session.disconnect(disconnectCodes.subscriptionExpired);
+    else session.unsubscribe(channel, unsubscribeCodes.subscriptionExpired);
+  }
+  return session.closed;
+}
+
+/** Infinity while a backend is asked. */
+function connectionEndMs(
+  { context, identity }: CommandSession,
+  refresh: Refreshing | undefined,
+): number {
+  const { hooks, client } = context.config;
+  const expireAtSeconds = identity.claims?.expireAtSeconds;
+  if (hooks.refresh === undefined) return endMs(expireAtSeconds, client.expiredCloseDelayMs);
+  return refresh?.isUnderWay("") === true ? Number.POSITIVE_INFINITY : endMs(expireAtSeconds, 0);
+}
+
+/** How long after it has expired a subscription ends; Infinity while a backend is asked. */
+function endDelayMs(
+  session: CommandSession,
+  refresh: Refreshing | undefined,
+  granted: SubscriptionSnapshot,
+): number {
+  if (refresh?.isUnderWay(granted.channel) === true) return Number.POSITIVE_INFINITY;
+  const { expiredSubCloseDelayMs } = session.context.config.client;
+  return hookOf(session, granted) === undefined ? expiredSubCloseDelayMs : 0;
+}
+
+/** The backend that extends a subscription; undefined if the client has to. */
+function hookOf(
+  { context }: CommandSession,
+  { channel, serverRefresh }: SubscriptionSnapshot,
+): HookTarget | undefined {
+  if (serverRefresh !== true) return undefined;
+  const known = context.channels.find(channel);
+  return known.outcome === "resolved" ? known.options.subRefreshHook : undefined;
+}
+
+/** What the server refreshes in the client's place; see `ServerRefresh`. */
+interface Refreshing {
+  /** Whether a backend is asked about a subscription, or for "" about the connection. */
+  isUnderWay(channel: string): boolean;
+  connection(target: HookTarget, nowMs: number): void;
+  subscription(granted: SubscriptionSnapshot, target: HookTarget, nowMs: number): void;
 }

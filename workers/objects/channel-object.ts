@@ -19,7 +19,7 @@ import { KnownDeltas } from "../../src/delta/delta-chain.ts";
 import type { Subscriber } from "../../src/hub/subscriber.ts";
 import { limits } from "../../src/limits.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
-import { isPublish, replyToRequests } from "../../src/channel/relay-replies.ts";
+import { replyToRequests } from "../../src/channel/relay-replies.ts";
 import type { Delivery } from "../../src/channel/follower-progress.ts";
 import {
   relayRequestBytes,
@@ -328,9 +328,14 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 }
 
+/** Whether a method publishes. A gateway's method for a publication that a backend has completed is another one. */
+function publishes({ method }: { readonly method: string }): boolean {
+  return method === "publish" || method === "publish_request";
+}
+
 /** The kind of job that a call makes: one with a publish may have to wait (rule F6). */
-function kindOf(commands: readonly (ChannelCommand | RelayRequest)[]): "publish" | "other" {
-  return commands.some(isPublish) ? "publish" : "other";
+function kindOf(commands: readonly { readonly method: string }[]): "publish" | "other" {
+  return commands.some(publishes) ? "publish" : "other";
 }
 
 /**

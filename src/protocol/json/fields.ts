@@ -75,6 +75,8 @@ export class JsonFields implements FieldReader {
 
   /** In JSON any value, null included, as its sender wrote it (rule W2); in MessagePack bytes. */
   payload(_: number, name: string): Payload | undefined {
+    // The text is looked through only if there is something to find: most requests have no data.
+    if (!Object.hasOwn(this.#object, name)) return undefined;
     if (this.#json !== undefined) return memberText(this.#json, ...this.#path, name);
     const value = this.#object[name] ?? null;
     if (value === null) return undefined;
