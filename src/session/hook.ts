@@ -5,6 +5,7 @@ import { awaitsReply, type HookClient, type HookSubject, hookRequest } from "../
 import { disconnectCodes } from "../protocol/codes.ts";
 import type { Decision } from "./decision.ts";
 import type { CommandSession } from "./ports.ts";
+import { transportOf } from "./transport.ts";
 
 /**
  * Asks a backend for a session (docs/protocol.md 7). If the connection ends first, the answer does nothing (rule Q4).
@@ -76,17 +77,9 @@ function clientOf(session: CommandSession, { includesMeta }: HookTarget): HookCl
   const meta = includesMeta ? identity.claims?.meta : undefined;
   return {
     client: identity.client,
-    transport: transportOf(session),
+    transport: transportOf(identity),
     protocol: codec.name === "one_way" ? "json" : codec.name,
     user,
     ...(meta === undefined ? {} : { meta }),
   };
-}
-
-/** The name of the client's transport in Centrifugo (docs/protocol.md 4); a long poll has one of its own. */
-function transportOf({ identity, unidirectional }: CommandSession): string {
-  const { secret, stream, passing } = identity;
-  if (passing === true) return "long_poll";
-  const name = secret === undefined ? "websocket" : (stream ?? "http_stream");
-  return unidirectional ? `uni_${name}` : name;
 }

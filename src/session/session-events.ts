@@ -3,6 +3,7 @@ import type { ConnectionEvents, EndCode } from "../events/connection-events.ts";
 import type { ToldConnection } from "../events/told-table.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import type { Subscriptions } from "./subscriptions.ts";
+import { transportOf } from "./transport.ts";
 
 /** What a backend is told of a session; undefined if it isn't told of connections, or not of this one. */
 export function sessionEvents(
@@ -90,10 +91,4 @@ interface EventfulSession {
   readonly user: string;
   readonly hasConnected: boolean;
   readonly subscriptions: Pick<Subscriptions, "all">;
-}
-
-/** How the client is connected: the edge holds the streams, and the object doesn't know of which kind they are. */
-function transportOf({ codec, secret }: SessionIdentity): string {
-  const kind = secret === undefined ? "websocket" : "stream";
-  return codec === "one_way" ? `uni_${kind}` : kind;
 }

@@ -62,7 +62,6 @@ describe("an object that holds users", () => {
       calls.push(asked);
       done({ lastOrder: 0 });
     });
-    const session = (user: string) => ({ ...silentSession, user });
     for (const user of ["ada", "bob"]) users.register(session(user));
     expect(users.held(["ada", "bob"], [session("ada")])).toEqual(["ada"]);
     for (const user of ["ada", "bob"]) users.register(session(user));
@@ -70,6 +69,7 @@ describe("an object that holds users", () => {
   });
 });
 
+const session = (user: string) => ({ ...silentSession, user });
 const nothing = (): void => undefined;
 const silentSession = {
   client: "c",
