@@ -35,9 +35,10 @@ export const hookLimits = {
   /**
    * Questions of one object to one backend in flight, and those that wait for them. They go out through a stateless
    * entrypoint, because the platform lets an object wait for six connections only; each of them takes a request of the
-   * entrypoint and about a page of memory. A further question is answered 111 (rule Q6).
+   * entrypoint. More at once would not be answered sooner by most backends, and the time of each question runs from the
+   * moment at which it is asked. A further question is answered 111 (rule Q6).
    */
-  hooksInFlightMax: 256,
+  hooksInFlightMax: 64,
   hooksWaitingMax: 5_000,
   /** The bytes of the questions that wait. A further question is answered 111 (rule Q6). */
   hooksWaitingBytesMax: 8_388_608,
