@@ -186,6 +186,21 @@ describe("the events of connections", () => {
     expect(object.told().slice(-2)).toEqual(["disconnected c49 1006", "disconnected last 1006"]);
   });
 
+  it("[E9] [B1] list thousands of connections in a few rows, and find all of them gone", () => {
+    const object = new ModelObject();
+    const user = "x".repeat(100);
+    for (let count = 0; count < 2 * limits.eventsCheckpointEvery; count++)
+      object.connect(`c${count}`, user);
+    const rows = object.sql.rows("SELECT number FROM told");
+    expect(rows).toEqual([{ number: 1_000_000 + limits.eventsCheckpointEvery - 1 }]);
+    object.connect("last", user);
+    expect(object.sql.rows("SELECT chunk FROM told")).toEqual([{ chunk: 0 }, { chunk: 1 }]);
+    object.restart(true);
+    object.events.compare();
+    const ends = object.told().filter((words) => words.startsWith("disconnected"));
+    expect(new Set(ends).size).toBe(2 * limits.eventsCheckpointEvery + 1);
+  });
+
   it("[E8] [E9] tell each client's story in order and to its end, whatever crashes", () => {
     const step = fc.record({
       kind: fc.constantFrom("connect", "disconnect", "subscribe", "unsubscribe", "sleep", "crash"),
