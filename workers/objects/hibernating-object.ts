@@ -202,6 +202,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
       ended: this.schedule,
     });
   };
+
   async #askBackend(...[question, timeoutMs, done]: Parameters<HookCall>): Promise<void> {
     this.callsMade++;
     const { HookEntrypoint } = this.ctx.exports;
