@@ -33,7 +33,7 @@ function admitting({ hook, body }: HookRequest): HookAnswer {
 
 beforeAll(async () => {
   backend = await HookServer.start(secret, admitting);
-  const hook = (name: string) => ({ endpoint: backend.url(name) });
+  const hook = (name: string) => ({ endpoint: backend.url(name), timeout: "20s" });
   server = await TestServer.start({
     secrets: { ...testSecrets, HOOK_SIGNING_SECRET: secret },
     config: {

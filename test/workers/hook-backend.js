@@ -5,6 +5,9 @@
  */
 const asked = [];
 
+/** The questions that have come of those that are to be answered together. */
+const come = [];
+
 export default {
   async fetch(request) {
     const { pathname } = new URL(request.url);
@@ -15,7 +18,9 @@ export default {
     const headers = Object.fromEntries(request.headers);
     asked.push({ path: pathname, headers, text });
     const answer = JSON.parse(headers["x-answer"] ?? "null") ?? JSON.parse(text).data?.answer ?? {};
-    const { status = 200, wait = 0, body = answer, retry, size = 0 } = answer;
+    const { status = 200, wait = 0, body = answer, retry, size = 0, together = 0 } = answer;
+    if (together > 0) come.push(pathname);
+    while (come.length < together) await new Promise((resolve) => setTimeout(resolve, 10));
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const location = status === 302 ? { Location: "/elsewhere" } : {};
     const pause = retry === undefined ? {} : { "Retry-After": String(retry) };
