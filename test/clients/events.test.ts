@@ -36,7 +36,6 @@ describe("events", () => {
     const { subscription } = await client.subscribed("news");
     await subscription.publish("hello");
     await server.backend.publish("news", "there");
-    // With its publication delivered and its sockets kept, each object can be put to sleep.
     await backend.events.count(4);
     client.close();
     await client.disconnected.next();
