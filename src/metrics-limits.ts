@@ -20,6 +20,11 @@ export const metricsLimits = {
   metricsNodesMax: 20_000,
   /** For how long the gauges of an object count that doesn't report: it may have crashed with its connections. */
   metricsGaugeMs: 86_400_000,
+  /**
+   * Counters of one report that go to Analytics Engine, which takes 250 points of an event. Further ones are missing
+   * there.
+   */
+  metricsPointsMax: 250,
   /** How long a scrape waits for the objects that collect. */
   metricsAnswerMs: 3_000,
 } as const;

@@ -14,14 +14,24 @@ export interface MetricsReport {
   readonly gauges: readonly GaugeValue[];
 }
 
-/** A series, and what is to be added to it. */
-export type CounterAddition = readonly [series: string, added: number];
+/** What is to be added to a series. */
+export interface CounterAddition {
+  readonly series: string;
+  readonly added: number;
+}
 
-/** A series, and its value. */
-export type GaugeValue = readonly [series: string, value: number];
+/** The value of a series. */
+export interface GaugeValue {
+  readonly series: string;
+  readonly value: number;
+}
 
-/** A series, the sum of the observed values, and how many there were in each bucket and above the last one. */
-export type HistogramAddition = readonly [series: string, sum: number, counts: readonly number[]];
+/** The sum of observed values, and how many there were in each bucket and above the last one. */
+export interface HistogramAddition {
+  readonly series: string;
+  readonly sum: number;
+  readonly counts: readonly number[];
+}
 
 /** All series of one collecting object. */
 export interface CollectedMetrics {

@@ -88,7 +88,7 @@ export const metrics = {
   },
   dormouse_fan_out_seconds: {
     type: "histogram",
-    help: "Time from the first to the last subscriber of a frame.",
+    help: "Time for which an object sent frames in slices, without a pause.",
     buckets: "fanOut",
   },
   dormouse_gateway_changes_total: {
@@ -154,7 +154,8 @@ export type GaugeName = Exclude<MetricName, CounterName | HistogramName>;
 
 /** The metric of a name, which may come from another release; undefined if this one doesn't know it. */
 export function metricNamed(name: string): Metric | undefined {
-  return Object.hasOwn(metrics, name) ? metrics[name as MetricName] : undefined;
+  const all: Readonly<Record<string, Metric>> = metrics;
+  return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
 /** The labels of a series, by their names. */

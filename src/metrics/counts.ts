@@ -47,12 +47,12 @@ export class Counts {
   take(): Pick<MetricsReport, "counters" | "histograms"> {
     const counters: CounterAddition[] = [];
     for (const [series, counter] of this.#counters) {
-      if (counter.value !== 0) counters.push([series, counter.value]);
+      if (counter.value !== 0) counters.push({ series, added: counter.value });
       counter.value = 0;
     }
     const histograms: HistogramAddition[] = [];
     for (const [series, histogram] of this.#histograms)
-      if (histogram.count > 0) histograms.push([series, ...histogram.take()]);
+      if (histogram.count > 0) histograms.push({ series, ...histogram.take() });
     return { counters, histograms };
   }
 
@@ -98,8 +98,8 @@ class Histogram {
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
   }
 
-  take(): readonly [sum: number, counts: readonly number[]] {
-    const taken = [this.#sum, this.#counts] as const;
+  take(): Omit<HistogramAddition, "series"> {
+    const taken = { sum: this.#sum, counts: this.#counts };
     this.#sum = 0;
     this.#counts = this.#counts.map(() => 0);
     return taken;

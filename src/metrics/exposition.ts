@@ -1,4 +1,8 @@
-import type { CollectedMetrics } from "../contract/metrics-report.ts";
+import type {
+  CollectedMetrics,
+  GaugeValue,
+  HistogramAddition,
+} from "../contract/metrics-report.ts";
 import { buckets, type Metric, metricNamed } from "./catalogue.ts";
 
 /** The formats in which metrics are read: Prometheus' text format 0.0.4, and OpenMetrics 1.0. */
@@ -31,7 +35,7 @@ export function exposition(parts: readonly CollectedMetrics[], format: Expositio
     families.set(name, samples);
     return samples;
   };
-  for (const [series, value] of sums(parts.flatMap(({ counters }) => counters))) {
+  for (const [series, value] of sums(countersOf(parts))) {
     const [name, labels] = split(series);
     samplesOf(name).push(`${sampleName(name, format)}${labels} ${value}`);
   }
@@ -93,21 +97,20 @@ function split(series: string): readonly [name: string, labels: string] {
   return brace < 0 ? [series, ""] : [series.slice(0, brace), series.slice(brace)];
 }
 
-function sums(samples: readonly (readonly [string, number])[]): ReadonlyMap<string, number> {
+function countersOf(parts: readonly CollectedMetrics[]): readonly GaugeValue[] {
+  const all = parts.flatMap(({ counters }) => counters);
+  return all.map(({ series, added }) => ({ series, value: added }));
+}
+
+function sums(samples: readonly GaugeValue[]): ReadonlyMap<string, number> {
   const added = new Map<string, number>();
-  for (const [series, value] of samples) added.set(series, (added.get(series) ?? 0) + value);
+  for (const { series, value } of samples) added.set(series, (added.get(series) ?? 0) + value);
   return added;
 }
 
-interface HistogramSum {
-  readonly series: string;
-  readonly sum: number;
-  readonly counts: readonly number[];
-}
-
-function histogramSums(parts: readonly CollectedMetrics[]): Iterable<HistogramSum> {
-  const added = new Map<string, HistogramSum>();
-  for (const [series, sum, counts] of parts.flatMap(({ histograms }) => histograms)) {
+function histogramSums(parts: readonly CollectedMetrics[]): Iterable<HistogramAddition> {
+  const added = new Map<string, HistogramAddition>();
+  for (const { series, sum, counts } of parts.flatMap(({ histograms }) => histograms)) {
     const before = added.get(series);
     added.set(series, {
       series,

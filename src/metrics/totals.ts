@@ -31,7 +31,7 @@ export class Totals {
 
   /** Adds a report to the totals. */
   add({ node, counters, histograms, gauges }: MetricsReport, nowMs: number): void {
-    for (const [series, added] of counters) this.#count(series, added);
+    for (const { series, added } of counters) this.#count(series, added);
     for (const one of histograms) this.#observe(one);
     if (node !== "") this.#note(node, gauges, nowMs);
   }
@@ -46,10 +46,7 @@ export class Totals {
     if (!this.#hasTable)
       this.#sql.run("CREATE TABLE metrics (part INTEGER PRIMARY KEY, text TEXT)");
     this.#hasTable = true;
-    if (this.#changed) {
-      const counted = { counters: [...this.#counters], histograms: this.#collectedHistograms() };
-      this.#write(0, counted);
-    }
+    if (this.#changed) this.#write(0, this.#counted());
     for (const row of this.#changedRows) {
       const nodes = [...this.#nodes].filter(([, node]) => node.row === row);
       this.#write(
@@ -67,13 +64,12 @@ export class Totals {
     for (const [name, node] of this.#nodes) {
       if (nowMs - node.atMs > limits.metricsGaugeMs) this.#forget(name, node);
       else
-        for (const [series, value] of node.gauges)
+        for (const { series, value } of node.gauges)
           gauges.set(series, (gauges.get(series) ?? 0) + value);
     }
     return {
-      counters: [...this.#counters],
-      histograms: this.#collectedHistograms(),
-      gauges: [...gauges],
+      ...this.#counted(),
+      gauges: [...gauges].map(([series, value]) => ({ series, value })),
     };
   }
 
@@ -84,7 +80,7 @@ export class Totals {
     this.#changed = true;
   }
 
-  #observe([series, sum, counts]: HistogramAddition): void {
+  #observe({ series, sum, counts }: HistogramAddition): void {
     const total = this.#histograms.get(series);
     if (total === undefined && this.#isFull()) return;
     // Another release may have other buckets: then its observations begin the series anew.
@@ -125,8 +121,15 @@ export class Totals {
     return row;
   }
 
-  #collectedHistograms(): readonly HistogramAddition[] {
-    return [...this.#histograms].map(([series, { sum, counts }]) => [series, sum, counts]);
+  #counted(): Counted {
+    return {
+      counters: [...this.#counters].map(([series, added]) => ({ series, added })),
+      histograms: [...this.#histograms].map(([series, { sum, counts }]) => ({
+        series,
+        sum,
+        counts,
+      })),
+    };
   }
 
   #write(part: number, content: Counted | readonly StoredNode[]): void {
@@ -136,20 +139,22 @@ export class Totals {
   #load(): void {
     for (const row of this.#sql.rows("SELECT part, text FROM metrics ORDER BY part")) {
       const part = Number(row["part"]);
-      // Only `store` writes these rows.
-      if (part === 0) this.#loadCounted(JSON.parse(columnText(row, "text")) as Counted);
-      else this.#loadNodes(part - 1, JSON.parse(columnText(row, "text")) as readonly StoredNode[]);
+      const text = columnText(row, "text");
+      if (part === 0) this.#loadCounted(text);
+      else this.#loadNodes(part - 1, text);
     }
   }
 
-  #loadCounted({ counters, histograms }: Counted): void {
-    this.#counters = new Map(counters);
+  #loadCounted(text: string): void {
+    const { counters, histograms }: Counted = JSON.parse(text);
+    this.#counters = new Map(counters.map(({ series, added }) => [series, added]));
     this.#histograms = new Map(
-      histograms.map(([series, sum, counts]) => [series, { sum, counts }]),
+      histograms.map(({ series, sum, counts }) => [series, { sum, counts }]),
     );
   }
 
-  #loadNodes(row: number, nodes: readonly StoredNode[]): void {
+  #loadNodes(row: number, text: string): void {
+    const nodes: readonly StoredNode[] = JSON.parse(text);
     for (let empty = this.#rowSizes.length; empty < row; empty++) this.#rowSizes.push(0);
     this.#rowSizes[row] = nodes.length;
     for (const [name, atMs, gauges] of nodes) this.#nodes.set(name, { gauges, atMs, row });

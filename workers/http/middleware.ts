@@ -151,6 +151,21 @@ export const authenticate: MiddlewareHandler<AppEnv> = async (context, next) => 
   return respondUnauthorized();
 };
 
+/** Whether a request may read metrics: by a key of the API that admits everything, or by one for metrics alone. */
+export async function mayReadMetrics(context: Context<AppEnv>): Promise<boolean> {
+  const { configured } = context.var;
+  if (configured.config.httpApi.insecure) return true;
+  const key = await keyAmong(offeredKeys(context), configured);
+  if (key !== undefined) return key.rights === undefined;
+  const [scheme, offered] = splitOnce(context.req.header("Authorization") ?? "");
+  if (scheme.toLowerCase() !== "bearer" || offered === "") return false;
+  const sent = await digest(offered);
+  let isRight = false;
+  for (const value of configured.secrets.metricsKeys)
+    if (crypto.subtle.timingSafeEqual(sent, await digest(value))) isRight = true;
+  return isRight;
+}
+
 /** The first right key among those that a request offers. */
 async function keyAmong(
   offered: readonly string[],

@@ -7,7 +7,7 @@ import type { HookName } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
-import { namespaceLabel, resolveChannel } from "../../src/channel/channel-name.ts";
+import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
 import type { GatheredPresence } from "../../src/channel/presence.ts";
 import { type PresenceAnswer, SharedPresence } from "../../src/channel/shared-presence.ts";
@@ -28,10 +28,6 @@ import {
   type ChannelPresenceReply,
   type RelayRequest,
 } from "../../src/contract/relay-request.ts";
-import type { GaugeValue } from "../../src/contract/metrics-report.ts";
-import { channelCounts } from "../../src/channel/channel-counts.ts";
-import { seriesOf } from "../../src/metrics/catalogue.ts";
-import { SessionCounts } from "../../src/session/session-counts.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { channelNode } from "../../src/contract/object-names.ts";
@@ -40,6 +36,7 @@ import type { Refusal } from "../../src/access/refusal.ts";
 import type { Env } from "../platform/env.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
+import type { EventDelivery } from "./event-delivery.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
 
@@ -68,6 +65,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
   protected override readonly kind = "channel";
+  protected override readonly events: EventDelivery | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
@@ -90,9 +88,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     const resolved = resolveChannel(name, config.channel);
     this.#known = resolved.outcome === "resolved";
     const tables = storedTables(this.sql);
-    const counts = this.metrics?.counts;
     this.#hadStorage = tables.size > 0;
     const nowMs = Date.now();
+    this.events = this.#known ? this.deliveryOf(this.node, name) : undefined;
     const channel = new Channel({
       name,
       options: resolved.outcome === "resolved" ? resolved.options : config.channel.withoutNamespace,
@@ -102,10 +100,10 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
-      ...(counts !== undefined && {
-        counts: channelCounts(counts, namespaceLabel(name, config.channel)),
-      }),
+      ...this.metrics?.ofChannel(name),
+      ...this.events?.ofChannel(name),
     });
+    this.events?.watch(channel);
     this.#channel = channel;
     this.#presence = new SharedPresence({
       later: this.later,
@@ -121,9 +119,10 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       version,
       ...this.users,
       ...this.hooks,
-      ...(counts !== undefined && { counts: new SessionCounts(counts, config.channel) }),
+      ...this.metrics?.ofSessions,
       node: channelNode(name),
       channel: name,
+      ...this.events?.ofSessions,
       serverSubscriptions: false,
       storesRows: false,
       refused: (refusal: Refusal) => this.refused(refusal),
@@ -276,11 +275,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#channel.noteHolders(nowMs);
   };
 
-  /** The channel is counted by its own object, whose gateways know of it, too. */
-  protected override readonly ownGauges = (): readonly GaugeValue[] => {
-    const isHeld = this.#channel.hub.size > 0 || this.#channel.relay.size > 0;
-    return [[seriesOf("centrifugo_node_num_channels"), isHeld ? 1 : 0]];
-  };
+  protected override readonly isOccupied = (): boolean => this.#channel.isHeld;
 
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
 
@@ -291,7 +286,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (nowMs - newestMs < limits.crashCheckMs) this.#channel.relay.checkAfterWaking();
     this.#channel.deleteExpired(nowMs);
     this.settle(nowMs);
-    if (this.#channel.storesNothing) await this.#deleteLeftovers(nowMs);
+    if (this.#storesNothing) await this.#deleteLeftovers(nowMs);
   };
 
   /** The last socket may leave after the last alarm, and then nothing else would delete what is left (rule H6). */
@@ -307,7 +302,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
   async #afterLastSocket(): Promise<void> {
     const isLeft = this.sockets.empty && !this.alarms.pending && this.#hadAlarm;
-    if (isLeft && this.#channel.storesNothing) await this.#deleteLeftovers(Date.now());
+    if (isLeft && this.#storesNothing) await this.#deleteLeftovers(Date.now());
   }
 
   async #deliver(delivery: Delivery): Promise<void> {
@@ -318,8 +313,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     await this.endEvent(nowMs);
   }
 
+  get #storesNothing(): boolean {
+    return this.#channel.storesNothing && this.events?.outbox.storesNothing !== false;
+  }
+
   protected override readonly dueAtMs = (nowMs: number): number => {
-    this.#hadStorage ||= !this.#channel.storesNothing;
+    this.#hadStorage ||= !this.#storesNothing;
     const cleanupDueMs = this.#channel.cleanupDueAtMs(nowMs) ?? Number.POSITIVE_INFINITY;
     return Math.min(cleanupDueMs, this.#channel.relay.alarmAtMs(nowMs));
   };

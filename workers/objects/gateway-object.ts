@@ -8,8 +8,6 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
-import type { GaugeValue } from "../../src/contract/metrics-report.ts";
-import { SessionCounts } from "../../src/session/session-counts.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
@@ -21,6 +19,7 @@ import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.t
 import { SessionRows } from "../platform/session-rows.ts";
 import { ask, askPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
+import type { EventDelivery } from "./event-delivery.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
 
 /**
@@ -33,6 +32,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
   protected override readonly kind = "gateway";
+  protected override readonly events: EventDelivery | undefined;
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
   /** The channels whose objects wait until a frame has been sent, because too much is collected behind it (rule F6). */
   readonly #awaitedRooms = new Map<string, PromiseWithResolvers<void>>();
@@ -42,6 +42,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     const { config, verifier } = this;
     const name = context.id.name ?? "";
     this.node = gatewayNode(name);
+    this.events = this.deliveryOf(this.node);
     const served = parseGatewayName(name);
     const counts = this.metrics?.counts;
     const only = served.kind === "channel" ? served.channel : undefined;
@@ -70,8 +71,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       version,
       ...this.users,
       ...this.hooks,
-      ...(counts !== undefined && { counts: new SessionCounts(counts, config.channel) }),
+      ...this.metrics?.ofSessions,
       node: gatewayNode(name),
+      ...this.events?.ofSessions,
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
@@ -98,6 +100,8 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     if (this.backlog.overloaded()) return { outcome: "busy" };
     const reply = this.#gateway.take(batch, nowMs);
     this.settle(nowMs);
+    // Passing it on may have closed connections, of which a backend is told.
+    if (this.events !== undefined) await this.schedule(nowMs);
     if (this.#gateway.full(batch.channel)) await this.#room(batch.channel);
     return reply;
   }
@@ -187,7 +191,8 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     }
   };
 
-  protected override readonly ownGauges = (): readonly GaugeValue[] => [];
+  /** The channel's own object says it. */
+  protected override readonly isOccupied = (): boolean => false;
 
   protected override readonly sendSlice = (): void => this.#gateway.sendSlice();
 

@@ -25,6 +25,7 @@ export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
   // The calls' contract is in src/contract/object-calls.ts.
   async report(report: MetricsReport): Promise<void> {
     this.#totals.add(report, Date.now());
+    this.#analyse(report);
     this.#storeSoon();
   }
 
@@ -32,6 +33,21 @@ export class MetricsObject extends DurableObject<Env> implements MetricsCalls {
     const collected = this.#totals.collected(Date.now());
     this.#storeSoon();
     return collected;
+  }
+
+  /** Whether everything is stored; tests wait for it. */
+  get isStored(): boolean {
+    return !this.#totals.unstored;
+  }
+
+  /** Hands counters on to Analytics Engine, where the Worker has a dataset: a point for each, within the platform's bound. */
+  #analyse({ counters }: MetricsReport): void {
+    const { METRICS_DATASET: dataset } = this.env;
+    if (dataset === undefined) return;
+    for (const { series, added } of counters.slice(0, limits.metricsPointsMax)) {
+      const [name = ""] = series.split("{", 1);
+      dataset.writeDataPoint({ indexes: [name], blobs: [series], doubles: [added] });
+    }
   }
 
   /** Stores what has changed, a little later: what comes until then is in the same rows. */

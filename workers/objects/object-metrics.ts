@@ -1,7 +1,15 @@
-import type { GaugeValue } from "../../src/contract/metrics-report.ts";
-import type { CounterName } from "../../src/metrics/catalogue.ts";
+import type { GaugeValue, MetricsReport } from "../../src/contract/metrics-report.ts";
+import { type CounterName, seriesOf } from "../../src/metrics/catalogue.ts";
 import { Counts } from "../../src/metrics/counts.ts";
 import { MetricsReporter } from "../../src/metrics/reporter.ts";
+import type { HookQuestion, HookReply } from "../../src/contract/hook-call.ts";
+import type { ChannelSetup } from "../../src/channel/channel.ts";
+import { channelCounts } from "../../src/channel/channel-counts.ts";
+import { namespaceLabel } from "../../src/channel/channel-name.ts";
+import type { ChannelConfig } from "../../src/config/config.ts";
+import type { SessionContext } from "../../src/session/ports.ts";
+import { SessionCounts } from "../../src/session/session-counts.ts";
+import type { Session } from "../../src/session/session.ts";
 import type { Env } from "../platform/env.ts";
 import { reportMetrics } from "../platform/metrics-report.ts";
 
@@ -22,14 +30,29 @@ export class ObjectMetrics {
     this.#counted.atMs = nowMs;
     this.#reporter = new MetricsReporter(this.counts, {
       countOwn: (atMs) => this.#countOwn(atMs),
-      gauges: () => object.gauges(),
+      gauges: () => this.#gauges(),
       later: (waitMs, work) => object.later(waitMs, () => work(Date.now())),
-      send: (report, done) => {
-        void reportMetrics(object.collectors(), { node: object.node(), ...report }).then(
-          (isTaken) => done(isTaken, Date.now()),
-        );
-      },
+      send: (report, done) => void this.#send(report, done),
     });
+  }
+
+  async #send(
+    report: Omit<MetricsReport, "node">,
+    done: (isTaken: boolean, nowMs: number) => void,
+  ): Promise<void> {
+    const collectors = this.#object.collectors();
+    const isTaken = await reportMetrics(collectors, { node: this.#object.node(), ...report });
+    done(isTaken, Date.now());
+  }
+
+  /** What a channel needs to count. */
+  ofChannel(name: string): Pick<ChannelSetup, "counts"> {
+    return { counts: channelCounts(this.counts, namespaceLabel(name, this.#object.channels)) };
+  }
+
+  /** What sessions need to count. */
+  get ofSessions(): Pick<SessionContext, "counts"> {
+    return { counts: new SessionCounts(this.counts, this.#object.channels) };
   }
 
   /** To be called at the end of every event. */
@@ -40,6 +63,29 @@ export class ObjectMetrics {
   /** The object's alarm has rung. */
   alarmRang(): void {
     this.#alarms++;
+  }
+
+  /** A backend was asked. */
+  backendAnswered({ hook, target }: HookQuestion, { outcome }: HookReply, seconds: number): void {
+    const labels = { protocol: "http", type: hook, name: target };
+    this.counts.observe("centrifugo_proxy_duration_seconds_histogram", seconds, labels);
+    if (outcome === "failed") this.counts.add("centrifugo_proxy_errors", labels);
+  }
+
+  #gauges(): readonly GaugeValue[] {
+    const isOccupied = this.#object.isOccupied();
+    let [clients, subscriptions] = [0, 0];
+    for (const session of this.#object.sessions()) {
+      if (!session.hasConnected) continue;
+      clients++;
+      subscriptions += session.subscriptions.size;
+    }
+    const gauges: readonly GaugeValue[] = [
+      { series: seriesOf("centrifugo_node_num_clients"), value: clients },
+      { series: seriesOf("centrifugo_node_num_subscriptions"), value: subscriptions },
+      { series: seriesOf("centrifugo_node_num_channels"), value: isOccupied ? 1 : 0 },
+    ];
+    return gauges.filter(({ value }) => value !== 0);
   }
 
   #countOwn(nowMs: number): void {
@@ -62,11 +108,14 @@ export class ObjectMetrics {
 
 /** The object that is measured. */
 interface MeasuredObject {
+  readonly channels: ChannelConfig;
   kind(): "channel" | "gateway";
   node(): string;
   collectors(): Env["METRICS"];
   /** What the platform bills, since the object woke. */
   billed(): { readonly rowsWritten: number; readonly callsMade: number };
-  gauges(): readonly GaugeValue[];
+  sessions(): Iterable<Session>;
+  /** Whether it is a channel's, which has subscribers here or on gateways. */
+  isOccupied(): boolean;
   later(waitMs: number, work: () => void): void;
 }

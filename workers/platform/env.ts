@@ -13,6 +13,8 @@ export interface Env extends Settings, DescriptorSettings {
   readonly CHANNELS: DurableObjectNamespace<ChannelStub>;
   readonly GATEWAYS: DurableObjectNamespace<GatewayStub>;
   readonly USERS: DurableObjectNamespace<HomeStub>;
+  /** A dataset of Analytics Engine, which gets the counters that the metrics are made of, too. */
+  readonly METRICS_DATASET?: AnalyticsEngineDataset;
   /** Needed with `prometheus.enabled`. */
   readonly METRICS?: DurableObjectNamespace<MetricsStub>;
   /** The files in `public`. */
