@@ -136,17 +136,13 @@ export class Channel {
       const first = this.#idempotency.find(key, this.#history.epoch ?? "", nowMs, (offset) =>
         this.#history.isReadable(offset, nowMs),
       );
-      if (first !== undefined) {
-        if (this.#counts !== undefined) this.#counts.repeated.value++;
-        return { outcome: "suppressed", ...first };
-      }
+      if (first !== undefined) return this.#suppressed("repeated", first);
     }
     if (!withHistory) return this.#publishWithoutHistory(request, info, nowMs);
     if (request.version > 0n) {
       const { version, versionEpoch } = this.#history.version;
       if (request.versionEpoch === versionEpoch && request.version <= version) {
-        if (this.#counts !== undefined) this.#counts.outdated.value++;
-        return { outcome: "suppressed", position: this.#history.position(nowMs) };
+        return this.#suppressed("outdated", { position: this.#history.position(nowMs) });
       }
     }
     return this.#publishWithHistory(request, info, nowMs);
@@ -346,6 +342,14 @@ export class Channel {
       this.#idempotency.releaseBelow(Number.POSITIVE_INFINITY, epoch, nowMs);
       this.#history.forget();
     });
+  }
+
+  #suppressed(
+    reason: "repeated" | "outdated",
+    first: { readonly position?: StreamPosition },
+  ): PublishOutcome {
+    if (this.#counts !== undefined) this.#counts[reason].value++;
+    return { outcome: "suppressed", ...first };
   }
 
   #publishWithoutHistory(

@@ -19,7 +19,7 @@ export interface Config {
 }
 
 /** The section `prometheus`: metrics. */
-export interface PrometheusConfig {
+interface PrometheusConfig {
   /** Objects count, and `/metrics` is served. */
   readonly enabled: boolean;
 }

@@ -149,9 +149,6 @@ export type CounterName = {
   readonly [Name in MetricName]: (typeof metrics)[Name]["type"] extends "counter" ? Name : never;
 }[MetricName];
 
-/** The names of all gauges. */
-export type GaugeName = Exclude<MetricName, CounterName | HistogramName>;
-
 /** The metric of a name, which may come from another release; undefined if this one doesn't know it. */
 export function metricNamed(name: string): Metric | undefined {
   const all: Readonly<Record<string, Metric>> = metrics;

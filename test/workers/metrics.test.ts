@@ -125,7 +125,7 @@ describe("metrics", () => {
     expect(added).toStrictEqual([1, 1]);
   });
 
-  it("count requests by their routes, and the errors of commands by their codes", async () => {
+  it("[X4] count requests by their routes, and the errors of commands by their codes", async () => {
     const names = [
       requests("/api/history", "POST", 200),
       'centrifugo_api_command_errors_total{protocol="http",method="history",error="102"}',

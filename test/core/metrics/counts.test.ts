@@ -36,7 +36,7 @@ describe("counts", () => {
 });
 
 describe("a series", () => {
-  it("escapes the values of its labels", () => {
+  it("[X4] escapes the values of its labels", () => {
     expect(seriesOf("dormouse_deliveries_total", { channel_namespace: 'a"b\\c\nd' })).toBe(
       String.raw`dormouse_deliveries_total{channel_namespace="a\"b\\c\nd"}`,
     );
