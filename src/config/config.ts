@@ -1,4 +1,4 @@
-import type { ApiKey } from "../access/api-keys.ts";
+import type { ApiKey, ApiKeyRights } from "../access/api-keys.ts";
 import type { ClaimRules } from "../access/parse-claims.ts";
 import type { Pattern } from "../access/pattern.ts";
 import type { PublicKey } from "../access/keys.ts";
@@ -13,6 +13,22 @@ export interface Config {
   readonly rpc: RpcConfig;
   readonly transports: TransportsConfig;
   readonly hooks: HooksConfig;
+  /** Those that are enabled. */
+  readonly consumers: readonly ConsumerConfig[];
+}
+
+/** One of `consumers`: a queue whose messages are carried out (rules M1 to M5). */
+export interface ConsumerConfig {
+  /** For errors and for the log. */
+  readonly name: string;
+  /** The name of the queue at Cloudflare. */
+  readonly queue: string;
+  /** What the messages may do. */
+  readonly rights: ApiKeyRights;
+  /** The messages are publications, and not commands. */
+  readonly publicationDataMode: boolean;
+  /** The binding of the queue to which refused messages are sent with the reason; absent if there is none. */
+  readonly deadLetter?: string;
 }
 
 /**
@@ -262,7 +278,7 @@ export interface HttpApiConfig {
 }
 
 /** One of `http_api.keys`. */
-export interface ApiKeyConfig extends Required<ApiKey> {
+export interface ApiKeyConfig extends Required<Omit<ApiKey, "title">> {
   /** The name of the Worker's secret that holds the key. */
   readonly secret: string;
 }

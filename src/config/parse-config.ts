@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-
 import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
 import type { Config, TransportsConfig } from "./config.ts";
+import { readConsumers } from "./consumers.ts";
 import { allHooks, readClientHooks, readProxies, readRpcSection } from "./hooks.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
@@ -59,6 +60,7 @@ export function parseConfig(
     rpc,
     transports: readTransports(root),
     hooks: allHooks(hooks, channel, rpc),
+    consumers: readConsumers(root),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {

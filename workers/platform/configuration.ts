@@ -9,6 +9,7 @@ import {
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
+import { missingDeadLetters } from "./dead-letters.ts";
 import { missingServices } from "./services.ts";
 import type { TokenSecrets } from "./static-keys.ts";
 import { TokenVerifier, type VerifierSecrets } from "./token-verifier.ts";
@@ -104,7 +105,10 @@ function readConfiguration(env: Settings): Configuration {
     problems.push(...parsed.problems);
     logProblems(env);
   }
-  if (config !== undefined) problems.push(...missingServices(config.hooks.targets, env));
+  if (config !== undefined) {
+    problems.push(...missingServices(config.hooks.targets, env));
+    problems.push(...missingDeadLetters(config.consumers, env));
+  }
   if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
   if (!development) noteUnused(secrets.token, parsed.config);
   return {
