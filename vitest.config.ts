@@ -11,13 +11,25 @@ const workerd = () =>
     miniflare: {
       bindings: { ...testSecrets, config: testConfig },
       // Another Worker of the account, which hooks ask.
-      serviceBindings: { BACKEND: "hook-backend" },
+      serviceBindings: { BACKEND: "hook-backend", DEAD_LETTERS: "dead-letters" },
+      // The queue whose messages the Worker under test carries out, and the one for messages that it refuses.
+      queueProducers: { ORDERS: "orders", REFUSED: "refused-orders" },
+      queueConsumers: {
+        orders: { maxBatchTimeout: 0.1, maxRetries: 3, deadLetterQueue: "refused-orders" },
+      },
       workers: [
         {
           name: "hook-backend",
           modules: true,
           scriptPath: "./test/workers/hook-backend.js",
           compatibilityDate: "2026-11-02",
+        },
+        {
+          name: "dead-letters",
+          modules: true,
+          scriptPath: "./test/workers/dead-letters.js",
+          compatibilityDate: "2026-11-02",
+          queueConsumers: { "refused-orders": { maxBatchTimeout: 0.1 } },
         },
       ],
     },

@@ -2,6 +2,7 @@ import type { Config } from "../src/config/config.ts";
 import { parseConfig } from "../src/config/parse-config.ts";
 import { missingBindings } from "../src/contract/bindings.ts";
 import { targetOf, variablesOf } from "./command-line.ts";
+import { queueProblems } from "./queue-problems.ts";
 import { wranglerConfigOf } from "./wrangler-config.ts";
 
 /**
@@ -27,7 +28,10 @@ export function checkConfiguration(
       : []),
     ...(parsed.outcome === "bad"
       ? parsed.problems
-      : unboundServices(parsed.config.hooks.targets, wranglerConfig)),
+      : [
+          ...unboundServices(parsed.config.hooks.targets, wranglerConfig),
+          ...queueProblems(parsed.config.consumers, wranglerConfig.queues),
+        ]),
   ];
   if (parsed.outcome === "config" && problems.length === 0) {
     for (const note of parsed.notes) console.log(`Note: ${note}`);

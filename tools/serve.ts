@@ -40,6 +40,8 @@ async function serve(args: readonly string[]): Promise<number> {
   if (config === undefined) return 1;
   const unplaced = unplacedServices(config, options.services);
   if (unplaced !== undefined) return refuse(unplaced);
+  if (config.consumers.length > 0)
+    return refuse("consumers take messages of queues, which only Cloudflare and npm start have");
   const uses = secretUses(config);
   const given = servedSecrets(options.target, uses);
   const setup = setupOf(options, given.secrets);

@@ -3,7 +3,7 @@ import { apiMethods, changingMethods } from "../access/api-keys.ts";
 import type { ConsumerConfig } from "../config/config.ts";
 import { limits } from "../limits.ts";
 import { utf8Text } from "../protocol/bytes.ts";
-import { errorCodes } from "../protocol/codes.ts";
+import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
 import type { JsonValue } from "../protocol/wire-value.ts";
 import type { ApiAnswer } from "./answers.ts";
@@ -178,12 +178,20 @@ export function messageOutcome(command: ApiCommand, answers: readonly ApiAnswer[
     const answer = answers[index] ?? { error: errorCodes.internal };
     if (!("error" in answer) || answer.kept === true) continue;
     const { error, detail = error.message } = answer;
-    if (error.temporary) return { outcome: "again", detail };
+    if (error.temporary || isOfAnotherRelease(entry, error)) return { outcome: "again", detail };
     if (refused.outcome === "refused") continue;
     const channel = "channel" in entry ? { channel: entry.channel } : {};
     refused = { outcome: "refused", error, detail, ...channel };
   }
   return refused;
+}
+
+/**
+ * Whether the channel's object doesn't know the namespace, which the edge knows: during a deploy the object may have the
+ * configuration of before (rule V1).
+ */
+function isOfAnotherRelease(entry: Entry, { code }: ErrorCode): boolean {
+  return entry.outcome === "call" && code === errorCodes.unknownChannel.code;
 }
 
 /**
