@@ -9,6 +9,13 @@ function changed(changes: object, queueChanges: object = {}): object {
   return { ...orders, ...changes, cloudflare_queue: { ...queue, ...queueChanges } };
 }
 
+/** So many consumers, each of a queue of its own. */
+function many(count: number): readonly object[] {
+  return Array.from({ length: count }, (_, index) =>
+    changed({ name: `c${index}_` }, { queue: `queue-${index}` }),
+  );
+}
+
 describe("[A8] the section consumers", () => {
   it("[M1] is empty by default, and takes queues with what their messages may do", () => {
     expect(configOf({}).consumers).toStrictEqual([]);
@@ -108,10 +115,6 @@ describe("[A8] the section consumers", () => {
   });
 
   it("[B1] refuses more consumers than limits.consumersMax", () => {
-    const many = (count: number) =>
-      Array.from({ length: count }, (_, index) =>
-        changed({ name: `c${index}_` }, { queue: `queue-${index}` }),
-      );
     expect(problemsOf({ consumers: many(limits.consumersMax) })).toStrictEqual([]);
     expect(problemsOf({ consumers: many(limits.consumersMax + 1) })).toStrictEqual([
       `consumers has more than ${limits.consumersMax} entries`,
