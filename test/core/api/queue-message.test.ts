@@ -53,7 +53,7 @@ function publicationsOf(command: ApiCommand): readonly object[] {
 }
 
 /** A broadcast to so many channels, whose names are numbered. */
-function broadcast(from: number, count: number): ApiCommand {
+function broadcastTo(from: number, count: number): ApiCommand {
   const names = Array.from({ length: count }, (_, index) => `c${from + index}`);
   return commandOf({ method: "broadcast", payload: { channels: names, data: 1 } });
 }
@@ -243,11 +243,13 @@ describe("what one request may carry out of a batch", () => {
     const single = commandOf(publish);
     expect(fittingCommands([])).toBe(0);
     expect(fittingCommands([single])).toBe(1);
-    expect(fittingCommands([broadcast(0, half), broadcast(half, half)])).toBe(2);
+    expect(fittingCommands([broadcastTo(0, half), broadcastTo(half, half)])).toBe(2);
     // The channel c0 is called already.
-    expect(fittingCommands([broadcast(0, 2 * half), broadcast(0, 1)])).toBe(2);
-    expect(fittingCommands([broadcast(0, half), broadcast(half, half), single, single])).toBe(2);
-    expect(fittingCommands([broadcast(0, 2 * half), single])).toBe(1);
+    expect(fittingCommands([broadcastTo(0, 2 * half), broadcastTo(0, 1)])).toBe(2);
+    expect(fittingCommands([broadcastTo(0, half), broadcastTo(half, half), single, single])).toBe(
+      2,
+    );
+    expect(fittingCommands([broadcastTo(0, 2 * half), single])).toBe(1);
   });
 });
 
@@ -255,8 +257,8 @@ describe("what becomes of a message", () => {
   const done = { result: json("{}") };
   const busy = { error: errorCodes.tooManyRequests, detail: "the channel is overloaded" };
   const unknown = { error: errorCodes.internal };
-  const refused: Refused = { outcome: "refused", error: errorCodes.unknownChannel, detail: "why" };
-  const toTwo = broadcast(0, 2);
+  const refused: Refused = { outcome: "refused", error: errorCodes.notAvailable, detail: "why" };
+  const toTwo = broadcastTo(0, 2);
 
   it.each<[string, readonly ApiAnswer[], object]>([
     ["[M3] is done", [done, done], { outcome: "done" }],
