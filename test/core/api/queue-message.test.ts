@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ApiAnswer } from "../../../src/api/answers.ts";
+import { type ApiAnswer, outcomeAnswer } from "../../../src/api/answers.ts";
 import { type ApiCommand, entriesOf, type Refused } from "../../../src/api/command.ts";
 import {
   fittingCommands,
@@ -266,6 +266,11 @@ describe("what becomes of a message", () => {
     ["[M3] comes again", [done, unknown], { outcome: "again", detail: "internal server error" }],
     ["[M3] comes again without an answer", [done], { outcome: "again" }],
     ["[M5] is refused", [done, refused], refused],
+    [
+      "[M5] is refused for its first reason",
+      [refused, { error: errorCodes.badRequest }],
+      { ...refused, channel: "c0" },
+    ],
     // What can be done now is done before the message is given up.
     ["[M3] comes again first", [busy, refused], { outcome: "again" }],
   ])("%s: %j", (_, answers, outcome) => {
@@ -274,7 +279,8 @@ describe("what becomes of a message", () => {
 
   it("[M3] it isn't delivered again if a user's home keeps its order", () => {
     const order = commandOf({ method: "disconnect", payload: { user: "ada" } });
-    expect(messageOutcome(order, [{ error: errorCodes.internal, kept: true }])).toStrictEqual({
+    const pending = { outcome: "pending", retryAfterSeconds: 5 } as const;
+    expect(messageOutcome(order, [outcomeAnswer(pending, 0)])).toStrictEqual({
       outcome: "done",
     });
     expect(messageOutcome(order, [{ error: errorCodes.internal }])).toMatchObject({
