@@ -10,10 +10,14 @@ const workerd = () =>
     // These win over .dev.vars and over [vars], so that the tests know what they test.
     miniflare: {
       bindings: { ...testSecrets, config: testConfig },
-      // Another Worker of the account, which hooks ask.
-      serviceBindings: { BACKEND: "hook-backend", DEAD_LETTERS: "dead-letters" },
-      // The queue whose messages the Worker under test carries out, and the one for messages that it refuses.
-      queueProducers: { ORDERS: "orders", REFUSED: "refused-orders" },
+      // Other Workers of the account: one that hooks ask, one that takes events, and one that takes refused messages.
+      serviceBindings: {
+        BACKEND: "hook-backend",
+        RECEIVER: "receiver",
+        DEAD_LETTERS: "dead-letters",
+      },
+      // The queue of events, the one whose messages the Worker under test carries out, and the one for those it refuses.
+      queueProducers: { EVENTS: "events", ORDERS: "orders", REFUSED: "refused-orders" },
       queueConsumers: {
         orders: { maxBatchTimeout: 0.1, maxRetries: 3, deadLetterQueue: "refused-orders" },
       },
@@ -23,6 +27,13 @@ const workerd = () =>
           modules: true,
           scriptPath: "./test/workers/hook-backend.js",
           compatibilityDate: "2026-11-02",
+        },
+        {
+          name: "receiver",
+          modules: true,
+          scriptPath: "./test/workers/receiver-worker.mjs",
+          compatibilityDate: "2026-11-02",
+          queueConsumers: { events: { maxBatchTimeout: 0.1 } },
         },
         {
           name: "dead-letters",

@@ -24,7 +24,7 @@ export function queueProblems(
       ...lossProblems(name, own),
       ...(deadLetter === undefined
         ? []
-        : deadLetterProblems(name, deadLetter, producers, consumed)),
+        : deadLetterProblems(name, deadLetter.binding, producers, consumed)),
     ];
   });
   const names = new Set(consumers.map(({ queue }) => queue));
@@ -50,12 +50,9 @@ function deadLetterProblems(
   producers: readonly ProducedQueue[],
   consumed: readonly ConsumedQueue[],
 ): readonly string[] {
+  // Whether the binding is there is checked for all targets together.
   const bound = producers.find((one) => one.binding === binding);
-  if (bound === undefined)
-    return [
-      `consumer ${name}: dead_letter names ${binding}, which is not a binding of [[queues.producers]] in wrangler.toml`,
-    ];
-  return consumed.some(({ queue }) => queue === bound.queue)
+  return consumed.some(({ queue }) => queue === bound?.queue)
     ? [
         `consumer ${name}: the Worker itself is the consumer of the queue of dead_letter, ${binding}`,
       ]

@@ -28,7 +28,10 @@ export const apiMethods = [
   "delete_user_status",
 ] as const;
 
-/** The methods that change something: the only ones in messages of a queue, which nobody answers (rule M1). */
+/** The methods that a key may admit: also one that isn't a command, and so isn't in a batch. */
+export const admittedMethods = [...apiMethods, "events"] as const;
+
+/** The methods that change something: the only ones in messages of a queue, which get no answer (rule M1). */
 export const changingMethods = [
   "publish",
   "broadcast",

@@ -12,6 +12,8 @@ export interface Config {
   readonly httpApi: HttpApiConfig;
   readonly rpc: RpcConfig;
   readonly transports: TransportsConfig;
+  /** Dormouse's own; absent if no backend is told of events. */
+  readonly events?: EventsConfig;
   readonly hooks: HooksConfig;
   /** Those that are enabled. */
   readonly consumers: readonly ConsumerConfig[];
@@ -27,9 +29,43 @@ export interface ConsumerConfig {
   readonly rights: ApiKeyRights;
   /** The messages are publications, and not commands. */
   readonly publicationDataMode: boolean;
-  /** The binding of the queue to which refused messages are sent with the reason; absent if there is none. */
-  readonly deadLetter?: string;
+  /** Where refused messages are sent with the reason; absent if there is no such queue. */
+  readonly deadLetter?: QueueTarget;
 }
+
+/** The section `events`: a backend that is told what happens (rules E1 to E7). */
+export interface EventsConfig {
+  readonly target: EventTarget;
+  readonly types: ReadonlySet<EventType>;
+  /** The namespaces whose channels' events are sent, "" for channels without one; absent for all. */
+  readonly namespaces?: ReadonlySet<string>;
+  /** The most events in one batch. */
+  readonly batchMax: number;
+  /** For how long an event is kept that the target hasn't taken, and how many events an object keeps. */
+  readonly keepMs: number;
+  readonly keepMax: number;
+}
+
+/** Where events are sent: to a backend, or to a queue by the name of its binding. */
+export type EventTarget = HookEndpoint | QueueTarget;
+
+/** A queue of the account, by the name of the binding with which the Worker sends to it. */
+export interface QueueTarget {
+  readonly kind: "queue";
+  readonly binding: string;
+}
+
+/** What an event is about. */
+export type EventType =
+  | "connected"
+  | "disconnected"
+  | "subscribed"
+  | "unsubscribed"
+  | "user_online"
+  | "user_offline"
+  | "channel_occupied"
+  | "channel_vacated"
+  | "publication";
 
 /**
  * The hooks of connections (docs/protocol.md 7). Those of channels stand with their namespaces, and those of calls in

@@ -1,9 +1,10 @@
 import { changingMethods } from "../access/api-keys.ts";
 import { limits } from "../limits.ts";
-import type { ConsumerConfig } from "./config.ts";
+import type { ConsumerConfig, QueueTarget } from "./config.ts";
 import { readBoolean, readText } from "./fields.ts";
 import { channelGlob, methodName, readAdmitted } from "./http-api.ts";
 import type { Section } from "./section.ts";
+import { parseQueueTarget } from "./targets.ts";
 
 /**
  * Reads `consumers`: the queues whose messages are carried out. The array, `name`, `type`, `enabled` and
@@ -43,7 +44,7 @@ function readConsumer(section: Section, name: string, queues: Map<string, string
   const mode = section.section("publication_data_mode");
   const publicationDataMode = readBoolean(mode, "enabled");
   mode.refuseOthers({});
-  const deadLetter = readText(section, "dead_letter", deadLetterTarget).replace(/^queue:/, "");
+  const deadLetter = readDeadLetter(section);
   const consumer = {
     name,
     queue: readText(section, "queue", queueName),
@@ -54,12 +55,20 @@ function readConsumer(section: Section, name: string, queues: Map<string, string
       channels: readAdmitted(section, "channels", channelGlob),
     },
     publicationDataMode,
-    ...(deadLetter === "" ? {} : { deadLetter }),
+    ...(deadLetter === undefined ? {} : { deadLetter }),
   };
   section.demand("queue");
   section.demandUnique("queue", queues);
   section.refuseOthers({});
   return consumer;
+}
+
+function readDeadLetter(section: Section): QueueTarget | undefined {
+  const text = readText(section, "dead_letter", { default: "" });
+  const target = parseQueueTarget(text);
+  if (target === undefined && text !== "")
+    section.wrongValue("dead_letter", text, `is not "queue:" and the name of a binding`);
+  return target;
 }
 
 /** A publication for one channel or many is a broadcast, and there is no choice. */
@@ -80,10 +89,4 @@ const queueName = {
   default: "",
   shape: /^(?:[a-zA-Z0-9](?:[-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)?$/,
   meaning: "the name of a queue",
-};
-
-const deadLetterTarget = {
-  default: "",
-  shape: /^(?:queue:[A-Za-z_]\w{0,63})?$/,
-  meaning: `"queue:" and the name of a binding of wrangler.toml`,
 };

@@ -41,7 +41,7 @@ describe("[A8] the section consumers", () => {
         queue: "news",
         rights: { methods: ["broadcast"], channels: ["news:*"] },
         publicationDataMode: true,
-        deadLetter: "REFUSED",
+        deadLetter: { kind: "queue", binding: "REFUSED" },
       },
     ]);
   });
