@@ -22,8 +22,9 @@ export function checkConfiguration(
   const parsed = parseConfig(target.config ?? wranglerConfig.vars["config"], {
     development: use === "development",
   });
+  const collectsMetrics = parsed.outcome === "config" && parsed.config.prometheus.enabled;
   const problems = [
-    ...unboundObjects(wranglerConfig),
+    ...unboundObjects(wranglerConfig, collectsMetrics),
     ...(use === "deployment"
       ? developmentVariables({ ...wranglerConfig.vars, ...variablesOf(options) })
       : []),
@@ -93,12 +94,15 @@ interface ServiceBinding {
   readonly entrypoint?: string | undefined;
 }
 
-function unboundObjects(wranglerConfig: ReturnType<typeof wranglerConfigOf>): readonly string[] {
+function unboundObjects(
+  wranglerConfig: ReturnType<typeof wranglerConfigOf>,
+  collectsMetrics: boolean,
+): readonly string[] {
   const { bindings } = wranglerConfig.durable_objects;
-  return missingBindings((name, className) =>
+  const isBound = (name: string, className: string) =>
     bindings.some(
       (one: { readonly name: string; readonly class_name: string }) =>
         one.name === name && one.class_name === className,
-    ),
-  );
+    );
+  return missingBindings(isBound, collectsMetrics);
 }

@@ -4,6 +4,7 @@ import type { Env } from "./platform/env.ts";
 
 export { ChannelObject } from "./objects/channel-object.ts";
 export { GatewayObject } from "./objects/gateway-object.ts";
+export { MetricsObject } from "./objects/metrics-object.ts";
 export { HookEntrypoint } from "./platform/hook-entrypoint.ts";
 export { UsersObject } from "./objects/users-object.ts";
 

@@ -15,8 +15,15 @@ export interface Config {
   /** Dormouse's own; absent if no backend is told of events. */
   readonly events?: EventsConfig;
   readonly hooks: HooksConfig;
+  readonly prometheus: PrometheusConfig;
   /** Those that are enabled. */
   readonly consumers: readonly ConsumerConfig[];
+}
+
+/** The section `prometheus`: metrics. */
+interface PrometheusConfig {
+  /** Objects count, and `/metrics` is served. */
+  readonly enabled: boolean;
 }
 
 /** One of `consumers`: a queue whose messages are carried out (rules M1 to M5). */

@@ -11,6 +11,7 @@ import { checkRateLimit } from "./rate-limit.ts";
 import { Section, typeName } from "./section.ts";
 import {
   unsupportedTopLevelKeys,
+  unsupportedPrometheusKeys,
   unsupportedStreamKeys,
   unsupportedUniWebsocketKeys,
   type UnsupportedKeys,
@@ -63,6 +64,7 @@ export function parseConfig(
     transports: readTransports(root),
     ...(events === undefined ? {} : { events }),
     hooks: allHooks(hooks, channel, rpc),
+    prometheus: { enabled: readEnabled(root, "prometheus", unsupportedPrometheusKeys) },
     consumers: readConsumers(root),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");

@@ -19,6 +19,7 @@ import {
   type RecoveryRequest,
   type Subscribed,
   subscribeOptions,
+  recoveryOf,
   subscribeResult,
 } from "./subscribe.ts";
 import type { ClientConfig, Config, HookTarget } from "../config/config.ts";
@@ -315,6 +316,7 @@ function subscribeAll(
           ...asReceived(subscription, knownDeltas, request, reply),
         });
         subscription.begin();
+        session.context.counts?.subscribed(channel, recoveryOf(request, reply));
       }
       missing--;
       if (missing === 0) finish();

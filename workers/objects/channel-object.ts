@@ -33,7 +33,6 @@ import { version } from "../../src/version.ts";
 import { channelNode } from "../../src/contract/object-names.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
-import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { deliver, gatherPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
@@ -65,6 +64,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   #sweepIsDue = false;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly kind = "channel";
   protected override readonly events: EventDelivery | undefined;
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
@@ -100,6 +100,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       newEpoch,
       nowMs,
       instance: nowMs,
+      ...this.metrics?.ofChannel(name),
       ...this.events?.ofChannel(name),
     });
     this.events?.watch(channel);
@@ -118,12 +119,13 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       version,
       ...this.users,
       ...this.hooks,
+      ...this.metrics?.ofSessions,
       node: channelNode(name),
       channel: name,
       ...this.events?.ofSessions,
       serverSubscriptions: false,
       storesRows: false,
-      refused: (refusal: Refusal) => noteRefusal(refusal, channelNode(name)),
+      refused: (refusal: Refusal) => this.refused(refusal),
     };
     this.sockets = new ClientSockets({
       context,
@@ -272,6 +274,8 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     if (!hub.full) this.#queue.resume();
     this.#channel.noteHolders(nowMs);
   };
+
+  protected override readonly isOccupied = (): boolean => this.#channel.isHeld;
 
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
 
