@@ -132,7 +132,7 @@ describe("[A8] the proxies of a configuration of Centrifugo", () => {
       channel: { proxy: { publish: { endpoint: "https://example.com/publish" } } },
       proxies: [{ name: "unused", endpoint: "https://example.com" }],
     });
-    expect(hooks).toStrictEqual({ keepsMeta: false, targets: new Map() });
+    expect(hooks).toStrictEqual({ connectAt: "connect", keepsMeta: false, targets: new Map() });
   });
 
   it("may have a hook of Dormouse's own for messages", () => {
