@@ -60,8 +60,10 @@ export async function askAboutClient(
   const http = admitted.headers === undefined ? {} : { http: admitted.headers };
   const headers = withEmulated(hooks.targets, http, request?.headers ?? new Map());
   if (!fitHeaders(headers)) {
-    context.set("refusal", { rule: "B2", reason: "the headers that hooks get are too large" });
-    return refusedWith({ outcome: "error", error: errorCodes.limitExceeded });
+    const error = errorCodes.limitExceeded;
+    const reason = "the headers that hooks get are too large";
+    context.set("refusal", { rule: "B2", reason, code: error.code });
+    return { outcome: "refused", refusal: { outcome: "error", error } };
   }
   const id = crypto.randomUUID();
   const asked = await ask(context, target, { id, headers, client, request });
@@ -166,18 +168,14 @@ function refusedBy(
   target: HookTarget,
   refused: HookRefused,
 ): AskedClient {
-  const refusal = { rule: "Q5", reason: reasonOf(refused, target) };
+  const why = { rule: "Q5", reason: reasonOf(refused, target) };
   if (refused.outcome === "failed" && refused.error.temporary) {
-    context.set("refusal", refusal);
+    context.set("refusal", why);
     return { outcome: "answered", response: respondBusy(busyRetrySeconds()) };
   }
-  const code = refused.outcome === "disconnect" ? refused.code.code : refused.error.code;
-  context.set("refusal", { ...refusal, code });
-  return refusedWith(
-    refused.outcome === "failed" ? { outcome: "error", error: refused.error } : refused,
-  );
-}
-
-function refusedWith(refusal: HookRefusal): AskedClient {
+  const refusal =
+    refused.outcome === "failed" ? ({ outcome: "error", error: refused.error } as const) : refused;
+  const { code } = refusal.outcome === "disconnect" ? refusal.code : refusal.error;
+  context.set("refusal", { ...why, code });
   return { outcome: "refused", refusal };
 }

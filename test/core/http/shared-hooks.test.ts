@@ -101,7 +101,6 @@ describe("the hooks of an isolate of the edge", () => {
     expect(requests.sent).toHaveLength(limits.hooksInFlightMax + 2);
     // That a client has gone says nothing of the backend, which isn't down.
     for (const index of [0, 1]) requests.reply(limits.hooksInFlightMax + index, good);
-    for (const answer of [waiting, next])
-      expect(await answer).toMatchObject({ outcome: "result" });
+    for (const answer of [waiting, next]) expect(await answer).toMatchObject({ outcome: "result" });
   });
 });
