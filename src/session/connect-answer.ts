@@ -40,8 +40,9 @@ export function connectAnswer(
 
 /** The answer to a backend whose result says more than a session can keep (rule B2). */
 export const tooLarge: HookRefused = {
-  ...failedAnswer("the result says more than a session can keep"),
+  outcome: "failed",
   error: errorCodes.limitExceeded,
+  reason: "the result says more than a session can keep",
 };
 
 /**

@@ -1,6 +1,12 @@
 import { env } from "cloudflare:workers";
+import { HonoBase } from "hono/hono-base";
+import { TrieRouter } from "hono/router/trie-router";
 import { beforeEach, describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
+import { AddressRate } from "../../workers/http/client-address.ts";
+import { regionEndpoint } from "../../workers/http/endpoints.ts";
+import { type AppEnv, configure as configureWorker } from "../../workers/http/middleware.ts";
+import { webSocket as webSocketHandler } from "../../workers/http/websocket.ts";
 import { address, call, fetchWith } from "./api-request.ts";
 import { attachmentsOf } from "./attachments.ts";
 import { configure } from "./configure.ts";
@@ -44,6 +50,19 @@ const refusedBy = (error: object) => saying({ body: { error } });
 const thrownOut = saying({ body: { disconnect: { code: 4_500, reason: "banned" } } });
 const no = { code: 1_000, message: "no" };
 
+/** A user whom no other test has. */
+const newUser = () => `user-${crypto.randomUUID()}`;
+
+/** A WebSocket's handshake. */
+const upgrading = (headers: object) => ({ headers: { Upgrade: "websocket", ...headers } });
+
+/** The request for a bidirectional stream. */
+const post = (headers: object, connect: object): RequestInit => ({
+  method: "POST",
+  headers: { ...headers },
+  body: JSON.stringify({ id: 1, connect }),
+});
+
 /** What the backend was asked since the last call. */
 async function takeAsked(): Promise<readonly object[]> {
   const response = await env.BACKEND.fetch("https://backend/asked");
@@ -58,6 +77,8 @@ function edge(path: string, init: RequestInit, client: object = {}): Promise<Res
   return fetchWith({ ...objects, config }, new Request(address(path), init));
 }
 
+const poll = (headers: object) => edge("/channel/news/poll?offset=1", { headers: { ...headers } });
+
 /** A socket that the edge itself answers. */
 async function refusedSocket(headers: object, path = "/connection/websocket"): Promise<TestSocket> {
   return TestSocket.on(await edge(path, { headers: { Upgrade: "websocket", ...headers } }));
@@ -68,11 +89,9 @@ beforeEach(async () => {
 });
 
 describe.each(variants)("a backend that is asked at the upgrade, on $name", (variant) => {
-  const userOf = () => `user-${crypto.randomUUID()}`;
-
   it("[Q10] [U1] admits a client, which is its user's connection like any other", async () => {
     const channel = newChannel("room");
-    const user = userOf();
+    const user = newUser();
     const headers = giving({ user, info: { n: 1 }, data: { hi: 1 } });
     const socket = await variant.open(channel, "", headers);
     const [asked] = await takeAsked();
@@ -132,7 +151,7 @@ describe.each(variants)("a backend that is asked at the upgrade, on $name", (var
 
   it("[Q10] [U11] gives way to a token of the same user only", async () => {
     const channel = newChannel("room");
-    const user = userOf();
+    const user = newUser();
     const connecting = async (sub: string): Promise<TestSocket> => {
       const socket = await variant.open(channel, "", giving({ user }));
       await variant.betweenSteps(channel);
@@ -293,7 +312,6 @@ describe("a client that a backend refuses at the upgrade", () => {
 
   it("[Q10] needs a token of the upgrade with client.require_edge_token, unless it has credentials", async () => {
     const strict = { require_edge_token: true };
-    const upgrading = (headers: object) => ({ headers: { Upgrade: "websocket", ...headers } });
     const nothing = upgrading(saying({ body: {} }));
     expect((await edge("/connection/websocket", nothing, strict)).status).toBe(401);
     const response = await fetchWith(
@@ -323,12 +341,9 @@ describe("a client that no backend is asked about at the upgrade", () => {
 
   it("[Q1] [A6] [C1] is of a page that isn't allowed, or doesn't begin with a connect", async () => {
     const admitting = giving({ user: "ada" });
-    const upgrading = (headers: object) => ({
-      headers: { Upgrade: "websocket", ...admitting, ...headers },
-    });
     const { status } = await edge(
       "/connection/websocket",
-      upgrading({ Origin: "https://evil.example" }),
+      upgrading({ ...admitting, Origin: "https://evil.example" }),
     );
     expect(status).toBe(403);
     const command = JSON.stringify({ id: 1, subscribe: { channel: "a" } });
@@ -340,13 +355,22 @@ describe("a client that no backend is asked about at the upgrade", () => {
   });
 });
 
-describe("a stream whose client a backend is asked about at the upgrade", () => {
-  const post = (headers: object, connect: object): RequestInit => ({
-    method: "POST",
-    headers: { ...headers },
-    body: JSON.stringify({ id: 1, connect }),
-  });
+it("[Q1] [B13] [Q10] a client that opens connections too fast isn't asked about", async () => {
+  const never = new AddressRate({ burst: 0, perSecond: 0 });
+  const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
+  app.use(configureWorker);
+  app.all("/connection/websocket", webSocketHandler(regionEndpoint(), "bidirectional", never));
+  const headers = {
+    Upgrade: "websocket",
+    "CF-Connecting-IP": "192.0.2.8",
+    ...giving({ user: "ada" }),
+  };
+  const request = new Request(address("/connection/websocket"), { headers });
+  expect((await app.fetch(request, env)).status).toBe(503);
+  expect(await takeAsked()).toStrictEqual([]);
+});
 
+describe("a stream whose client a backend is asked about at the upgrade", () => {
   it.each([
     ["/connection/sse", "sse"],
     ["/connection/http_stream", "http_stream"],
@@ -392,8 +416,6 @@ describe("a stream whose client a backend is asked about at the upgrade", () => 
   });
 
   it("[T9] [Q10] is a long poll, with the status of the refusal", async () => {
-    const poll = (headers: object) =>
-      edge("/channel/news/poll?offset=1", { headers: { ...headers } });
     expect((await poll(thrownOut)).status).toBe(503);
     expect((await poll(refusedBy({ ...no, code: 103 }))).status).toBe(403);
     expect((await poll(saying({ body: {} }))).status).toBe(401);

@@ -137,8 +137,8 @@ describe("[A8] the proxies of a configuration of Centrifugo", () => {
 
   it("[Q10] may be asked about connects at the upgrade", () => {
     const connect = { enabled: true, endpoint: "https://example.com/connect" };
-    const at = (value: object) =>
-      configOf({ client: { proxy: { connect: { ...connect, ...value } } } }).hooks.connectAt;
+    const at = (more: object) =>
+      configOf({ client: { proxy: { connect: { ...connect, ...more } } } }).hooks.connectAt;
     expect(at({})).toBe("connect");
     expect(at({ at: "connect" })).toBe("connect");
     expect(at({ at: "upgrade" })).toBe("upgrade");

@@ -52,7 +52,7 @@ describe("the hooks of an isolate of the edge", () => {
 
   it("[Q6] [Q10] bound the questions of all requests, and each is sent in its turn", async () => {
     const requests = new Requests();
-    requests.askMany(limits.hooksInFlightMax);
+    void requests.askMany(limits.hooksInFlightMax);
     const next = requests.ask();
     await vi.advanceTimersByTimeAsync(100);
     expect(requests.sent).toHaveLength(limits.hooksInFlightMax);
@@ -90,7 +90,7 @@ describe("the hooks of an isolate of the edge", () => {
   it("[B1] [Q10] take back the turns of requests that ended without their answer", async () => {
     const requests = new Requests();
     // Their clients go, and the platform ends them: none of them goes on.
-    requests.askMany(limits.hooksInFlightMax);
+    void requests.askMany(limits.hooksInFlightMax);
     const { timeoutMs } = target();
     await vi.advanceTimersByTimeAsync(timeoutMs + limits.hookMarginMs);
     const waiting = requests.ask();
