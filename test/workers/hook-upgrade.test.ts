@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
+import { createApp } from "../../workers/http/app.ts";
 import { AddressRate } from "../../workers/http/client-address.ts";
 import { regionEndpoint } from "../../workers/http/endpoints.ts";
 import { type AppEnv, configure as configureWorker } from "../../workers/http/middleware.ts";
@@ -368,6 +369,25 @@ it("[Q1] [B13] [Q10] a client that opens connections too fast isn't asked about"
   const request = new Request(address("/connection/websocket"), { headers });
   expect((await app.fetch(request, env)).status).toBe(503);
   expect(await takeAsked()).toStrictEqual([]);
+});
+
+it("[B13] [Q10] one address can't have all the questions of an isolate", async () => {
+  vi.setSystemTime(Date.now());
+  const objects = { CHANNELS: untouchable(env.CHANNELS), GATEWAYS: untouchable(env.GATEWAYS) };
+  const app = createApp();
+  const own = { ...env, ...objects, config: hookConfig() };
+  const answer = refusedBy({ ...no, code: 103 });
+  const ask = async (from: string): Promise<number> => {
+    const headers = { ...answer, "CF-Connecting-IP": from };
+    const request = new Request(address("/channel/news/poll"), { headers });
+    return (await app.fetch(request, own)).status;
+  };
+  const flood = Array.from({ length: limits.addressUpgradesBurst + 1 }, () => ask("192.0.2.9"));
+  const statuses = await Promise.all(flood);
+  expect(statuses.filter((status) => status === 503)).toHaveLength(1);
+  expect(await ask("192.0.2.10")).toBe(403);
+  expect(await takeAsked()).toHaveLength(limits.addressUpgradesBurst + 1);
+  vi.useRealTimers();
 });
 
 describe("a stream whose client a backend is asked about at the upgrade", () => {

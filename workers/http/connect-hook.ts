@@ -19,6 +19,8 @@ import { protocolOf, transportName } from "../../src/session/connection-state.ts
 import { reasonOf } from "../../src/session/hook.ts";
 import type { Configured } from "../platform/configuration.ts";
 import { sendQuestion } from "../platform/hook-entrypoint.ts";
+import { AddressRate, upgradeRate } from "./client-address.ts";
+import { addressOf } from "./endpoints.ts";
 import type { AppEnv } from "./middleware.ts";
 import type { Admitted, ClientTransport } from "./placement.ts";
 import { busyRetrySeconds, respondBusy, respondText } from "./respond.ts";
@@ -64,6 +66,13 @@ export async function askAboutClient(
     const reason = "the headers that hooks get are too large";
     context.set("refusal", { rule: "B2", reason, code: error.code });
     return { outcome: "refused", refusal: { outcome: "error", error } };
+  }
+  if (!edgeOf(configured).perAddress.admits(addressOf(context), Date.now())) {
+    context.set("refusal", {
+      rule: "B13",
+      reason: "the client's address causes questions too fast",
+    });
+    return { outcome: "answered", response: respondBusy(busyRetrySeconds()) };
   }
   const id = crypto.randomUUID();
   const asked = await ask(context, target, { id, headers, client, request });
@@ -112,22 +121,28 @@ async function ask(
     body: hookRequest(about, connectSubject(request), target.binaryEncoding),
     headers: headersFor(target, headers),
   } as const;
-  const answer = await hooksOf(configured).ask(target, question, (one) =>
+  const answer = await edgeOf(configured).hooks.ask(target, question, (one) =>
     sendQuestion(one, target, configured, context.env),
   );
   return connectAnswer(answer, configured.config.hooks, Date.now());
 }
 
-/** The hooks of this isolate, for each configuration. */
-function hooksOf(configured: Configured): SharedHooks {
-  const known = hooksByConfiguration.get(configured);
-  if (known !== undefined) return known;
-  const hooks = new SharedHooks();
-  hooksByConfiguration.set(configured, hooks);
-  return hooks;
+/** What the requests of this isolate share. */
+interface Edge {
+  readonly hooks: SharedHooks;
+  /** Bounds the questions about clients of one address, so that it doesn't take the turns of all others (rule B13). */
+  readonly perAddress: AddressRate;
 }
 
-const hooksByConfiguration = new WeakMap<Configured, SharedHooks>();
+function edgeOf(configured: Configured): Edge {
+  const known = edges.get(configured);
+  if (known !== undefined) return known;
+  const edge = { hooks: new SharedHooks(), perAddress: new AddressRate(upgradeRate) };
+  edges.set(configured, edge);
+  return edge;
+}
+
+const edges = new WeakMap<Configured, Edge>();
 
 /** What the object is told: the headers of further hooks only, and what the backend gave. */
 function handedOver(

@@ -30,8 +30,8 @@ export function webSocket(
     const codec = direction === "unidirectional" ? "one_way" : chosen.codec;
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
-    const from = admission.claims === undefined ? addressOf(context) : undefined;
-    if (!withoutToken.admits(from, Date.now())) {
+    const address = admission.claims === undefined ? addressOf(context) : undefined;
+    if (!withoutToken.admits(address, Date.now())) {
       context.set("refusal", { rule: "B13", reason: tooManyUpgrades });
       return respondBusy(busyRetrySeconds());
     }
@@ -40,7 +40,6 @@ export function webSocket(
     if (asked.outcome === "answered") return asked.response;
     if (asked.outcome === "refused") return respondRefused(context, codec, asked.refusal);
     const { claims, headers, asked: atUpgrade } = asked;
-    const address = claims === undefined ? from : undefined;
     const handover = handoverRequest(context.req.raw, {
       v: 1,
       keepalive: context.req.query("keepalive") === "client" ? "client" : "server",
