@@ -80,6 +80,11 @@ export type EventType =
  */
 export interface HooksConfig {
   readonly connect?: HookTarget;
+  /**
+   * Dormouse's own: when `connect` is asked about. "upgrade": by the edge, before any object is called (rule Q10);
+   * "connect": by the object, for the client's connect.
+   */
+  readonly connectAt: "connect" | "upgrade";
   /** The server refreshes connections; clients don't (rule Q9). */
   readonly refresh?: HookTarget;
   /** Dormouse's own: takes what clients send with `send`. */
