@@ -1,8 +1,10 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions, ClientConfig } from "../config/config.ts";
-import { Hub, type FanOutLimits } from "../hub/hub.ts";
+import { Hub, type HubSetup } from "../hub/hub.ts";
+import type { ChannelCounts } from "./channel-counts.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
+import { type ObjectEvent, publicationEvent } from "../events/event.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
@@ -39,6 +41,7 @@ export class Channel {
   readonly hub: Hub;
   /** The gateways that follow the channel for subscribers elsewhere. */
   readonly relay: Relay;
+  readonly #counts: ChannelCounts | undefined;
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
@@ -46,19 +49,23 @@ export class Channel {
   readonly #history: History;
   readonly #idempotency: Idempotency;
   readonly #registry: GatewayRegistry;
+  readonly #events: ChannelSetup["events"];
   /** Whether there was a subscriber or a gateway since {@link noteHolders} was last called. */
   #wasHeld = false;
+  #gatewaysCounted = 0;
 
   constructor(setup: ChannelSetup) {
     const { name, options, client, sql, newEpoch, nowMs } = setup;
     this.name = name;
     this.options = options;
-    this.hub = new Hub(name, client.queueMaxSizeBytes, setup.fanOut);
+    this.#counts = setup.counts;
+    this.hub = new Hub(name, client.queueMaxSizeBytes, { ...setup, ...setup.counts });
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
     this.#pageBytesMax = client.queueMaxSizeBytes / 2;
     this.#sql = sql;
+    this.#events = setup.events;
     const tables = setup.tables ?? storedTables(sql);
     const { historySize: size, historyTtlMs: ttlMs, historyMetaTtlMs: metaTtlMs } = options;
     this.#history = new History(sql, { size, ttlMs, metaTtlMs }, newEpoch, tables);
@@ -66,7 +73,7 @@ export class Channel {
     // Young keys of the rows that are deleted are retained first.
     this.#history.resize((offset, epoch) => this.#idempotency.releaseBelow(offset, epoch, nowMs));
     const checks = {
-      intervalMs: Math.max(metaTtlMs, checkIntervalMinMs),
+      intervalMs: setup.followersCheckMs ?? Math.max(metaTtlMs, checkIntervalMinMs),
       history: this.#history,
     };
     this.#registry = new GatewayRegistry(sql, checks, tables);
@@ -79,6 +86,7 @@ export class Channel {
       registry: this.#registry,
       hasHistory: this.#history.enabled,
     });
+    this.#gatewaysCounted = this.relay.size;
   }
 
   get hasHistory(): boolean {
@@ -128,13 +136,13 @@ export class Channel {
       const first = this.#idempotency.find(key, this.#history.epoch ?? "", nowMs, (offset) =>
         this.#history.isReadable(offset, nowMs),
       );
-      if (first !== undefined) return { outcome: "suppressed", ...first };
+      if (first !== undefined) return this.#suppressed("repeated", first);
     }
     if (!withHistory) return this.#publishWithoutHistory(request, info, nowMs);
     if (request.version > 0n) {
       const { version, versionEpoch } = this.#history.version;
       if (request.versionEpoch === versionEpoch && request.version <= version) {
-        return { outcome: "suppressed", position: this.#history.position(nowMs) };
+        return this.#suppressed("outdated", { position: this.#history.position(nowMs) });
       }
     }
     return this.#publishWithHistory(request, info, nowMs);
@@ -271,13 +279,22 @@ export class Channel {
     this.relay.add({ type: "sole", user, client }, this.top);
   }
 
+  /** Whether the channel has subscribers, here or on gateways. */
+  get isHeld(): boolean {
+    return this.hub.size > 0 || this.relay.size > 0;
+  }
+
   /**
    * Notes at the end of an event whether the channel still has subscribers or gateways: an unused stream is kept for a
    * while from the time at which the last of them left (rule H6).
    */
   noteHolders(nowMs: number): void {
-    const isHeld = this.hub.size > 0 || this.relay.size > 0;
+    const { isHeld } = this;
     if (this.#wasHeld && !isHeld) this.#history.left(nowMs);
+    if (this.#counts !== undefined && this.#gatewaysCounted !== this.relay.size) {
+      this.#counts.gatewayChanges.value += Math.abs(this.relay.size - this.#gatewaysCounted);
+      this.#gatewaysCounted = this.relay.size;
+    }
     this.#wasHeld = isHeld;
   }
 
@@ -327,6 +344,14 @@ export class Channel {
     });
   }
 
+  #suppressed(
+    reason: "repeated" | "outdated",
+    first: { readonly position?: StreamPosition },
+  ): PublishOutcome {
+    if (this.#counts !== undefined) this.#counts[reason].value++;
+    return { outcome: "suppressed", ...first };
+  }
+
   #publishWithoutHistory(
     request: PublicationRequest,
     info: ClientInfo | undefined,
@@ -338,6 +363,7 @@ export class Channel {
       this.#idempotency.retain(key, { offset: 0, epoch: "" }, nowMs, nowMs);
     }
     this.#collect(livePublication(request, info, undefined, this.options));
+    this.#events?.add(publicationEvent(this.name, entryOf(request, info), undefined), nowMs);
     return { outcome: "published" };
   }
 
@@ -346,7 +372,7 @@ export class Channel {
     info: ClientInfo | undefined,
     nowMs: number,
   ): PublishOutcome {
-    const entry = info === undefined ? request : { ...request, info };
+    const entry = entryOf(request, info);
     let position: StreamPosition;
     if (this.#idempotency.holdsYoungKey(this.#history.oldestRow, nowMs)) {
       if (!this.#idempotency.hasRoom(nowMs)) return { outcome: "too-many-keys" };
@@ -358,10 +384,12 @@ export class Channel {
       this.#idempotency.addRingKey(request.idempotencyKey, position.offset, nowMs);
     }
     this.#collect(livePublication(request, info, position, this.options));
+    this.#events?.add(publicationEvent(this.name, entry, position), nowMs);
     return { outcome: "published", position };
   }
 
   #collect(publication: Publication): void {
+    if (this.#counts !== undefined) this.#counts.published.value++;
     this.hub.publish(publication);
     this.relay.add({ type: "publication", publication }, this.top);
   }
@@ -373,8 +401,12 @@ export class Channel {
   }
 }
 
+function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {
+  return info === undefined ? request : { ...request, info };
+}
+
 /** The ports and the configuration of a channel. */
-export interface ChannelSetup {
+export interface ChannelSetup extends Pick<HubSetup, "fanOut"> {
   readonly name: string;
   readonly options: ChannelOptions;
   readonly client: ClientConfig;
@@ -385,8 +417,12 @@ export interface ChannelSetup {
   /** When this instance of the channel object began, ms since 1970. */
   readonly instance: number;
   readonly nowMs: number;
-  /** Absent for the usual limits. */
-  readonly fanOut?: FanOutLimits;
+  /** Absent without `prometheus.enabled`. */
+  readonly counts?: ChannelCounts;
+  /** Takes an event for each publication, in the stretch in which its row is written (rule E1); absent for none. */
+  readonly events?: { add(event: ObjectEvent, nowMs: number): void };
+  /** How often gateways are asked whether they still follow the channel, in ms; absent: as seldom as it needs. */
+  readonly followersCheckMs?: number;
 }
 
 /** The outcome of {@link Channel.publish}. */

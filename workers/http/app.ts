@@ -19,7 +19,9 @@ import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, broadcast, legacy, missing, publish, single } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint } from "./endpoints.ts";
 import { emulation } from "./emulation.ts";
+import { events } from "./events.ts";
 import { type StreamKind, stream } from "./stream.ts";
+import { measure, showMetrics } from "./metrics.ts";
 import { poll } from "./poll.ts";
 import { missingMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
@@ -31,6 +33,7 @@ export function createApp(): HonoBase<AppEnv> {
   // Hono's usual class would bring a second router, which refuses these routes, and take this one.
   const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(configure);
+  app.use(measure);
   app.use(logRefusal);
   app.use(enoughDescriptors);
   const onlyPost = onlyMethods("POST");
@@ -58,6 +61,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/update_user_status", onlyPost, jsonBody, single("update_user_status"));
   app.all("/api/get_user_status", onlyPost, jsonBody, single("get_user_status"));
   app.all("/api/delete_user_status", onlyPost, jsonBody, single("delete_user_status"));
+  app.all("/api/events", onlyPost, jsonBody, events);
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();
@@ -70,6 +74,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
   app.get("/health", respondHealthy);
+  app.get("/metrics", showMetrics);
   app.get("/keepalive-websocket.js", clientScript);
   app.get("/messagepack-centrifuge.js", clientScript);
 

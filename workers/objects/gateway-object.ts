@@ -13,13 +13,13 @@ import { version } from "../../src/version.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
 import { descriptorsOf } from "../platform/descriptors.ts";
-import { noteRefusal } from "../platform/refusal-log.ts";
 import type { Env } from "../platform/env.ts";
 import { limits } from "../../src/limits.ts";
 import { parseGatewayName, gatewayNode } from "../../src/contract/object-names.ts";
 import { SessionRows } from "../platform/session-rows.ts";
 import { ask, askPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
+import type { EventDelivery } from "./event-delivery.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
 
 /**
@@ -31,6 +31,8 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   readonly #gateway: Gateway;
   protected override readonly sockets: ClientSockets;
   protected override readonly node: string;
+  protected override readonly kind = "gateway";
+  protected override readonly events: EventDelivery | undefined;
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
   /** The channels whose objects wait until a frame has been sent, because too much is collected behind it (rule F6). */
   readonly #awaitedRooms = new Map<string, PromiseWithResolvers<void>>();
@@ -40,7 +42,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     const { config, verifier } = this;
     const name = context.id.name ?? "";
     this.node = gatewayNode(name);
+    this.events = this.deliveryOf(this.node);
     const served = parseGatewayName(name);
+    const counts = this.metrics?.counts;
     const only = served.kind === "channel" ? served.channel : undefined;
     const gateway = new Gateway({
       config,
@@ -56,6 +60,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
         later: this.later,
       },
       ...(only === undefined ? {} : { only }),
+      ...(counts !== undefined && { counts }),
     });
     this.#gateway = gateway;
     const sessions = {
@@ -66,11 +71,13 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       version,
       ...this.users,
       ...this.hooks,
+      ...this.metrics?.ofSessions,
       node: gatewayNode(name),
+      ...this.events?.ofSessions,
       ...(only === undefined ? {} : { channel: only }),
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
-      refused: (refusal: Refusal) => noteRefusal(refusal, gatewayNode(name)),
+      refused: (refusal: Refusal) => this.refused(refusal),
     };
     this.sockets = new ClientSockets({
       context,
@@ -93,6 +100,8 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
     if (this.backlog.overloaded()) return { outcome: "busy" };
     const reply = this.#gateway.take(batch, nowMs);
     this.settle(nowMs);
+    // Passing it on may have closed connections, of which a backend is told.
+    if (this.events !== undefined) await this.schedule(nowMs);
     if (this.#gateway.full(batch.channel)) await this.#room(batch.channel);
     return reply;
   }
@@ -181,6 +190,9 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       resolve();
     }
   };
+
+  /** The channel's own object says it. */
+  protected override readonly isOccupied = (): boolean => false;
 
   protected override readonly sendSlice = (): void => this.#gateway.sendSlice();
 
