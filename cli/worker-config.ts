@@ -24,8 +24,12 @@ export interface FoundConfig {
   readonly file: string;
   /** The configuration, or its JSON text; undefined if the file has none, which is the default. */
   readonly input: JsonValue | undefined;
-  /** Problems of the file around the configuration, such as a missing binding. */
-  readonly problems: readonly string[];
+  /**
+   * Problems of the file around the configuration: bindings of objects that are missing.
+   *
+   * @param collectsMetrics whether the configuration switches metrics on
+   */
+  problems(collectsMetrics: boolean): readonly string[];
 }
 
 /** Adds the options of {@link ConfigOptions} to a command. */
@@ -48,11 +52,12 @@ export function findConfig({ config, env }: ConfigOptions, shell: Shell): FoundC
   const document = readDocument(file, shell);
   if (!isWranglers(document)) {
     if (env !== undefined) throw usageFailure(`${file} isn't wrangler's, so it has no --env`);
-    return { file, input: document, problems: [] };
+    return { file, input: document, problems: () => [] };
   }
   const worker = env === undefined ? document : objectAt(objectAt(document, "env"), env);
   if (worker === undefined) throw usageFailure(`${file} has no environment ${env}`);
-  return { file, input: objectAt(worker, "vars")?.["config"], problems: unbound(worker) };
+  const unbound = (collectsMetrics: boolean) => unboundObjects(worker, collectsMetrics);
+  return { file, input: objectAt(worker, "vars")?.["config"], problems: unbound };
 }
 
 /**
@@ -75,11 +80,13 @@ function isWranglers(document: JsonObject): boolean {
   );
 }
 
-function unbound(worker: JsonObject): readonly string[] {
+function unboundObjects(worker: JsonObject, collectsMetrics: boolean): readonly string[] {
   const bindings = objectAt(worker, "durable_objects")?.["bindings"] ?? [];
   const listed = isJsonArray(bindings) ? bindings.filter(isJsonObject) : [];
-  return missingBindings((name, className) =>
-    listed.some((one) => one["name"] === name && one["class_name"] === className),
+  return missingBindings(
+    (name, className) =>
+      listed.some((one) => one["name"] === name && one["class_name"] === className),
+    collectsMetrics,
   );
 }
 

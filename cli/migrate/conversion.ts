@@ -6,7 +6,12 @@ import { secretUses } from "../../src/config/secret-uses.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { effectOf, unsupportedTopLevelKeys } from "../../src/config/unsupported.ts";
 import { secretProblems } from "../../src/access/secrets.ts";
-import type { JsonObject, JsonValue } from "../../src/protocol/wire-value.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../src/protocol/wire-value.ts";
 import { neededSecrets } from "../needed-secrets.ts";
 import { nested } from "./flat-config.ts";
 import { parsePath, type Path, pathText, Tree } from "./tree.ts";
@@ -88,6 +93,18 @@ class Converter {
       else if (own !== undefined) this.#drop(path, "platform", own);
       else if (Object.hasOwn(unsupportedTopLevelKeys, name)) this.#takeSection(name, value);
     }
+    this.#takeConsumers();
+  }
+
+  /** Takes out consumers of queues that Dormouse doesn't read, also those that are off: they may hold passwords. */
+  #takeConsumers(): void {
+    const consumers = this.#tree.get(["consumers"]) ?? [];
+    if (!isJsonArray(consumers)) return;
+    for (const [index, consumer] of [...consumers.entries()].toReversed()) {
+      if (isJsonObject(consumer) && consumer["type"] === "cloudflare_queue") continue;
+      this.#drop(["consumers", index], "absent", "isn't a queue of Cloudflare, see docs/queue.md");
+    }
+    if (this.#tree.get(["consumers", 0]) === undefined) this.#tree.remove(["consumers"]);
   }
 
   #takeSection(name: string, value: JsonValue): void {
@@ -195,7 +212,10 @@ class Converter {
     const made = hasHooks
       ? [`let the backends verify the signature of hooks: ${hookSecret} is new`]
       : [];
-    return [...decide, ...missing, ...weak, ...made];
+    const headers = this.#tree.leaves().some(([path]) => path.includes("static_headers"))
+      ? ["look at static_headers: they are in the configuration, which is no place for a secret"]
+      : [];
+    return [...decide, ...missing, ...weak, ...made, ...headers];
   }
 }
 

@@ -39,6 +39,9 @@ describe("[A8] dormouse check", () => {
     expect(code).toBe(1);
     expect(JSON.parse(printed).problems).toHaveLength(3);
     expect(printed).toContain("binding CHANNELS");
+    const metrics = `${text}\n[env.staging.vars.config.prometheus]\nenabled = true\n`;
+    const run = recordedShell({ "wrangler.toml": metrics });
+    expect((await run(["check", "--env", "staging"])).printed).toContain("binding METRICS");
   });
 
   it("[A10] checks secrets without printing them", async () => {

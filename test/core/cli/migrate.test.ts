@@ -137,6 +137,7 @@ describe("[A8] a configuration of Centrifugo 5", () => {
     });
     expect(secrets["HOOK_SIGNING_SECRET"]).toBe(fresh);
     expect(todo.join()).toContain("HOOK_SIGNING_SECRET is new");
+    expect(todo.join()).toContain("look at static_headers");
   });
 
   it("has its granular proxies switched on by their names", () => {
@@ -231,6 +232,9 @@ admin: { enabled: false, password: hunter2, secret: hunter2 }
 prometheus: { enabled: true }
 user_status: { enabled: true }
 user_block: { enabled: true }
+consumers:
+  - { name: kafka, type: kafka, enabled: false, kafka: { sasl_password: hunter2 } }
+  - { name: nats, type: nats_jetstream, enabled: true, nats_jetstream: { token: hunter2 } }
 `;
 
 describe("[A8] a configuration of Centrifugo 6", () => {
@@ -243,6 +247,7 @@ describe("[A8] a configuration of Centrifugo 6", () => {
         subscription_token: { enabled: true },
         users: { status: { enabled: true } },
       },
+      prometheus: { enabled: true },
       channel: {
         without_namespace: { presence: true },
         namespaces: [
@@ -257,7 +262,8 @@ describe("[A8] a configuration of Centrifugo 6", () => {
     ]);
     expect(outcomes(conversion, "absent").toSorted()).toEqual([
       "client.presence_update_interval",
-      "prometheus",
+      "consumers[0]",
+      "consumers[1]",
     ]);
     expect(outcomes(conversion, "platform").toSorted()).toEqual([
       "admin",
