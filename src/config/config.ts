@@ -12,6 +12,7 @@ export interface Config {
   readonly httpApi: HttpApiConfig;
   readonly rpc: RpcConfig;
   readonly transports: TransportsConfig;
+  readonly swagger: SwaggerConfig;
   readonly hooks: HooksConfig;
 }
 
@@ -259,6 +260,12 @@ export interface HttpApiConfig {
   readonly insecure: boolean;
   /** Dormouse's own: keys beside `API_KEY`, which admit less (rule A14). */
   readonly keys: readonly ApiKeyConfig[];
+}
+
+/** The section `swagger`. */
+export interface SwaggerConfig {
+  /** The description of the HTTP API and the page that shows it are served (rule W8). */
+  readonly enabled: boolean;
 }
 
 /** One of `http_api.keys`. */

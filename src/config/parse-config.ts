@@ -10,6 +10,7 @@ import { Section, typeName } from "./section.ts";
 import {
   unsupportedTopLevelKeys,
   unsupportedStreamKeys,
+  unsupportedSwaggerKeys,
   unsupportedUniWebsocketKeys,
   type UnsupportedKeys,
 } from "./unsupported.ts";
@@ -58,6 +59,7 @@ export function parseConfig(
     httpApi,
     rpc,
     transports: readTransports(root),
+    swagger: { enabled: readEnabled(root, "swagger", unsupportedSwaggerKeys) },
     hooks: allHooks(hooks, channel, rpc),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");

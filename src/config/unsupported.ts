@@ -138,7 +138,6 @@ export const unsupportedTopLevelKeys: UnsupportedKeys = {
     accepted: { enabled: [true], handler_prefix: ["/health"] },
     because: "/health is always there",
   },
-  swagger: { ...not, switched: true },
   debug: { ...not, switched: true },
   init: {
     refusal: "is not supported by Dormouse: the only address is /connection/init",
@@ -309,6 +308,11 @@ export const unsupportedHttpApiKeys: UnsupportedKeys = {
   external: not,
   handler_prefix: { ...not, accepted: ["/api"] },
   disabled: not,
+};
+
+/** `swagger.*`. */
+export const unsupportedSwaggerKeys: UnsupportedKeys = {
+  handler_prefix: { ...not, accepted: ["/swagger"] },
 };
 
 /** Each of `http_api.keys`, which are Dormouse's own. */
