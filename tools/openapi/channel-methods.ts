@@ -60,8 +60,8 @@ const publicationTexts = {
 
 /** Without `b64data`, `data` is required. Generators of clients don't look at this. */
 const hasPayload: Schema = {
-  if: { not: { required: ["b64data"] } },
-  then: { required: ["data"] },
+  if: { required: ["b64data"] },
+  else: { required: ["data"] },
 };
 
 const position = {
@@ -100,6 +100,7 @@ export const channelMethods = {
         {
           channels: {
             description: "The names of the channels.",
+            items: { type: "string", minLength: 1 },
             minItems: 1,
             maxItems: limits.requestChannelsMax,
             isRequired: true,

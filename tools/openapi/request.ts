@@ -75,7 +75,7 @@ function annotated(
  * says so once, and the schemas say neither "or null" nor the default, with which a generated client would fill requests.
  */
 function simplified(schema: JsonSchema): Schema {
-  const [one] = (schema.anyOf ?? []).filter(isShown);
+  const one = schema.anyOf?.find(isShown);
   if (one !== undefined) return simplified(one);
   const { type, properties, items, minimum, maximum } = schema;
   return {

@@ -20,9 +20,8 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema;
   readonly oneOf?: readonly Schema[];
-  readonly not?: Schema;
   readonly if?: Schema;
-  readonly then?: Schema;
+  readonly else?: Schema;
 }
 
 /** The schema of this name among the document's components. */

@@ -40,7 +40,10 @@ export const userMethods = {
       disconnect: {
         description: "How the connections are closed; 3503 `force disconnect` if it is absent.",
         fields: {
-          code: { description: "A close code from 3000 to 4999; 0, or none, for 3503." },
+          code: {
+            description: "A close code from 3000 to 4999; 0, or none, for 3503.",
+            maximum: 4999,
+          },
           reason: {
             description: `The reason, which isn't valid JSON. At most ${limits.disconnectReasonBytesMax} bytes.`,
             maxLength: limits.disconnectReasonBytesMax,
