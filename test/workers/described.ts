@@ -1,5 +1,4 @@
 import { Validator } from "@cfworker/json-schema";
-import { expect } from "vitest";
 import { address, fetchWith } from "./api-request.ts";
 
 /** A schema of the description, as far as the walk through an answer needs it. */
@@ -61,31 +60,33 @@ export class Description {
   }
 
   /**
-   * Expects a response of the Worker to be as described, and gives its body.
+   * Gives the body of a response of the Worker.
    *
    * @param lines whether the schema is that of each line
+   * @throws if the response isn't as described
    */
   async check(path: string, response: globalThis.Response, lines = false): Promise<string> {
     const { status, headers } = response;
-    const described = this.#responseOf(path, status);
-    expect(described, `${path} is answered ${status}`).toBeDefined();
-    this.#seenStatuses.add(`${path} ${status}`);
-    for (const [name, { required }] of Object.entries(described?.headers ?? {}))
-      if (required === true && headers.has("X-Dormouse-Error-Detail"))
-        expect(headers.get(name), name).not.toBeNull();
-    const body = await response.text();
     const type = headers.get("Content-Type");
+    const what = `${path}, answered ${status} with ${type}`;
+    const described = this.#responseOf(path, status);
+    if (described === undefined) throw new Error(`not described: ${what}`);
+    this.#seenStatuses.add(`${path} ${status}`);
+    for (const [name, { required }] of Object.entries(described.headers ?? {}))
+      if (required === true && !headers.has(name)) throw new Error(`without ${name}: ${what}`);
+    const body = await response.text();
     if (type === null) {
-      expect(body).toBe("");
-      expect(described?.content).toBeUndefined();
+      if (body !== "" || described.content !== undefined)
+        throw new Error(`without a type: ${what}`);
       return body;
     }
-    const schema = described?.content?.[type]?.schema;
-    expect(schema, `${path} is answered ${status} with ${type}`).toBeDefined();
-    if (schema === undefined || type === "text/plain") return body;
+    const schema = described.content?.[type]?.schema;
+    if (schema === undefined) throw new Error(`not described: ${what}`);
+    if (type === "text/plain") return body;
     for (const text of lines ? body.trimEnd().split("\n") : [body]) {
       const value: unknown = JSON.parse(text);
-      expect({ text, errors: this.#errorsOf(schema, value) }).toStrictEqual({ text, errors: [] });
+      const errors = this.#errorsOf(schema, value);
+      if (errors.length > 0) throw new Error(`${errors.join("; ")}: ${what}: ${text}`);
       this.#see(schema, value, path);
     }
     return body;

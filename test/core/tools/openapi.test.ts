@@ -29,8 +29,7 @@ function validator(schema: Schema): Validator {
 function refusal(method: Method, request: object): string | undefined {
   const parsed = parseCommand(method, JSON.stringify(request), backend);
   if (parsed.outcome === "malformed") return parsed.detail;
-  const [refused] = entriesOf(parsed.command).filter((entry) => entry.outcome === "refused");
-  return refused?.detail;
+  return entriesOf(parsed.command).find((entry) => entry.outcome === "refused")?.detail;
 }
 
 describe("the description of the HTTP API", () => {
@@ -113,7 +112,7 @@ const values = [
 ];
 
 /** What only the parser knows: the schema of such a field allows more than the parser. */
-const beyondSchemas = [
+const beyondSchemas: ReadonlySet<string> = new Set([
   "the channel name is over 255 bytes",
   "b64data is not valid base64",
   "b64info and b64data must be base64 of JSON, and info and data at most 8192 bytes",
@@ -123,7 +122,7 @@ const beyondSchemas = [
   "server_tags_filter is no valid filter",
   "without a user, client or session has to name one anonymous connection",
   "all values of tags must be strings",
-];
+]);
 
 /** A request of each method with all its fields, which is accepted. */
 const full: Record<Method, object> = {
@@ -191,11 +190,11 @@ function publication(where: object): object {
 }
 
 /** The paths of all fields of a schema. Those of a filter are checked elsewhere, because a filter is a tree. */
-function fieldsOf(schema: Schema, ...above: readonly string[]): readonly (readonly string[])[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
-    [...above, name],
-    ...fieldsOf(field, ...above, name),
-  ]);
+function fieldsOf({ properties = {} }: Schema, above = ""): readonly string[] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const path = `${above}${name}`;
+    return [path, fieldsOf(field, `${path}.`)].flat();
+  });
 }
 
 /** The object with another value of one field, or without the field. */
@@ -213,34 +212,29 @@ describe.each(apiMethods)("the schema of the request %s", (method) => {
   it("[W8] has all fields that the method reads", () => {
     expect(described.validate(full[method])).toMatchObject({ errors: [] });
     expect(refusal(method, full[method])).toBeUndefined();
-    const given = fieldsOf({ properties: shapeOf(full[method]) }).map((path) => path.join("."));
-    const ownFields = fields.map((path) => path.join("."));
+    const given = fieldsOf({ properties: shapeOf(full[method]) });
     expect(given.filter((path) => !/^(?:tags|server_tags_filter)\./.test(path)).toSorted()).toEqual(
-      ownFields.toSorted(),
+      fields.toSorted(),
     );
   });
 
   it("[W8] [W4] allows of each field what the parser accepts, and refuses what it refuses", () => {
+    const faults: string[] = [];
     for (const path of fields) {
       for (const value of [undefined, ...values]) {
-        const request: object = JSON.parse(JSON.stringify(changed(full[method], path, value)));
+        const request: object = JSON.parse(
+          JSON.stringify(changed(full[method], path.split("."), value)),
+        );
         const refused = refusal(method, request);
         const { valid } = described.validate(request);
-        const shown = {
-          field: path.join("."),
-          value: JSON.stringify(value)?.slice(0, 40),
-          refused,
-        };
-        if (valid && refused !== undefined) expect(shown).toMatchObject({ refused: beyond() });
-        if (!valid) expect(shown).toMatchObject({ refused: expect.any(String) });
+        const isAccepted = refused === undefined || (valid && beyondSchemas.has(refused));
+        const shown = JSON.stringify(value)?.slice(0, 40) ?? "absent";
+        if (valid !== isAccepted) faults.push(`${path} ${shown}: ${valid}, ${refused ?? "accepted"}`);
       }
     }
+    expect(faults).toStrictEqual([]);
   });
 });
-
-function beyond() {
-  return expect.toSatisfy((refused: string) => beyondSchemas.includes(refused));
-}
 
 /** A value's fields as a schema has them. */
 function shapeOf(object: object): Record<string, Schema> {
