@@ -11,7 +11,9 @@ export function openApiPage(document: OpenApiDocument): string {
     );
     return { name, description, operations };
   });
-  const schemas = Object.entries(components.schemas);
+  const operations = Object.values(paths).map(({ post }) => post);
+  const shown = new Set(operations.flatMap((one) => shownWith(one, components.schemas)));
+  const others = Object.keys(components.schemas).filter((name) => !shown.has(name));
   const title = escaped(info.title);
   return `<!doctype html>
 <html lang="en">
@@ -25,6 +27,7 @@ export function openApiPage(document: OpenApiDocument): string {
 <nav>
 <p><a href="#top">${title}</a></p>
 ${groups.map(navigationOf).join("\n")}
+<p><a href="#statuses">Statuses</a></p>
 <p><a href="#schemas">Schemas</a></p>
 </nav>
 <main id="top">
@@ -34,16 +37,25 @@ ${proseOf(info.description)}
 <p>Every request needs the API key, in the header <code>X-API-Key</code>, in <code>Authorization: apikey …</code> or in
 <code>?api_key=…</code>. The examples take it from the variable <code>$API_KEY</code> of the shell, and the address from
 <code>$DORMOUSE</code>.</p>
-${groups.map((group) => groupOf(group, components.responses)).join("\n")}
+${groups.map((group) => groupOf(group, components.schemas)).join("\n")}
+<section id="statuses">
+<h2>Statuses</h2>
+<p>Transport mode is that of a request with the header <code>X-Centrifugo-Error-Mode: transport</code>, or of all requests
+where <code>http_api.error_mode</code> is <code>transport</code>. Otherwise application errors have status 200. The header
+<code>X-Dormouse-Error-Detail</code> says in words what is wrong.</p>
+${statusesOf(components.responses)}
+</section>
 <section id="schemas">
 <h2>Schemas</h2>
-${schemas.map(([name, schema]) => schemaOf(name, schema)).join("\n")}
+${others.map((name) => `<article>\n<h3>${escaped(name)}</h3>\n${schemaOf(name, components.schemas)}\n</article>`).join("\n")}
 </section>
 </main>
 </body>
 </html>
 `;
 }
+
+type Schemas = Readonly<Record<string, Schema>>;
 
 interface Group {
   readonly name: string;
@@ -59,40 +71,58 @@ function navigationOf({ name, operations }: Group): string {
   return `<p>${escaped(name)}</p>\n<ul>\n${links.join("\n")}\n</ul>`;
 }
 
-function groupOf(
-  { name, description, operations }: Group,
-  responses: OpenApiDocument["components"]["responses"],
-): string {
-  const articles = operations.map(([path, { post }]) => articleOf(path, post, responses));
+function groupOf({ name, description, operations }: Group, schemas: Schemas): string {
+  const articles = operations.map(([path, { post }]) => articleOf(path, post, schemas));
   return `<section>\n<h2>${escaped(name)}</h2>\n${proseOf(description)}\n${articles.join("\n")}\n</section>`;
 }
 
-function articleOf(
-  path: string,
-  { operationId, summary, description, requestBody, responses }: Operation,
-  components: Readonly<Record<string, Response>>,
-): string {
-  const body = requestBody.content["application/json"];
-  const statuses = Object.entries(responses).map(([status, response]) => {
-    const known = components[status] ?? response;
-    const schemas = schemasOf(known.content);
-    return `<tr><td>${status}</td><td>${wordsOf(known.description ?? "")}</td><td>${schemas}</td></tr>`;
-  });
-  const example = responses["200"]?.content?.["application/json"]?.example;
+function articleOf(path: string, operation: Operation, schemas: Schemas): string {
+  const { operationId, summary, description, requestBody, responses } = operation;
+  const [request = "", answer] = shownWith(operation, schemas);
+  const { example = {} } = requestBody.content["application/json"] ?? {};
+  const answered = responses["200"]?.content?.["application/json"]?.example ?? {};
+  const statuses = Object.entries(responses).map(([status, { $ref }]) =>
+    $ref === undefined ? status : `<a href="#status-${status}">${status}</a>`,
+  );
   return `<article id="${escaped(operationId)}">
 <h3>${escaped(summary)}</h3>
 <p><code class="address">POST ${escaped(path)}</code></p>
 ${proseOf(description)}
-<p>Request: ${body === undefined ? "" : typeOf(body.schema)}</p>
-<pre><code>${escaped(curlOf(path, body?.example ?? {}))}</code></pre>
-<pre><code>${escaped(JSON.stringify(example))}</code></pre>
-<table>
-<thead><tr><th>Status</th><th>Meaning</th><th>Body</th></tr></thead>
-<tbody>
-${statuses.join("\n")}
-</tbody>
-</table>
+<h4>Request</h4>
+${schemaOf(request, schemas)}
+<pre><code>${escaped(curlOf(path, example))}</code></pre>
+<h4>${answer === undefined ? "Answer" : "Result"}</h4>
+${answer === undefined ? "" : schemaOf(answer, schemas)}
+<pre><code>${escaped(JSON.stringify(answered))}</code></pre>
+<p>Statuses: ${statuses.join(", ")}</p>
 </article>`;
+}
+
+/** The names of the schemas that are shown with a method: that of its request, and that of its result unless it is empty. */
+function shownWith({ requestBody, responses }: Operation, schemas: Schemas): readonly string[] {
+  const request = requestBody.content["application/json"]?.schema;
+  const answer = responses["200"]?.content?.["application/json"]?.schema.oneOf?.[0];
+  const result = schemas[nameOf(answer)]?.properties?.["result"];
+  const shown = result?.$ref === undefined ? answer : result;
+  const names = [request, shown].map(nameOf);
+  return names.filter((name) => name !== "EmptyResult");
+}
+
+function nameOf(schema: Schema | undefined): string {
+  return schema?.$ref?.split("/").at(-1) ?? "";
+}
+
+function statusesOf(responses: Readonly<Record<string, Response>>): string {
+  const rows = Object.entries(responses).map(
+    ([status, { description = "", content }]) =>
+      `<tr id="status-${status}"><td>${status}</td><td>${wordsOf(description)}</td><td>${schemasOf(content)}</td></tr>`,
+  );
+  return tableOf(["Status", "Meaning", "Body"], rows);
+}
+
+function tableOf(titles: readonly string[], rows: readonly string[]): string {
+  const head = titles.map((title) => `<th>${title}</th>`).join("");
+  return `<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${rows.join("\n")}\n</tbody>\n</table>`;
 }
 
 /** The request as a command of a shell, in which a single quote can't stand within single quotes. */
@@ -107,22 +137,14 @@ function schemasOf(content: Content = {}): string {
     .join(" or ");
 }
 
-function schemaOf(name: string, { description = "", ...schema }: Schema): string {
-  const required = schema.required ?? [];
-  const rows = Object.entries(schema.properties ?? {}).map(([field, of]) =>
-    rowsOf(field, of, required.includes(field)),
+/** What a schema says of itself and of its fields. */
+function schemaOf(name: string, schemas: Schemas): string {
+  const { description = "", properties = {}, required = [] } = schemas[name] ?? {};
+  const rows = Object.entries(properties).map(([field, schema]) =>
+    rowsOf(field, schema, required.includes(field)),
   );
-  const table = `<table>
-<thead><tr><th>Field</th><th>Type</th><th>Meaning</th></tr></thead>
-<tbody>
-${rows.join("\n")}
-</tbody>
-</table>`;
-  return `<article id="schema-${escaped(name)}">
-<h3>${escaped(name)}</h3>
-${proseOf(description)}
-${rows.length === 0 ? "" : table}
-</article>`;
+  const table = rows.length === 0 ? "" : tableOf(["Field", "Type", "Meaning"], rows);
+  return `<div id="schema-${escaped(name)}">\n${proseOf(description)}\n${table}\n</div>`;
 }
 
 /** The row of a field, and the rows of the fields in it. */
@@ -139,7 +161,7 @@ function rowsOf(name: string, schema: Schema, isRequired: boolean): string {
 function typeOf(schema: Schema): string {
   const { $ref, oneOf, type, items, additionalProperties, enum: values } = schema;
   if ($ref !== undefined) {
-    const name = escaped($ref.split("/").at(-1) ?? "");
+    const name = escaped(nameOf(schema));
     return `<a href="#schema-${name}">${name}</a>`;
   }
   if (oneOf !== undefined) return oneOf.map(typeOf).join(" or ");
