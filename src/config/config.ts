@@ -263,7 +263,7 @@ export interface HttpApiConfig {
 }
 
 /** The section `swagger`. */
-export interface SwaggerConfig {
+interface SwaggerConfig {
   /** The description of the HTTP API and the page that shows it are served (rule W8). */
   readonly enabled: boolean;
 }

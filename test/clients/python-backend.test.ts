@@ -193,10 +193,10 @@ it("[W8] a client that a generator makes of the description publishes, reads and
   const reached = { address: server.address, key: testSecrets.API_KEY };
   const options = { ...reached, channel, plain: "plain:x" };
   const events = await python.run(test, "backend_generated", options).ended();
-  const publication = { data: { text: "ä" }, offset: 1, tags: { kind: "first" } };
+  const first = { data: { text: "ä" }, offset: 1, tags: { kind: "first" } };
   expect(events).toEqual([
     { event: "published", type: "PublishAnswer", offset: 1 },
-    { event: "history", publications: [publication], offset: 1 },
+    { event: "history", publications: [first], offset: 1 },
     { event: "refused", type: "ErrorAnswer", code: 108 },
     { event: "in transport mode", type: "Error", code: 108 },
     { event: "batch", offset: 2, num_clients: 0 },

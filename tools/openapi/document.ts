@@ -21,7 +21,7 @@ export const methodNotes: Readonly<Record<Method, MethodNote>> = {
   ...questionMethods,
 };
 
-const introduction = `A backend publishes to channels, reads them, and rules over connections by these requests, which are
+const introduction = `A backend publishes to channels, reads them, and controls connections by these requests, which are
 those of Centrifugo's HTTP API. A request is a JSON object, or the same in MessagePack with the header
 \`Content-Type: application/msgpack\`; the response is JSON.
 

@@ -229,7 +229,8 @@ describe.each(apiMethods)("the schema of the request %s", (method) => {
         const { valid } = described.validate(request);
         const isAccepted = refused === undefined || (valid && beyondSchemas.has(refused));
         const shown = JSON.stringify(value)?.slice(0, 40) ?? "absent";
-        if (valid !== isAccepted) faults.push(`${path} ${shown}: ${valid}, ${refused ?? "accepted"}`);
+        if (valid !== isAccepted)
+          faults.push(`${path} ${shown}: ${valid}, ${refused ?? "accepted"}`);
       }
     }
     expect(faults).toStrictEqual([]);
