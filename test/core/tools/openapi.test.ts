@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { Validator } from "@cfworker/json-schema";
 import { Validator as OpenApiValidator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
@@ -248,6 +248,23 @@ function shapeOf(object: object): Record<string, Schema> {
     ]),
   );
 }
+
+it("[W8] has the fields that parsers read from the text of a request, past its shape", () => {
+  const sources = readdirSync("src/api").map((name) => readFileSync(`src/api/${name}`, "utf8"));
+  const read = new Set(
+    sources.flatMap((source) =>
+      Array.from(
+        source.matchAll(/\b(?:memberText|rawField)\(\w+, "(\w+)"/g),
+        ([, name = ""]) => name,
+      ),
+    ),
+  );
+  expect([...read]).toContain("version");
+  const described = Object.values(document.components.schemas).flatMap((schema) =>
+    fieldsOf(schema),
+  );
+  expect([...read].filter((name) => !described.includes(name))).toStrictEqual([]);
+});
 
 it("[W8] describes methods in the order of the API, and a batch and the legacy form", () => {
   const methods = apiMethods.map((method) => `/api/${method}`);
