@@ -260,10 +260,9 @@ it("[W8] has the fields that parsers read from the text of a request, past its s
     ),
   );
   expect([...read]).toContain("version");
-  const described = Object.values(document.components.schemas).flatMap((schema) =>
-    fieldsOf(schema),
-  );
-  expect([...read].filter((name) => !described.includes(name))).toStrictEqual([]);
+  const schemas = Object.values(document.components.schemas);
+  const described = new Set(schemas.flatMap((schema) => fieldsOf(schema)));
+  expect([...read].filter((name) => !described.has(name))).toStrictEqual([]);
 });
 
 it("[W8] describes methods in the order of the API, and a batch and the legacy form", () => {
