@@ -17,6 +17,7 @@ const config = {
     },
     namespaces: [{ name: "plain", allow_subscribe_for_client: true }],
   },
+  swagger: { enabled: true },
 };
 
 let python: PythonEnvironment;
@@ -185,4 +186,19 @@ it("[U7] [U8] cent subscribes a user to a channel and refreshes the connection",
   expect(await serverSide.publications.next()).toMatchObject({ data: "before", offset: 1 });
   expect(client.disconnected.all).toHaveLength(0);
   client.close();
+});
+
+it("[W8] a client that a generator makes of the description publishes, reads and is refused", async (test) => {
+  const channel = "generated";
+  const reached = { address: server.address, key: testSecrets.API_KEY };
+  const options = { ...reached, channel, plain: "plain:x" };
+  const events = await python.run(test, "backend_generated", options).ended();
+  const first = { data: { text: "ä" }, offset: 1, tags: { kind: "first" } };
+  expect(events).toEqual([
+    { event: "published", type: "PublishAnswer", offset: 1 },
+    { event: "history", publications: [first], offset: 1 },
+    { event: "refused", type: "ErrorAnswer", code: 108 },
+    { event: "in transport mode", type: "Error", code: 108 },
+    { event: "batch", offset: 2, num_clients: 0 },
+  ]);
 });
