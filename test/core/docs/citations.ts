@@ -21,6 +21,7 @@ export function sourceFiles(): readonly SourceFile[] {
     ".ci",
     ".github",
     "docs",
+    "examples",
     "public",
     "src",
     "test",
