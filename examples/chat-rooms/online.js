@@ -29,12 +29,14 @@ export class Online {
    * come again.
    */
   take(events) {
-    const done = this.#taken.then(async () => {
-      this.#store(events, this.#isComplete(events) ? undefined : await this.#present());
-      await this.#api.call("publish", { channel, data: { users: this.users } });
-    });
+    const done = this.#taken.then(() => this.#takeNext(events));
     this.#taken = done.catch(() => undefined);
     return done;
+  }
+
+  async #takeNext(events) {
+    this.#store(events, this.#isComplete(events) ? undefined : await this.#present());
+    await this.#api.call("publish", { channel, data: { users: this.users } });
   }
 
   /** Asks for the events that came while the application was down. Dormouse would send them too, but up to 5 minutes later. */

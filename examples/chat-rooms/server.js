@@ -18,7 +18,9 @@ const {
   HOOK_SIGNING_SECRET,
 } = process.env;
 if (API_KEY === undefined || HOOK_SIGNING_SECRET === undefined)
-  throw new Error("API_KEY or HOOK_SIGNING_SECRET is missing: Dormouse's first start writes .dev.vars");
+  throw new Error(
+    "API_KEY or HOOK_SIGNING_SECRET is missing: Dormouse's first start writes .dev.vars",
+  );
 
 const database = openDatabase(DATABASE);
 const api = new DormouseApi(DORMOUSE, API_KEY);
@@ -66,6 +68,10 @@ app.use(express.static(fileURLToPath(new URL("page", import.meta.url))));
 try {
   await online.catchUp();
 } catch (error) {
-  console.error(`Dormouse can't be asked for events now, and will send them itself: ${error.message}`);
+  console.error(
+    `Dormouse can't be asked for events now, and will send them itself: ${error.message}`,
+  );
 }
-app.listen(Number(PORT), "localhost", () => console.log(`The chat rooms are at http://localhost:${PORT}`));
+app.listen(Number(PORT), "localhost", () =>
+  console.log(`The chat rooms are at http://localhost:${PORT}`),
+);

@@ -204,7 +204,8 @@ describe("the chat rooms in examples", () => {
       test.onTestFinished(() => void door.close());
       const people = await (await enter(test, "yan")).subscribed("people:online");
       openPage(test, chromium, `http://localhost:${await listen(door)}/`);
-      await people.publications.first(isListOf("yan", "zoe"));
+      const { channel } = await people.publications.first(isListOf("yan", "zoe"));
+      expect(channel).toBe("people:online");
     });
 });
 
@@ -225,8 +226,9 @@ async function storedEvent(type: string, user: string): Promise<void> {
       const headers = { "X-API-Key": apiKey };
       const body = JSON.stringify({ object });
       const response = await fetch(`${address}/api/events`, { method: "POST", headers, body });
-      const { result }: { result: { events: { type: string; user: string }[] } } =
-        JSON.parse(await response.text());
+      const { result }: { result: { events: { type: string; user: string }[] } } = JSON.parse(
+        await response.text(),
+      );
       if (result.events.some((event) => event.type === type && event.user === user)) return;
     }
   }

@@ -226,9 +226,7 @@ it("[Q2] [Q8] a Django application knows its users by their cookies, and its vie
   const stranger = page("");
   expect(await stranger.disconnected.next()).toEqual({ code: 4501, reason: "log in first" });
   const [ada, bob] = await Promise.all(
-    ["ada", "bob"].map(async (name) =>
-      page(cookiesOf(await fetch(`${address}/login/${name}`))),
-    ),
+    ["ada", "bob"].map(async (name) => page(cookiesOf(await fetch(`${address}/login/${name}`)))),
   );
   if (ada === undefined || bob === undefined) throw new Error("nobody has logged in");
   const { publications } = await bob.subscribed("room:lobby");

@@ -5,9 +5,11 @@ import { WebSocket } from "ws";
  *
  * @param cookie such as `session=…`; "" for none
  */
-export function cookieSocket(cookie: string): typeof WebSocket {
+export function cookieSocket(
+  cookie: string,
+): new (address: string, protocols?: string | string[]) => WebSocket {
   return class extends WebSocket {
-    constructor(address: string | URL, protocols?: string | string[]) {
+    constructor(address: string, protocols?: string | string[]) {
       super(address, protocols, cookie === "" ? {} : { headers: { Cookie: cookie } });
     }
   };
