@@ -44,7 +44,7 @@ export class DormouseApi {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-API-Key": this.#key },
       body: JSON.stringify(request),
-      signal: AbortSignal.timeout(5_000),
+      signal: AbortSignal.timeout(10_000),
     });
     if (!response.ok) throw new Error(`${method} was answered with status ${response.status}`);
     const { result, error } = await response.json();

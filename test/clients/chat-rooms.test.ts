@@ -68,10 +68,11 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
   database = join(folder, "chat-rooms.sqlite");
   port = await freePort();
-  // As `npm start -- --config …`, with the application's port in place of 3000.
-  const config = JSON.stringify(wranglerConfigOf({ file: configFile }).vars["config"]);
-  const variable = `config:${config.replaceAll("localhost:3000", `localhost:${port}`)}`;
-  const options = ["--config", configFile, "--var", variable];
+  // As `npm start -- --config …`, with the application's port in place of 3000, and patience for a busy machine.
+  const config = JSON.stringify(wranglerConfigOf({ file: configFile }).vars["config"])
+    .replaceAll("localhost:3000", `localhost:${port}`)
+    .replaceAll('"endpoint":', '"timeout":"20s","endpoint":');
+  const options = ["--config", configFile, "--var", `config:${config}`];
   dormouse = await StartedServer.start(await freePort(), join(folder, "state"), options);
   rooms = await ChatRooms.start(port, database, dormouse.welcome.address);
 });
