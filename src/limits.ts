@@ -1,6 +1,7 @@
 import { accessLimits } from "./access-limits.ts";
 import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
+import { queueLimits } from "./queue-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
@@ -463,4 +464,5 @@ export const limits = {
   ...userLimits,
   ...eventLimits,
   ...hookLimits,
+  ...queueLimits,
 } as const;

@@ -3,6 +3,7 @@ import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
 import { checkEvents, readEventsSection } from "./events.ts";
 import type { Config, TransportsConfig } from "./config.ts";
+import { readConsumers } from "./consumers.ts";
 import { allHooks, readClientHooks, readProxies, readRpcSection } from "./hooks.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
@@ -62,6 +63,7 @@ export function parseConfig(
     transports: readTransports(root),
     ...(events === undefined ? {} : { events }),
     hooks: allHooks(hooks, channel, rpc),
+    consumers: readConsumers(root),
   };
   const namespacesKnown = root.isValid("channel") && channelSection.isValid("namespaces");
   if (namespacesKnown) {

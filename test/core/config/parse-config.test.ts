@@ -83,6 +83,7 @@ describe("[A8] parseConfig", () => {
       httpApi: { errorMode: "", insecure: false, keys: [] },
       rpc: { pingEnabled: false, namespaceBoundary: ":", namespaces: new Map() },
       hooks: { keepsMeta: false, targets: new Map() },
+      consumers: [],
       transports: {
         sse: false,
         httpStream: false,
