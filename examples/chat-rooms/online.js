@@ -1,7 +1,7 @@
 /**
- * Who is online, made from Dormouse's events `user_online` and `user_offline`. The list is in the database, together with
- * the number of the last event of each object of Dormouse. So an event that comes again changes nothing, and after a
- * restart the list goes on where it was.
+ * Who is online, made from Dormouse's events `user_online` and `user_offline`. The list is in the database, together
+ * with the number of the last event of each object of Dormouse. So an event that comes again changes nothing, and after
+ * a restart the list goes on where it was.
  */
 export class Online {
   #database;
@@ -25,8 +25,8 @@ export class Online {
   }
 
   /**
-   * Stores a batch of events, all of one object, and publishes the list. If that fails, it rejects, and the batch has to
-   * come again.
+   * Stores a batch of events, all of one object, and publishes the list. If that fails, it rejects, and the batch has
+   * to come again.
    */
   take(events) {
     const done = this.#taken.then(() => this.#takeNext(events));
@@ -39,7 +39,7 @@ export class Online {
     await this.#api.call("publish", { channel, data: { users: this.users } });
   }
 
-  /** Asks for the events that came while the application was down. Dormouse would send them too, but up to 5 minutes later. */
+  /** Asks for the events that came while the application was down. Dormouse sends them too, up to 5 minutes later. */
   async catchUp() {
     const sources = this.#database.prepare("SELECT object FROM event_sources").all();
     for (const { object } of sources) {

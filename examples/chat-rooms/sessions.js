@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 
 /**
- * Who is logged in. The cookie `session` names the session, and Dormouse passes it on with its question about a connect,
- * so that pages and hooks are served by the same lookup.
+ * Who is logged in. The cookie `session` names the session, and Dormouse passes it on with its question about a
+ * connect, so that pages and hooks are served by the same lookup.
  */
 export class Sessions {
   #database;
