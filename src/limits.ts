@@ -1,5 +1,6 @@
 import { accessLimits } from "./access-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
+import { trailLimits } from "./trail-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
@@ -461,4 +462,5 @@ export const limits = {
   ...accessLimits,
   ...userLimits,
   ...hookLimits,
+  ...trailLimits,
 } as const;
