@@ -24,6 +24,10 @@ export const trailLimits = {
    */
   trailNotesMax: 512,
   trailClosesMax: 256,
+  /** Characters of a user's ID that is remembered. A connection with a longer one is found by its own ID only (rule Y2). */
+  trailUserCharactersMax: 256,
+  /** Characters of a connection's ID in a question. A longer one is answered 107 (rule Y3). */
+  trailClientCharactersMax: 1_024,
   /**
    * Refusals that an object remembers, and the characters of their texts together. Equal ones that follow each other
    * count as one (rule Y5).

@@ -26,6 +26,8 @@ export const apiMethods = [
   "update_user_status",
   "get_user_status",
   "delete_user_status",
+  "why",
+  "inspect",
 ] as const;
 
 /** The key with which a backend calls the API. */

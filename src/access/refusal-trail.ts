@@ -9,29 +9,31 @@ export class RefusalTrail {
 
   /** Notes a refusal. */
   note(refusal: Refusal, nowMs: number): void {
-    const bounded = boundedRefusal(refusal);
+    const noted = boundedRefusal(refusal);
     const newest = this.#kept.at(-1);
-    if (newest !== undefined && isSame(newest, bounded)) {
+    if (newest !== undefined && isSame(newest, noted)) {
       newest.count++;
       newest.atMs = nowMs;
       return;
     }
-    this.#kept.push({ ...bounded, atMs: nowMs, count: 1 });
-    this.#characters += charactersOf(bounded);
+    this.#kept.push({ ...noted, atMs: nowMs, count: 1 });
+    this.#characters += charactersOf(noted);
     this.#forget();
   }
 
   /** The last refusals, newest first. */
   last(count: number): readonly Readonly<RememberedRefusal>[] {
-    return count === 0 ? [] : this.#kept.slice(-count).toReversed();
+    const told = Math.min(count, limits.trailRefusalsMax);
+    return told === 0 ? [] : this.#kept.slice(-told).toReversed();
   }
 
-  /** Forgets a tenth at a time: moving the rest for each refusal would cost more than the refusal. */
+  /** Forgets several at a time: moving the rest for each refusal would cost more than the refusal. */
   #forget(): void {
     const { trailRefusalsMax, trailRefusalCharactersMax } = limits;
-    if (this.#kept.length <= trailRefusalsMax && this.#characters <= trailRefusalCharactersMax)
-      return;
-    const count = Math.ceil(this.#kept.length / forgottenPart);
+    const { length } = this.#kept;
+    const isTooLong = this.#characters > trailRefusalCharactersMax;
+    if (length < trailRefusalsMax * 1.1 && !isTooLong) return;
+    const count = isTooLong ? Math.ceil(length / forgottenPart) : length - trailRefusalsMax;
     for (const one of this.#kept.slice(0, count)) this.#characters -= charactersOf(one);
     this.#kept = this.#kept.slice(count);
   }
@@ -46,17 +48,20 @@ export interface RememberedRefusal extends Omit<Refusal, "key"> {
 }
 
 /** A refusal whose texts have at most `limits.refusalTextMax` characters. */
-export function boundedRefusal(refusal: Refusal): Refusal {
-  const { reason, user, channel } = refusal;
+function boundedRefusal(refusal: Refusal): Refusal {
+  const { refused, rule, code, reason, user, channel } = refusal;
   return {
-    ...refusal,
+    refused,
+    rule,
     reason: bounded(reason),
+    ...(code === undefined ? {} : { code }),
     ...(user === undefined ? {} : { user: bounded(user) }),
     ...(channel === undefined ? {} : { channel: bounded(channel) }),
   };
 }
 
-function bounded(text: string): string {
+/** A text of at most `limits.refusalTextMax` characters. */
+export function bounded(text: string): string {
   return text.length <= limits.refusalTextMax ? text : `${text.slice(0, limits.refusalTextMax)}…`;
 }
 
@@ -75,4 +80,5 @@ function charactersOf({ refused, rule, reason, user = "", channel = "" }: Refusa
   return refused.length + rule.length + reason.length + user.length + channel.length;
 }
 
+/** The part of the refusals that is forgotten when their texts are too long. */
 const forgottenPart = 10;

@@ -1,6 +1,7 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { ChannelOptions, ClientConfig } from "../config/config.ts";
 import { Hub, type FanOutLimits } from "../hub/hub.ts";
+import type { FrameTrail } from "../hub/frame-trail.ts";
 import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
@@ -8,11 +9,12 @@ import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
 import { History, type HistoryRange } from "./history.ts";
 import { Idempotency } from "./idempotency.ts";
+import { PublicationTrail } from "./publication-trail.ts";
 import { livePublication } from "./publication-request.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import type { Sql } from "../sql.ts";
 import { storedTables, type StoredTable } from "./stored-tables.ts";
-import type { HistoryEntry } from "./history-table.ts";
+import type { HistoryEntry, StoredPublication } from "./history-table.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 
 /**
@@ -39,6 +41,8 @@ export class Channel {
   readonly hub: Hub;
   /** The gateways that follow the channel for subscribers elsewhere. */
   readonly relay: Relay;
+  /** The last publications with offsets. */
+  readonly trail = new PublicationTrail();
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
@@ -53,7 +57,7 @@ export class Channel {
     const { name, options, client, sql, newEpoch, nowMs } = setup;
     this.name = name;
     this.options = options;
-    this.hub = new Hub(name, client.queueMaxSizeBytes, setup.fanOut);
+    this.hub = new Hub(name, client.queueMaxSizeBytes, setup.fanOut, setup.frames);
     this.#recoveryLimit = client.recoveryMaxPublicationLimit;
     // A subscriber that was sent more at once would be cut as slow, come back, and be sent the same again (rule R4).
     this.#recoveryBytesMax = client.queueMaxSizeBytes - limits.answerRestBytes;
@@ -103,6 +107,16 @@ export class Channel {
     return this.#history.newestMs;
   }
 
+  /** The publications that can be read, in offsets; undefined if none can. */
+  readable(nowMs: number): { readonly first: number; readonly last: number } | undefined {
+    return this.#history.readable(nowMs);
+  }
+
+  /** A publication that can be read, and when it came, ms since 1970; undefined if it can't. Never makes a stream. */
+  stored(offset: number, nowMs: number): StoredPublication | undefined {
+    return this.#history.find(offset, nowMs);
+  }
+
   /** The top; a channel with history that has no stream gets one. Undefined on a channel without history. */
   position(nowMs: number): StreamPosition | undefined {
     if (!this.#history.enabled) return undefined;
@@ -114,12 +128,14 @@ export class Channel {
    * Publishes: assigns the offset, writes the row, and collects the publication for the subscribers here and on
    * gateways.
    *
-   * @param info the client that publishes; undefined for a backend
+   * @param info   the client that publishes; undefined for a backend
+   * @param apiKey the name of the backend's API key; "" if it isn't known
    */
   publish(
     request: PublicationRequest,
     info: ClientInfo | undefined,
     nowMs: number,
+    apiKey = "",
   ): PublishOutcome {
     this.deleteExpired(nowMs);
     const key = request.idempotencyKey;
@@ -137,7 +153,7 @@ export class Channel {
         return { outcome: "suppressed", position: this.#history.position(nowMs) };
       }
     }
-    return this.#publishWithHistory(request, info, nowMs);
+    return this.#publishWithHistory(request, info, nowMs, apiKey);
   }
 
   /**
@@ -345,6 +361,7 @@ export class Channel {
     request: PublicationRequest,
     info: ClientInfo | undefined,
     nowMs: number,
+    apiKey: string,
   ): PublishOutcome {
     const entry = info === undefined ? request : { ...request, info };
     let position: StreamPosition;
@@ -358,6 +375,7 @@ export class Channel {
       this.#idempotency.addRingKey(request.idempotencyKey, position.offset, nowMs);
     }
     this.#collect(livePublication(request, info, position, this.options));
+    this.trail.published(position.offset, this.relay.sequence, info, apiKey, nowMs);
     return { outcome: "published", position };
   }
 
@@ -387,6 +405,8 @@ export interface ChannelSetup {
   readonly nowMs: number;
   /** Absent for the usual limits. */
   readonly fanOut?: FanOutLimits;
+  /** Remembers the frames of the hub; absent where nobody asks for them. */
+  readonly frames?: FrameTrail;
 }
 
 /** The outcome of {@link Channel.publish}. */

@@ -37,7 +37,8 @@ export class PublicationTrail {
     rows.set(row, columns.publishedAtMs, nowMs);
     rows.set(row, columns.byClient, info === undefined ? 0 : 1);
     this.#publishers[slot] = info?.client ?? key;
-    this.#users[slot] = info?.user ?? "";
+    const user = info?.user ?? "";
+    this.#users[slot] = user.length > limits.trailUserCharactersMax ? "" : user;
   }
 
   /** All publications so far are durable. */

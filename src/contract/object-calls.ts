@@ -25,6 +25,8 @@ import type {
   OwnSubscribers,
 } from "./listing.ts";
 import type { HeldConnections, UserConnections } from "./connection-state.ts";
+import type { ObjectState, StateQuery } from "./object-state.ts";
+import type { ObjectTrail, TrailQuery } from "./trail.ts";
 import type { OnlineUsers, UserStatuses } from "./user-status.ts";
 
 /**
@@ -66,6 +68,13 @@ export interface SessionCalls {
    * @param users the keys of users and tokens; a token is among the answer if something was made with it
    */
   online(users: readonly string[]): Promise<OnlineUsers>;
+  /**
+   * Tells what the object knows of the way of a publication (rules Y1 and Y2). A release before has no such call, which
+   * fails then.
+   */
+  trail(query: TrailQuery): Promise<ObjectTrail>;
+  /** Tells the object's live state (rule Y4). A release before has no such call, which fails then. */
+  inspect(query: StateQuery): Promise<ObjectState>;
 }
 
 /** The calls of a channel's object. */
@@ -141,6 +150,11 @@ export interface HomeCalls {
    * @param key the user's
    */
   connections(key: string): Promise<UserConnections>;
+  /**
+   * Names the objects that are registered for a user or a token, whether they still hold something of it or not (rule
+   * Y3). None of them is asked, and none is forgotten.
+   */
+  holders(key: string): Promise<readonly string[]>;
   /** Notes that the last connections of these users on an object have ended (rule U26). */
   ended(users: readonly string[]): Promise<void>;
   /** Notes that these users are active, and what their state is (rule U25). */

@@ -45,10 +45,12 @@ export interface ObjectTrail {
   readonly notes: readonly SubscriptionNote[];
   /** There are more of these than are told; absent: there aren't. */
   readonly incomplete?: true;
+  /** What the channel's own object knows beside that; absent of a gateway. */
+  readonly channel?: ChannelTrail;
 }
 
-/** What the channel's object knows beside that. */
-export interface ChannelTrail extends ObjectTrail {
+/** What a channel's object knows of a publication. */
+export interface ChannelTrail {
   /** The top; absent without a stream. */
   readonly top?: StreamPosition;
   /** Whether the channel has history, and so offsets. */

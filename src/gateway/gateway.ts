@@ -16,7 +16,7 @@ import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { ChannelsQuery } from "../contract/listing.ts";
 import { ChannelListing } from "./channel-listing.ts";
-import { Follower, type FollowerGateway } from "./follower.ts";
+import { Follower, type FollowerGateway, type GatewayTrail } from "./follower.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
@@ -44,6 +44,8 @@ export interface GatewaySetup {
   readonly only?: string;
   /** Absent for the usual limits. */
   readonly fanOut?: FanOutLimits;
+  /** Remembers what the gateway took and sent; absent where nobody asks for it. */
+  readonly trail?: GatewayTrail;
 }
 
 /**
@@ -74,6 +76,7 @@ export class Gateway implements Channels {
     this.#forFollowers = {
       client: setup.config.client,
       ...(setup.fanOut === undefined ? {} : { fanOut: setup.fanOut }),
+      ...(setup.trail === undefined ? {} : { trail: setup.trail }),
       memory: this.#memory,
       request: (channel, requests) => this.#requestAll(channel, requests),
       changed: (follower) => this.#changed(follower),
@@ -89,7 +92,7 @@ export class Gateway implements Channels {
    * Whether the gateway holds so much that it refuses new connections. Those that it has may still subscribe (rule G7).
    */
   get nearlyFull(): boolean {
-    return this.#heldBytes > limits.gatewayHeldBytesMax / 2;
+    return this.heldBytes > limits.gatewayHeldBytesMax / 2;
   }
 
   /** Takes a channel object's batch. The caller has to call {@link settle} next, in the same synchronous run. */
@@ -163,12 +166,24 @@ export class Gateway implements Channels {
     nowMs: number,
     done: (outcome: SubscribeReply) => void,
   ): void {
-    if (this.#heldBytes > limits.gatewayHeldBytesMax) done(tooMuchHeld);
-    else this.#follower(subscription.channel).subscribe(subscription, options, nowMs, done);
+    if (this.heldBytes > limits.gatewayHeldBytesMax) {
+      done(tooMuchHeld);
+      return;
+    }
+    const noted = (reply: SubscribeReply): void => {
+      this.#setup.trail?.clients.subscribed(subscription, options, reply);
+      done(reply);
+    };
+    this.#follower(subscription.channel).subscribe(subscription, options, nowMs, noted);
+  }
+
+  /** The follower of a channel, for those who ask how far it is; undefined if the gateway doesn't follow the channel. */
+  follower(channel: string): FollowedChannel | undefined {
+    return this.#followers.get(channel);
   }
 
   /** The memory that the channels and their subscribers take, estimated. */
-  get #heldBytes(): number {
+  get heldBytes(): number {
     return this.#memory.bytes + this.#followers.size * channelBytes + this.#nameBytes;
   }
 
@@ -321,6 +336,12 @@ export class Gateway implements Channels {
     this.#replayBudget.note(follower);
   }
 }
+
+/** A follower, for those who ask how far it is. */
+export type FollowedChannel = Pick<
+  Follower,
+  "subscriptions" | "cursor" | "position" | "pendingCount" | "sending" | "collecting"
+>;
 
 function failed(reply: RelayReply): { readonly outcome: "failed"; readonly error: ErrorCode } {
   const error = reply.outcome === "error" ? reply.error : errorCodes.internal;

@@ -1,4 +1,5 @@
 import type { ClientConfig } from "../config/config.ts";
+import type { FrameTrail } from "../hub/frame-trail.ts";
 import { Hub, type FanOutLimits } from "../hub/hub.ts";
 import type { Subscription } from "../session/subscription.ts";
 import type { RelayEntry } from "../contract/relay-batch.ts";
@@ -15,8 +16,13 @@ export class LocalSubscribers {
   /** Undefined while no publisher waits. */
   #waits: PublishWaits | undefined;
 
-  constructor(channel: string, client: ClientConfig, fanOut?: FanOutLimits) {
-    this.#hub = new Hub(channel, client.queueMaxSizeBytes, fanOut);
+  constructor(
+    channel: string,
+    client: ClientConfig,
+    fanOut: FanOutLimits | undefined,
+    frames: FrameTrail | undefined,
+  ) {
+    this.#hub = new Hub(channel, client.queueMaxSizeBytes, fanOut, frames);
   }
 
   get size(): number {

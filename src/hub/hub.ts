@@ -4,6 +4,7 @@ import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload } from "./backlog.ts";
 import { BatchFrames } from "./batch-frames.ts";
 import { FrameOnItsWay } from "./frame-on-its-way.ts";
+import type { FrameTrail } from "./frame-trail.ts";
 import { SmallSet } from "./small-set.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 
@@ -21,6 +22,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #channel: string;
   readonly #queueMaxBytes: number;
   readonly #limits: FanOutLimits;
+  readonly #trail: FrameTrail | undefined;
   readonly #subscribers = new SmallSet<Local>();
   /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
   #frame: FrameOnItsWay<Local> | undefined;
@@ -37,10 +39,17 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Undefined until the backlog is too large for the first time. */
   #overload: Overload<Local> | undefined;
 
-  constructor(channel: string, queueMaxBytes: number, fanOut: FanOutLimits = limits) {
+  /** @param trail remembers the frames, for all hubs of the object; absent where nobody asks for them */
+  constructor(
+    channel: string,
+    queueMaxBytes: number,
+    fanOut: FanOutLimits = limits,
+    trail?: FrameTrail,
+  ) {
     this.#channel = channel;
     this.#queueMaxBytes = queueMaxBytes;
     this.#limits = fanOut;
+    this.#trail = trail;
   }
 
   get subscribers(): readonly Local[] {
@@ -94,6 +103,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
     this.catchUp(subscriber);
     this.#subscribers.delete(subscriber);
     if (this.#subscribers.size > 0) return true;
+    // Nobody else is sent them, but the last subscriber may have been.
+    if (this.#frame !== undefined) this.#note(this.#frame.row, this.#frame.batch, true);
+    for (const batch of this.#batches ?? []) this.#note(this.#noted(batch), batch, true);
     this.#frame = undefined;
     this.#batches = undefined;
     return true;
@@ -192,8 +204,17 @@ export class Hub<Local extends Subscriber = Subscriber> {
     const batch = this.#batches?.shift();
     if (this.#batches?.length === 0) this.#batches = undefined;
     if (batch === undefined) return false;
-    this.#frame = new FrameOnItsWay(batch, this.subscribers);
+    this.#frame = new FrameOnItsWay(batch, this.subscribers, this.#noted(batch));
     return true;
+  }
+
+  /** Notes a frame that begins. @returns its number there; undefined if it isn't noted */
+  #noted(batch: BatchFrames): number | undefined {
+    return batch.firstOffset === 0 ? undefined : this.#trail?.begun(this.#channel, batch);
+  }
+
+  #note(row: number | undefined, batch: BatchFrames, isOver: boolean): void {
+    if (row !== undefined) this.#trail?.sent(row, batch, isOver);
   }
 
   /**
@@ -215,6 +236,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
       if (sentBytes > 0) sent++;
       bytes += sentBytes;
     }
+    this.#note(frame.row, frame.batch, frame.isOver);
     if (frame.isOver) {
       this.#backlogBytes = frame.backlogBytes;
       this.#frame = undefined;
@@ -232,9 +254,11 @@ export class Hub<Local extends Subscriber = Subscriber> {
     const behind = subscriber.backlogBytes();
     if (behind > this.#queueMaxBytes) {
       this.#addSlow(subscriber);
+      batch.counts.slow++;
       return 0;
     }
     const message = batch.frameFor(subscriber);
+    batch.count(subscriber, message !== undefined);
     const bytes = message?.length ?? 0;
     if (this.#frame === undefined) this.#backlogBytes += bytes;
     else this.#frame.backlogBytes += behind + bytes;

@@ -10,7 +10,7 @@ import type { SubscribeReply } from "./ports.ts";
  */
 export class ClientTrail {
   readonly #clock: Clock;
-  readonly #notes = new NewestOf<ChannelNote>(limits.trailNotesMax);
+  readonly #notes = new NewestOf<NotedEvent>(limits.trailNotesMax);
   readonly #closes = new NewestOf<ClosedConnection>(limits.trailClosesMax);
 
   constructor(clock: Clock) {
@@ -25,16 +25,17 @@ export class ClientTrail {
   ): void {
     if (reply.outcome !== "subscribed") return;
     const { position, recovered, publications } = reply;
-    this.#notes.add({
-      channel,
+    const recovery =
+      since === undefined
+        ? {}
+        : { sinceOffset: since.offset, recovered, recoveredPublications: publications.length };
+    this.#note(channel, {
       client: info.client,
-      user: info.user,
+      user: rememberedUser(info.user),
       atMs: this.#clock.nowMs(),
       event: "subscribed",
       ...(position === undefined ? {} : { position }),
-      ...(since === undefined
-        ? {}
-        : { sinceOffset: since.offset, recovered, recoveredPublications: publications.length }),
+      ...recovery,
     });
   }
 
@@ -44,21 +45,30 @@ export class ClientTrail {
    * @param code that the client is told; 0 if the client ended it
    */
   unsubscribed({ channel, info }: NotedSubscription, code: number): void {
-    const { client, user } = info;
+    const { client } = info;
+    const user = rememberedUser(info.user);
     const atMs = this.#clock.nowMs();
-    this.#notes.add({ channel, client, user, atMs, event: "unsubscribed", code });
+    this.#note(channel, { client, user, atMs, event: "unsubscribed", code });
   }
 
-  /** A connection has ended. */
-  closed(connection: Omit<ClosedConnection, "atMs">): void {
-    this.#closes.add({ ...connection, atMs: this.#clock.nowMs() });
+  /**
+   * A connection ends.
+   *
+   * @param code of the close; 1006 if the connection was lost
+   */
+  ended(session: EndedSession, code: number, by: "client" | "server"): void {
+    const { client, hasConnected, identity } = session;
+    const user = rememberedUser(session.user);
+    const { openedAtMs } = identity;
+    const atMs = this.#clock.nowMs();
+    this.#closes.add({ client, user, openedAtMs, atMs, code, by, hadConnected: hasConnected });
   }
 
   /** What is remembered of subscriptions to a channel on the asked connections, oldest first. */
   notesOf(channel: string, asked: AskedClient): readonly SubscriptionNote[] {
     return this.#notes.all
-      .filter((note) => note.channel === channel && isAsked(note, asked))
-      .map(({ channel: _, ...note }) => note);
+      .filter((one) => one.channel === channel && isAsked(one.note, asked))
+      .map(({ note }) => note);
   }
 
   /** The ends of the asked connections, oldest first. */
@@ -69,6 +79,10 @@ export class ClientTrail {
   /** The last connections that ended, newest first. */
   get lastCloses(): readonly ClosedConnection[] {
     return this.#closes.all.slice(-limits.inspectedConnectionsMax).toReversed();
+  }
+
+  #note(channel: string, note: SubscriptionNote): void {
+    this.#notes.add({ channel, note, atMs: note.atMs });
   }
 
   /** Since when no subscription was forgotten, ms since 1970; undefined if none was. */
@@ -97,14 +111,29 @@ export function isAsked(
   return user !== undefined && one.user === user;
 }
 
+/** A user's ID, or "" for one that is too long to be remembered. */
+function rememberedUser(user: string): string {
+  return user.length > limits.trailUserCharactersMax ? "" : user;
+}
+
+/** A session that ends, as far as it is noted. */
+interface EndedSession {
+  readonly client: string;
+  readonly user: string;
+  readonly hasConnected: boolean;
+  readonly identity: { readonly openedAtMs: number };
+}
+
 /** A subscription, as far as it is noted. */
 interface NotedSubscription {
   readonly channel: string;
   readonly info: { readonly client: string; readonly user: string };
 }
 
-interface ChannelNote extends SubscriptionNote {
+interface NotedEvent {
   readonly channel: string;
+  readonly atMs: number;
+  readonly note: SubscriptionNote;
 }
 
 /** The newest of some events, the oldest of which is overwritten. */

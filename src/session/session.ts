@@ -210,13 +210,18 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   /** Closes the connection from the server's side. */
   disconnect(code: DisconnectCode): void {
     if (this.closed) return;
-    this.ended();
+    this.ended(code.code, "server");
     this.#connection.close(code);
   }
 
-  /** The socket is closed, by either side: ends the session and its subscriptions. */
-  ended(): void {
+  /**
+   * The socket is closed, by either side: ends the session and its subscriptions.
+   *
+   * @param code of the close; 1006 if the connection was lost
+   */
+  ended(code = 1_006, by: "client" | "server" = "client"): void {
     if (this.closed) return;
+    this.context.trail?.ended(this, code, by);
     this.#executor?.clear();
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -430,9 +435,10 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     return this.#connection.backlogBytes() + bytes > queueMaxSizeBytes;
   }
 
-  leave(channel: string): void {
+  leave(channel: string, code = 0): void {
     const subscription = this.subscriptions.get(channel);
     if (subscription === undefined) return;
+    this.context.trail?.unsubscribed(subscription, code);
     this.subscriptions.remove(channel);
     this.save();
     this.context.channels.unsubscribe(subscription);
@@ -442,7 +448,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     const replies: Message[] = [];
     const before = this.#deferred;
     this.#deferred = replies;
-    this.leave(channel);
+    this.leave(channel, code.code);
     this.#deferred = before;
     this.send(this.codec.encodePush({ type: "unsubscribe", channel, code }));
     for (const reply of replies) this.send(reply);

@@ -193,18 +193,18 @@ export class ClientSockets {
   /** The client closed the socket: answers its close frame, and ends the session. */
   async closed(socket: WebSocket, code: number, reason: string): Promise<void> {
     answerClose(socket, code, reason);
-    await this.failed(socket);
+    await this.failed(socket, code);
   }
 
   /** The socket is gone: ends the session. */
-  async failed(socket: WebSocket): Promise<void> {
+  async failed(socket: WebSocket, code?: number): Promise<void> {
     // If this close woke the object, `getWebSockets` didn't list the socket any more. Its attachment names the session
     // that ends (rule S2).
     if (!this.#clients.has(socket)) this.#restore(socket);
     const client = this.#clients.get(socket);
     this.#clients.delete(socket);
     this.#unconnected.delete(socket);
-    client?.session.ended();
+    client?.session.ended(code);
     this.#changed.delete(socket);
     this.#oneLeft = true;
     await this.#setup.endEvent(Date.now());

@@ -21,13 +21,18 @@ import { LocalUsers } from "../../src/users/local-users.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
 import { type HookCall, Hooks } from "../../src/hooks/hooks.ts";
 import type { Session } from "../../src/session/session.ts";
+import type { ObjectState, StateQuery } from "../../src/contract/object-state.ts";
+import type { ObjectTrail as ToldTrail, TrailQuery } from "../../src/contract/trail.ts";
 import type { OnlineUsers } from "../../src/contract/user-status.ts";
+import type { Tags } from "../../src/protocol/publication.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import { UserRates } from "../../src/session/user-rates.ts";
 import { EndedUsers } from "../../src/users/ended-users.ts";
 import { Listing } from "../../src/users/listing.ts";
 import { admit, askBackend, listNode, register, tellEnded } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
+import type { EventKind } from "./event-counts.ts";
+import type { ObjectTrail } from "./object-trail.ts";
 
 /**
  * The common part of both kinds of objects: they hold clients' sockets, hibernate between events, and are woken by a
@@ -40,6 +45,8 @@ import type { ClientSockets } from "./client-sockets.ts";
 export abstract class HibernatingObject extends DurableObject<Env> {
   /** Counts the rows written since the object woke; tests read the count. */
   readonly sql: ObjectSql;
+  /** What the object remembers for those who ask. */
+  protected abstract readonly remembered: ObjectTrail;
   /** Calls made to other objects since the object woke; tests read it. */
   callsMade = 0;
   protected readonly config: Config;
@@ -98,6 +105,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   /** When the alarm has to ring, apart from what the sockets have due: ms since 1970; Infinity for never. */
   protected abstract readonly dueAtMs: (nowMs: number) => number;
 
+  /** What the object tells of the way of a publication, as far as its kind knows. */
+  protected abstract readonly toldOf: (query: TrailQuery, nowMs: number) => KindTrail;
+
+  /** What it tells of itself, as far as its kind knows. */
+  protected abstract readonly toldOfItself: (query: StateQuery, nowMs: number) => KindState;
+
   /** Does what is due when the alarm rings, apart from the sockets' part, and settles. */
   protected abstract readonly onAlarm: (nowMs: number) => Promise<void>;
 
@@ -126,15 +139,18 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   /** Takes over a socket that the edge let through. */
   override fetch(request: Request): Promise<Response> {
+    this.happened("upgrade");
     return this.sockets.accept(request);
   }
 
   /** One of the calls of `src/contract/object-calls.ts`, which objects of both kinds offer. */
   post(session: string, frame: string | Uint8Array): Promise<void> {
+    this.happened("frame");
     return this.sockets.post(session, frame);
   }
 
   async carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> {
+    this.happened("users");
     const carriedOut = Promise.withResolvers<CarriedOut | undefined>();
     const sessions = () => this.sockets.sessions();
     this.#users.carryOut(user, orders, sessions, Date.now(), carriedOut.resolve);
@@ -145,6 +161,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   async clientsOf(users: readonly string[]): Promise<readonly string[]> {
+    this.happened("users");
     const nowMs = Date.now();
     const keys = new Set(users);
     this.sockets.sweep(nowMs, true);
@@ -156,6 +173,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   async connections(key: string): Promise<HeldConnections> {
+    this.happened("users");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     const { sessions, left } = this.#users.find(userOfKey(key), this.sockets.sessions());
@@ -167,6 +185,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   async online(users: readonly string[]): Promise<OnlineUsers> {
+    this.happened("users");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     const online = { users: this.#users.present(users, this.sockets.sessions()) };
@@ -174,20 +193,44 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return online;
   }
 
+  async trail(query: TrailQuery): Promise<ToldTrail> {
+    this.happened("question");
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    await this.endEvent(nowMs);
+    const { tags, ...told } = this.toldOf(query, nowMs);
+    return { ...this.remembered.trail(this.node, query, tags, this.sockets.clients), ...told };
+  }
+
+  async inspect(query: StateQuery): Promise<ObjectState> {
+    this.happened("question");
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    await this.endEvent(nowMs);
+    const alarmAtMs = await this.ctx.storage.getAlarm();
+    const storage = { alarmAtMs, storedBytes: this.ctx.storage.sql.databaseSize };
+    const state = this.remembered.state(this.node, query, this.sockets.clients, storage);
+    return { ...state, ...this.toldOfItself(query, nowMs) };
+  }
+
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    this.happened("frame");
     return this.sockets.message(socket, message);
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
+    this.happened("close");
     return this.sockets.closed(socket, code, reason);
   }
 
   override webSocketError(socket: WebSocket): Promise<void> {
+    this.happened("close");
     return this.sockets.failed(socket);
   }
 
   override async alarm(): Promise<void> {
     this.alarms.rang();
+    this.happened("alarm");
     const nowMs = Date.now();
     const abandoned = this.sockets.onlyClosed;
     if (abandoned) this.sockets.forget();
@@ -229,6 +272,10 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     done(await admit(this.env.USERS, home, this.node, connections, slots));
     await this.endEvent(Date.now());
   }
+
+  /** Notes an event, for those who ask what the object wakes for. */
+  protected readonly happened = (kind: EventKind): void =>
+    this.remembered.events.note(kind, Date.now());
 
   /** Whether something is true of an open session. */
   #someSession(isSo: (session: Session) => boolean): boolean {
@@ -338,6 +385,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     if (!this.alarms.covers(dueMs)) await this.alarms.atMost(dueMs);
   };
 }
+
+/** What a kind of object adds to what it tells, with the tags of the publication if they are known. */
+type KindTrail = Pick<ToldTrail, "subscribers" | "isSending" | "position" | "taken" | "channel"> & {
+  readonly tags?: Tags;
+};
+type KindState = Pick<ObjectState, "channel" | "gateway" | "subscribers">;
 
 /** Takes the answer of a home; undefined for none in time. */
 type RegisterDone = (registered: Registered | undefined) => void;

@@ -154,6 +154,10 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     return list.result;
   }
 
+  async holders(key: string): Promise<readonly string[]> {
+    return this.#home.holders(key);
+  }
+
   async ended(users: readonly string[]): Promise<void> {
     this.#statuses.ended(users, nowSeconds());
   }

@@ -1,4 +1,4 @@
-import type { EventCount } from "../contract/object-state.ts";
+import type { EventCount } from "../../src/contract/object-state.ts";
 
 /**
  * How often an object had something to do, by kind, since it woke and in its last hour (rule Y4). The hour is counted in
@@ -11,7 +11,11 @@ export class EventCounts {
   /** Notes an event; the first one woke the object. */
   note(kind: EventKind, nowMs: number): void {
     this.#first ??= kind;
-    const counts = this.#kinds.get(kind) ?? { total: 0, parts: new Float64Array(partsKept), part: 0 };
+    const counts = this.#kinds.get(kind) ?? {
+      total: 0,
+      parts: new Float64Array(partsKept),
+      part: 0,
+    };
     this.#kinds.set(kind, counts);
     advance(counts, nowMs);
     counts.total++;
@@ -34,8 +38,22 @@ export class EventCounts {
   }
 }
 
-/** What makes an object act: a frame of a client, a call of another object or of the edge, and so on. */
-export type EventKind = "frame" | "call" | "upgrade" | "close" | "alarm" | "timer";
+/**
+ * What makes an object act: clients, the alarm, and calls of the HTTP API (`api`), of gateways, of a channel's object
+ * (`batch`), for presence, for users and their homes, for the directory, and by those who ask how the object is.
+ */
+export type EventKind =
+  | "upgrade"
+  | "frame"
+  | "close"
+  | "alarm"
+  | "api"
+  | "gateway"
+  | "batch"
+  | "presence"
+  | "users"
+  | "directory"
+  | "question";
 
 interface Counts {
   total: number;
