@@ -70,14 +70,14 @@ function summaryOf(
     return `offset ${offset} hasn't been published: the newest publication has offset ${upTo}`;
   const way =
     publication === undefined
-      ? "neither memory nor history has the publication any more"
+      ? "neither the history nor the memory of the channel's object has the publication any more"
       : publication.stored === true
-        ? "the publication is in the history; its object has lost the memory of it since"
-        : "the publication's object remembers it";
+        ? "the publication is in the history, and the channel's object doesn't remember its way"
+        : "the channel's object remembers the publication";
   const found =
     count === 0
-      ? `no connection of ${whose} is known on the ${others.size + 1} objects that were asked`
-      : `${count} connections of ${whose} are known`;
+      ? `none of the ${others.size + 1} objects that were asked knows a connection of ${whose}`
+      : `the objects know ${count === 1 ? "1 connection" : `${count} connections`} of ${whose}`;
   const home = isHomeAsked
     ? ""
     : "; only objects that follow the channel were asked, because no home knows the others";

@@ -105,7 +105,7 @@ export function verdictOnClosed(closed: ClosedConnection, passage: Passage): Ver
   const sent = relative(frame.begunAtMs, publishedAtMs);
   return {
     outcome: "sent",
-    summary: `${who} was sent it ${sent}, unless a filter held it back; it ${ended} ${when}`,
+    summary: `the publication was handed to the socket of ${who} ${sent}, unless a filter held it back; it ${ended} ${when}`,
   };
 }
 
@@ -210,10 +210,10 @@ function beginning(
       summary: `${asked}: it was told "recovered": false, and began ${from}`,
     };
   return sinceOffset >= offset
-    ? { outcome: "had_it", summary: `${asked}: it said that it had this one` }
+    ? { outcome: "had_it", summary: `${asked}: it had this publication` }
     : {
         outcome: "recovered",
-        summary: `${asked}: it got it in the reply, among ${recoveredPublications ?? 0}, unless a filter held it back`,
+        summary: `${asked}: the publication was in the reply, one of ${recoveredPublications ?? 0}, unless a filter held it back`,
       };
 }
 
@@ -228,7 +228,7 @@ function passed(
   const { frame, position } = object;
   const since =
     last === undefined
-      ? `${who} is subscribed, since before its object began to remember`
+      ? `${who} is subscribed since before its object began to remember`
       : `${who} was subscribed ${relative(last.atMs, publishedAtMs)}`;
   if (filter === "holds-back")
     return { outcome: "filtered", summary: `${since}; its tags filter holds the publication back` };
@@ -269,7 +269,7 @@ function passed(
   const woke = wakingText(object, publishedAtMs);
   return {
     outcome: "sent",
-    summary: `${since}${woke}, and was sent it ${when}${unlessFiltered}`,
+    summary: `${since}${woke}; the publication was handed to its socket ${when}${unlessFiltered}`,
   };
 }
 
@@ -277,7 +277,7 @@ function passed(
 function wakingText({ awakeSinceMs }: ObjectTrail, publishedAtMs: number | undefined): string {
   return publishedAtMs === undefined || awakeSinceMs <= publishedAtMs
     ? ""
-    : `; its object hibernated and woke ${relative(awakeSinceMs, publishedAtMs)}`;
+    : `; its object woke ${relative(awakeSinceMs, publishedAtMs)}`;
 }
 
 function toldText(told: GatewayTold | undefined, publishedAtMs: number | undefined): string {
@@ -293,12 +293,12 @@ export function toldOf(node: string, channel: ChannelTrail | undefined): Gateway
   return channel?.gateways.find(({ name }) => gatewayNode(name) === node)?.told;
 }
 
-/** A time, as seen from the publication: "4 s before it". */
-export function relative(timeMs: number, publishedAtMs: number | undefined): string {
-  if (publishedAtMs === undefined) return `at ${timeMs}`;
+/** A time, as seen from the publication: "4 s before the publication". */
+function relative(timeMs: number, publishedAtMs: number | undefined): string {
+  if (publishedAtMs === undefined) return `at ${timeMs} ms`;
   const ms = timeMs - publishedAtMs;
-  if (ms === 0) return "within the same ms";
-  return `${duration(Math.abs(ms))} ${ms < 0 ? "before it" : "after it"}`;
+  if (ms === 0) return "in the ms of the publication";
+  return `${duration(Math.abs(ms))} ${ms < 0 ? "before" : "after"} the publication`;
 }
 
 function duration(ms: number): string {

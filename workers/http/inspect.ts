@@ -13,6 +13,7 @@ import {
   gatewayNode,
   homeName,
   nodeOfClient,
+  parseNodeName,
 } from "../../src/contract/object-names.ts";
 import type { TrailQuery } from "../../src/contract/trail.ts";
 import { limits } from "../../src/limits.ts";
@@ -50,16 +51,14 @@ export async function askWhy(
   if (hasHistory !== true) return refused(errorCodes.notAvailable, withoutOffsets);
   const named = nodeOfClient(client);
   const nodes = new Set([
-    ...(named === undefined ? [] : [named]),
+    ...(named === undefined || objectOf(named, env, channels) === undefined ? [] : [named]),
     ...(holders ?? []),
     ...(gateways ?? []).map(({ name }) => gatewayNode(name)),
   ]);
   nodes.delete(channelNode(channel));
   const asked = [...nodes].slice(0, limits.askedGatewaysMax);
   const told = tags === undefined ? query : { ...query, tags };
-  const others = await askAll(asked, endsAtMs, (node) =>
-    objectOf(node, env, channels)?.trail(told),
-  );
+  const others = await askAll(asked, endsAtMs, (node) => objectNamed(node, env)?.trail(told));
   const isShort = asked.length < nodes.size || holders === undefined;
   const answer: AskedObjects = { own, others, isHomeAsked: isHomeAsked || user === "", isShort };
   return answered(encodeWhy(question, answer));
@@ -101,6 +100,15 @@ async function holdersOf(
 }
 
 const noHolders: readonly string[] = [];
+
+/** The object of a node that an object has told; undefined for one of a kind that the next release has. */
+function objectNamed(node: string, { CHANNELS, GATEWAYS }: Env) {
+  const parsed = parseNodeName(node);
+  if (parsed === undefined) return undefined;
+  return parsed.kind === "channel"
+    ? CHANNELS.getByName(parsed.name)
+    : GATEWAYS.getByName(parsed.name);
+}
 
 /** Asks objects, some at a time; undefined for each that doesn't answer by then. */
 async function askAll<Answer>(
