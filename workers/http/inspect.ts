@@ -157,5 +157,4 @@ function refused(
 }
 
 const withoutOffsets = "the channel has no history, so its publications have no offsets";
-const noSuchObject =
-  "object must be a node that docs/protocol.md describes, such as gateway:eu/0";
+const noSuchObject = "object must be a node that docs/protocol.md describes, such as gateway:eu/0";
