@@ -5,22 +5,22 @@
 export const trailLimits = {
   /**
    * Publications with an offset whose way a channel's object remembers: 40 bytes each and the names of their publishers,
-   * 10 KB and 40 KB. Fewer publications take less (rule Y1).
+   * 148 KB in all. Fewer publications take less (rule Y1).
    */
   trailPublicationsMax: 256,
   /**
    * Frames with publications that a channel's object remembers, and a gateway of all its channels together: 80 bytes each,
-   * 20 KB and 82 KB (rule Y1).
+   * 22 KB and 85 KB (rule Y1).
    */
   trailFramesMax: 256,
   trailGatewayFramesMax: 1_024,
   /** Calls to one gateway that a channel's object remembers: 40 bytes each, and 512 gateways may follow (rule Y1). */
   trailCallsMax: 64,
-  /** Batches that a gateway remembers, of all its channels together: 40 bytes each, 41 KB (rule Y1). */
+  /** Batches that a gateway remembers, of all its channels together: 40 bytes each, 44 KB (rule Y1). */
   trailBatchesMax: 1_024,
   /**
-   * Subscriptions that began or ended, and connections that ended, which an object remembers: about 250 bytes each, 190
-   * KB (rule Y2).
+   * Subscriptions that began or ended, and connections that ended, which an object remembers: about 540 bytes
+   * each, 417 KB (rule Y2).
    */
   trailNotesMax: 512,
   trailClosesMax: 256,

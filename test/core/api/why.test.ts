@@ -17,7 +17,9 @@ describe("a why request", () => {
     expect(why(asked)).toStrictEqual({ outcome: "question", question });
     expect(why({ ...asked, user: "", client: "c" })).toMatchObject({ question: { client: "c" } });
     expect(why({ ...asked, channel: "" })).toMatchObject(refused(107, "channel is required"));
-    expect(why({ ...asked, offset: 0 })).toMatchObject(refused(107, "offset is required: the publication's, from 1 on"));
+    expect(why({ ...asked, offset: 0 })).toMatchObject(
+      refused(107, "offset is required: the publication's, from 1 on"),
+    );
     expect(why({ ...asked, user: "" })).toMatchObject(refused(107, "user or client is required"));
     expect(why({ ...asked, channel: "nosuch:x" })).toMatchObject({ error: { code: 102 } });
     expect(why({ ...asked, offset: "3" })).toMatchObject({ outcome: "malformed" });
