@@ -3,9 +3,12 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { userKey } from "../../src/contract/identity-key.ts";
 import { homeName } from "../../src/contract/object-names.ts";
+import type { ObjectTrail } from "../../src/contract/trail.ts";
+import { limits } from "../../src/limits.ts";
 import type { ChannelObject } from "../../workers/objects/channel-object.ts";
 import { call, post, publish } from "./api-request.ts";
 import { hibernate } from "./attachments.ts";
+import { blockObject } from "./block-object.ts";
 import { configure } from "./configure.ts";
 import { lostCall } from "./crash-object.ts";
 import { loseCalls } from "./lose-calls.ts";
@@ -77,6 +80,12 @@ async function outcomes(channel: string, offset: number, user: string): Promise<
 function nodeOf({ place }: Variant, channel: string): string {
   const { name = "" } = place.holder(channel);
   return place === channelPlace ? `channel:${name}` : `gateway:${name}`;
+}
+
+/** What an object tells that knows nothing. */
+function emptyTrail(node: string): ObjectTrail {
+  const nothing = { connections: [], closes: [], notes: [], isSending: false };
+  return { node, awakeSinceMs: 0, subscribers: 0, ...nothing };
 }
 
 /** Closes a socket, and waits until its object has taken that. */
@@ -324,6 +333,64 @@ describe("why, with several objects", () => {
     const homeless = await why({ channel, offset, user });
     USERS.getByName = getByName;
     expect(homeless).toMatchObject({ connections: [{ outcome: "sent" }], incomplete: true });
+  });
+
+  it("[Y3] [B4] doesn't wait long for an object that hangs", async () => {
+    const channel = newChannel("team");
+    const user = newUser();
+    const one = await own.subscribe(channel, user);
+    await gateway.subscribe(channel, user);
+    const { offset } = await publish(channel, 1);
+    await watchedRelay.settled();
+    const unblock = blockObject(gateway.place.holder(channel));
+    const before = Date.now();
+    const told = await why({ channel, offset, user });
+    expect(Date.now() - before).toBeLessThan(limits.trailAllAnswersMs);
+    await unblock();
+    expect(told).toMatchObject({ connections: [{ client: one.client }], incomplete: true });
+  });
+
+  it("[Y3] [B1] asks a bounded number of objects, six at a time", async () => {
+    const channel = newChannel("team");
+    const { CHANNELS, GATEWAYS } = env;
+    const [channels, gateways] = [
+      CHANNELS.getByName.bind(CHANNELS),
+      GATEWAYS.getByName.bind(GATEWAYS),
+    ];
+    const most = limits.askedGatewaysMax;
+    let followers = most;
+    CHANNELS.getByName = (name, options) => {
+      const stub = channels(name, options);
+      const names = Array.from({ length: followers }, (_, index) => `eu/${index}`);
+      const told = names.map((one) => ({ name: one, lag: 0, failures: 0 }));
+      const own = { hasHistory: true, gateways: told };
+      const value = async () => ({ ...emptyTrail(`channel:${name}`), channel: own });
+      return Object.defineProperty(stub, "trail", { value });
+    };
+    const asked: string[] = [];
+    const inFlight = { now: 0, most: 0 };
+    GATEWAYS.getByName = (name, options) => {
+      const stub = gateways(name, options);
+      const value = async () => {
+        asked.push(name);
+        inFlight.most = Math.max(inFlight.most, ++inFlight.now);
+        await scheduler.wait(1);
+        inFlight.now--;
+        return emptyTrail(`gateway:${name}`);
+      };
+      return Object.defineProperty(stub, "trail", { value });
+    };
+    try {
+      const told = await why({ channel, offset: 1, user: newUser() });
+      expect([asked.length, inFlight.most]).toStrictEqual([most, limits.askedAtATime]);
+      expect(told.incomplete).toBeUndefined();
+      followers++;
+      expect((await why({ channel, offset: 1, user: newUser() })).incomplete).toBe(true);
+      expect(asked).toHaveLength(2 * most);
+    } finally {
+      Object.assign(CHANNELS, { getByName: channels });
+      Object.assign(GATEWAYS, { getByName: gateways });
+    }
   });
 
   it("[Y3] is answered 108 where publications have no offsets", async () => {
