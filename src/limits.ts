@@ -2,6 +2,7 @@ import { accessLimits } from "./access-limits.ts";
 import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
 import { metricsLimits } from "./metrics-limits.ts";
+import { trailLimits } from "./trail-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
@@ -465,4 +466,5 @@ export const limits = {
   ...eventLimits,
   ...hookLimits,
   ...metricsLimits,
+  ...trailLimits,
 } as const;

@@ -257,12 +257,16 @@ function callObject(
 
 /** Finds the answer to a question, within so many ms. */
 async function callFor(
-  { env }: Context<AppEnv>,
+  { env, var: { configured } }: Context<AppEnv>,
   question: Question,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
   try {
-    return await inTime<CallOutcome>(askQuestion(env, question), waitMs, timeout);
+    return await inTime<CallOutcome>(
+      askQuestion(env, configured.config, question),
+      waitMs,
+      timeout,
+    );
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded)
