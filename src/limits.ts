@@ -3,6 +3,7 @@ import { eventLimits } from "./event-limits.ts";
 import { hookLimits } from "./hook-limits.ts";
 import { metricsLimits } from "./metrics-limits.ts";
 import { queueLimits } from "./queue-limits.ts";
+import { trailLimits } from "./trail-limits.ts";
 import { userLimits } from "./user-limits.ts";
 
 /**
@@ -467,4 +468,5 @@ export const limits = {
   ...hookLimits,
   ...metricsLimits,
   ...queueLimits,
+  ...trailLimits,
 } as const;

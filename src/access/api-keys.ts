@@ -26,6 +26,8 @@ export const apiMethods = [
   "update_user_status",
   "get_user_status",
   "delete_user_status",
+  "why",
+  "inspect",
 ] as const;
 
 /** The methods that a key may admit: also one that isn't a command, and so isn't in a batch. */

@@ -7,7 +7,7 @@ import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import { type Entry, type ApiCommand, entriesOf, methodOf } from "./command.ts";
 import type { ObjectCall } from "./calls.ts";
-import type { ChannelAnswer, ChannelCommand } from "../contract/channel-call.ts";
+import type { ChannelCommand } from "../contract/channel-call.ts";
 
 /** The backend's answer to one command: a result, as JSON text, or an error with a detail for the operator. */
 export type ApiAnswer =
@@ -25,7 +25,7 @@ export type CallOutcome =
   | { readonly outcome: "done" }
   /** The orders of the call are kept and repeated, but not all objects have carried them out in time. */
   | { readonly outcome: "pending"; readonly retryAfterSeconds: number }
-  | { readonly outcome: "answers"; readonly answers: readonly ChannelAnswer[] }
+  | { readonly outcome: "answers"; readonly answers: readonly ApiAnswer[] }
   /** None of the call's orders was taken, because the user's home keeps no more of them. */
   | { readonly outcome: "limit-exceeded" }
   /** None of the call's commands was carried out. */

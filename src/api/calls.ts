@@ -86,6 +86,10 @@ function callsFor(question: Question): number {
     case "info":
     case "channels":
       return 2 * limits.directoryShards;
+    case "why":
+    case "inspect":
+      // The channel's object, the user's home and the gateways.
+      return limits.askedGatewaysMax + 2;
   }
 }
 

@@ -65,7 +65,32 @@ export type Question =
       readonly state: string;
     }
   /** That nothing is to be known of these users any more. */
-  | { readonly method: "delete_user_status"; readonly users: readonly string[] };
+  | { readonly method: "delete_user_status"; readonly users: readonly string[] }
+  | WhyQuestion
+  | InspectQuestion;
+
+/** Why a publication didn't reach a client (rule Y3). */
+export interface WhyQuestion {
+  readonly method: "why";
+  readonly channel: string;
+  /** Of the publication. */
+  readonly offset: number;
+  /** "" for none: then `client` is given. */
+  readonly user: string;
+  /** "" for all connections of the user. */
+  readonly client: string;
+}
+
+/** How a channel, or an object, is (rule Y4). */
+export interface InspectQuestion {
+  readonly method: "inspect";
+  /** "" for none: then `object` is given. */
+  readonly channel: string;
+  /** The object's node (docs/protocol.md 4.3). */
+  readonly object: string;
+  /** How many of the last refusals are told. */
+  readonly refusals: number;
+}
 
 /** A page of an answer. */
 export interface Page {

@@ -44,7 +44,7 @@ export function execute(
 ): ChannelAnswer {
   switch (command.method) {
     case "publish": {
-      const outcome = channel.publish(command.request, undefined, nowMs);
+      const outcome = channel.publish(command.request, undefined, nowMs, command.key);
       if (outcome.outcome === "too-many-keys") return { error: errorCodes.tooManyRequests };
       return { result: encodePosition(outcome.position) };
     }

@@ -20,6 +20,7 @@ import { parseChannels, parseConnections, parseInfo } from "./question.ts";
 import { parseStatus, parseUpdateStatus } from "./user-status.ts";
 import { parseBroadcast, parsePublish } from "./publish.ts";
 import { parseChannelRequest, parseHistory } from "./read.ts";
+import { parseInspect, parseWhy } from "./why.ts";
 
 /** Those of Centrifugo PRO: push notifications, and what belongs to tokens. */
 const missingProMethods = [
@@ -108,6 +109,10 @@ export function parseEntry(method: SingleMethod, params: string, caller: ApiCall
       return parseInfo(params, caller);
     case "channels":
       return parseChannels(params, caller);
+    case "why":
+      return parseWhy(params, caller);
+    case "inspect":
+      return parseInspect(params, caller);
     case "history_remove":
     case "presence":
     case "presence_stats":

@@ -320,11 +320,17 @@ export const unsubscribeShape = shape(() => ({
 
 /** The entry, or the refusal of what needs users' homes where there are none (`client.users.enabled`). */
 export function availableEntry(entry: Entry, { enabled, status }: UsersConfig): Entry {
+  if (entry.outcome === "question" && isOfObjects(entry.question)) return entry;
   const needsHomes = entry.outcome === "order" || entry.outcome === "question";
   if (needsHomes && !enabled) return switchedOff;
   return entry.outcome === "question" && isOfStatus(entry.question) && !status
     ? statusSwitchedOff
     : entry;
+}
+
+/** Whether a question is answered without users' homes, too. */
+function isOfObjects({ method }: Question): boolean {
+  return method === "why" || method === "inspect";
 }
 
 function isOfStatus({ method }: Question): boolean {
@@ -336,6 +342,8 @@ function isOfStatus({ method }: Question): boolean {
     case "connections":
     case "info":
     case "channels":
+    case "why":
+    case "inspect":
       return false;
   }
 }

@@ -46,7 +46,7 @@ function publishEntry(
   if (checked.outcome === "refused") return checked;
   const publication = parsePublication(params, fields, version);
   if (publication.outcome === "refused") return publication;
-  return publishCall(fields.channel, publication.request, checked.options);
+  return publishCall(fields.channel, publication.request, checked.options, caller);
 }
 
 /** A `publish` request, without `data` and `version`, which are read from the text. */
@@ -82,7 +82,7 @@ function refusedList(channels: readonly string[]) {
 function broadcastEntry(channel: string, request: PublicationRequest, caller: ApiCaller): Entry {
   const checked = checkChannel(channel, "broadcast", caller);
   if (checked.outcome === "refused") return checked;
-  return publishCall(channel, request, checked.options);
+  return publishCall(channel, request, checked.options, caller);
 }
 
 /** A `broadcast` request, likewise. */
@@ -175,9 +175,14 @@ function parseVersion(params: string): bigint | Malformed {
  * The call that publishes to one channel, or a refusal if the namespace doesn't accept such data (docs/protocol.md
  * 5.6).
  */
-function publishCall(channel: string, request: PublicationRequest, options: ChannelOptions): Entry {
+function publishCall(
+  channel: string,
+  request: PublicationRequest,
+  options: ChannelOptions,
+  { key }: ApiCaller,
+): Entry {
   return acceptsData(options, request.data)
-    ? { outcome: "call", channel, command: { method: "publish", request } }
+    ? { outcome: "call", channel, command: { method: "publish", request, key: key.name } }
     : refusedRequest(formatProblem(options));
 }
 

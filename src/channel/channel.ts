@@ -10,11 +10,12 @@ import { GatewayRegistry } from "./gateway-registry.ts";
 import { Relay } from "./relay.ts";
 import { History, type HistoryRange } from "./history.ts";
 import { Idempotency } from "./idempotency.ts";
+import { PublicationTrail } from "./publication-trail.ts";
 import { livePublication } from "./publication-request.ts";
 import { recover, recoverNewest, recoverPage, type Recovery } from "./recovery.ts";
 import type { Sql } from "../sql.ts";
 import { storedTables, type StoredTable } from "./stored-tables.ts";
-import type { HistoryEntry } from "./history-table.ts";
+import type { HistoryEntry, StoredPublication } from "./history-table.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 
 /**
@@ -42,6 +43,8 @@ export class Channel {
   /** The gateways that follow the channel for subscribers elsewhere. */
   readonly relay: Relay;
   readonly #counts: ChannelCounts | undefined;
+  /** The last publications with offsets. */
+  readonly trail = new PublicationTrail();
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
@@ -111,6 +114,16 @@ export class Channel {
     return this.#history.newestMs;
   }
 
+  /** The publications that can be read, in offsets; undefined if none can. */
+  readable(nowMs: number): { readonly first: number; readonly last: number } | undefined {
+    return this.#history.readable(nowMs);
+  }
+
+  /** A publication that can be read, and when it came, ms since 1970; undefined if it can't. Never makes a stream. */
+  stored(offset: number, nowMs: number): StoredPublication | undefined {
+    return this.#history.find(offset, nowMs);
+  }
+
   /** The top; a channel with history that has no stream gets one. Undefined on a channel without history. */
   position(nowMs: number): StreamPosition | undefined {
     if (!this.#history.enabled) return undefined;
@@ -122,12 +135,14 @@ export class Channel {
    * Publishes: assigns the offset, writes the row, and collects the publication for the subscribers here and on
    * gateways.
    *
-   * @param info the client that publishes; undefined for a backend
+   * @param info   the client that publishes; undefined for a backend
+   * @param apiKey the name of the backend's API key; "" if it isn't known
    */
   publish(
     request: PublicationRequest,
     info: ClientInfo | undefined,
     nowMs: number,
+    apiKey = "",
   ): PublishOutcome {
     this.deleteExpired(nowMs);
     const key = request.idempotencyKey;
@@ -145,7 +160,7 @@ export class Channel {
         return this.#suppressed("outdated", { position: this.#history.position(nowMs) });
       }
     }
-    return this.#publishWithHistory(request, info, nowMs);
+    return this.#publishWithHistory(request, info, nowMs, apiKey);
   }
 
   /**
@@ -371,6 +386,7 @@ export class Channel {
     request: PublicationRequest,
     info: ClientInfo | undefined,
     nowMs: number,
+    apiKey: string,
   ): PublishOutcome {
     const entry = entryOf(request, info);
     let position: StreamPosition;
@@ -385,6 +401,7 @@ export class Channel {
     }
     this.#collect(livePublication(request, info, position, this.options));
     this.#events?.add(publicationEvent(this.name, entry, position), nowMs);
+    this.trail.published(position.offset, this.relay.sequence, info, apiKey, nowMs);
     return { outcome: "published", position };
   }
 
@@ -406,7 +423,7 @@ function entryOf(request: PublicationRequest, info: ClientInfo | undefined) {
 }
 
 /** The ports and the configuration of a channel. */
-export interface ChannelSetup extends Pick<HubSetup, "fanOut"> {
+export interface ChannelSetup extends Pick<HubSetup, "fanOut" | "frames"> {
   readonly name: string;
   readonly options: ChannelOptions;
   readonly client: ClientConfig;

@@ -1,4 +1,5 @@
-import type { RelayBatch } from "../contract/relay-batch.ts";
+import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
+import { CallTrail } from "./call-trail.ts";
 
 /**
  * How far one gateway is, from the channel's side: the next entry, the call in flight, and the wait after failed calls.
@@ -6,6 +7,8 @@ import type { RelayBatch } from "../contract/relay-batch.ts";
  */
 export class FollowerProgress {
   readonly gateway: string;
+  /** The last calls. */
+  readonly calls = new CallTrail();
   /** The number of the first entry that the gateway isn't known to have taken. */
   next: number;
   /** Whether the gateway is known to have taken every entry before `next`, and none from there on. */
@@ -57,8 +60,9 @@ export class FollowerProgress {
     return this.#inFlight !== undefined;
   }
 
-  begin(delivery: Delivery): void {
+  begin(delivery: Delivery, nowMs: number): void {
     this.#inFlight = delivery;
+    this.calls.begun(delivery.batch, nowMs);
     this.#followedMeanwhile = false;
   }
 
@@ -67,9 +71,14 @@ export class FollowerProgress {
    *
    * @returns undefined for a call that isn't in flight; otherwise whether the gateway has sent `follow` since it began
    */
-  end(delivery: Delivery): { readonly followedMeanwhile: boolean } | undefined {
+  end(
+    delivery: Delivery,
+    outcome: RelayBatchReply["outcome"] | "failed",
+    nowMs: number,
+  ): { readonly followedMeanwhile: boolean } | undefined {
     if (this.#inFlight !== delivery) return undefined;
     this.#inFlight = undefined;
+    this.calls.ended(outcome, nowMs);
     return { followedMeanwhile: this.#followedMeanwhile };
   }
 

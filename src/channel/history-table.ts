@@ -87,6 +87,15 @@ export class HistoryTable {
     );
   }
 
+  /** Reads the publication at an offset, and when it came. */
+  find(offset: number): StoredPublication | undefined {
+    const only = { first: offset, last: offset };
+    const [publication] = this.read(only, false);
+    const [row] = this.keys(only);
+    if (publication === undefined || row === undefined) return undefined;
+    return { publication, timeMs: row.timeMs };
+  }
+
   /** Reads the publications at these offsets, oldest first, with their sizes. */
   readSized({ first, last }: OffsetRange): SizedPublication[] {
     return slotRuns(first, last, this.#size).flatMap(({ low, high }) =>
@@ -182,6 +191,13 @@ export interface HistoryEntry extends Omit<PublicationRequest, "skipHistory"> {
 export interface OffsetRange {
   readonly first: number;
   readonly last: number;
+}
+
+/** A publication of the ring. */
+export interface StoredPublication {
+  readonly publication: Publication;
+  /** When the publication came, ms since 1970; never less than the time of an older publication. */
+  readonly timeMs: number;
 }
 
 /** The idempotency key of a row of the ring. */

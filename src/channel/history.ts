@@ -7,6 +7,7 @@ import {
   loadStream,
   type OffsetRange,
   type StoredKey,
+  type StoredPublication,
   type Stream,
 } from "./history-table.ts";
 import { RecentPublications } from "./recent-publications.ts";
@@ -190,6 +191,18 @@ export class History {
   get newest(): Publication | undefined {
     const top = this.#stream?.top ?? 0;
     return top === 0 ? undefined : this.#table.read({ first: top, last: top }, false)[0];
+  }
+
+  /** The offsets of the publications that can be read; undefined if none can. Never makes a stream. */
+  readable(nowMs: number): OffsetRange | undefined {
+    const stream = this.#stream;
+    if (stream === undefined) return undefined;
+    return this.#readable(stream, { limit: stream.top, reverse: false }, nowMs);
+  }
+
+  /** The publication at an offset, if it can be read, and when it came. Never makes a stream. */
+  find(offset: number, nowMs: number): StoredPublication | undefined {
+    return this.isReadable(offset, nowMs) ? this.#table.find(offset) : undefined;
   }
 
   /** Whether the publication at this offset can still be read. */

@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
+import type { GatewayProgress } from "../contract/trail.ts";
 import {
   type Delivery,
   FollowerProgress,
@@ -46,6 +47,29 @@ export class Relay {
   /** How many gateways follow the channel. */
   get size(): number {
     return this.#followers.size;
+  }
+
+  /**
+   * How far each gateway is.
+   *
+   * @param sequence of an entry, whose calls are told too; undefined for none
+   */
+  progress(sequence: number | undefined, nowMs: number): readonly GatewayProgress[] {
+    const all: GatewayProgress[] = [];
+    for (const follower of this.#followers.values()) {
+      const { calls, gateway, failures, next } = follower;
+      const waitsUntilMs = follower.waitsUntilMs(nowMs);
+      const told = sequence === undefined ? undefined : calls.find(sequence);
+      all.push({
+        name: gateway,
+        lag: this.sequence + 1 - next,
+        failures,
+        ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),
+        ...(calls.last === undefined ? {} : { lastCall: calls.last }),
+        ...(told === undefined ? {} : { told }),
+      });
+    }
+    return all;
   }
 
   /**
@@ -97,7 +121,7 @@ export class Relay {
       progress.skipTo(this.#log.first);
       const slice = slices.get(progress.next) ?? this.#log.slice(progress.next);
       slices.set(progress.next, slice);
-      deliveries.push(this.#begin(progress, slice, top));
+      deliveries.push(this.#begin(progress, slice, top, nowMs));
     }
     return deliveries;
   }
@@ -110,9 +134,10 @@ export class Relay {
   answered(delivery: Delivery, reply: RelayBatchReply | "failed", nowMs: number): void {
     const { gateway, batch } = delivery;
     const progress = this.#followers.get(gateway);
-    const ended = progress?.end(delivery);
+    const outcome = reply === "failed" ? reply : reply.outcome;
+    const ended = progress?.end(delivery, outcome, nowMs);
     if (progress === undefined || ended === undefined) return;
-    switch (reply === "failed" ? reply : reply.outcome) {
+    switch (outcome) {
       case "taken":
         if (progress.checking) this.#registry.found(gateway, nowMs);
         progress.took(batch.first + batch.entries.length);
@@ -209,7 +234,12 @@ export class Relay {
     return progress.mustCall || progress.next <= this.sequence;
   }
 
-  #begin(progress: FollowerProgress, slice: LogSlice, top: StreamPosition | undefined): Delivery {
+  #begin(
+    progress: FollowerProgress,
+    slice: LogSlice,
+    top: StreamPosition | undefined,
+    nowMs: number,
+  ): Delivery {
     const { entries } = slice;
     // If more entries follow, the channel's top is further than the top after these.
     const batchTop = slice.whole ? top : slice.top;
@@ -225,7 +255,7 @@ export class Relay {
         ...(batchTop === undefined ? {} : { top: batchTop }),
       },
     };
-    progress.begin(delivery);
+    progress.begin(delivery, nowMs);
     return delivery;
   }
 

@@ -9,7 +9,12 @@ import type { StreamPosition, Tags } from "../protocol/publication.ts";
  * has a meaning.
  */
 export type ChannelCommand =
-  | { readonly method: "publish"; readonly request: PublicationRequest }
+  | {
+      readonly method: "publish";
+      readonly request: PublicationRequest;
+      /** The name of the backend's API key, for those who ask (rule Y1). Absent: it isn't known. */
+      readonly key?: string;
+    }
   | { readonly method: "history"; readonly request: HistoryQuery }
   | { readonly method: "history_remove" }
   | { readonly method: "presence" }

@@ -27,6 +27,8 @@ import type {
 import type { HeldConnections, UserConnections } from "./connection-state.ts";
 import type { CollectedMetrics, MetricsReport } from "./metrics-report.ts";
 import type { LeftUsers, OnlineUsers, UserStatuses } from "./user-status.ts";
+import type { ObjectState, StateQuery } from "./object-state.ts";
+import type { ObjectTrail, TrailQuery } from "./trail.ts";
 
 /**
  * The calls that the objects offer to the edge and to each other. During a deploy the caller and the called object may
@@ -73,6 +75,13 @@ export interface SessionCalls {
    * @returns each as JSON text
    */
   eventsAfter(since: number, limit: number): Promise<readonly string[]>;
+  /**
+   * Tells what the object knows of the way of a publication (rules Y1 and Y2). A release before has no such call, which
+   * fails then.
+   */
+  trail(query: TrailQuery): Promise<ObjectTrail>;
+  /** Tells the object's live state (rule Y4). A release before has no such call, which fails then. */
+  inspect(query: StateQuery): Promise<ObjectState>;
 }
 
 /** The calls of a channel's object. */
@@ -157,6 +166,11 @@ export interface HomeCalls {
   ended(users: readonly string[], left?: LeftUsers): Promise<void>;
   /** As for the other objects. */
   eventsAfter(since: number, limit: number): Promise<readonly string[]>;
+  /**
+   * Names the objects that are registered for a user or a token, whether they still hold something of it or not (rule
+   * Y3). None of them is asked, and none is forgotten.
+   */
+  holders(key: string): Promise<readonly string[]>;
   /** Notes that these users are active, and what their state is (rule U25). */
   updateStatus(users: readonly string[], state: string): Promise<void>;
   /** Tells when these users were active and online. */

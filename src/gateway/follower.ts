@@ -1,12 +1,15 @@
 import type { SubscribeOptions } from "../channel/channel.ts";
+import type { FrameTrail } from "../hub/frame-trail.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { SubscribeReply } from "../session/ports.ts";
+import type { ClientTrail } from "../session/client-trail.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { LocalSubscribers, type PublishWait } from "./local-subscribers.ts";
 import { BatchBuffer, sortBatch } from "./batch-order.ts";
+import type { BatchTrail } from "./batch-trail.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import { PendingSubscribes } from "./pending-subscribes.ts";
 import type { RelayReply } from "../contract/relay-request.ts";
@@ -91,6 +94,16 @@ export class Follower {
     return this.#cursor?.position;
   }
 
+  /** How far the gateway is; undefined while that is unknown. */
+  get cursor(): Cursor | undefined {
+    return this.#cursor;
+  }
+
+  /** How many subscribes haven't been answered. */
+  get pendingCount(): number {
+    return this.#pending?.size ?? 0;
+  }
+
   /** The subscribers here. */
   get subscriptions(): readonly Subscription[] {
     return this.#subscribers.subscriptions;
@@ -107,6 +120,7 @@ export class Follower {
     const overloaded = this.#subscribers.overloaded(nowMs);
     if (this.idle) return { outcome: "left" };
     if (overloaded) return { outcome: "busy" };
+    this.#gateway.trail?.batches.took(batch);
     this.#run(() => this.#take(batch));
     return { outcome: "taken" };
   }
@@ -396,6 +410,7 @@ export class Follower {
    * @returns the cursor's offset then
    */
   #advance(publications: readonly Publication[]): number {
+    const before = this.#cursor?.position?.offset ?? 0;
     for (const publication of publications) {
       const cursor = this.#cursor;
       if (cursor?.position === undefined) break;
@@ -407,7 +422,9 @@ export class Follower {
         publication: asLive(publication, cursor.position.epoch),
       });
     }
-    return this.#cursor?.position?.offset ?? 0;
+    const offset = this.#cursor?.position?.offset ?? 0;
+    this.#gateway.trail?.batches.read(this.channel, before + 1, offset);
+    return offset;
   }
 
   #deliver(entry: RelayEntry): void {
@@ -445,12 +462,21 @@ export interface FollowerGateway {
   readonly client: ClientConfig;
   /** How the hub of a channel is set up; absent for what is usual. */
   readonly hubSetup?: (channel: string) => HubSetup;
+  /** Remembers what the gateway took and sent; absent where nobody asks for it. */
+  readonly trail?: GatewayTrail;
   /** Counts the memory of subscriptions, pending ones included (rule G7). */
   readonly memory: SubscriptionMemory;
   /** Sends requests to a channel's object, in this order. */
   request(channel: string, requests: readonly PendingRequest[]): void;
   /** Called after all work of a follower: it may be idle now, or have something to settle. */
   changed(follower: Follower): void;
+}
+
+/** What a gateway remembers of the publications of all its channels. */
+export interface GatewayTrail {
+  readonly batches: BatchTrail;
+  readonly frames: FrameTrail;
+  readonly clients: ClientTrail;
 }
 
 /** A publication as it is in the history: without the epoch, which clients get with the first publication only. */

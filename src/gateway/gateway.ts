@@ -18,7 +18,7 @@ import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { ChannelsQuery } from "../contract/listing.ts";
 import { ChannelListing } from "./channel-listing.ts";
-import { Follower, type FollowerGateway } from "./follower.ts";
+import { Follower, type FollowerGateway, type GatewayTrail } from "./follower.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
 import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
@@ -49,6 +49,8 @@ export interface GatewaySetup {
   readonly fanOut?: FanOutLimits;
   /** Absent without `prometheus.enabled`. */
   readonly counts?: Counts;
+  /** Remembers what the gateway took and sent; absent where nobody asks for it. */
+  readonly trail?: GatewayTrail;
 }
 
 /**
@@ -79,6 +81,7 @@ export class Gateway implements Channels {
     this.#forFollowers = {
       client: setup.config.client,
       hubSetup: (channel) => this.#hubSetup(channel),
+      ...(setup.trail === undefined ? {} : { trail: setup.trail }),
       memory: this.#memory,
       request: (channel, requests) => this.#requestAll(channel, requests),
       changed: (follower) => this.#changed(follower),
@@ -94,7 +97,7 @@ export class Gateway implements Channels {
    * Whether the gateway holds so much that it refuses new connections. Those that it has may still subscribe (rule G7).
    */
   get nearlyFull(): boolean {
-    return this.#heldBytes > limits.gatewayHeldBytesMax / 2;
+    return this.heldBytes > limits.gatewayHeldBytesMax / 2;
   }
 
   /** Takes a channel object's batch. The caller has to call {@link settle} next, in the same synchronous run. */
@@ -168,12 +171,24 @@ export class Gateway implements Channels {
     nowMs: number,
     done: (outcome: SubscribeReply) => void,
   ): void {
-    if (this.#heldBytes > limits.gatewayHeldBytesMax) done(tooMuchHeld);
-    else this.#follower(subscription.channel).subscribe(subscription, options, nowMs, done);
+    if (this.heldBytes > limits.gatewayHeldBytesMax) {
+      done(tooMuchHeld);
+      return;
+    }
+    const noted = (reply: SubscribeReply): void => {
+      this.#setup.trail?.clients.subscribed(subscription, options, reply);
+      done(reply);
+    };
+    this.#follower(subscription.channel).subscribe(subscription, options, nowMs, noted);
+  }
+
+  /** The follower of a channel, for those who ask how far it is; undefined if the gateway doesn't follow the channel. */
+  follower(channel: string): FollowedChannel | undefined {
+    return this.#followers.get(channel);
   }
 
   /** The memory that the channels and their subscribers take, estimated. */
-  get #heldBytes(): number {
+  get heldBytes(): number {
     return this.#memory.bytes + this.#followers.size * channelBytes + this.#nameBytes;
   }
 
@@ -312,9 +327,10 @@ export class Gateway implements Channels {
   }
 
   #hubSetup(channel: string): HubSetup {
-    const { fanOut, counts, config } = this.#setup;
+    const { fanOut, counts, trail, config } = this.#setup;
     return {
       ...(fanOut !== undefined && { fanOut }),
+      ...(trail !== undefined && { frames: trail.frames }),
       ...(counts !== undefined && {
         deliveries: counts.counter("dormouse_deliveries_total", {
           channel_namespace: namespaceLabel(channel, config.channel),
@@ -346,6 +362,12 @@ export class Gateway implements Channels {
     this.#replayBudget.note(follower);
   }
 }
+
+/** A follower, for those who ask how far it is. */
+export type FollowedChannel = Pick<
+  Follower,
+  "subscriptions" | "cursor" | "position" | "pendingCount" | "sending" | "collecting"
+>;
 
 function failed(reply: RelayReply): { readonly outcome: "failed"; readonly error: ErrorCode } {
   const error = reply.outcome === "error" ? reply.error : errorCodes.internal;

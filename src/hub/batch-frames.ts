@@ -19,13 +19,18 @@ export class BatchFrames {
    */
   readonly #messages = new Map<Codec, Message[]>();
   readonly #firstMessages: Message[] = [];
+  /** To how many subscribers the batch went, for {@link FrameTrail}. */
+  readonly counts = { whole: 0, filtered: 0, leftOut: 0, slow: 0 };
+  /** How many publications there are, and the first and the last of their offsets; 0 if none has one. */
+  publications = 0;
+  firstOffset = 0;
+  lastOffset = 0;
   /** How many pushes a subscriber has already, or must not get; undefined while nobody skips any. */
   #skipped: Map<Subscriber, number> | undefined;
   /** The frames of the whole batch; undefined until a subscriber asks, and after a push was added. */
   #whole: RunFrames | undefined;
   /** The frames of the rests, by the index of their first push; undefined while there are none. */
   #rests: Map<number, RunFrames> | undefined;
-  #publications = 0;
   #bytes = 0;
 
   /** @param firstCodec of the first subscriber */
@@ -52,7 +57,7 @@ export class BatchFrames {
     this.#pushes.push(push);
     // One more, for the line break before the next message.
     this.#bytes += message.length + 1;
-    if (push.type === "publication") this.#publications++;
+    if (push.type === "publication") this.#addPublication(push.publication.offset);
     this.#whole = undefined;
     this.#rests = undefined;
     return "added";
@@ -66,7 +71,7 @@ export class BatchFrames {
 
   /** Whether the batch may hold something for the subscriber. */
   concerns(subscriber: Subscriber): boolean {
-    if (this.#publications === 0 && !subscriber.hearsJoinLeave) return false;
+    if (this.publications === 0 && !subscriber.hearsJoinLeave) return false;
     return (this.#skipped?.get(subscriber) ?? 0) < this.#pushes.length;
   }
 
@@ -85,13 +90,27 @@ export class BatchFrames {
   publicationsFor(subscriber: Subscriber): number {
     const { filter } = subscriber;
     const skipped = this.#skipped?.get(subscriber) ?? 0;
-    if (filter === undefined && skipped === 0) return this.#publications;
+    if (filter === undefined && skipped === 0) return this.publications;
     let count = 0;
     for (const push of this.#pushes.slice(skipped)) {
       if (push.type !== "publication") continue;
       if (filter === undefined || filter.matches(push.publication.tags)) count++;
     }
     return count;
+  }
+
+  /** Counts a subscriber that was sent its frame, or for which there was none. */
+  count(subscriber: Subscriber, wasSent: boolean): void {
+    if (!wasSent) this.counts.leftOut++;
+    else if (subscriber.filter === undefined) this.counts.whole++;
+    else this.counts.filtered++;
+  }
+
+  #addPublication(offset: number): void {
+    this.publications++;
+    if (offset === 0) return;
+    this.lastOffset = offset;
+    if (this.firstOffset === 0) this.firstOffset = offset;
   }
 
   #restFrom(index: number): RunFrames | undefined {

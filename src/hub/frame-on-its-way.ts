@@ -7,6 +7,8 @@ import type { Subscriber } from "./subscriber.ts";
  */
 export class FrameOnItsWay<Local extends Subscriber> {
   readonly batch: BatchFrames;
+  /** Its number in the object's {@link FrameTrail}; undefined if it isn't noted there. */
+  readonly row: number | undefined;
   /** The backlog of the subscribers that the frame was sent to, with the frame. */
   backlogBytes = 0;
   readonly #list: readonly Local[];
@@ -18,8 +20,9 @@ export class FrameOnItsWay<Local extends Subscriber> {
   #left: Set<Local> | undefined;
 
   /** @param list isn't changed any more */
-  constructor(batch: BatchFrames, list: readonly Local[]) {
+  constructor(batch: BatchFrames, list: readonly Local[], row: number | undefined) {
     this.batch = batch;
+    this.row = row;
     this.#list = list;
   }
 

@@ -5,6 +5,7 @@ import type { ClientInfo, Publication } from "../protocol/publication.ts";
 import { Overload } from "./backlog.ts";
 import { BatchFrames } from "./batch-frames.ts";
 import { FrameOnItsWay } from "./frame-on-its-way.ts";
+import type { FrameTrail } from "./frame-trail.ts";
 import { SmallSet } from "./small-set.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 
@@ -24,6 +25,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   readonly #limits: FanOutLimits;
   /** Counts publications that were sent, each subscriber counted; undefined where nobody counts them. */
   readonly #deliveries: Counter | undefined;
+  readonly #trail: FrameTrail | undefined;
   readonly #subscribers = new SmallSet<Local>();
   /** The frame that some subscribers have and others haven't yet; undefined while there is none. */
   #frame: FrameOnItsWay<Local> | undefined;
@@ -43,12 +45,13 @@ export class Hub<Local extends Subscriber = Subscriber> {
   constructor(
     channel: string,
     queueMaxBytes: number,
-    { fanOut = limits, deliveries }: HubSetup = {},
+    { fanOut = limits, deliveries, frames }: HubSetup = {},
   ) {
     this.#channel = channel;
     this.#queueMaxBytes = queueMaxBytes;
     this.#limits = fanOut;
     this.#deliveries = deliveries;
+    this.#trail = frames;
   }
 
   get subscribers(): readonly Local[] {
@@ -102,6 +105,9 @@ export class Hub<Local extends Subscriber = Subscriber> {
     this.catchUp(subscriber);
     this.#subscribers.delete(subscriber);
     if (this.#subscribers.size > 0) return true;
+    // Nobody else is sent them, but the last subscriber may have been.
+    if (this.#frame !== undefined) this.#note(this.#frame.row, this.#frame.batch, true);
+    for (const batch of this.#batches ?? []) this.#note(this.#noted(batch), batch, true);
     this.#frame = undefined;
     this.#batches = undefined;
     return true;
@@ -200,8 +206,17 @@ export class Hub<Local extends Subscriber = Subscriber> {
     const batch = this.#batches?.shift();
     if (this.#batches?.length === 0) this.#batches = undefined;
     if (batch === undefined) return false;
-    this.#frame = new FrameOnItsWay(batch, this.subscribers);
+    this.#frame = new FrameOnItsWay(batch, this.subscribers, this.#noted(batch));
     return true;
+  }
+
+  /** Notes a frame that begins. @returns its number there; undefined if it isn't noted */
+  #noted(batch: BatchFrames): number | undefined {
+    return batch.firstOffset === 0 ? undefined : this.#trail?.begun(this.#channel, batch);
+  }
+
+  #note(row: number | undefined, batch: BatchFrames, isOver: boolean): void {
+    if (row !== undefined) this.#trail?.sent(row, batch, isOver);
   }
 
   /**
@@ -223,6 +238,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
       if (sentBytes > 0) sent++;
       bytes += sentBytes;
     }
+    this.#note(frame.row, frame.batch, frame.isOver);
     if (frame.isOver) {
       this.#backlogBytes = frame.backlogBytes;
       this.#frame = undefined;
@@ -240,9 +256,11 @@ export class Hub<Local extends Subscriber = Subscriber> {
     const behind = subscriber.backlogBytes();
     if (behind > this.#queueMaxBytes) {
       this.#addSlow(subscriber);
+      batch.counts.slow++;
       return 0;
     }
     const message = batch.frameFor(subscriber);
+    batch.count(subscriber, message !== undefined);
     const bytes = message?.length ?? 0;
     if (this.#frame === undefined) this.#backlogBytes += bytes;
     else this.#frame.backlogBytes += behind + bytes;
@@ -279,6 +297,8 @@ export interface HubSetup {
   readonly fanOut?: FanOutLimits;
   /** Where deliveries are counted; absent without `prometheus.enabled`. */
   readonly deliveries?: Counter;
+  /** Remembers the frames, for all hubs of the object; absent where nobody asks for them. */
+  readonly frames?: FrameTrail;
 }
 
 /** The limits of the fan-out, as src/limits.ts explains them. The simulator has smaller ones, to reach them. */

@@ -9,6 +9,7 @@ import type { ResolvedChannel } from "../channel/channel-name.ts";
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "../protocol/codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { Reply } from "../protocol/reply.ts";
+import type { ClientTrail } from "./client-trail.ts";
 import type { Changes } from "./decision.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -175,6 +176,8 @@ export interface SessionContext {
   readonly channel?: string;
   /** Whether a session that is too large for its attachment can be stored in a row (rule G2). */
   readonly storesRows: boolean;
+  /** Remembers subscriptions and ends of connections (rule Y2); absent where nobody asks for them. */
+  readonly trail?: ClientTrail;
   /** Takes each refusal of a command, for the log (rule A13); absent where nobody reads one. */
   readonly refused?: (refusal: Refusal) => void;
 }

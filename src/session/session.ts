@@ -217,7 +217,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
   disconnect(code: DisconnectCode): void {
     if (this.closed) return;
     this.context.counts?.disconnected(code);
-    this.ended(code);
+    this.ended(code, "server");
     this.#connection.close(code);
   }
 
@@ -226,9 +226,10 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
    *
    * @param code of the close frame, if there was one
    */
-  ended(code: DisconnectCode = connectionLost): void {
+  ended(code: DisconnectCode = connectionLost, by: "client" | "server" = "client"): void {
     if (this.closed) return;
     this.told?.ended(code);
+    this.context.trail?.ended(this, code.code, by);
     this.#executor?.clear();
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -446,6 +447,7 @@ export class Session implements CommandSession, SubscriptionSession, UserSession
     const subscription = this.subscriptions.get(channel);
     if (subscription === undefined) return;
     this.told?.unsubscribed(channel, code);
+    this.context.trail?.unsubscribed(subscription, code?.code ?? 0);
     this.subscriptions.remove(channel);
     this.save();
     this.context.channels.unsubscribe(subscription);

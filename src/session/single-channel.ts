@@ -4,6 +4,7 @@ import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { Channels, HistoryReply, SubscribeReply, PublishReply } from "./ports.ts";
+import type { ClientTrail } from "./client-trail.ts";
 import type { Subscription } from "./subscription.ts";
 import { type Channel, type SubscribeOptions, historyError } from "../channel/channel.ts";
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
@@ -17,12 +18,20 @@ export class SingleChannel implements Channels {
   readonly #channel: Channel;
   readonly #config: ChannelConfig;
   readonly #presence: SharedPresence;
+  readonly #trail: ClientTrail | undefined;
   /** Subscribers that haven't been announced: their leave isn't announced either (rule O5). */
   readonly #unannounced = new Set<Subscription>();
   /** The payload that delta subscribers held when the object hibernated; undefined until one of them is restored. */
   #restoredBase: { readonly newest: Payload | undefined } | undefined;
 
-  constructor(channel: Channel, config: ChannelConfig, shared: SharedPresence) {
+  /** @param trail remembers subscriptions; absent where nobody asks for them */
+  constructor(
+    channel: Channel,
+    config: ChannelConfig,
+    shared: SharedPresence,
+    trail?: ClientTrail,
+  ) {
+    this.#trail = trail;
     this.#channel = channel;
     this.#config = config;
     this.#presence = shared;
@@ -44,6 +53,7 @@ export class SingleChannel implements Channels {
       return;
     }
     this.#unannounced.add(subscription);
+    this.#trail?.subscribed(subscription, options, subscribed);
     done(subscribed);
   }
 

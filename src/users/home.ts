@@ -136,6 +136,11 @@ export class Home {
     });
   }
 
+  /** The objects that are registered for a user or a token, whether they still hold something of it or not. */
+  holders(user: string): readonly string[] {
+    return this.#hasTables ? this.#holders.of(user) : [];
+  }
+
   /** Deliveries of all orders that aren't carried out yet, to be made once more. */
   deliveries(): readonly Delivery[] {
     const pairs = new Map<string, readonly [string, string]>();

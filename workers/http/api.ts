@@ -264,12 +264,16 @@ function callObject(
 
 /** Finds the answer to a question, within so many ms. */
 async function callFor(
-  { env }: Calling,
+  { env, var: { configured } }: Calling,
   question: Question,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
   try {
-    return await inTime<CallOutcome>(askQuestion(env, question), waitMs, timeout);
+    return await inTime<CallOutcome>(
+      askQuestion(env, configured.config, question),
+      waitMs,
+      timeout,
+    );
   } catch (error) {
     const failure = parseCallFailure(error);
     if (failure.overloaded)

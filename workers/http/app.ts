@@ -63,6 +63,8 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/api/get_user_status", onlyPost, jsonBody, single("get_user_status"));
   app.all("/api/delete_user_status", onlyPost, jsonBody, single("delete_user_status"));
   app.all("/api/events", onlyPost, jsonBody, events);
+  app.all("/api/why", onlyPost, jsonBody, single("why"));
+  app.all("/api/inspect", onlyPost, jsonBody, single("inspect"));
   for (const method of missingMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

@@ -10,19 +10,26 @@ import {
   pageOfGateways,
 } from "../../src/api/directory-pages.ts";
 import { encodeStatuses, usersByHome } from "../../src/api/user-status.ts";
+import type { Config } from "../../src/config/config.ts";
 import { userKey } from "../../src/contract/identity-key.ts";
 import { homeName, shardName } from "../../src/contract/object-names.ts";
 import { limits } from "../../src/limits.ts";
 import type { JsonText } from "../../src/protocol/json/text.ts";
 import type { Env } from "../platform/env.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
+import { askInspect, askWhy } from "./inspect.ts";
 
 /**
  * Asks the objects that know the answer to a backend's question.
  *
  * @throws if a user's home can't be reached
  */
-export async function askQuestion({ USERS }: Env, question: Question): Promise<CallOutcome> {
+export async function askQuestion(
+  env: Env,
+  config: Config,
+  question: Question,
+): Promise<CallOutcome> {
+  const { USERS } = env;
   switch (question.method) {
     case "connections": {
       const key = userKey(question.user);
@@ -45,6 +52,10 @@ export async function askQuestion({ USERS }: Env, question: Question): Promise<C
       return answered(await info(USERS, question.page));
     case "channels":
       return answered(await channels(USERS, question.pattern, question.page));
+    case "why":
+      return askWhy(env, config, question);
+    case "inspect":
+      return askInspect(env, config, question);
   }
 }
 

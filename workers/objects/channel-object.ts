@@ -6,6 +6,9 @@ import {
 import type { HookName } from "../../src/contract/hook-call.ts";
 import type { ChannelCalls } from "../../src/contract/object-calls.ts";
 import { executeAll } from "../../src/api/execute.ts";
+import { channelState, ownSubscribers, toldByChannel } from "../../src/session/told-by-channel.ts";
+import type { StateQuery } from "../../src/contract/object-state.ts";
+import type { TrailQuery } from "../../src/contract/trail.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import { SingleChannel } from "../../src/session/single-channel.ts";
@@ -39,6 +42,7 @@ import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
+import { ObjectTrail } from "./object-trail.ts";
 
 /**
  * The object of one channel, which is named after it. It lends the platform (storage, sockets, alarm, time) to
@@ -66,6 +70,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   protected override readonly node: string;
   protected override readonly kind = "channel";
   protected override readonly events: EventDelivery | undefined;
+  protected override readonly remembered = new ObjectTrail(limits.trailFramesMax);
   readonly #retryTimer = new NextTimer(() => void this.endEvent(Date.now()));
   /** Whether the storage may hold tables, to be deleted once nothing is stored in them any more (rule H6). */
   #hadStorage: boolean;
@@ -102,6 +107,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       instance: nowMs,
       ...this.metrics?.ofChannel(name),
       ...this.events?.ofChannel(name),
+      frames: this.remembered.frames,
     });
     this.events?.watch(channel);
     this.#channel = channel;
@@ -110,7 +116,12 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       gather: (done) => void this.#gather(done),
       subscribers: () => this.#sweptSubscribers(),
     });
-    const channels = new SingleChannel(channel, config.channel, this.#presence);
+    const channels = new SingleChannel(
+      channel,
+      config.channel,
+      this.#presence,
+      this.remembered.clients,
+    );
     const sessions = {
       config,
       channels,
@@ -126,6 +137,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
       serverSubscriptions: false,
       storesRows: false,
       refused: (refusal: Refusal) => this.refused(refusal),
+      trail: this.remembered.clients,
     };
     this.sockets = new ClientSockets({
       context,
@@ -147,6 +159,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
 
   // The calls' contract is in src/contract/object-calls.ts.
   async execute(commands: readonly ChannelCommand[]): Promise<ChannelAnswers> {
+    this.happened("api");
     const bytes = commands.reduce((sum, command) => sum + commandBytes(command), 0);
     const present = await this.#presenceFor(commands);
     const carriedOut = await this.#queue.add(kindOf(commands), bytes, () =>
@@ -157,6 +170,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 
   async ask(gateway: string, requests: readonly RelayRequest[]): Promise<RelayReplies> {
+    this.happened("gateway");
     const bytes = requests.reduce((sum, request) => sum + relayRequestBytes(request), 0);
     const kind = kindOf(requests);
     const carriedOut = await this.#queue.add(kind, bytes, (): RelayReplies => {
@@ -177,6 +191,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 
   async present(): Promise<ChannelPresenceReply> {
+    this.happened("presence");
     if (!this.#known) return { outcome: "error", error: errorCodes.unknownChannel };
     const answer = await this.#askPresence(undefined);
     if (answer.outcome === "failed") return { outcome: "error", error: answer.error };
@@ -185,6 +200,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   }
 
   async ownSubscribers(): Promise<OwnSubscribers> {
+    this.happened("directory");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     const answer = { subscribers: this.#channel.hub.size, left: this.stillListed() };
@@ -264,8 +280,9 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
    * does neither, as the queue settles after the commit; but the frame that is on its way goes on.
    */
   protected override readonly settle = (nowMs: number): void => {
-    const { relay, top, hub } = this.#channel;
+    const { relay, top, hub, trail } = this.#channel;
     if (!this.#queue.committing) {
+      trail.committed(nowMs);
       for (const delivery of relay.deliveries(top, nowMs)) void this.#deliver(delivery);
       this.#retryTimer.set(relay.retryInMs(nowMs), nowMs);
       hub.begin();
@@ -276,6 +293,22 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
   };
 
   protected override readonly isOccupied = (): boolean => this.#channel.isHeld;
+
+  protected override readonly toldOf = (query: TrailQuery, nowMs: number) =>
+    toldByChannel(this.#channel, query.offset, nowMs);
+
+  protected override readonly toldOfItself = (_query: StateQuery, nowMs: number) => {
+    const { committing: isCommitting, waitingBytes } = this.#queue;
+    return {
+      channel: {
+        ...channelState(this.#channel, nowMs),
+        isKnown: this.#known,
+        isCommitting,
+        waitingBytes,
+      },
+      subscribers: ownSubscribers(this.#channel, this.sockets.clients),
+    };
+  };
 
   protected override readonly sendSlice = (): void => this.#channel.hub.sendSlice();
 

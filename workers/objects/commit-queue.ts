@@ -65,6 +65,11 @@ export class CommitQueue {
     return this.#committing;
   }
 
+  /** What the jobs that wait take in memory, roughly. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
   async #carryOut(): Promise<void> {
     this.#running = true;
     try {

@@ -1,5 +1,9 @@
 import { KnownDeltas } from "../../src/delta/delta-chain.ts";
+import { BatchTrail } from "../../src/gateway/batch-trail.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
+import { subscribersHere, toldByGateway } from "../../src/gateway/told-by-gateway.ts";
+import type { StateQuery } from "../../src/contract/object-state.ts";
+import type { TrailQuery } from "../../src/contract/trail.ts";
 import type { GatewayCalls } from "../../src/contract/object-calls.ts";
 import type { RelayBatch, RelayBatchReply } from "../../src/contract/relay-batch.ts";
 import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../../src/contract/listing.ts";
@@ -8,10 +12,10 @@ import type {
   RelayReplies,
   RelayRequest,
 } from "../../src/contract/relay-request.ts";
+import type { Refusal } from "../../src/access/refusal.ts";
 import { Session } from "../../src/session/session.ts";
 import { version } from "../../src/version.ts";
 import { NextTimer } from "../platform/alarm-schedule.ts";
-import type { Refusal } from "../../src/access/refusal.ts";
 import { descriptorsOf } from "../platform/descriptors.ts";
 import type { Env } from "../platform/env.ts";
 import { limits } from "../../src/limits.ts";
@@ -21,6 +25,7 @@ import { ask, askPresence } from "./calls.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import type { EventDelivery } from "./event-delivery.ts";
 import { HibernatingObject } from "./hibernating-object.ts";
+import { ObjectTrail } from "./object-trail.ts";
 
 /**
  * A gateway's object: holds sockets with many channels each, and passes on to them the entries that the channels'
@@ -33,6 +38,8 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   protected override readonly node: string;
   protected override readonly kind = "gateway";
   protected override readonly events: EventDelivery | undefined;
+  protected override readonly remembered = new ObjectTrail(limits.trailGatewayFramesMax);
+  readonly #batches = new BatchTrail(this.remembered.clock);
   readonly #settleTimer = new NextTimer(() => this.settle(Date.now()));
   /** The channels whose objects wait until a frame has been sent, because too much is collected behind it (rule F6). */
   readonly #awaitedRooms = new Map<string, PromiseWithResolvers<void>>();
@@ -61,6 +68,11 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       },
       ...(only === undefined ? {} : { only }),
       ...(counts !== undefined && { counts }),
+      trail: {
+        batches: this.#batches,
+        frames: this.remembered.frames,
+        clients: this.remembered.clients,
+      },
     });
     this.#gateway = gateway;
     const sessions = {
@@ -78,6 +90,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
       serverSubscriptions: served.kind === "pool",
       storesRows: true,
       refused: (refusal: Refusal) => this.refused(refusal),
+      trail: this.remembered.clients,
     };
     this.sockets = new ClientSockets({
       context,
@@ -96,6 +109,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
 
   // The calls' contract is in src/contract/object-calls.ts.
   async deliver(batch: RelayBatch): Promise<RelayBatchReply> {
+    this.happened("batch");
     const nowMs = Date.now();
     if (this.backlog.overloaded()) return { outcome: "busy" };
     const reply = this.#gateway.take(batch, nowMs);
@@ -107,6 +121,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   }
 
   async present(channel: string): Promise<GatewayPresence> {
+    this.happened("presence");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     await this.endEvent(nowMs);
@@ -114,6 +129,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   }
 
   async info(): Promise<GatewayInfo> {
+    this.happened("directory");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     const users = new Set<string>();
@@ -139,6 +155,7 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
   }
 
   async channels(query: ChannelsQuery): Promise<GatewayChannels> {
+    this.happened("directory");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     await this.endEvent(nowMs);
@@ -193,6 +210,17 @@ export class GatewayObject extends HibernatingObject implements GatewayCalls {
 
   /** The channel's own object says it. */
   protected override readonly isOccupied = (): boolean => false;
+
+  protected override readonly toldOf = (query: TrailQuery) =>
+    toldByGateway(this.#gateway, this.#batches, query);
+
+  protected override readonly toldOfItself = ({ channel }: StateQuery) => {
+    const { channelCount: channels, heldBytes } = this.#gateway;
+    const gateway = { channels, heldBytes };
+    return channel === undefined
+      ? { gateway }
+      : { gateway, subscribers: subscribersHere(this.#gateway, channel, this.sockets.clients) };
+  };
 
   protected override readonly sendSlice = (): void => this.#gateway.sendSlice();
 

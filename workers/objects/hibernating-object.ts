@@ -25,17 +25,21 @@ import { LocalUsers } from "../../src/users/local-users.ts";
 import type { HookName } from "../../src/contract/hook-call.ts";
 import { type HookCall, Hooks } from "../../src/hooks/hooks.ts";
 import type { Session } from "../../src/session/session.ts";
+import type { ObjectState, StateQuery } from "../../src/contract/object-state.ts";
+import type { ObjectTrail as ToldTrail, TrailQuery } from "../../src/contract/trail.ts";
 import type { OnlineUsers } from "../../src/contract/user-status.ts";
+import type { Tags } from "../../src/protocol/publication.ts";
 import type { SessionContext } from "../../src/session/ports.ts";
 import { UserRates } from "../../src/session/user-rates.ts";
 import { EndedUsers } from "../../src/users/ended-users.ts";
 import { ObjectMetrics } from "./object-metrics.ts";
 import type { Refusal } from "../../src/access/refusal.ts";
-import { noteRefusal } from "../platform/refusal-log.ts";
 import { Listing } from "../../src/users/listing.ts";
 import { admit, askBackend, listNode, register, tellEnded } from "./calls.ts";
 import type { ClientSockets } from "./client-sockets.ts";
 import { EventDelivery } from "./event-delivery.ts";
+import type { EventKind } from "./event-counts.ts";
+import type { ObjectTrail } from "./object-trail.ts";
 
 /**
  * The common part of both kinds of objects: they hold clients' sockets, hibernate between events, and are woken by a
@@ -48,6 +52,8 @@ import { EventDelivery } from "./event-delivery.ts";
 export abstract class HibernatingObject extends DurableObject<Env> {
   /** Counts the rows written since the object woke; tests read the count. */
   readonly sql: ObjectSql;
+  /** What the object remembers for those who ask. */
+  protected abstract readonly remembered: ObjectTrail;
   /** Calls made to other objects since the object woke; tests read it. */
   callsMade = 0;
   /** Absent without `prometheus.enabled`. */
@@ -82,11 +88,11 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   protected readonly users: Pick<SessionContext, "users" | "userEnded" | "userRates">;
   /** When this instance began, ms since 1970. */
   protected readonly awakeSinceMs = Date.now();
-  /** Logs a refusal, and counts it (rule A13). */
+  /** Logs a refusal, counts it (rule A13), and remembers it (rule Y5). */
   protected readonly refused = (refusal: Refusal): void => {
     const { refused, rule } = refusal;
     this.metrics?.counts.add("dormouse_refusals_total", { refused, rule });
-    noteRefusal(refusal, this.node);
+    this.remembered.refused(refusal, this.node);
   };
   /** Whether the directory lists the object. */
   protected readonly isListed = (): boolean => this.#listing.listed;
@@ -117,6 +123,12 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   /** When the alarm has to ring, apart from what the sockets have due: ms since 1970; Infinity for never. */
   protected abstract readonly dueAtMs: (nowMs: number) => number;
+
+  /** What the object tells of the way of a publication, as far as its kind knows. */
+  protected abstract readonly toldOf: (query: TrailQuery, nowMs: number) => KindTrail;
+
+  /** What it tells of itself, as far as its kind knows. */
+  protected abstract readonly toldOfItself: (query: StateQuery, nowMs: number) => KindState;
 
   /** Does what is due when the alarm rings, apart from the sockets' part, and settles. */
   protected abstract readonly onAlarm: (nowMs: number) => Promise<void>;
@@ -182,15 +194,18 @@ export abstract class HibernatingObject extends DurableObject<Env> {
 
   /** Takes over a socket that the edge let through. */
   override fetch(request: Request): Promise<Response> {
+    this.happened("upgrade");
     return this.sockets.accept(request);
   }
 
   /** One of the calls of `src/contract/object-calls.ts`, which objects of both kinds offer. */
   post(session: string, frame: string | Uint8Array): Promise<void> {
+    this.happened("frame");
     return this.sockets.post(session, frame);
   }
 
   async carryOut(user: string, orders: readonly NumberedOrder[]): Promise<CarriedOut> {
+    this.happened("users");
     const carriedOut = Promise.withResolvers<CarriedOut | undefined>();
     const sessions = () => this.sockets.sessions();
     this.#users.carryOut(user, orders, sessions, Date.now(), carriedOut.resolve);
@@ -201,6 +216,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   async clientsOf(users: readonly string[]): Promise<readonly string[]> {
+    this.happened("users");
     const nowMs = Date.now();
     const keys = new Set(users);
     this.sockets.sweep(nowMs, true);
@@ -212,6 +228,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   async connections(key: string): Promise<HeldConnections> {
+    this.happened("users");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     const { sessions, left } = this.#users.find(userOfKey(key), this.sockets.sessions());
@@ -223,6 +240,7 @@ export abstract class HibernatingObject extends DurableObject<Env> {
   }
 
   async online(users: readonly string[]): Promise<OnlineUsers> {
+    this.happened("users");
     const nowMs = Date.now();
     this.sockets.sweep(nowMs, true);
     const online = { users: this.#users.present(users, this.sockets.sessions()) };
@@ -234,21 +252,45 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     return this.events?.outbox.after(since, limit, Date.now()) ?? [];
   }
 
+  async trail(query: TrailQuery): Promise<ToldTrail> {
+    this.happened("question");
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    await this.endEvent(nowMs);
+    const { tags, ...told } = this.toldOf(query, nowMs);
+    return { ...this.remembered.trail(this.node, query, tags, this.sockets.clients), ...told };
+  }
+
+  async inspect(query: StateQuery): Promise<ObjectState> {
+    this.happened("question");
+    const nowMs = Date.now();
+    this.sockets.sweep(nowMs, true);
+    await this.endEvent(nowMs);
+    const alarmAtMs = await this.ctx.storage.getAlarm();
+    const storage = { alarmAtMs, storedBytes: this.ctx.storage.sql.databaseSize };
+    const state = this.remembered.state(this.node, query, this.sockets.clients, storage);
+    return { ...state, ...this.toldOfItself(query, nowMs) };
+  }
+
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    this.happened("frame");
     return this.sockets.message(socket, message);
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
+    this.happened("close");
     return this.sockets.closed(socket, code, reason);
   }
 
   override webSocketError(socket: WebSocket): Promise<void> {
+    this.happened("close");
     return this.sockets.failed(socket);
   }
 
   override async alarm(): Promise<void> {
     this.alarms.rang();
     this.metrics?.alarmRang();
+    this.happened("alarm");
     const nowMs = Date.now();
     const abandoned = this.sockets.onlyClosed;
     if (abandoned) this.sockets.forget();
@@ -291,6 +333,10 @@ export abstract class HibernatingObject extends DurableObject<Env> {
     done(await admit(this.env.USERS, home, this.node, connections, slots));
     await this.endEvent(Date.now());
   }
+
+  /** Notes an event, for those who ask what the object wakes for. */
+  protected readonly happened = (kind: EventKind): void =>
+    this.remembered.events.note(kind, Date.now());
 
   /** Whether something is true of an open session. */
   #someSession(isSo: (session: Session) => boolean): boolean {
@@ -456,6 +502,12 @@ const connectionTypes = ["connected", "subscribed"] as const;
 
 /** Those that only the object of a channel has. */
 const channelTypes = ["publication", "channel_occupied"] as const;
+
+/** What a kind of object adds to what it tells, with the tags of the publication if they are known. */
+type KindTrail = Pick<ToldTrail, "subscribers" | "isSending" | "position" | "taken" | "channel"> & {
+  readonly tags?: Tags;
+};
+type KindState = Pick<ObjectState, "channel" | "gateway" | "subscribers">;
 
 /** Takes the answer of a home; undefined for none in time. */
 type RegisterDone = (registered: Registered | undefined) => void;

@@ -213,6 +213,10 @@ export class UsersObject extends DurableObject<Env> implements HomeCalls, Direct
     return this.#events?.outbox.after(since, limit, Date.now()) ?? [];
   }
 
+  async holders(key: string): Promise<readonly string[]> {
+    return this.#home.holders(key);
+  }
+
   async updateStatus(users: readonly string[], state: string): Promise<void> {
     this.#statuses.update(users, state, nowSeconds());
   }

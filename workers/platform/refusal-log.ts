@@ -1,4 +1,5 @@
 import type { Refusal } from "../../src/access/refusal.ts";
+import { bounded } from "../../src/access/refusal-trail.ts";
 import { limits } from "../../src/limits.ts";
 
 /**
@@ -56,10 +57,6 @@ interface Kind {
   written: number;
   /** Since the last line. */
   leftOut: number;
-}
-
-function bounded(text: string): string {
-  return text.length <= limits.refusalTextMax ? text : `${text.slice(0, limits.refusalTextMax)}…`;
 }
 
 /** Notes a refusal in the log of this isolate; see {@link RefusalLog.note}. */

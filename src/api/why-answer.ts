@@ -1,0 +1,219 @@
+import type {
+  ClosedConnection,
+  GatewayTold,
+  KnownPublication,
+  ObjectTrail,
+  SentFrame,
+  SubscriptionNote,
+  TracedConnection,
+} from "../contract/trail.ts";
+import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
+import type { WhyQuestion } from "./command.ts";
+import { type Passage, toldOf, type Verdict, verdictOn, verdictOnClosed } from "./why-verdict.ts";
+
+/** The answers of the objects that were asked for the way of a publication. */
+export interface AskedObjects {
+  /** The channel's own object. */
+  readonly own: ObjectTrail;
+  /** The others, by their nodes; undefined for one that didn't answer in time, or is of a release before. */
+  readonly others: ReadonlyMap<string, ObjectTrail | undefined>;
+  /** Whether the user's home was asked which objects are registered; false where users have no homes. */
+  readonly isHomeAsked: boolean;
+  /** Whether some objects weren't asked, because there are too many, or the home didn't answer. */
+  readonly isShort: boolean;
+}
+
+/** Writes the result of `why` (rule Y3). */
+export function encodeWhy(question: WhyQuestion, asked: AskedObjects): JsonText {
+  const { own, others } = asked;
+  const publication = own.channel?.publication;
+  const publishedAtMs = publication?.publishedAtMs;
+  const answered = [own, ...others.values()].filter((one) => one !== undefined);
+  const passages = answered.map((object) => ({
+    offset: question.offset,
+    publishedAtMs,
+    object,
+    told: toldOf(object.node, own.channel),
+  }));
+  const connections = passages.flatMap((passage) => shownConnections(passage));
+  const silent = [...others].filter(([, one]) => one === undefined).map(([node]) => node);
+  const isIncomplete =
+    asked.isShort || silent.length > 0 || answered.some(({ incomplete }) => incomplete === true);
+  const { channel, offset, user, client } = question;
+  return trustedJsonText(
+    JSON.stringify({
+      channel,
+      offset,
+      ...(user === "" ? {} : { user }),
+      ...(client === "" ? {} : { client }),
+      summary: summaryOf(question, asked, connections.length),
+      publication: shownPublication(question, own),
+      objects: [
+        ...passages.map((passage) => shownObject(passage)),
+        ...silent.map((object) => ({ object, state: "unknown" })),
+      ],
+      connections,
+      ...(isIncomplete ? { incomplete: true } : {}),
+    }),
+  );
+}
+
+function summaryOf(
+  { offset, user }: WhyQuestion,
+  { own, others, isHomeAsked }: AskedObjects,
+  count: number,
+): string {
+  const { top, publication } = own.channel ?? {};
+  const whose = user === "" ? "this ID" : "the user";
+  const upTo = top?.offset ?? 0;
+  if (offset > upTo)
+    return `offset ${offset} hasn't been published: the newest publication has offset ${upTo}`;
+  const way =
+    publication === undefined
+      ? "neither the history nor the memory of the channel's object has the publication any more"
+      : publication.stored === true
+        ? "the publication is in the history, and the channel's object doesn't remember its way"
+        : "the channel's object remembers the publication";
+  const found =
+    count === 0
+      ? `none of the ${others.size + 1} objects that were asked knows a connection of ${whose}`
+      : `the objects know ${count === 1 ? "1 connection" : `${count} connections`} of ${whose}`;
+  const home = isHomeAsked
+    ? ""
+    : "; only objects that follow the channel were asked, because no home knows the others";
+  return `${way}; ${found}${home}`;
+}
+
+function shownPublication({ offset }: WhyQuestion, { channel }: ObjectTrail): object {
+  const { top, publication } = channel ?? {};
+  const isPublished = top !== undefined && offset <= top.offset;
+  return {
+    state: stateOf(isPublished, publication),
+    ...(top === undefined ? {} : { epoch: top.epoch, top: top.offset }),
+    ...(publication === undefined
+      ? {}
+      : {
+          published_at_ms: publication.publishedAtMs,
+          committed_at_ms: publication.committedAtMs,
+          by: publication.by,
+        }),
+  };
+}
+
+function stateOf(isPublished: boolean, publication: KnownPublication | undefined): string {
+  if (!isPublished) return "not_published";
+  if (publication === undefined) return "forgotten";
+  return publication.stored === true ? "in_history" : "remembered";
+}
+
+function shownObject({ object, told }: Passage): object {
+  const { position, frame, taken } = object;
+  return {
+    object: object.node,
+    memory: {
+      since_ms: object.awakeSinceMs,
+      frames_since_ms: object.remembersSinceMs,
+      subscriptions_since_ms: object.notesSinceMs,
+      closes_since_ms: object.closesSinceMs,
+    },
+    subscribers: object.subscribers,
+    offset: position?.offset,
+    ...(told === undefined ? {} : { told: shownTold(told) }),
+    ...(taken === undefined
+      ? {}
+      : { taken_at_ms: taken.atMs, ...(taken.read === true ? { was_read: true } : {}) }),
+    ...(frame === undefined ? {} : { frame: shownFrame(frame) }),
+  };
+}
+
+function shownTold({ begunAtMs, attempts, endedAtMs, outcome }: GatewayTold): object {
+  return { begun_at_ms: begunAtMs, attempts, ended_at_ms: endedAtMs, outcome };
+}
+
+function shownFrame(frame: SentFrame): object {
+  return {
+    publications: frame.publications,
+    begun_at_ms: frame.begunAtMs,
+    sent_at_ms: frame.sentAtMs,
+    subscribers: frame.subscribers,
+    filtered: frame.filtered,
+    left_out: frame.leftOut,
+    slow: frame.slow,
+  };
+}
+
+/** The connections on one object, first the open ones. */
+function shownConnections(passage: Passage): readonly object[] {
+  const { connections, closes, node } = passage.object;
+  const { notes } = passage.object;
+  const eventsOf = (client: string) => notes.filter((note) => note.client === client);
+  return [
+    ...connections.map((one) =>
+      shownConnection(one, node, eventsOf(one.client), verdictOn(one, passage)),
+    ),
+    ...closes.map((one) =>
+      shownClosed(one, node, eventsOf(one.client), verdictOnClosed(one, passage)),
+    ),
+  ];
+}
+
+function shownConnection(
+  connection: TracedConnection,
+  object: string,
+  notes: readonly SubscriptionNote[],
+  { outcome, summary }: Verdict,
+): object {
+  const { client, user, transport, protocol, openedAtMs, state, filter } = connection;
+  return {
+    client,
+    user,
+    object,
+    outcome,
+    summary,
+    state,
+    transport,
+    protocol,
+    opened_at_ms: openedAtMs,
+    subscription: connection.subscription,
+    ...(filter === undefined ? {} : { filter: filter.replace("-", "_") }),
+    backlog_bytes: connection.backlogBytes,
+    events: notes.map(shownNote),
+  };
+}
+
+function shownClosed(
+  closed: ClosedConnection,
+  object: string,
+  notes: readonly SubscriptionNote[],
+  { outcome, summary }: Verdict,
+): object {
+  const { client, user, openedAtMs, atMs, code, by } = closed;
+  return {
+    client,
+    user,
+    object,
+    outcome,
+    summary,
+    state: "closed",
+    opened_at_ms: openedAtMs,
+    closed_at_ms: atMs,
+    code,
+    by,
+    events: notes.map(shownNote),
+  };
+}
+
+function shownNote(note: SubscriptionNote): object {
+  return {
+    event: note.event,
+    at_ms: note.atMs,
+    ...(note.event === "unsubscribed"
+      ? { code: note.code }
+      : {
+          offset: note.position?.offset,
+          since_offset: note.sinceOffset,
+          recovered: note.recovered,
+          publications: note.recoveredPublications,
+        }),
+  };
+}

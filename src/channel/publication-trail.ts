@@ -1,0 +1,84 @@
+import { limits } from "../limits.ts";
+import { RowRing } from "../hub/row-ring.ts";
+import type { ClientInfo } from "../protocol/publication.ts";
+import type { KnownPublication, Publisher } from "../contract/trail.ts";
+
+/**
+ * The last publications of one channel that have an offset, in memory: when each came and was committed, and who
+ * published it (rule Y1). Nothing reads it until somebody asks.
+ */
+export class PublicationTrail {
+  readonly #rows = new RowRing(columns.count, limits.trailPublicationsMax);
+  /** The client's ID, or the name of the API key; and the client's user. */
+  readonly #publishers: string[] = [];
+  readonly #users: string[] = [];
+  /** The first row that isn't known to be committed. */
+  #uncommitted = 0;
+
+  /**
+   * Notes a publication.
+   *
+   * @param sequence its number among the entries of the instance
+   * @param info     of the client that published it; undefined for a backend
+   * @param key      the name of the backend's API key; "" if it isn't known
+   */
+  published(
+    offset: number,
+    sequence: number,
+    info: ClientInfo | undefined,
+    key: string,
+    nowMs: number,
+  ): void {
+    const rows = this.#rows;
+    const row = rows.add();
+    const slot = rows.slot(row);
+    rows.set(row, columns.offset, offset);
+    rows.set(row, columns.sequence, sequence);
+    rows.set(row, columns.publishedAtMs, nowMs);
+    rows.set(row, columns.byClient, info === undefined ? 0 : 1);
+    this.#publishers[slot] = info?.client ?? key;
+    const user = info?.user ?? "";
+    this.#users[slot] = user.length > limits.trailUserCharactersMax ? "" : user;
+  }
+
+  /** All publications so far are durable. */
+  committed(nowMs: number): void {
+    const rows = this.#rows;
+    for (let row = Math.max(this.#uncommitted, rows.first); row < rows.next; row++)
+      rows.set(row, columns.committedAtMs, nowMs);
+    this.#uncommitted = rows.next;
+  }
+
+  /** The newest publication with this offset; undefined if it isn't remembered. */
+  find(offset: number): (KnownPublication & { readonly sequence: number }) | undefined {
+    const rows = this.#rows;
+    for (let row = rows.next - 1; row >= rows.first; row--) {
+      if (rows.get(row, columns.offset) !== offset) continue;
+      const committedAtMs = rows.get(row, columns.committedAtMs);
+      return {
+        sequence: rows.get(row, columns.sequence),
+        publishedAtMs: rows.get(row, columns.publishedAtMs),
+        ...(committedAtMs === 0 ? {} : { committedAtMs }),
+        by: this.#publisher(row),
+      };
+    }
+    return undefined;
+  }
+
+  #publisher(row: number): Publisher {
+    const slot = this.#rows.slot(row);
+    const publisher = this.#publishers[slot] ?? "";
+    if (this.#rows.get(row, columns.byClient) === 1)
+      return { client: publisher, user: this.#users[slot] ?? "" };
+    return publisher === "" ? {} : { key: publisher };
+  }
+}
+
+const columns = {
+  offset: 0,
+  sequence: 1,
+  publishedAtMs: 2,
+  committedAtMs: 3,
+  byClient: 4,
+  count: 5,
+} as const;

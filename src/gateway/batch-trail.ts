@@ -1,0 +1,65 @@
+import type { RelayBatch } from "../contract/relay-batch.ts";
+import type { TakenPublication } from "../contract/trail.ts";
+import type { Clock } from "../hub/frame-trail.ts";
+import { RowRing } from "../hub/row-ring.ts";
+import { limits } from "../limits.ts";
+
+/**
+ * The last publications with offsets that a gateway took, of all its channels, in memory: by a call of the channel's
+ * object, or by reading what it had missed (rule Y1).
+ */
+export class BatchTrail {
+  readonly #clock: Clock;
+  readonly #rows = new RowRing(columns.count, limits.trailBatchesMax);
+  readonly #channels: string[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The gateway has taken a batch. */
+  took({ channel, entries }: RelayBatch): void {
+    let [first, last] = [0, 0];
+    for (const entry of entries) {
+      if (entry.type !== "publication" || entry.publication.offset === 0) continue;
+      last = entry.publication.offset;
+      if (first === 0) first = last;
+    }
+    if (first > 0) this.#note(channel, first, last, false);
+  }
+
+  /** The gateway has read the publications at these offsets, both included, because it had missed them (rule L3). */
+  read(channel: string, first: number, last: number): void {
+    if (first <= last) this.#note(channel, first, last, true);
+  }
+
+  /** When the gateway first took the publication at this offset, as far as it remembers. */
+  find(channel: string, offset: number): TakenPublication | undefined {
+    const rows = this.#rows;
+    for (let row = rows.first; row < rows.next; row++) {
+      if (this.#channels[rows.slot(row)] !== channel) continue;
+      if (offset < rows.get(row, columns.first) || offset > rows.get(row, columns.last)) continue;
+      const atMs = rows.get(row, columns.atMs);
+      return rows.get(row, columns.wasRead) === 1 ? { atMs, read: true } : { atMs };
+    }
+    return undefined;
+  }
+
+  /** Since when nothing was forgotten, ms since 1970; undefined if nothing was. */
+  get sinceMs(): number | undefined {
+    const { first } = this.#rows;
+    return first === 0 ? undefined : this.#rows.get(first, columns.atMs);
+  }
+
+  #note(channel: string, first: number, last: number, wasRead: boolean): void {
+    const rows = this.#rows;
+    const row = rows.add();
+    this.#channels[rows.slot(row)] = channel;
+    rows.set(row, columns.first, first);
+    rows.set(row, columns.last, last);
+    rows.set(row, columns.atMs, this.#clock.nowMs());
+    rows.set(row, columns.wasRead, wasRead ? 1 : 0);
+  }
+}
+
+const columns = { first: 0, last: 1, atMs: 2, wasRead: 3, count: 4 } as const;

@@ -1,0 +1,85 @@
+import type { SentFrame } from "../contract/trail.ts";
+import type { BatchFrames } from "./batch-frames.ts";
+import { RowRing } from "./row-ring.ts";
+
+/**
+ * The last frames with publications that the hubs of one object have sent, in memory: when, and to how many subscribers
+ * (rule Y1). Nothing reads it until somebody asks.
+ */
+export class FrameTrail {
+  readonly #clock: Clock;
+  readonly #rows: RowRing;
+  readonly #channels: string[] = [];
+
+  /** @param framesMax how many frames are remembered */
+  constructor(clock: Clock, framesMax: number) {
+    this.#clock = clock;
+    this.#rows = new RowRing(columns.count, framesMax);
+  }
+
+  /** A frame begins to be sent. @returns the number under which {@link sent} knows it */
+  begun(channel: string, batch: BatchFrames): number {
+    const row = this.#rows.add();
+    this.#channels[this.#rows.slot(row)] = channel;
+    this.#rows.set(row, columns.first, batch.firstOffset);
+    this.#rows.set(row, columns.last, batch.lastOffset);
+    this.#rows.set(row, columns.publications, batch.publications);
+    this.#rows.set(row, columns.begunAtMs, this.#clock.nowMs());
+    return row;
+  }
+
+  /** A frame has been sent to some subscribers more; `isOver`: to all. */
+  sent(row: number, { counts }: BatchFrames, isOver: boolean): void {
+    const rows = this.#rows;
+    rows.set(row, columns.whole, counts.whole);
+    rows.set(row, columns.filtered, counts.filtered);
+    rows.set(row, columns.leftOut, counts.leftOut);
+    rows.set(row, columns.slow, counts.slow);
+    if (isOver) rows.set(row, columns.sentAtMs, this.#clock.nowMs());
+  }
+
+  /** The newest frame of a channel with the publication at this offset. */
+  find(channel: string, offset: number): SentFrame | undefined {
+    const rows = this.#rows;
+    for (let row = rows.next - 1; row >= rows.first; row--) {
+      if (this.#channels[rows.slot(row)] !== channel) continue;
+      if (offset < rows.get(row, columns.first) || offset > rows.get(row, columns.last)) continue;
+      const sentAtMs = rows.get(row, columns.sentAtMs);
+      return {
+        publications: rows.get(row, columns.publications),
+        begunAtMs: rows.get(row, columns.begunAtMs),
+        ...(sentAtMs === 0 ? {} : { sentAtMs }),
+        subscribers: rows.get(row, columns.whole),
+        filtered: rows.get(row, columns.filtered),
+        leftOut: rows.get(row, columns.leftOut),
+        slow: rows.get(row, columns.slow),
+      };
+    }
+    return undefined;
+  }
+
+  /** Since when no frame was forgotten, ms since 1970; undefined if none was. */
+  get sinceMs(): number | undefined {
+    const { first } = this.#rows;
+    return first === 0 ? undefined : this.#rows.get(first, columns.begunAtMs);
+  }
+}
+
+/** Says what time it is. */
+export interface Clock {
+  /** Ms since 1970. */
+  nowMs(): number;
+}
+
+const columns = {
+  first: 0,
+  last: 1,
+  publications: 2,
+  begunAtMs: 3,
+  sentAtMs: 4,
+  whole: 5,
+  filtered: 6,
+  leftOut: 7,
+  slow: 8,
+  count: 9,
+} as const;

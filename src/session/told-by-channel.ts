@@ -1,0 +1,84 @@
+/** What a channel's own object tells of the way of a publication, and of itself (rules Y1 and Y4). */
+import type { Channel } from "../channel/channel.ts";
+import type { ChannelState, SubscriberCounts } from "../contract/object-state.ts";
+import type { KnownPublication, ObjectTrail } from "../contract/trail.ts";
+import type { StoredPublication } from "../channel/history-table.ts";
+import type { Tags } from "../protocol/publication.ts";
+import { countSubscribers, type OpenConnection } from "./inspection.ts";
+
+/** What the channel knows of the publication at an offset, from memory or else from the history. */
+export function toldByChannel(
+  channel: Channel,
+  offset: number,
+  nowMs: number,
+): Pick<ObjectTrail, "subscribers" | "position" | "isSending" | "channel"> & {
+  readonly tags?: Tags;
+} {
+  const { hub, top, relay, hasHistory } = channel;
+  const isPublished = top !== undefined && offset <= top.offset;
+  const stored = channel.stored(offset, nowMs);
+  const remembered = isPublished ? channel.trail.find(offset) : undefined;
+  const publication = publicationOf(remembered, stored);
+  const tags = stored === undefined ? {} : { tags: stored.publication.tags ?? noTags };
+  return {
+    subscribers: hub.size,
+    isSending: hub.sending || hub.collecting,
+    ...(top === undefined ? {} : { position: top }),
+    ...tags,
+    channel: {
+      hasHistory,
+      ...(top === undefined ? {} : { top }),
+      ...(publication === undefined ? {} : { publication }),
+      ...tags,
+      gateways: relay.progress(remembered?.sequence, nowMs),
+    },
+  };
+}
+
+function publicationOf(
+  remembered: (KnownPublication & { readonly sequence: number }) | undefined,
+  stored: StoredPublication | undefined,
+): KnownPublication | undefined {
+  if (remembered !== undefined) {
+    const { sequence: _, ...known } = remembered;
+    return known;
+  }
+  if (stored === undefined) return undefined;
+  const { info } = stored.publication;
+  const by = info === undefined ? {} : { client: info.client, user: info.user };
+  return { publishedAtMs: stored.timeMs, by, stored: true };
+}
+
+/** The channel's live state, apart from what only its object knows. */
+export function channelState(
+  channel: Channel,
+  nowMs: number,
+): Omit<ChannelState, "isKnown" | "isCommitting" | "waitingBytes"> {
+  const { name, top, newestMs, options, relay } = channel;
+  const readable = channel.readable(nowMs);
+  return {
+    name,
+    ...(top === undefined ? {} : { top }),
+    ...(newestMs === undefined ? {} : { newestMs }),
+    publications: readable === undefined ? 0 : readable.last - readable.first + 1,
+    historySize: channel.hasHistory ? options.historySize : 0,
+    instance: relay.instance,
+    sequence: relay.sequence,
+    gateways: relay.progress(undefined, nowMs),
+  };
+}
+
+/** The subscribers on the sockets of the channel's own object. */
+export function ownSubscribers(
+  { name, hub, top }: Channel,
+  connections: readonly OpenConnection[],
+): SubscriberCounts {
+  return {
+    ...countSubscribers(name, connections),
+    ...(top === undefined ? {} : { position: top }),
+    isSending: hub.sending,
+    isCollecting: hub.collecting,
+  };
+}
+
+const noTags: Tags = {};

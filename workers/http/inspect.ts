@@ -1,0 +1,160 @@
+import type { CallOutcome } from "../../src/api/answers.ts";
+import type { InspectQuestion, WhyQuestion } from "../../src/api/command.ts";
+import {
+  encodeInspectedChannel,
+  encodeInspectedObject,
+  type InspectedGateway,
+} from "../../src/api/inspect-answer.ts";
+import { type AskedObjects, encodeWhy } from "../../src/api/why-answer.ts";
+import type { Config } from "../../src/config/config.ts";
+import { userKey } from "../../src/contract/identity-key.ts";
+import {
+  channelNode,
+  gatewayNode,
+  homeName,
+  nodeOfClient,
+  parseNodeName,
+} from "../../src/contract/object-names.ts";
+import type { TrailQuery } from "../../src/contract/trail.ts";
+import { limits } from "../../src/limits.ts";
+import { errorCodes } from "../../src/protocol/codes.ts";
+import type { JsonText } from "../../src/protocol/json/text.ts";
+import type { Env } from "../platform/env.ts";
+import { inTime, parseCallFailure } from "../platform/object-call.ts";
+import { objectOf } from "./emulation.ts";
+
+/**
+ * Asks objects why a publication didn't reach a client, and how they are (rules Y3 and Y4). It asks `limits.askedAtATime`
+ * of them at a time, each once.
+ */
+
+/** Answers `why`: the channel's object first, which names the gateways, and then these and the user's holders. */
+export async function askWhy(
+  env: Env,
+  { client: { users }, channel: channels }: Config,
+  question: WhyQuestion,
+): Promise<CallOutcome> {
+  const { channel, offset, user, client } = question;
+  const query: TrailQuery = {
+    channel,
+    offset,
+    ...(user === "" ? {} : { user }),
+    ...(client === "" ? {} : { client }),
+  };
+  const endsAtMs = Date.now() + limits.trailAllAnswersMs;
+  const isHomeAsked = users.enabled && user !== "";
+  const [own, holders] = await Promise.all([
+    env.CHANNELS.getByName(channel).trail(query),
+    isHomeAsked ? holdersOf(env.USERS, user) : noHolders,
+  ]);
+  const { hasHistory, gateways, tags } = own.channel ?? {};
+  if (hasHistory !== true) return refused(errorCodes.notAvailable, withoutOffsets);
+  const named = nodeOfClient(client);
+  const nodes = new Set([
+    ...(named === undefined || objectOf(named, env, channels) === undefined ? [] : [named]),
+    ...(holders ?? []),
+    ...(gateways ?? []).map(({ name }) => gatewayNode(name)),
+  ]);
+  nodes.delete(channelNode(channel));
+  const asked = [...nodes].slice(0, limits.askedGatewaysMax);
+  const told = tags === undefined ? query : { ...query, tags };
+  const others = await askAll(asked, endsAtMs, (node) => objectNamed(node, env)?.trail(told));
+  const isShort = asked.length < nodes.size || holders === undefined;
+  const answer: AskedObjects = { own, others, isHomeAsked: isHomeAsked || user === "", isShort };
+  return answered(encodeWhy(question, answer));
+}
+
+/** Answers `inspect`. */
+export async function askInspect(
+  env: Env,
+  { channel: channels }: Config,
+  { channel, object, refusals }: InspectQuestion,
+): Promise<CallOutcome> {
+  if (channel === "") {
+    const asked = objectOf(object, env, channels);
+    if (asked === undefined) return refused(errorCodes.badRequest, noSuchObject);
+    return answered(encodeInspectedObject(await asked.inspect({ refusals })));
+  }
+  const endsAtMs = Date.now() + limits.trailAllAnswersMs;
+  const own = await env.CHANNELS.getByName(channel).inspect({ refusals });
+  const followers = own.channel?.gateways ?? [];
+  const names = followers.slice(0, limits.askedGatewaysMax).map(({ name }) => name);
+  const states = await askAll(names, endsAtMs, (name) =>
+    env.GATEWAYS.getByName(name).inspect({ channel, refusals: 0 }),
+  );
+  const gateways = followers.map((progress): InspectedGateway => ({
+    progress,
+    state: states.get(progress.name),
+    wasSkipped: !states.has(progress.name),
+  }));
+  return answered(encodeInspectedChannel(own, gateways));
+}
+
+/** The objects that are registered for a user; undefined if the home doesn't answer, or is of a release before. */
+async function holdersOf(
+  homes: Env["USERS"],
+  user: string,
+): Promise<readonly string[] | undefined> {
+  const key = userKey(user);
+  return answerInTime(() => homes.getByName(homeName(key)).holders(key), limits.trailAnswerMs);
+}
+
+const noHolders: readonly string[] = [];
+
+/** The object of a node that an object has told; undefined for one of a kind that the next release has. */
+function objectNamed(node: string, { CHANNELS, GATEWAYS }: Env) {
+  const parsed = parseNodeName(node);
+  if (parsed === undefined) return undefined;
+  return parsed.kind === "channel"
+    ? CHANNELS.getByName(parsed.name)
+    : GATEWAYS.getByName(parsed.name);
+}
+
+/** Asks objects, some at a time; undefined for each that doesn't answer by then. */
+async function askAll<Answer>(
+  names: readonly string[],
+  endsAtMs: number,
+  ask: (name: string) => Promise<Answer> | undefined,
+): Promise<ReadonlyMap<string, Answer | undefined>> {
+  const answers = new Map<string, Answer | undefined>(names.map((name) => [name, undefined]));
+  const waiting = names.values();
+  const askNext = async (): Promise<void> => {
+    // All turns share the iterator.
+    for (const name of waiting) {
+      const waitMs = Math.min(limits.trailAnswerMs, endsAtMs - Date.now());
+      answers.set(name, await answerInTime(() => ask(name), waitMs));
+    }
+  };
+  await Promise.all(Array.from({ length: limits.askedAtATime }, askNext));
+  return answers;
+}
+
+async function answerInTime<Answer>(
+  ask: () => Promise<Answer> | undefined,
+  waitMs: number,
+): Promise<Answer | undefined> {
+  if (waitMs <= 0) return undefined;
+  try {
+    const answer = ask();
+    return answer === undefined
+      ? undefined
+      : await inTime<Answer | undefined>(answer, waitMs, undefined);
+  } catch (error) {
+    console.warn(`question to an object failed: ${parseCallFailure(error).summary}`);
+    return undefined;
+  }
+}
+
+function answered(result: JsonText): CallOutcome {
+  return { outcome: "answers", answers: [{ result }] };
+}
+
+function refused(
+  error: (typeof errorCodes)["badRequest" | "notAvailable"],
+  detail: string,
+): CallOutcome {
+  return { outcome: "answers", answers: [{ error, detail }] };
+}
+
+const withoutOffsets = "the channel has no history, so its publications have no offsets";
+const noSuchObject = "object must be a node that docs/protocol.md describes, such as gateway:eu/0";
