@@ -51,16 +51,15 @@ export function parseInspect(params: string, caller: ApiCaller): ParsedEntry {
   if (object === "" || node?.kind === "channel") {
     const checked = checkChannel(channel, "inspect", caller);
     if (checked.outcome === "refused") return checked;
-    if (object !== "" && parsed.value.channel !== "") return twoSubjects;
+    if (object !== "" && parsed.value.channel !== "")
+      return refusedRequest("either channel or object is to be given");
     return asked({ method: "inspect", channel, object: "", refusals });
   }
   const refused = checkAllChannels("inspect", caller.key);
   if (refused !== undefined) return refused;
-  if (channel !== "") return twoSubjects;
+  if (channel !== "") return refusedRequest("either channel or object is to be given");
   return asked({ method: "inspect", channel: "", object, refusals });
 }
-
-const twoSubjects = refusedRequest("either channel or object is to be given");
 
 function asked(question: Question): Entry {
   return { outcome: "question", question };
