@@ -33,10 +33,9 @@ const channelOf = (channel: string) => env.CHANNELS.getByName(channel);
 
 /** The types of so many events of a channel, once they have come. */
 async function toldOfChannel(channel: string, count: number): Promise<readonly string[]> {
-  const typesIn = (events: readonly TakenEvent[]): readonly string[] =>
-    withoutRepeats(events).map(({ type }) => type);
-  const isEnough = (events: readonly TakenEvent[]) => typesIn(events).length >= count;
-  return typesIn(await takenWhen(`channel/${channel}`, isEnough));
+  const isEnough = (events: readonly TakenEvent[]) => withoutRepeats(events).length >= count;
+  const events = await takenWhen(`channel/${channel}`, isEnough);
+  return withoutRepeats(events).map(({ type }) => type);
 }
 
 /** Has an object's alarm ring at the time for which it is set. */

@@ -13,8 +13,12 @@ import { variants } from "./variant.ts";
 configureEvents(
   {
     types: [
-      ...["connected", "disconnected", "subscribed", "unsubscribed"],
-      ...["user_online", "user_offline"],
+      "connected",
+      "disconnected",
+      "subscribed",
+      "unsubscribed",
+      "user_online",
+      "user_offline",
     ],
   },
   {
@@ -82,8 +86,12 @@ describe.each(ofBothKinds(variants))("the events of connections on $name", (vari
     await last.closed;
     await story(variant, channel, last.client);
     expect((await typesTaken(variant, channel)).toSorted()).toStrictEqual([
-      ...["connected", "connected", "connected"],
-      ...["disconnected", "disconnected", "disconnected"],
+      "connected",
+      "connected",
+      "connected",
+      "disconnected",
+      "disconnected",
+      "disconnected",
     ]);
     expect(await toldOfUser(user, 2)).toHaveLength(2);
   });
@@ -102,11 +110,14 @@ describe.each(ofBothKinds(variants))("the events of connections on $name", (vari
     subscriber.close();
     await subscriber.closed;
     expect(await story(variant, channel, socket.client)).toStrictEqual([
-      ...["connected", "subscribed", "unsubscribed"],
+      "connected",
+      "subscribed",
+      "unsubscribed",
       ended,
     ]);
     expect(await story(variant, channel, subscriber.client)).toStrictEqual([
-      ...["connected", "subscribed"],
+      "connected",
+      "subscribed",
       "unsubscribed 2000 server unsubscribe",
       "disconnected 1000",
     ]);

@@ -35,8 +35,10 @@ describe.each(ofBothKinds(variants))("the events of single connections on $name"
       "disconnected 1000",
     ]);
     expect((await typesTaken(variant, channel)).toSorted()).toStrictEqual([
-      ...["connected", "connected"],
-      ...["disconnected", "disconnected"],
+      "connected",
+      "connected",
+      "disconnected",
+      "disconnected",
     ]);
     expect(await toldOfUser(user, 2)).toStrictEqual(["user_online", "user_offline"]);
   });
