@@ -53,6 +53,11 @@ export const eventLimits = {
    * (rule E11).
    */
   eventsHoldersCheckMs: 3_600_000,
+  /**
+   * Commits of which an object remembers when they ended, for the events that their target hasn't taken yet (rule E12).
+   * Finding one of them takes at most so many steps.
+   */
+  eventsCommitTimesMax: 1_000,
   /** Events in one answer of the API, by default and at most. Together they have at most `answerBytesMax` characters. */
   eventsAnswerDefault: 100,
   eventsAnswerMax: 1_000,
