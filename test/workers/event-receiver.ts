@@ -28,6 +28,9 @@ export interface TakenEvent {
   readonly code?: number;
   readonly reason?: string;
   readonly data?: number | string | object;
+  readonly traceparent?: string;
+  readonly published_at?: number;
+  readonly committed_at?: number;
 }
 
 /** The types of the events about a user that the user's home has told of, once there are so many. */

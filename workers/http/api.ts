@@ -319,7 +319,8 @@ async function callChannel(
   method: string,
   waitMs: number = limits.objectAnswerMs,
 ): Promise<CallOutcome> {
-  const traceparent = parseTraceparent(req.raw.headers.get("traceparent"));
+  const header = req.raw.headers.get("traceparent");
+  const traceparent = header === null ? undefined : parseTraceparent(header);
   const call = (): Promise<ChannelAnswers> =>
     CHANNELS.getByName(channel).execute(withTrace(commands, traceparent));
   try {

@@ -82,11 +82,7 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     // one commit, and a crash can't come between them (rule L4).
     void context.blockConcurrencyWhile(() => this.alarms.read());
     this.#queue = new CommitQueue({
-      settle: () => {
-        const nowMs = Date.now();
-        this.events?.committed(nowMs);
-        this.settle(nowMs);
-      },
+      settle: () => this.#afterCommit(Date.now()),
       committed: () => this.#commit(),
       full: () => channel.hub.full,
     });
@@ -246,6 +242,11 @@ export class ChannelObject extends HibernatingObject implements ChannelCalls {
     this.#traceparent = undefined;
     const channel = this.#channel.name;
     return inSpan("commit", { traceparent, channel }, () => this.ctx.storage.sync());
+  }
+
+  #afterCommit(nowMs: number): void {
+    this.events?.committed(nowMs);
+    this.settle(nowMs);
   }
 
   /** The present clients, once for all commands of a call (rule P3); undefined if no command asks, or none may know. */
