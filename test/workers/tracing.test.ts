@@ -4,14 +4,18 @@ import { post } from "./api-request.ts";
 import { configureEvents, type TakenEvent, takenUntil } from "./event-receiver.ts";
 import { eventObjectOf, ofBothKinds } from "./event-story.ts";
 import { newChannel } from "./new-channel.ts";
+import { channelPlace } from "./place.ts";
 import { token } from "./sign-token.ts";
 import { testConfig } from "./test-config.ts";
+import { TestSocket } from "./test-socket.ts";
+import { TestStream } from "./test-stream.ts";
 import { variants } from "./variant.ts";
 
 const hook = { endpoint: "service:BACKEND", timeout: "20s" };
 configureEvents(
   { types: ["connected", "disconnected", "subscribed", "unsubscribed", "publication"] },
   {
+    http_stream: { enabled: true },
     channel: {
       ...testConfig.channel,
       proxy: { publish: hook },
@@ -137,5 +141,40 @@ describe.each(ofBothKinds(variants))("a trace of a handshake on $name", (variant
     await socket.ask({ id: 2, publish: { channel, data: { answer: {} } } });
     expect(await askedFor(channel)).toStrictEqual([traceOf(5)]);
     expect(spans.mock.calls.map(([name]) => name)).toStrictEqual(["publish"]);
+  });
+});
+
+describe("a trace of an HTTP stream's request", () => {
+  it("[X1] is in the events of its connection", async () => {
+    const channel = newChannel("room");
+    const connect = { token: await token({ sub: "ada" }) };
+    const body = JSON.stringify({ id: 1, connect });
+    const path = `/channel/${encodeURIComponent(channel)}/http_stream`;
+    const headers = { traceparent: traceOf(6) };
+    const stream = await TestStream.open(path, { method: "POST", body, headers });
+    expect(await stream.line()).toContain('"connect"');
+    const [event] = await takenUntil(`channel/${channel}`, ({ type }) => type === "connected");
+    expect(event).toMatchObject({ transport: "http_stream", traceparent: traceOf(6) });
+  });
+});
+
+describe("a publish that waits until its user's home has answered", () => {
+  it("[E12] is told of without the time of its commit, and holds up none after it", async () => {
+    const channel = newChannel("room");
+    const socket = await channelPlace.upgrade(channel).then(TestSocket.on);
+    const connect = { token: await token({ sub: `user-${crypto.randomUUID()}` }) };
+    socket.send(
+      { id: 1, connect },
+      { id: 2, subscribe: { channel } },
+      { id: 3, publish: { channel, data: 1 } },
+    );
+    const events = await takenUntil(`channel/${channel}`, published);
+    const event = events.find(published);
+    expect(event?.data).toBe(1);
+    expect(event?.published_at).toBeLessThanOrEqual(event?.time ?? 0);
+    expect(event).not.toHaveProperty("committed_at");
+    socket.send({ id: 4, publish: { channel, data: 2 } });
+    const [later] = (await takenUntil(`channel/${channel}`, ({ data }) => data === 2)).slice(-1);
+    expect(later?.committed_at).toBeGreaterThanOrEqual(later?.time ?? 0);
   });
 });
