@@ -54,8 +54,8 @@ export const eventLimits = {
    */
   eventsHoldersCheckMs: 3_600_000,
   /**
-   * Commits of which an object remembers when they ended, for the events that their target hasn't taken yet (rule E12).
-   * Finding one of them takes at most so many steps.
+   * Commits of which an object remembers when they ended, the newest ones, for events that are sent later (rule E12). An
+   * event of an older one is sent without that time.
    */
   eventsCommitTimesMax: 1_000,
   /** Events in one answer of the API, by default and at most. Together they have at most `answerBytesMax` characters. */

@@ -2,8 +2,7 @@ import { limits } from "../limits.ts";
 
 /**
  * When the publications of an object were durable (rule E12), for the events that tell of them: an event's row is written
- * before that is known. The times are kept in memory until the target has taken the events. They are lost with the
- * object, and the oldest make room beyond `limits.eventsCommitTimesMax`.
+ * before that is known. The times are kept in memory only; the oldest make room beyond `limits.eventsCommitTimesMax`.
  */
 export class CommitTimes {
   readonly #rounds: CommittedRound[] = [];
@@ -31,14 +30,8 @@ export class CommitTimes {
 
   /** When an event was durable, ms since 1970; undefined if that isn't known. */
   of(number: number): number | undefined {
-    const round = this.#rounds.find(({ last }) => last >= number);
-    return round !== undefined && round.first <= number ? round.atMs : undefined;
-  }
-
-  /** The target has taken all events up to this number. */
-  forget(number: number): void {
-    const kept = this.#rounds.findIndex(({ last }) => last > number);
-    this.#rounds.splice(0, kept === -1 ? this.#rounds.length : kept);
+    const round = this.#rounds.findLast(({ first }) => first <= number);
+    return round !== undefined && number <= round.last ? round.atMs : undefined;
   }
 }
 

@@ -133,7 +133,6 @@ export class Outbox {
     this.#inFlight = undefined;
     if (taken) {
       this.#delivered = batch.last;
-      this.#commits.forget(batch.last);
       this.#failures = 0;
       this.#nextAtMs = nowMs + limits.eventsPauseMs;
       // The rows of the events that wait don't say it, but the next one does.
@@ -179,7 +178,6 @@ export class Outbox {
   deleteExpired(nowMs: number): void {
     if (nowMs < this.#endsAtMs) return;
     this.#table.drop();
-    this.#commits.forget(this.#last);
     this.#inFlight = undefined;
     this.#last = 0;
     this.#delivered = 0;
